@@ -1,0 +1,11 @@
+package checkpoint
+
+// An Entry is what git declares of one workload. The zero value declares
+// nothing; an entry in git never is zero. Entries compare with ==.
+type Entry struct {
+	Replicas int32 // the declared level, in pods; never 0 in git
+
+	// Min and Max are the autoscaler's bounds in pods as they were accepted;
+	// 0 is no bound. Live bounds that differ are a mismatch.
+	Min, Max int32
+}

@@ -1,0 +1,113 @@
+package latch
+
+import (
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Latch is the state of one workload: the level declared on the branch, and
+// the timers that run against it. Timers hold levels and the instants at which
+// something changed, never raw counts, so that a quiet look writes nothing.
+type Latch struct {
+	ID workload.ID
+
+	// Declared is what the branch holds for the workload, as far as was last
+	// agreed; the zero entry is nothing.
+	Declared checkpoint.Entry
+
+	Up   Up
+	Down Down
+
+	// Freeze is why the timers stand still; the zero value is a running latch.
+	Freeze Freeze
+
+	// YieldUntil is how long gitlatch leaves the entry alone after a person
+	// changed it; zero is no yield.
+	YieldUntil time.Time
+	// OptedOut is set when a person deleted the entry, until they ask it back
+	// in by writing it again or by adopting the workload.
+	OptedOut bool
+
+	// Missing runs while the workload is absent from complete samples.
+	Missing Stopwatch
+
+	// Rev counts saves, so that a save can tell that another came between.
+	// 0 is a latch that was never saved.
+	Rev int64
+}
+
+// Up is the timer of a raise. The zero value is one that does not run.
+type Up struct {
+	// Level is the lowest level asked for by the samples counted: the one that
+	// was sustained.
+	Level int32
+	// Count is the number of consecutive samples that asked for more than is
+	// declared.
+	Count int
+}
+
+// Down is the timer of a lowering. The zero value is one that does not run.
+type Down struct {
+	// Level is the level of the highest sample since the timer began.
+	Level int32
+	Stopwatch
+}
+
+// Freeze is a reason for timers to stand still, and since when they do.
+type Freeze struct {
+	Reason string // a policy.Reason; "" is no freeze
+	Since  time.Time
+}
+
+// A Stopwatch measures observed time. It runs from Since, less Lost; what was
+// not observed is added to Lost. The zero value does not run.
+type Stopwatch struct {
+	Since time.Time
+	Lost  time.Duration
+	// Paused is the instant up to which time was observed, while it is not; zero
+	// while it is.
+	Paused time.Time
+}
+
+// Running reports whether the stopwatch was started.
+func (s Stopwatch) Running() bool { return !s.Since.IsZero() }
+
+// Elapsed returns the time observed by now.
+func (s Stopwatch) Elapsed(now time.Time) time.Duration {
+	switch {
+	case !s.Running():
+		return 0
+	case !s.Paused.IsZero():
+		now = s.Paused
+	}
+	return now.Sub(s.Since) - s.Lost
+}
+
+// Pause returns the stopwatch standing still since last, the instant of the
+// last look that counted.
+func (s Stopwatch) Pause(last time.Time) Stopwatch {
+	if s.Running() && s.Paused.IsZero() {
+		s.Paused = last
+	}
+	return s
+}
+
+// Resume returns the stopwatch running again, with nothing counted between the
+// pause and last, the instant of the last look that did not count.
+func (s Stopwatch) Resume(last time.Time) Stopwatch {
+	if !s.Paused.IsZero() {
+		s = s.Lose(last.Sub(s.Paused))
+		s.Paused = time.Time{}
+	}
+	return s
+}
+
+// Lose returns the stopwatch with d not counted.
+func (s Stopwatch) Lose(d time.Duration) Stopwatch {
+	if s.Running() && d > 0 {
+		s.Lost += d
+	}
+	return s
+}

@@ -1,0 +1,76 @@
+package latch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Store keeps the state of sites. It reads no clock: instants are arguments.
+type Store interface {
+	// Acquire takes the site's lease for owner until the given instant, or
+	// extends it where owner holds it and it has not been taken over. Each time
+	// the lease changes hands its fence grows. It returns a HeldError while
+	// another owner holds a lease that has not expired at now.
+	Acquire(ctx context.Context, site, owner string, now, until time.Time) (Lease, error)
+
+	// Load reads the whole state of a site, strongly consistent: what a Save
+	// that returned wrote is seen. A site without state has the zero Head and no
+	// latches. Latches come in the order of workload.Compare. Reading needs no
+	// lease.
+	Load(ctx context.Context, site string) (Head, []Latch, error)
+
+	// Save writes under a lease: first the latches in put, each only if its Rev
+	// is the stored one, and without the latches in drop; then the head. It
+	// returns the latches as they are now stored, in the order of put. Where the
+	// lease was taken over, or a latch moved meanwhile, it returns ErrLost; the
+	// head is then not written, and of the latches each is written whole or not
+	// at all.
+	Save(ctx context.Context, lease Lease, head Head, put []Latch, drop []workload.ID) ([]Latch, error)
+
+	// Release gives the lease back. A lease that was taken over is left alone,
+	// without an error.
+	Release(ctx context.Context, lease Lease) error
+}
+
+// A Lease is the right of one owner to write the state of one site.
+type Lease struct {
+	Site  string
+	Owner string
+	Until time.Time
+	Fence int64 // grows with each change of hands, never back
+}
+
+// A HeldError says that the lease of a site is held by another.
+type HeldError struct {
+	Site  string
+	Owner string
+	Until time.Time
+}
+
+// Error names the holder and until when it may hold.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("site %s: lease is held by %s until %s", e.Site, e.Owner, e.Until.UTC().Format(time.RFC3339))
+}
+
+// ErrLost is returned by a Save that came too late: another owner has the
+// lease, or a latch was saved by another meanwhile. Read again and decide
+// afresh.
+var ErrLost = errors.New("lease or latch was taken over by another tick")
+
+// A CorruptError says that stored state cannot be read, and what to do.
+type CorruptError struct {
+	Where string // the file or table
+	Cause error
+}
+
+// Error says what cannot be read and that git rebuilds it.
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s: state cannot be read: %v; move it away and run again: declared levels are read back from git, only timers start anew", e.Where, e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *CorruptError) Unwrap() error { return e.Cause }

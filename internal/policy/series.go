@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Series is an ascending row of preferred numbers: the levels that a latch
+// may declare. The zero value has no levels and is not valid.
+type Series struct {
+	name string
+	// decade is the levels from 1 to below 10, as multiples of a power of ten;
+	// fractions are rounded half up to whole pods.
+	decade []float64
+	// list is an explicit list of levels, beyond the last of which there is only
+	// the need itself.
+	list []int32
+	// step is the distance of evenly spaced levels, which start at it.
+	step int32
+}
+
+// The named series. Renard's are those of ISO 3, in whole pods.
+var (
+	OneTwoFive = Series{name: "1-2-5", decade: []float64{1, 2, 5}}
+	R5         = Series{name: "R5", decade: []float64{1, 1.6, 2.5, 4, 6.3}}
+	R10        = Series{name: "R10", decade: []float64{1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8}}
+	Decades    = Series{name: "decades", decade: []float64{1}}
+	Tens       = Series{name: "tens", step: 10}
+)
+
+var named = []Series{OneTwoFive, R5, R10, Decades, Tens}
+
+// SeriesNames are the names that ParseSeries knows.
+func SeriesNames() []string {
+	names := make([]string, len(named))
+	for i, s := range named {
+		names[i] = s.name
+	}
+	return names
+}
+
+// ParseSeries returns the series of a name.
+func ParseSeries(name string) (Series, error) {
+	for _, s := range named {
+		if s.name == name {
+			return s, nil
+		}
+	}
+	return Series{}, fmt.Errorf("unknown series %q; want one of %s, or a list of levels", name, strings.Join(SeriesNames(), ", "))
+}
+
+// ListSeries returns the series of an explicit list of levels, which must
+// ascend and start at 1 or above. A need beyond the last level is its own
+// level, so that a list never declares less than was needed.
+func ListSeries(levels []int32) (Series, error) {
+	if len(levels) == 0 {
+		return Series{}, fmt.Errorf("must have at least one level")
+	}
+	for i, l := range levels {
+		switch {
+		case l < 1:
+			return Series{}, fmt.Errorf("level %d: must be at least 1", l)
+		case i > 0 && l <= levels[i-1]:
+			return Series{}, fmt.Errorf("level %d after %d: levels must ascend", l, levels[i-1])
+		}
+	}
+	return Series{list: slices.Clone(levels)}, nil
+}
+
+// String returns the series' name, or its list of levels.
+func (s Series) String() string {
+	if s.list == nil {
+		return s.name
+	}
+	text := make([]string, len(s.list))
+	for i, l := range s.list {
+		text[i] = strconv.Itoa(int(l))
+	}
+	return "[" + strings.Join(text, ", ") + "]"
+}
+
+// MaxMargin is the margin, as a fraction, from which on a lowering would skip
+// levels: 1 - 1/r for the smallest ratio r of two neighbours. A margin must be
+// less. Evenly spaced levels grow ever closer in ratio, so any margin spans
+// several of them sooner or later, and all that is asked is less than 1.
+func (s Series) MaxMargin() float64 {
+	ratio := math.Inf(1)
+	switch {
+	case s.step > 0:
+	case s.list != nil:
+		for i := 1; i < len(s.list); i++ {
+			ratio = min(ratio, float64(s.list[i])/float64(s.list[i-1]))
+		}
+	default:
+		for i, l := range s.decade {
+			next := 10.0
+			if i+1 < len(s.decade) {
+				next = s.decade[i+1]
+			}
+			ratio = min(ratio, next/l)
+		}
+	}
+	return 1 - 1/ratio
+}
+
+// Above returns the smallest level at or above x. It is at least the first
+// level, and at most the largest int32.
+func (s Series) Above(x float64) int32 {
+	switch {
+	case s.step > 0:
+		return clampInt32(max(1, math.Ceil(x/float64(s.step))) * float64(s.step))
+	case s.list != nil:
+		i, _ := slices.BinarySearchFunc(s.list, x, compareToNeed)
+		if i < len(s.list) {
+			return s.list[i]
+		}
+		return clampInt32(math.Ceil(x))
+	}
+	for power := 1.0; ; power *= 10 {
+		for _, l := range s.decade {
+			if level := wholePods(l * power); level >= x {
+				return clampInt32(level)
+			}
+		}
+	}
+}
+
+// Below returns the largest level below x, or 0 where there is none.
+func (s Series) Below(x int32) int32 {
+	switch {
+	case s.step > 0:
+		return (x - 1) / s.step * s.step
+	case s.list != nil:
+		i, _ := slices.BinarySearch(s.list, x)
+		if i == 0 {
+			return 0
+		}
+		if i == len(s.list) && x-1 > s.list[i-1] {
+			return x - 1
+		}
+		return s.list[i-1]
+	}
+	below := int32(0)
+	for power := 1.0; ; power *= 10 {
+		for _, l := range s.decade {
+			level := wholePods(l * power)
+			if level >= float64(x) {
+				return below
+			}
+			below = int32(level)
+		}
+	}
+}
+
+func compareToNeed(level int32, x float64) int {
+	switch {
+	case float64(level) < x:
+		return -1
+	case float64(level) > x:
+		return 1
+	}
+	return 0
+}
+
+func wholePods(x float64) float64 { return math.Floor(x + 0.5) }
+
+func clampInt32(x float64) int32 { return int32(min(x, math.MaxInt32)) }

@@ -1,0 +1,93 @@
+// Package repo is the port to a git repository: reading a few paths at a
+// commit and moving a branch by compare-and-swap, without a clone. The packages
+// below this one are its adapters.
+package repo
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Repository is one git repository and the branch of it that gitlatch writes.
+// Object ids are hexadecimal.
+type Repository interface {
+	// Tip returns the commit at the branch, in one request. A branch that does
+	// not exist is ErrNoBranch.
+	Tip(ctx context.Context) (string, error)
+
+	// Read reads paths at a commit: files, and directories with all files below
+	// them. A path that is not there has the zero Object and no error. Where a
+	// path's id equals the one in known, its content is not fetched. A path that
+	// is, or leads through, a symlink, a submodule or a Git LFS pointer is an
+	// UnsafeError.
+	Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]Object, error)
+
+	// History returns the commits that a commit descends from, itself included,
+	// nearest first and through every parent, until the commit with the id in
+	// until is among them or there are limit of them. whole is true where all
+	// there are were returned, so that nothing older exists.
+	History(ctx context.Context, commit, until string, limit int) (log []LogEntry, whole bool, err error)
+
+	// Commit makes one commit on a parent and moves a ref to it by one
+	// compare-and-swap, and returns its id. See Commit for what each field
+	// does. Errors are ErrMoved, RefusedError or ErrUnknown; with any of the
+	// first two the ref does not hold the commit.
+	Commit(ctx context.Context, c Commit) (string, error)
+}
+
+// An Object is what a path holds.
+type Object struct {
+	ID string // "" where nothing is at the path
+	// Files is the content by path from the root of the repository: one file, or
+	// all files below a directory. Nil where the id was known already.
+	Files map[string][]byte
+}
+
+// A LogEntry is one commit of a history.
+type LogEntry struct {
+	ID      string
+	Author  string // name <email>
+	When    time.Time
+	Message string
+}
+
+// A Commit is a change to make.
+type Commit struct {
+	Parent string // the commit that it is made on
+	// Files is the content by path from the root; nil removes the file. What is
+	// not named stays as it is, bytes, modes and all.
+	Files   map[string][]byte
+	Message string
+	When    time.Time // of author and committer, so that a repeat is the same commit
+}
+
+var (
+	// ErrNoBranch says that the branch does not exist in a repository that could
+	// be read.
+	ErrNoBranch = errors.New("branch does not exist")
+	// ErrMoved says that the branch was moved by another since the parent was
+	// read. Read again and decide afresh.
+	ErrMoved = errors.New("branch moved meanwhile")
+	// ErrUnknown says that a push may or may not have landed, and the branch
+	// could not be read afterwards. The next tick finds out.
+	ErrUnknown = errors.New("push may or may not have landed")
+)
+
+// A RefusedError says that the server will not take the push as it is: the
+// branch is protected, a hook declined it, or the credentials may not write.
+type RefusedError struct {
+	Why string // the server's own words, on one line
+}
+
+// Error gives the server's words.
+func (e *RefusedError) Error() string { return "push was refused: " + e.Why }
+
+// An UnsafeError says that a path is not a plain file or directory.
+type UnsafeError struct {
+	Path string
+	Why  string // "is a symlink"
+}
+
+// Error names the path and what it is.
+func (e *UnsafeError) Error() string { return e.Path + " " + e.Why }

@@ -1,0 +1,113 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A Kind is a kind of workload as keys, paths and people spell it: the
+// singular, in lower case. The zero value names no kind.
+type Kind string
+
+// The kinds that gitlatch knows without being told.
+const (
+	Deployment  Kind = "deployment"
+	StatefulSet Kind = "statefulset"
+	DaemonSet   Kind = "daemonset"
+)
+
+// Object says how the Kubernetes API names the objects of a kind.
+type Object struct {
+	Group, Version, Kind string
+
+	// Scales is true where objects of the kind have a spec.replicas, so that
+	// there is a scale to latch. A DaemonSet has none: its nodes decide.
+	Scales bool
+}
+
+var objects = map[Kind]Object{
+	Deployment:  {Group: "apps", Version: "v1", Kind: "Deployment", Scales: true},
+	StatefulSet: {Group: "apps", Version: "v1", Kind: "StatefulSet", Scales: true},
+	DaemonSet:   {Group: "apps", Version: "v1", Kind: "DaemonSet"},
+}
+
+// Object returns how the API names the kind; ok is false for a kind that is
+// not known.
+func (k Kind) Object() (o Object, ok bool) {
+	o, ok = objects[k]
+	return o, ok
+}
+
+// Scales reports whether there is a scale to latch in objects of the kind.
+func (k Kind) Scales() bool { return objects[k].Scales }
+
+// An ID names one workload within a site. The zero value names none.
+type ID struct {
+	Namespace string
+	Kind      Kind
+	Name      string
+}
+
+// String returns namespace/kind/name, the form that ParseID reads and that
+// marks a scalar in a file edited in place.
+func (id ID) String() string { return id.Namespace + "/" + string(id.Kind) + "/" + id.Name }
+
+// Short returns namespace/name, the form for people, in which the kind is left
+// to be guessed.
+func (id ID) Short() string { return id.Namespace + "/" + id.Name }
+
+// ParseID reads the form that String writes, and validates what it read.
+func ParseID(s string) (ID, error) {
+	part := strings.Split(s, "/")
+	if len(part) != 3 {
+		return ID{}, fmt.Errorf("workload %q: want namespace/kind/name", s)
+	}
+	id := ID{Namespace: part[0], Kind: Kind(part[1]), Name: part[2]}
+	return id, id.Validate()
+}
+
+// MarshalText and UnmarshalText let an ID be the key of a map in JSON.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote. See MarshalText.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	*id, err = ParseID(string(text))
+	return err
+}
+
+// Compare orders IDs by namespace, then kind, then name.
+func Compare(a, b ID) int {
+	return cmp.Or(
+		cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Name, b.Name),
+	)
+}
+
+// Names of objects are DNS subdomains, names of namespaces and kinds DNS
+// labels (RFC 1123). What passes can be a path element and a ConfigMap key: no
+// slash, no "..", no upper case, no underscore.
+var (
+	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+)
+
+// ValidLabel reports whether s is a DNS label of at most 63 characters, as the
+// name of a namespace or of a site must be.
+func ValidLabel(s string) bool { return len(s) <= 63 && label.MatchString(s) }
+
+// Validate says what is wrong with an ID that came from outside. Names from a
+// cluster or a file are data: they become paths and text only once validated.
+func (id ID) Validate() error {
+	switch {
+	case !ValidLabel(id.Namespace):
+		return fmt.Errorf("workload %q: namespace must be a DNS label", id)
+	case len(id.Kind) > 63 || !label.MatchString(string(id.Kind)):
+		return fmt.Errorf("workload %q: kind must be a DNS label", id)
+	case len(id.Name) > 253 || !subdomain.MatchString(id.Name):
+		return fmt.Errorf("workload %q: name must be a DNS subdomain", id)
+	}
+	return nil
+}

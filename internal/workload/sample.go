@@ -1,0 +1,95 @@
+package workload
+
+import "time"
+
+// A Sample is what was seen of one workload at one instant: two independent
+// readings. A reading that is nil is unknown, which is neither zero nor what a
+// template says.
+type Sample struct {
+	ID     ID
+	Labels map[string]string // of the workload's object; policies choose by them
+
+	// Policy is the configured policy that an annotation of the workload asks
+	// for by name; "" leaves the choice to the policies' own rules.
+	Policy string
+	// OptOut is set where an annotation takes the workload out of latching.
+	OptOut bool
+
+	Scale   *Scale
+	Rollout *Rollout
+
+	// Unknown says, as a phrase, why a reading is nil that its kind has:
+	// "generation 7 is not observed yet". "" where both are known.
+	Unknown string
+
+	// Terminating is true once the workload is being deleted, by itself or with
+	// its namespace.
+	Terminating bool
+}
+
+// Scale is how many pods a workload is asked to have, and by whom.
+type Scale struct {
+	Desired int32 // spec.replicas, in pods
+	Ready   int32 // status.readyReplicas, in pods
+
+	// Driver is what writes Desired.
+	Driver Driver
+	// Min and Max are the autoscaler's bounds in pods; 0 is no bound.
+	Min, Max int32
+	// Target is the utilisation that the autoscaler aims at, 0.75 for 75 %; 0
+	// where it scales by something that has no such figure.
+	Target float64
+	// Tolerance is the autoscaler's own tolerance on the way down, 0.1 for
+	// 10 %; 0 where it is not stated.
+	Tolerance float64
+	// Blind says, as a phrase, why the autoscaler cannot judge the need just
+	// now ("ScalingActive is False: FailedGetResourceMetric"); "" where it can,
+	// or where there is none.
+	Blind string
+}
+
+// A Driver is what writes a workload's scale.
+type Driver string
+
+// The drivers. DrivenByScale is a count last written through the scale
+// subresource by something that is neither autoscaler; DrivenByNothing is a
+// count that only the manifest states.
+const (
+	DrivenByNothing Driver = ""
+	DrivenByHPA     Driver = "hpa"
+	DrivenByKEDA    Driver = "keda"
+	DrivenByScale   Driver = "scale"
+)
+
+// Rollout is how far a workload is on its way from one template to another.
+type Rollout struct {
+	// InFlight is true while there are pods of more than one template. It never
+	// follows from availability alone.
+	InFlight bool
+	// Templates are the pod templates that have or ask for pods, the target
+	// first. Empty where no rollout is in flight, or where only InFlight is
+	// known.
+	Templates []Template
+}
+
+// Template is one pod template of a rollout in flight.
+type Template struct {
+	Hash      string            // pod-template-hash or controller revision
+	Images    map[string]string // by container
+	Desired   int32             // pods asked for
+	Available int32             // pods available
+}
+
+// A Fleet is the samples of one site at one instant.
+type Fleet struct {
+	Site    string
+	Cluster string // UID of the cluster's kube-system namespace; "" is unknown
+	At      time.Time
+
+	// Unread names what could not be read or was read in part, as a person
+	// would say it: "deployments: forbidden". What is absent from Samples while
+	// Unread is not empty may well exist.
+	Unread []string
+
+	Samples []Sample // in the order of Compare, each ID once
+}
