@@ -60,14 +60,7 @@ type Intent struct {
 	ID      string // the value of the commit's Gitlatch-Intent trailer
 	Base    string // the tip that the push was to be made on
 	At      time.Time
-	Changes []Change // in the order of workload.Compare
-}
-
-// A Change takes one entry from what the decision saw to what it wants; nil is
-// no entry.
-type Change struct {
-	ID       workload.ID
-	From, To *checkpoint.Entry
+	Changes []checkpoint.Change // in the order of workload.Compare
 }
 
 // Budget is the token bucket of a site's commits.
