@@ -42,15 +42,20 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	slices.SortFunc(skipped, workload.Compare)
 
 	files = map[string][]byte{}
-	if len(touched) > 0 {
-		files[SitePath(site.Name)] = site.Format()
-	}
 	for namespace, r := range touched {
-		files[ComponentPath(site.Name, namespace)] = r.Component()
-		files[RecordPath(site.Name, namespace)] = nil
+		record, component := RecordPath(site.Name, namespace), ComponentPath(site.Name, namespace)
+		_, recorded := tree.files[record]
+		_, included := tree.files[component]
 		if len(r.Entries) > 0 {
-			files[RecordPath(site.Name, namespace)] = r.Format()
+			files[record] = r.Format()
+			files[component] = r.Component()
+		} else if recorded || included {
+			files[record] = nil
+			files[component] = r.Component()
 		}
+	}
+	if len(files) > 0 {
+		files[SitePath(site.Name)] = site.Format()
 	}
 	maps.DeleteFunc(files, func(file string, data []byte) bool {
 		held, ok := tree.files[file]
