@@ -14,7 +14,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -240,9 +239,9 @@ func (s *story) workload(w []string) error {
 	who := id(w[0])
 	sample, ok := s.fleet[who]
 	if !ok {
-		sample = workload.Sample{ID: who, Rollout: &workload.Rollout{}, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Min: 1, Max: 20000}}
+		sample = workload.Sample{ID: who}
 	}
-	scale, rollout := workload.Scale{}, workload.Rollout{}
+	scale, rollout := workload.Scale{Driver: workload.DrivenByHPA, Min: 1, Max: 20000}, workload.Rollout{}
 	if sample.Scale != nil {
 		scale = *sample.Scale
 	}
@@ -469,5 +468,3 @@ func split(line string) (words []string, err error) {
 	}
 	return words, nil
 }
-
-var _ = repo.ErrMoved

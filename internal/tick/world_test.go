@@ -233,3 +233,9 @@ func (w *world) person(message string, edit func(map[workload.ID]checkpoint.Entr
 	}
 	w.repository.Edit(message, w.now, map[string][]byte{checkpoint.RecordPath(site, namespace): data})
 }
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+func sortedLatches(m map[workload.ID]latch.Latch) []latch.Latch {
+	return slices.SortedFunc(maps.Values(m), func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
+}
