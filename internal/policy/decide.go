@@ -17,7 +17,8 @@ const rolloutHold = 3
 
 // Decide looks once at a workload that the policy latches. It returns the latch
 // with its timers advanced, what is declared being left as it is, and the
-// decision. A Cross means that git should hold Decision.To; the caller settles
+// decision. A second look at the same instant is no new sample and decides the
+// same. A Cross means that git should hold Decision.To; the caller settles
 // the latch once it does.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
@@ -113,6 +114,9 @@ func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 		return latch.Up{}
 	}
 	levels := l.Up.Levels
+	if look.again() {
+		return l.Up
+	}
 	if look.gap() > 0 {
 		levels = nil
 	}
@@ -134,6 +138,7 @@ func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop)
 	switch {
 	case !under:
 		l.Down = latch.Down{}
+	case look.again():
 	case !l.Down.Running():
 		l.Down = latch.Down{Level: level, Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
 	default:
