@@ -26,6 +26,9 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	if s.Scale != nil {
 		d.Count = s.Scale.Desired
 	}
+	if look.gap() > 0 {
+		l.Up = latch.Up{}
+	}
 	if stop := stopsAll(l, s, look); stop.Reason != ReasonNone {
 		l = frozen(l, stop.Reason, look)
 		l.Down.Stopwatch = l.Down.Pause(look.Last)
@@ -113,14 +116,10 @@ func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 	if need <= 0 || level <= l.Declared.Replicas {
 		return latch.Up{}
 	}
-	levels := l.Up.Levels
 	if look.again() {
 		return l.Up
 	}
-	if look.gap() > 0 {
-		levels = nil
-	}
-	levels = append(slices.Clone(levels), level)
+	levels := append(slices.Clone(l.Up.Levels), level)
 	return latch.Up{Levels: levels[max(0, len(levels)-max(of.policy.HoldUp, rolloutHold)):]}
 }
 
