@@ -53,6 +53,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
 	p, declared := of.policy, l.Declared.Replicas
 	cross := func(level int32, text string) Decision {
+		level = of.within(level)
 		to := bounds
 		to.Replicas = level
 		if p.Bounds == ModeIgnore {
