@@ -87,7 +87,7 @@ func Start(t testing.TB, o Options) *ControlPlane {
 	kwok := start(t, cp.dir, filepath.Join(bin, "kwok"),
 		"--kubeconfig="+cp.configure(t, "kwok"),
 		"--config="+filepath.Join(bin, "stages.yaml"), // without stages it plays nothing
-		"--manage-all-nodes", "--node-lease-duration-seconds=40")
+		"--manage-all-nodes", "-v=WARN", "--node-lease-duration-seconds=40")
 	cp.wait(t, "the controllers work", cp.controlled, etcd, api, manager, scheduler, kwok)
 	return cp
 }

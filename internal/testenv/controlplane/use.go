@@ -31,11 +31,11 @@ func (cp *ControlPlane) Kubectl(t testing.TB, input string, args ...string) stri
 	return stdout.String()
 }
 
-// Apply applies manifests, each one or more YAML documents, server-side and as
-// the manager "test".
+// Apply applies manifests, each one or more YAML documents, as a GitOps tool
+// does: server-side, by force, as the manager "test".
 func (cp *ControlPlane) Apply(t testing.TB, manifests ...string) {
 	t.Helper()
-	cp.Kubectl(t, strings.Join(manifests, "\n---\n"), "apply", "--server-side", "--field-manager=test", "-f", "-")
+	cp.Kubectl(t, strings.Join(manifests, "\n---\n"), "apply", "--server-side", "--force-conflicts", "--field-manager=test", "-f", "-")
 }
 
 // Nodes adds n nodes, each with room for 1,000 pods, and waits until they are
