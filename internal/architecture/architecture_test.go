@@ -129,10 +129,12 @@ type pkg struct {
 
 func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
 
+// The tag is that of the deployed build; without it the Lambda links net/rpc, and
+// html/template with it.
 var listed = sync.OnceValues(func() ([]pkg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	list := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Name,Dir,GoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc", "-json=ImportPath,Name,Dir,GoFiles,Imports,TestImports,XTestImports,Deps", "./...")
 	list.Dir = root
 	out, err := list.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
