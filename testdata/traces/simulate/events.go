@@ -40,7 +40,7 @@ var (
 	bidder      = workload.ID{Namespace: "ads", Kind: workload.Deployment, Name: "bidder"}
 
 	// The controller manager fails over: nothing is scaled, no spec is observed.
-	failover = window{wednesday(5, 10), wednesday(5, 17)}
+	failover = window{wednesday(5, 5), wednesday(5, 12)}
 
 	// The new version of one tier never gets ready; its deadline passes, and two
 	// hours later a person takes it back.
