@@ -3,7 +3,9 @@ package workload
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +34,9 @@ var objects = map[Kind]Object{
 	StatefulSet: {Group: "apps", Version: "v1", Kind: "StatefulSet", Scales: true},
 	DaemonSet:   {Group: "apps", Version: "v1", Kind: "DaemonSet"},
 }
+
+// Kinds are the kinds that are known, sorted.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(objects)) }
 
 // Object returns how the API names the kind; ok is false for a kind that is
 // not known.
@@ -68,8 +73,9 @@ func ParseID(s string) (ID, error) {
 	return id, id.Validate()
 }
 
-// MarshalText and UnmarshalText let an ID be the key of a map in JSON.
-func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+// MarshalText and UnmarshalText let an ID be the key of a map in JSON. What is
+// no valid ID is not written, since it could not be read back.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), id.Validate() }
 
 // UnmarshalText reads what MarshalText wrote. See MarshalText.
 func (id *ID) UnmarshalText(text []byte) (err error) {

@@ -1,0 +1,189 @@
+package checkpoint
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// golden is where the files of this package are shown as they are in git.
+const golden = "../../testdata/checkpoints"
+
+var update = flag.Bool("update", false, "rewrite the golden files; read the diff")
+
+// deployment names a Deployment of the namespace shop.
+func deployment(name string) workload.ID {
+	return workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
+}
+
+// example is the site that the golden tree shows.
+var example = Site{Name: "prod-eu", Cluster: "blue"}
+
+// exampleChanges make the golden tree out of nothing.
+func exampleChanges() []Change {
+	at := func(namespace string, kind workload.Kind, name string, e Entry) Change {
+		return Change{ID: workload.ID{Namespace: namespace, Kind: kind, Name: name}, To: &e}
+	}
+	return []Change{
+		at("shop", workload.Deployment, "web", Entry{Replicas: 200, Min: 3, Max: 500}),
+		at("shop", workload.Deployment, "web-2", Entry{Replicas: 10}),
+		at("shop", workload.Deployment, "web.v2", Entry{Replicas: 20, Max: 50}),
+		at("shop", workload.StatefulSet, "web", Entry{Replicas: 5}),
+		at("pay", workload.Deployment, "web", Entry{Replicas: 1, Min: 1}),
+		at("on", workload.Deployment, "1e3", Entry{Replicas: 2147483647}),
+	}
+}
+
+// read returns the files below the golden folder dir by their path as it would
+// be in a repository.
+func read(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	root := filepath.Join(golden, dir)
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		below, _ := filepath.Rel(root, path)
+		files["checkpoints/"+dir+"/"+filepath.ToSlash(below)] = data
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustParse(t *testing.T, files map[string][]byte) Tree {
+	t.Helper()
+	tree, err := ParseTree(example.Name, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for namespace, err := range tree.Broken {
+		t.Fatalf("namespace %s: %v", namespace, err)
+	}
+	return tree
+}
+
+func TestTreeIsWrittenAsTheGoldenFilesShow(t *testing.T) {
+	files, skipped := Merge(Tree{}, example, exampleChanges())
+	if len(skipped) > 0 {
+		t.Fatalf("skipped %v", skipped)
+	}
+	if *update {
+		for path, data := range files {
+			write(t, filepath.Join(golden, strings.TrimPrefix(path, "checkpoints/")), data)
+		}
+	}
+	want := read(t, example.Name)
+	for path, data := range files {
+		if string(data) != string(want[path]) {
+			t.Errorf("%s is\n%s\nand the golden file\n%s", path, data, want[path])
+		}
+		delete(want, path)
+	}
+	for path := range want {
+		t.Errorf("%s was not written", path)
+	}
+}
+
+func TestTreeReadsBackAsItWasWritten(t *testing.T) {
+	tree := mustParse(t, read(t, example.Name))
+	if want := (Site{Name: "prod-eu", Cluster: "blue", Version: Version}); tree.Site != want {
+		t.Errorf("site is %+v, want %+v", tree.Site, want)
+	}
+	entries := tree.Entries()
+	for _, c := range exampleChanges() {
+		if entries[c.ID] != *c.To {
+			t.Errorf("%s is %+v, want %+v", c.ID, entries[c.ID], *c.To)
+		}
+		delete(entries, c.ID)
+	}
+	if len(entries) > 0 {
+		t.Errorf("also read %v", entries)
+	}
+	if stale := tree.Stale(); len(stale) > 0 {
+		t.Errorf("stale: %v", stale)
+	}
+}
+
+// A broken record, or site.yaml, stands beside the message that a person gets.
+func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
+	paths, _ := filepath.Glob(golden + "/broken/*.yaml")
+	if len(paths) == 0 {
+		t.Fatal("no cases")
+	}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(name, "site-") {
+				_, err = ParseSite(data)
+			} else {
+				_, err = ParseRecord("shop", data)
+			}
+			if err == nil {
+				t.Fatal("was taken")
+			}
+			told := strings.TrimSuffix(path, ".yaml") + ".txt"
+			got := err.Error() + "\n"
+			if *update {
+				write(t, told, []byte(got))
+			}
+			want, err := os.ReadFile(told)
+			if errors.Is(err, fs.ErrNotExist) || got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// What people make of a record says the same as the record they began with.
+func TestEditedRecordsReadAsTheyAreMeant(t *testing.T) {
+	paths, _ := filepath.Glob(golden + "/edited/*.yaml")
+	if len(paths) == 0 {
+		t.Fatal("no cases")
+	}
+	want := mustParse(t, read(t, example.Name)).Records["shop"]
+	edits := map[string][]byte{"crlf": bytes.ReplaceAll(want.Format(), []byte("\n"), []byte("\r\n"))}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits[filepath.Base(path)] = data
+	}
+	for name, data := range edits {
+		t.Run(name, func(t *testing.T) {
+			r, err := ParseRecord("shop", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(r.Format()) != string(want.Format()) {
+				t.Errorf("reads as\n%s", r.Format())
+			}
+		})
+	}
+}

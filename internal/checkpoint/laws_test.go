@@ -1,0 +1,238 @@
+package checkpoint
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// histories is how many random cases a law is tried on.
+const histories = 1000
+
+// anyID draws from few workloads, so that draws meet.
+func anyID(r *rand.Rand) workload.ID {
+	return workload.ID{
+		Namespace: []string{"shop", "pay", "on", "0"}[r.IntN(4)],
+		Kind:      []workload.Kind{workload.Deployment, workload.StatefulSet}[r.IntN(2)],
+		Name:      []string{"web", "web-2", "web.v2", "1e3", "null"}[r.IntN(5)],
+	}
+}
+
+func anyEntry(r *rand.Rand) Entry {
+	e := Entry{Replicas: 1 + r.Int32N(3)}
+	if r.IntN(3) == 0 {
+		e.Min = 1 + r.Int32N(3)
+	}
+	if r.IntN(3) == 0 {
+		e.Max = e.Min + 1 + r.Int32N(3)
+	}
+	return e
+}
+
+// anyTree returns the files of a site with a few entries.
+func anyTree(r *rand.Rand) map[string][]byte {
+	var changes []Change
+	for id := range someIDs(r) {
+		e := anyEntry(r)
+		changes = append(changes, Change{ID: id, To: &e})
+	}
+	files, _ := Merge(Tree{}, example, changes)
+	return files
+}
+
+func someIDs(r *rand.Rand) map[workload.ID]bool {
+	ids := map[workload.ID]bool{}
+	for range r.IntN(8) {
+		ids[anyID(r)] = true
+	}
+	return ids
+}
+
+// anyChanges returns changes that were decided on the entries held, some of
+// which another has changed since.
+func anyChanges(r *rand.Rand, held map[workload.ID]Entry) []Change {
+	var changes []Change
+	for id := range someIDs(r) {
+		c := Change{ID: id}
+		if e, ok := held[id]; ok {
+			c.From = &e
+		}
+		if r.IntN(4) == 0 {
+			e := anyEntry(r)
+			c.From = &e
+		}
+		if r.IntN(3) > 0 {
+			e := anyEntry(r)
+			c.To = &e
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// with returns files as they are once a commit of merged landed.
+func with(files, merged map[string][]byte) map[string][]byte {
+	after := maps.Clone(files)
+	for path, data := range merged {
+		if data == nil {
+			delete(after, path)
+		} else {
+			after[path] = data
+		}
+	}
+	return after
+}
+
+func same(a, b map[string][]byte) bool { return maps.EqualFunc(a, b, bytes.Equal) }
+
+// try runs a law on random cases, each named by its seed.
+func try(t *testing.T, law func(t *testing.T, r *rand.Rand)) {
+	t.Helper()
+	for seed := range uint64(histories) {
+		law(t, rand.New(rand.NewPCG(seed, 0)))
+		if t.Failed() {
+			t.Fatalf("with seed %d", seed)
+		}
+	}
+}
+
+// The oracle: a merge as a table of entries, with no files.
+func TestMergeAppliesOnlyWhereFromIsHeld(t *testing.T) {
+	try(t, func(t *testing.T, r *rand.Rand) {
+		files := anyTree(r)
+		want := mustParse(t, files).Entries()
+		var lost []workload.ID
+		changes := anyChanges(r, want)
+		for _, c := range changes {
+			held, ok := want[c.ID]
+			switch {
+			case c.From == nil && ok, c.From != nil && (!ok || held != *c.From):
+				lost = append(lost, c.ID)
+			case c.To == nil:
+				delete(want, c.ID)
+			default:
+				want[c.ID] = *c.To
+			}
+		}
+		slices.SortFunc(lost, workload.Compare)
+
+		merged, skipped := Merge(mustParse(t, files), example, changes)
+		if !slices.Equal(skipped, lost) {
+			t.Errorf("skipped %v, want %v", skipped, lost)
+		}
+		after := mustParse(t, with(files, merged))
+		if got := after.Entries(); !maps.Equal(got, want) {
+			t.Errorf("entries are %v, want %v", got, want)
+		}
+		if stale := after.Stale(); len(stale) > 0 {
+			t.Errorf("stale: %v", stale)
+		}
+		for path, data := range merged {
+			if held, ok := files[path]; ok && data != nil && bytes.Equal(held, data) {
+				t.Errorf("%s is among the files and does not change", path)
+			}
+		}
+	})
+}
+
+func TestMergeTwiceIsMergeOnce(t *testing.T) {
+	try(t, func(t *testing.T, r *rand.Rand) {
+		files := anyTree(r)
+		changes := anyChanges(r, mustParse(t, files).Entries())
+		merged, _ := Merge(mustParse(t, files), example, changes)
+		once := with(files, merged)
+
+		// What is asked for is there: changes from it to itself write nothing.
+		var again []Change
+		held := mustParse(t, once).Entries()
+		for _, c := range changes {
+			var e *Entry
+			if h, ok := held[c.ID]; ok {
+				e = &h
+			}
+			again = append(again, Change{ID: c.ID, From: e, To: e})
+		}
+		if merged, skipped := Merge(mustParse(t, once), example, again); !same(with(once, merged), once) || len(skipped) > 0 {
+			t.Errorf("a second merge writes %v, skips %v", slices.Collect(maps.Keys(merged)), skipped)
+		}
+		// The same changes once more are skipped, or change nothing.
+		moved := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+			return c.From == nil && c.To == nil || c.From != nil && c.To != nil && *c.From == *c.To
+		})
+		if merged, skipped := Merge(mustParse(t, once), example, moved); len(merged) > 0 || len(skipped) != len(moved) {
+			t.Errorf("the same changes write %v, skip %v of %d", slices.Collect(maps.Keys(merged)), skipped, len(moved))
+		}
+	})
+}
+
+func TestMergeHeedsNoOrder(t *testing.T) {
+	try(t, func(t *testing.T, r *rand.Rand) {
+		files := anyTree(r)
+		changes := anyChanges(r, mustParse(t, files).Entries())
+		at := r.IntN(len(changes) + 1)
+		together, lost := Merge(mustParse(t, files), example, changes)
+
+		r.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+		shuffled, lostShuffled := Merge(mustParse(t, files), example, changes)
+		if !same(together, shuffled) || !slices.Equal(lost, lostShuffled) {
+			t.Error("another order of changes gives other files")
+		}
+		first, _ := Merge(mustParse(t, files), example, changes[:at])
+		between := with(files, first)
+		second, _ := Merge(mustParse(t, between), example, changes[at:])
+		if !same(with(between, second), with(files, together)) {
+			t.Error("two merges give other files than one")
+		}
+	})
+}
+
+func TestFormatOfParsedIsWhatWasParsed(t *testing.T) {
+	try(t, func(t *testing.T, r *rand.Rand) {
+		for path, data := range anyTree(r) {
+			namespace, name, _ := split(example.Name, path)
+			if name != recordFile {
+				continue
+			}
+			record, err := ParseRecord(namespace, data)
+			if err != nil || !bytes.Equal(record.Format(), data) {
+				t.Errorf("error %v, and reads as\n%s", err, record.Format())
+			}
+		}
+		site := Site{Name: "s", Cluster: fmt.Sprintf("\"%d\x00\u2028é #%d: '", r.Uint64(), r.IntN(9)), Version: 1}
+		if got, err := ParseSite(site.Format()); err != nil || got != site {
+			t.Errorf("site reads as %+v, error %v, want %+v", got, err, site)
+		}
+	})
+}
+
+// Whatever a record holds, reading it does not fail badly, and what is read
+// is the same after it was written.
+func FuzzParseRecord(f *testing.F) {
+	files, _ := Merge(Tree{}, example, exampleChanges())
+	f.Add(files[RecordPath(example.Name, "shop")])
+	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata: {deployment.a: 1}\n"))
+	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := ParseRecord("shop", data)
+		if err != nil {
+			return
+		}
+		for id, e := range r.Entries {
+			if err := Fits(id); err != nil || id.Namespace != "shop" {
+				t.Errorf("took %s: %v", id, err)
+			}
+			if err := e.valid(); err != nil {
+				t.Errorf("took %s, which %v", id, err)
+			}
+		}
+		again, err := ParseRecord("shop", r.Format())
+		if err != nil || !maps.Equal(again.Entries, r.Entries) {
+			t.Errorf("error %v, and reads as\n%s", err, again.Format())
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// ParseRecord reads the record of a namespace. It takes what Format writes and
+// what a person makes of it: other order, comments, numbers without quotes. The
+// error says all that is wrong, each problem with its field and what to do.
+func ParseRecord(namespace string, data []byte) (Record, error) {
+	return parseRecord(recordFile, namespace, data)
+}
+
+func parseRecord(file, namespace string, data []byte) (Record, error) {
+	d := document{file: file}
+	top := d.fields("", d.root(data))
+	if len(d.problems) > 0 && len(top.keys) == 0 {
+		return Record{}, errors.Join(d.problems...)
+	}
+	top.equal("apiVersion", "v1")
+	top.equal("kind", "ConfigMap")
+	meta := d.fields("metadata", top.get("metadata"))
+	meta.equal("name", configMap)
+	meta.equal("namespace", namespace)
+	meta.refuseRest()
+	r := Record{Namespace: namespace, Entries: entries(namespace, d.fields("data", top.get("data")))}
+	top.refuseRest()
+	if len(d.problems) > 0 {
+		return Record{}, errors.Join(d.problems...)
+	}
+	return r, nil
+}
+
+// entries reads the entries from the fields of data.
+func entries(namespace string, data *fields) map[workload.ID]Entry {
+	r := Record{Namespace: namespace, Entries: map[workload.ID]Entry{}}
+	for _, k := range data.keys {
+		id, suffix, err := splitKey(namespace, k)
+		if err != nil {
+			data.refuse(k, "%v", err)
+			continue
+		}
+		if level := key(id, ""); !data.has(level) {
+			data.refuse(k, "is a bound without its level: add %s, or remove this line", level)
+			continue
+		}
+		e := r.Entries[id]
+		switch v := data.whole(k); suffix {
+		case suffixMax:
+			e.Max = v
+		case suffixMin:
+			e.Min = v
+		default:
+			e.Replicas = v
+		}
+		r.Entries[id] = e
+	}
+	for _, id := range r.ids() {
+		if e := r.Entries[id]; e.Max != 0 && e.Min > e.Max {
+			data.refuse(key(id, suffixMin), "must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)
+		}
+	}
+	return r.Entries
+}
+
+// splitKey takes a key of data apart.
+func splitKey(namespace, k string) (id workload.ID, suffix string, err error) {
+	name := k
+	if i := strings.IndexByte(k, '_'); i >= 0 {
+		name, suffix = k[:i], k[i:]
+	}
+	kind, name, dotted := strings.Cut(name, ".")
+	if !dotted {
+		return workload.ID{}, "", errors.New("must be a kind, a dot and a name, as in deployment.web")
+	}
+	if suffix != "" && suffix != suffixMax && suffix != suffixMin {
+		return workload.ID{}, "", fmt.Errorf("unknown fact %q: %s and %s are known", suffix, suffixMax, suffixMin)
+	}
+	id = workload.ID{Namespace: namespace, Kind: workload.Kind(kind), Name: name}
+	return id, suffix, Fits(id)
+}

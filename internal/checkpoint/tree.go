@@ -1,0 +1,111 @@
+package checkpoint
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	siteFile      = "site.yaml"
+	recordFile    = "checkpoint.yaml"
+	componentFile = "kustomization.yaml"
+)
+
+// Directory is the path, from the root of the repository, of all that belongs
+// to a site.
+func Directory(site string) string { return path.Join("checkpoints", site) }
+
+// SitePath is the path of a site's site.yaml.
+func SitePath(site string) string { return path.Join(Directory(site), siteFile) }
+
+// RecordPath is the path of the record of a namespace.
+func RecordPath(site, namespace string) string {
+	return path.Join(Directory(site), namespace, recordFile)
+}
+
+// ComponentPath is the path of the Component of a namespace.
+func ComponentPath(site, namespace string) string {
+	return path.Join(Directory(site), namespace, componentFile)
+}
+
+// A Tree is what git holds of a site. The zero value is a site that git knows
+// nothing of.
+type Tree struct {
+	Site    Site              // zero where there is no site.yaml
+	Records map[string]Record // by namespace, those that could be read
+	Broken  map[string]error  // by namespace, what is wrong with the others
+
+	name  string // of the site
+	files map[string][]byte
+}
+
+// ParseTree reads the files of a site by their path from the root of the
+// repository. Files that belong to no record are left alone. A broken record
+// costs only its namespace. The error is about site.yaml: it is of a newer
+// format, of another site or cannot be read; then nothing beside it may be
+// relied on or written.
+func ParseTree(site string, files map[string][]byte) (Tree, error) {
+	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, name: site, files: files}
+	if data, ok := files[SitePath(site)]; ok {
+		s, err := parseSite(SitePath(site), data)
+		if err != nil {
+			return Tree{}, err
+		}
+		if s.Name != site {
+			return Tree{}, fmt.Errorf("%s: name: must be %s as in its path, got %s", SitePath(site), site, s.Name)
+		}
+		t.Site = s
+	}
+	for file, data := range files {
+		namespace, name, ok := split(site, file)
+		if !ok || name != recordFile {
+			continue
+		}
+		r, err := parseRecord(file, namespace, data)
+		if err != nil {
+			t.Broken[namespace] = err
+			continue
+		}
+		t.Records[namespace] = r
+	}
+	return t, nil
+}
+
+// split takes apart the path of a file that belongs to a namespace.
+func split(site, file string) (namespace, name string, ok bool) {
+	rest, below := strings.CutPrefix(file, Directory(site)+"/")
+	namespace, name, _ = strings.Cut(rest, "/")
+	return namespace, name, below && workload.ValidLabel(namespace)
+}
+
+// Entries are the entries of all records that could be read.
+func (t Tree) Entries() map[workload.ID]Entry {
+	all := map[workload.ID]Entry{}
+	for _, r := range t.Records {
+		maps.Copy(all, r.Entries)
+	}
+	return all
+}
+
+// Stale are the namespaces whose Component does not say what their record
+// says, sorted: a person edited or removed one of the two. A Merge with a change
+// in the namespace mends it. Broken records are not among them.
+func (t Tree) Stale() []string {
+	stale := map[string]bool{}
+	for file := range t.files {
+		namespace, name, ok := split(t.name, file)
+		if !ok || name != recordFile && name != componentFile || t.Broken[namespace] != nil {
+			continue
+		}
+		component := t.files[ComponentPath(t.name, namespace)]
+		stale[namespace] = !bytes.Equal(component, t.Records[namespace].Component())
+	}
+	maps.DeleteFunc(stale, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(stale))
+}
