@@ -24,7 +24,7 @@ import (
 
 // The site of the demo, and from one look at it to the next.
 const (
-	site   = "prod-eu"
+	siteName = "prod-eu"
 	period = 5 * time.Minute
 	// holdUp is how long a need lasts before the default policy follows it: two
 	// samples.
@@ -55,6 +55,7 @@ type Options struct {
 	// "" makes a directory for temporary files.
 	Dir string
 
+	// Engine is what the day is replayed against; nil is the real one.
 	Engine Opening
 }
 
@@ -78,7 +79,7 @@ func run(ctx context.Context, t *traces.Trace, o Options) error {
 		return err
 	}
 	repository := filepath.Join(dir, "fleet.git")
-	if err := createRepository(ctx, repository, teamFiles(t, site), t.Start.Add(-time.Hour)); err != nil {
+	if err := createRepository(ctx, repository, teamFiles(t, siteName), t.Start.Add(-time.Hour)); err != nil {
 		return fmt.Errorf("make repository %s: %w", repository, err)
 	}
 	endpoint := replay.New(t)
@@ -87,8 +88,12 @@ func run(ctx context.Context, t *traces.Trace, o Options) error {
 		return err
 	}
 	defer stop()
-	engine, err := o.Engine(ctx, Place{
-		Site: site, API: address, Repository: repository, Branch: branch,
+	open := o.Engine
+	if open == nil {
+		open = openEngine
+	}
+	engine, err := open(ctx, Place{
+		Site: siteName, API: address, Repository: repository, Branch: branch,
 		State: filepath.Join(dir, "state.db"), Period: period,
 	})
 	if err != nil {

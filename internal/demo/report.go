@@ -185,6 +185,6 @@ func (d *day) frozenTable(s chart.Style) string {
 func lookAround(s chart.Style, repository string) string {
 	return s.Heading("The repository is left for you to look into") + "\n" +
 		"  git -C " + repository + " log --stat\n" +
-		"  git -C " + repository + " show main:checkpoints/" + site + "/tickets/checkpoint.yaml\n" +
+		"  git -C " + repository + " show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
 		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
 }

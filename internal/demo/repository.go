@@ -92,7 +92,7 @@ func log(ctx context.Context, repository string) ([]logLine, error) {
 
 // teamFiles is what the team keeps in its repository: the policy, and the
 // manifests of its workloads by namespace, each including the checkpoint.
-func teamFiles(t *traces.Trace, site string) map[string]string {
+func teamFiles(t *traces.Trace, name string) map[string]string {
 	files := map[string]string{"gitlatch.yaml": policyFile, "README.md": readme}
 	resources := map[string][]string{}
 	for _, w := range t.Workloads {
@@ -103,7 +103,7 @@ func teamFiles(t *traces.Trace, site string) map[string]string {
 		resources[w.ID.Namespace] = append(resources[w.ID.Namespace], w.ID.Name+".yaml")
 	}
 	for namespace, of := range resources {
-		files[fmt.Sprintf("apps/%s/kustomization.yaml", namespace)] = fmt.Sprintf(kustomization, strings.Join(of, "\n- "), site, namespace)
+		files[fmt.Sprintf("apps/%s/kustomization.yaml", namespace)] = fmt.Sprintf(kustomization, strings.Join(of, "\n- "), name, namespace)
 	}
 	return files
 }
