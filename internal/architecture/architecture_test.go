@@ -81,7 +81,7 @@ var importers = map[string][]string{
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
 	"github.com/go-git/":           {"internal/repo/", "internal/testenv/"},
-	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/demo", "internal/testenv/", "internal/cli", "functions/"},
+	"k8s.io/client-go/":            {"internal/kube", "internal/kube/", "internal/eks", "internal/restore", "internal/demo", "internal/demo/", "internal/testenv/", "internal/cli", "functions/"},
 	"github.com/aws/aws-lambda-go": {"functions/", "internal/testenv/"},
 }
 
