@@ -102,16 +102,16 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 		line("policy", "does not latch it: %s", skip.Text)
 		return
 	}
-	line("policy", "%s: series %s, round %s, hold %d samples up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, p.HoldUp, p.HoldDown, 100*p.Margin)
+	line("policy", "%s: series %s, round %s, hold %d samples up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
 	if l.Declared.Replicas == 0 {
 		line("declared", "nothing yet")
 		return
 	}
 	line("declared", "%d, within %d to %s", l.Declared.Replicas, l.Declared.Min, orNone(l.Declared.Max))
 	raiseAbove, lowerAt := policy.Thresholds(p, l.Declared, *s.Scale)
-	line("raised", "above %d pods, once %d samples in a row ask for it", raiseAbove, p.HoldUp)
+	line("raised", "above %d pods, once %d samples in a row are", raiseAbove, p.HoldUp)
 	if lowerAt > 0 {
-		line("lowered", "at %d pods or fewer, after %s of it", lowerAt, p.HoldDown)
+		line("lowered", "at %d pods or fewer, after %s of it", lowerAt, policy.Span(p.HoldDown))
 	} else {
 		line("lowered", "never: it is at its floor")
 	}
@@ -119,17 +119,17 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 
 func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Time) {
 	if n := len(l.Up.Levels); n > 0 {
-		line("timer", "%d samples in a row asked for %v", n, l.Up.Levels)
+		line("timer", "%d samples in a row round to %v", n, l.Up.Levels)
 	}
 	if l.Down.Running() {
 		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",
-			l.Down.Elapsed(now).Round(time.Second), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
+			policy.Span(l.Down.Elapsed(now)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
 	if l.Freeze.Reason != "" {
 		line("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
 	}
 	if l.Missing.Running() {
-		line("missing", "for %s", l.Missing.Elapsed(now).Round(time.Second))
+		line("missing", "for %s", policy.Span(l.Missing.Elapsed(now)))
 	}
 }
 
