@@ -58,8 +58,7 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 		files[SitePath(site.Name)] = site.Format()
 	}
 	maps.DeleteFunc(files, func(file string, data []byte) bool {
-		held, ok := tree.files[file]
-		return ok == (data != nil) && bytes.Equal(held, data)
+		return bytes.Equal(tree.files[file], data)
 	})
 	return files, skipped
 }

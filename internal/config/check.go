@@ -46,8 +46,8 @@ func wrongPattern(s string) string {
 	return ""
 }
 
-// check judges what was read as a whole. Where a field could not be read, what
-// it would have been judged with is left out.
+// check judges what was read as a whole. A field that could not be read has its
+// preset's value, so that it draws no second problem.
 func (d *policyDocument) check(r *reader) {
 	for i, rule := range d.rules {
 		checkPolicy(r, index("policies", i), rule.Policy)
@@ -56,7 +56,7 @@ func (d *policyDocument) check(r *reader) {
 		checkPolicy(r, "default", d.set.Default)
 	}
 	for _, p := range d.set.Guards.Problems() {
-		r.judge("guards."+p.Field, p.Text)
+		r.report("guards."+p.Field, "%s", p.Text)
 	}
 	d.checkNames(r)
 	d.checkReach(r)
@@ -64,17 +64,11 @@ func (d *policyDocument) check(r *reader) {
 
 func checkPolicy(r *reader, at string, p policy.Policy) {
 	for _, problem := range p.Problems() {
+		// A margin is judged by the series, if that is known.
 		if problem.Field == "margin" && r.failed[at+".series"] {
 			continue
 		}
-		r.judge(at+"."+problem.Field, problem.Text)
-	}
-}
-
-// judge reports a problem of a field, unless the field could not be read.
-func (r *reader) judge(path, text string) {
-	if !r.failed[path] {
-		r.report(path, "%s", text)
+		r.report(at+"."+problem.Field, "%s", problem.Text)
 	}
 }
 
@@ -85,9 +79,9 @@ func (d *policyDocument) checkNames(r *reader) {
 		switch before, twice := first[rule.Policy.Name]; {
 		case rule.Policy.Name == "":
 		case rule.Policy.Name == defaultName:
-			r.judge(at, "must not be default, which is the policy of what no other matches: rename it")
+			r.report(at, "must not be default, which is the policy of what no other matches: rename it")
 		case twice:
-			r.judge(at, fmt.Sprintf("must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before))
+			r.report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
 		default:
 			first[rule.Policy.Name] = i
 		}

@@ -32,11 +32,11 @@ type State struct {
 
 // Repository is the git repository and branch that a site writes.
 type Repository struct {
-	URL        string // http, https or file, or a local path
+	URL        string // https, file, http to this machine itself, or a local path
 	Branch     string
 	PolicyFile string // from the root of the repository
 	Auth       Auth
-	CAFile     string // PEM, trusted beside the system's; "" is none
+	CAFile     string // PEM, trusted instead of the system's; "" is the system's
 	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
 }
 
@@ -46,7 +46,7 @@ type Commit struct {
 	Author Author
 }
 
-// Author is who commits are made as. Empty fields are gitlatch's own.
+// Author is who commits are made as; the zero value is gitlatch itself.
 type Author struct {
 	Name, Email string
 }
@@ -82,9 +82,6 @@ func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
 	r := newReader(name)
 	r.read(KindConfig, data, configFields(&c))
-	if c.Repository.Auth.Token != (Secret{}) && sentInClear(c.Repository.URL) {
-		r.report("repository.url", "must not be http: the token would be sent in the clear; use https")
-	}
 	if err := join(r.problems); err != nil {
 		return Config{}, err
 	}
@@ -116,8 +113,8 @@ func configFields(c *Config) []field {
 		{"commit", "how commits are made", false, object{fields: []field{
 			{"skipCI", "adds [skip ci] to each message", false, truth{&c.Commit.SkipCI}},
 			{"author", "who commits are made as", false, object{fields: []field{
-				{"name", "the name", false, text{into: &c.Commit.Author.Name, pattern: `^[^<>\r\n]+$`, must: "a name on one line, without < and >"}},
-				{"email", "the e-mail address", false, text{into: &c.Commit.Author.Email, pattern: `^[^<>\s]+@[^<>\s]+$`, must: "an e-mail address"}},
+				{"name", "the name", true, text{into: &c.Commit.Author.Name, pattern: `^[^<>\r\n]+$`, must: "a name on one line, without < and >"}},
+				{"email", "the e-mail address", true, text{into: &c.Commit.Author.Email, pattern: `^[^<>\s]+@[^<>\s]+$`, must: "an e-mail address"}},
 			}}},
 		}}},
 	}

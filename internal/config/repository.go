@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 )
 
@@ -71,21 +70,20 @@ func repositoryFields(repo *Repository) []field {
 				{[]string{"username", "usernameEnv"}, false},
 			},
 		}},
-		{"caFile", "PEM certificates that are trusted beside the system's", false, file{&repo.CAFile}},
+		{"caFile", "PEM certificates that are trusted instead of the system's", false, file{&repo.CAFile}},
 		{"maxBytes", "the bytes that one read of the repository may take", false, whole{&repo.MaxBytes, 1}},
 	}
 }
-
-var scpLike = regexp.MustCompile(`^[^/]+@[^/]+:`)
 
 // wrongURL says what is wrong with a repository's URL, which may hold a
 // password and so is not shown.
 func wrongURL(s string) string {
 	scheme, _, found := strings.Cut(s, "://")
+	host, _, colon := strings.Cut(s, ":")
 	switch {
 	case s == "":
 		return "must be the https URL of a repository, or the path of a local one"
-	case scpLike.MatchString(s), found && (scheme == "ssh" || scheme == "git"):
+	case !found && colon && !strings.Contains(host, "/"), found && (scheme == "ssh" || scheme == "git"):
 		return "must be an https URL or a local path: SSH and git:// are not spoken"
 	case !found && strings.HasPrefix(s, "~"):
 		return "must be a path without ~: write it out"
@@ -102,18 +100,15 @@ func wrongURL(s string) string {
 		return "must hold no user or password: name them in repository.auth"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "must hold no query and no fragment"
+	case scheme == "http" && !loopback(u.Hostname()):
+		return "must not be http, which shows the token and the content on the way: use https"
 	}
 	return ""
 }
 
-// sentInClear reports whether what is sent to the URL can be read on the way.
-func sentInClear(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func wrongBranch(s string) string {

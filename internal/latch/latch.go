@@ -13,31 +13,31 @@ import (
 // the timers that run against it. Timers hold levels and the instants at which
 // something changed, never raw counts, so that a quiet look writes nothing.
 type Latch struct {
-	ID workload.ID
+	ID workload.ID `json:"id"`
 
 	// Declared is what the branch holds for the workload, as far as was last
 	// agreed; the zero entry is nothing.
-	Declared checkpoint.Entry
+	Declared checkpoint.Entry `json:"declared,omitzero"`
 
-	Up   Up
-	Down Down
+	Up   Up   `json:"up,omitzero"`
+	Down Down `json:"down,omitzero"`
 
 	// Freeze is why the timers stand still; the zero value is a running latch.
-	Freeze Freeze
+	Freeze Freeze `json:"freeze,omitzero"`
 
 	// YieldUntil is how long gitlatch leaves the entry alone after a person
 	// changed it; zero is no yield.
-	YieldUntil time.Time
+	YieldUntil time.Time `json:"yieldUntil,omitzero"`
 	// OptedOut is set when a person deleted the entry, until they ask it back
 	// in by writing it again or by adopting the workload.
-	OptedOut bool
+	OptedOut bool `json:"optedOut,omitzero"`
 
 	// Missing runs while the workload is absent from complete samples.
-	Missing Stopwatch
+	Missing Stopwatch `json:"missing,omitzero"`
 
 	// Rev counts saves, so that a save can tell that another came between.
 	// 0 is a latch that was never saved.
-	Rev int64
+	Rev int64 `json:"rev,omitzero"`
 }
 
 // Up is the timer of a raise. The zero value is one that does not run.
@@ -45,22 +45,22 @@ type Up struct {
 	// Levels are those of the latest consecutive samples that asked for more
 	// than is declared, oldest first; no more of them are kept than a raise can
 	// need.
-	Levels []int32
+	Levels []int32 `json:"levels,omitzero"`
 }
 
 // Down is the timer of a lowering. The zero value is one that does not run.
 type Down struct {
 	// Level is the level of the highest sample since the timer began.
-	Level int32
+	Level int32 `json:"level,omitzero"`
 	// Count is the number of samples since, as far as a lowering needs any.
-	Count int
+	Count int `json:"count,omitzero"`
 	Stopwatch
 }
 
 // Freeze is a reason for timers to stand still, and since when they do.
 type Freeze struct {
-	Reason string // a policy.Reason; "" is no freeze
-	Since  time.Time
+	Reason string    `json:"reason,omitzero"` // a policy.Reason; "" is no freeze
+	Since  time.Time `json:"since,omitzero"`
 }
 
 // Settled returns the latch after the branch came to hold e by gitlatch's own
@@ -101,11 +101,11 @@ func (l Latch) Equal(o Latch) bool {
 // A Stopwatch measures observed time. It runs from Since, less Lost; what was
 // not observed is added to Lost. The zero value does not run.
 type Stopwatch struct {
-	Since time.Time
-	Lost  time.Duration
+	Since time.Time     `json:"since,omitzero"`
+	Lost  time.Duration `json:"lost,omitzero"`
 	// Paused is the instant up to which time was observed, while it is not; zero
 	// while it is.
-	Paused time.Time
+	Paused time.Time `json:"paused,omitzero"`
 }
 
 // Running reports whether the stopwatch was started.

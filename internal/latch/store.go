@@ -19,8 +19,8 @@ type Store interface {
 
 	// Load reads the whole state of a site, strongly consistent: what a Save
 	// that returned wrote is seen. A site without state has the zero Head and no
-	// latches. Latches come in the order of workload.Compare. Reading needs no
-	// lease.
+	// latches. Latches come in the order of workload.Compare, and instants in
+	// UTC, to the nanosecond. Reading needs no lease.
 	Load(ctx context.Context, site string) (Head, []Latch, error)
 
 	// Save writes under a lease: first the latches in put, each only if its Rev
@@ -38,10 +38,36 @@ type Store interface {
 
 // A Lease is the right of one owner to write the state of one site.
 type Lease struct {
-	Site  string
-	Owner string
-	Until time.Time
-	Fence int64 // grows with each change of hands, never back
+	Site  string    `json:"site"`
+	Owner string    `json:"owner,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	Fence int64     `json:"fence"` // grows with each change of hands, never back
+}
+
+// Next returns the lease that owner gets where l is the one stored, whose owner
+// is "" where nobody holds it: l with a later end where it is owner's already,
+// a lease with the next fence where it is free or has expired at now. Else the
+// error is a HeldError.
+func (l Lease) Next(owner string, now, until time.Time) (Lease, error) {
+	switch {
+	case owner == "":
+		return Lease{}, fmt.Errorf("site %s: lease must have an owner", l.Site)
+	case l.Owner == owner:
+	case l.Owner != "" && now.Before(l.Until):
+		return Lease{}, &HeldError{Site: l.Site, Owner: l.Owner, Until: l.Until}
+	default:
+		l.Owner = owner
+		l.Fence++
+	}
+	l.Until = until.UTC()
+	return l, nil
+}
+
+// Holds reports whether l, the lease stored, still is the one that was given
+// out as lease. Its end plays no part: until another takes over, a late holder
+// disturbs nobody.
+func (l Lease) Holds(lease Lease) bool {
+	return l.Owner != "" && l.Owner == lease.Owner && l.Fence == lease.Fence
 }
 
 // A HeldError says that the lease of a site is held by another.

@@ -76,10 +76,10 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 	hold := raiseHold(p, s)
 	if n := len(l.Up.Levels); n >= hold {
 		level := slices.Min(l.Up.Levels[n-hold:])
-		return cross(level, fmt.Sprintf("%d samples in a row asked for %d or more, the last for %d", hold, level, s.Scale.Desired))
+		return cross(level, fmt.Sprintf("%d samples in a row round to %d or more; the last was %d", hold, level, s.Scale.Desired))
 	} else if n > 0 {
 		d.Verdict, d.Reason = Pending, ReasonNone
-		d.Text = fmt.Sprintf("asks for %d: sample %d of %d", l.Up.Levels[n-1], n, hold)
+		d.Text = fmt.Sprintf("%d rounds to %d: sample %d of %d", s.Scale.Desired, l.Up.Levels[n-1], min(n, hold), hold)
 		if stop.Reason == ReasonUnready || stop.Reason == ReasonRollout {
 			d.Reason = stop.Reason
 		}
@@ -96,11 +96,11 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 	case stop.Reason != ReasonNone && (down.Running() || of.lowered(s.Scale.Desired) < declared):
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
-		return cross(down.Level, fmt.Sprintf("no sample of %s since %s asked for more than %d",
-			elapsed.Round(time.Minute), down.Since.UTC().Format(time.RFC3339), down.Level))
+		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
+			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
 	case down.Running():
 		d.Verdict = Pending
-		d.Text = fmt.Sprintf("allows %d: %s of %s under the threshold", down.Level, elapsed.Round(time.Minute), p.HoldDown)
+		d.Text = fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown))
 	case p.Bounds == ModeLatch && d.Mismatch != nil:
 		return cross(declared, fmt.Sprintf("bounds are now %d to %d", d.Mismatch.Min, d.Mismatch.Max))
 	default:

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -137,4 +138,17 @@ func (k Look) gap() time.Duration {
 		return d
 	}
 	return 0
+}
+
+// Span is a duration as a person writes it, in minutes and hours: "26h", "1h30m",
+// "0m".
+func Span(d time.Duration) string {
+	text := strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	if text == "" {
+		return "0m"
+	}
+	if strings.HasSuffix(text, "h0m") {
+		return strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -142,7 +142,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 		l.Missing = l.Missing.Resume(look.Last).Lose(look.gap())
 	}
 	gone := l.Missing.Elapsed(look.Now)
-	d.Text = fmt.Sprintf("absent for %s of %s", gone.Round(time.Minute), g.RetireAfter)
+	d.Text = fmt.Sprintf("absent for %s of %s", Span(gone), Span(g.RetireAfter))
 	if !whole {
 		d.Verdict, d.Text = Frozen, "absent from a sample that does not count: "+d.Text
 	} else if gone >= g.RetireAfter && d.From != nil {

@@ -73,8 +73,9 @@ func ParseID(s string) (ID, error) {
 	return id, id.Validate()
 }
 
-// MarshalText and UnmarshalText let an ID be the key of a map in JSON.
-func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+// MarshalText and UnmarshalText let an ID be the key of a map in JSON. What is
+// no valid ID is not written, since it could not be read back.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), id.Validate() }
 
 // UnmarshalText reads what MarshalText wrote. See MarshalText.
 func (id *ID) UnmarshalText(text []byte) (err error) {

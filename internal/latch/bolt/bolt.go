@@ -1,0 +1,162 @@
+// Package bolt keeps state in one file, with bbolt: a [latch.Store] for one
+// machine. A save is on disk when it returns. One process at a time has the
+// file open.
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// The file has a bucket a site, with the lease and the head at these keys and
+// the latches, by ID, in a bucket of their own.
+var (
+	keyLease   = []byte("lease")
+	keyHead    = []byte("head")
+	keyLatches = []byte("latches")
+)
+
+// Acquire takes or extends the lease. See [latch.Store].
+func (s *Store) Acquire(ctx context.Context, site, owner string, now, until time.Time) (lease latch.Lease, err error) {
+	err = s.update(ctx, func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists([]byte(site))
+		if err != nil {
+			return fmt.Errorf("site %q: %w", site, err)
+		}
+		held, err := s.lease(b, site)
+		if err != nil {
+			return err
+		}
+		if lease, err = held.Next(owner, now, until); err != nil {
+			return err
+		}
+		return write(b, keyLease, lease)
+	})
+	return lease, err
+}
+
+// Release gives the lease back. See [latch.Store].
+func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
+	return s.update(ctx, func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte(lease.Site))
+		held, err := s.lease(b, lease.Site)
+		if err != nil || !held.Holds(lease) {
+			return err
+		}
+		held.Owner = ""
+		return write(b, keyLease, held)
+	})
+}
+
+// Load reads the state of a site. See [latch.Store].
+func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches []latch.Latch, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte(site))
+		if b == nil {
+			return nil
+		}
+		if data := b.Get(keyHead); data != nil {
+			if head, err = latch.Decode[latch.Head](s.path, data); err != nil {
+				return err
+			}
+		}
+		all := b.Bucket(keyLatches)
+		if all == nil {
+			return nil
+		}
+		return all.ForEach(func(_, data []byte) error {
+			l, err := latch.Decode[latch.Latch](s.path, data)
+			latches = append(latches, l)
+			return err
+		})
+	})
+	if err != nil {
+		return latch.Head{}, nil, err
+	}
+	slices.SortFunc(latches, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
+	return head, latches, nil
+}
+
+// Save writes under a lease, all or nothing. See [latch.Store].
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {
+	err = s.update(ctx, func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte(lease.Site))
+		held, err := s.lease(b, lease.Site)
+		if err != nil {
+			return err
+		}
+		if !held.Holds(lease) {
+			return latch.ErrLost
+		}
+		all, err := b.CreateBucketIfNotExists(keyLatches)
+		if err != nil {
+			return err
+		}
+		for _, l := range put {
+			l, err := s.put(all, l)
+			if err != nil {
+				return err
+			}
+			saved = append(saved, l)
+		}
+		for _, id := range drop {
+			if err := all.Delete([]byte(id.String())); err != nil {
+				return err
+			}
+		}
+		return write(b, keyHead, head)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return saved, nil
+}
+
+// put writes one latch where its revision is the stored one, and returns it as
+// it is now stored.
+func (s *Store) put(all *bbolt.Bucket, l latch.Latch) (latch.Latch, error) {
+	key := []byte(l.ID.String())
+	var held latch.Latch
+	if data := all.Get(key); data != nil {
+		var err error
+		if held, err = latch.Decode[latch.Latch](s.path, data); err != nil {
+			return latch.Latch{}, err
+		}
+	}
+	if held.Rev != l.Rev {
+		return latch.Latch{}, latch.ErrLost
+	}
+	l.Rev++
+	if err := write(all, key, l); err != nil {
+		return latch.Latch{}, err
+	}
+	return latch.Decode[latch.Latch](s.path, all.Get(key))
+}
+
+// lease returns the lease that is stored in the bucket of a site, which may be
+// nil.
+func (s *Store) lease(b *bbolt.Bucket, site string) (latch.Lease, error) {
+	if b == nil {
+		return latch.Lease{Site: site}, nil
+	}
+	data := b.Get(keyLease)
+	if data == nil {
+		return latch.Lease{Site: site}, nil
+	}
+	return latch.Decode[latch.Lease](s.path, data)
+}
+
+func write[T latch.Stored](b *bbolt.Bucket, key []byte, v T) error {
+	data, err := latch.Encode(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", key, err)
+	}
+	return b.Put(key, data)
+}

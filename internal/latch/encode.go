@@ -1,0 +1,121 @@
+package latch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"time"
+)
+
+// Format is the version of the stored form that Encode writes, and the newest
+// that Decode reads. It grows with every change that an older gitlatch would
+// lose or misread.
+const Format = 1
+
+// compressAbove is the size in bytes from which on a stored value is
+// compressed: the head of a large fleet would not fit into a DynamoDB item.
+const compressAbove = 4 << 10
+
+// Stored are the values that adapters keep as bytes.
+type Stored interface{ Head | Latch | Lease }
+
+// envelope is the stored form: JSON, compressed where it is large.
+type envelope[T any] struct {
+	Format int `json:"format"`
+	State  T   `json:"state"`
+}
+
+// Encode returns the stored form of a value, the same for every adapter.
+func Encode[T Stored](v T) ([]byte, error) {
+	data, err := json.Marshal(envelope[T]{Format, v})
+	if err != nil || len(data) < compressAbove {
+		return data, err
+	}
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // fails on unknown levels only
+	_, err = z.Write(data)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Decode reads what Encode wrote: the same value, with instants in UTC. where
+// says what is read, for a person; the error is a NewerError or a CorruptError.
+// A field that is not known is an error, so that no fact is lost by writing
+// back what was read.
+func Decode[T Stored](where string, data []byte) (T, error) {
+	var v T
+	sealed, err := open(data)
+	if err == nil && sealed.Format > Format {
+		return v, &NewerError{Where: where, Format: sealed.Format}
+	}
+	if err == nil && sealed.Format < 1 {
+		err = errors.New("has no format version")
+	}
+	if err == nil {
+		strict := json.NewDecoder(bytes.NewReader(sealed.State))
+		strict.DisallowUnknownFields()
+		err = strict.Decode(&v)
+	}
+	if err != nil {
+		var zero T
+		return zero, &CorruptError{Where: where, Cause: err}
+	}
+	inUTC(reflect.ValueOf(&v).Elem())
+	return v, nil
+}
+
+// open takes a stored form apart without looking at the state in it.
+func open(data []byte) (sealed envelope[json.RawMessage], err error) {
+	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return sealed, err
+		}
+		if data, err = io.ReadAll(z); err != nil {
+			return sealed, err
+		}
+	}
+	err = json.Unmarshal(data, &sealed)
+	return sealed, err
+}
+
+// inUTC gives every instant in a value the location UTC, in place, so that
+// what is loaded is the same whatever location it was saved in. Keys and values
+// of maps hold no instants.
+func inUTC(v reflect.Value) {
+	if t, ok := v.Interface().(time.Time); ok {
+		v.Set(reflect.ValueOf(t.UTC()))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			inUTC(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			inUTC(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			inUTC(v.Index(i))
+		}
+	}
+}
+
+// A NewerError says that stored state was written by a newer gitlatch.
+type NewerError struct {
+	Where  string // the file or table
+	Format int
+}
+
+// Error says how much newer the state is and what to do.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads up to %d: update gitlatch", e.Where, e.Format, Format)
+}

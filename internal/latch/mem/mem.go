@@ -1,0 +1,142 @@
+// Package mem keeps state in memory: a whole [latch.Store] that ends with the
+// process, for a dry run and for tests.
+package mem
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Store keeps state in memory. The zero value is empty and ready for use, by
+// several goroutines at once. State is kept in its stored form, so that nobody
+// shares memory with it.
+type Store struct {
+	mu    sync.Mutex
+	sites map[string]*site
+}
+
+type site struct {
+	lease   latch.Lease // without an owner where nobody holds it
+	head    []byte      // nil before the first save
+	latches map[workload.ID]stored
+}
+
+type stored struct {
+	rev  int64
+	data []byte
+}
+
+// New returns an empty Store.
+func New() *Store { return &Store{} }
+
+// site returns the state of a site; s.mu is held.
+func (s *Store) site(name string) *site {
+	if s.sites == nil {
+		s.sites = map[string]*site{}
+	}
+	if s.sites[name] == nil {
+		s.sites[name] = &site{lease: latch.Lease{Site: name}, latches: map[workload.ID]stored{}}
+	}
+	return s.sites[name]
+}
+
+// Acquire takes or extends the lease. See [latch.Store].
+func (s *Store) Acquire(ctx context.Context, name, owner string, now, until time.Time) (latch.Lease, error) {
+	if err := ctx.Err(); err != nil {
+		return latch.Lease{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.site(name)
+	lease, err := at.lease.Next(owner, now, until)
+	if err != nil {
+		return latch.Lease{}, err
+	}
+	at.lease = lease
+	return lease, nil
+}
+
+// Release gives the lease back. See [latch.Store].
+func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.site(lease.Site); at.lease.Holds(lease) {
+		at.lease.Owner = ""
+	}
+	return nil
+}
+
+// Load reads the state of a site. See [latch.Store].
+func (s *Store) Load(ctx context.Context, name string) (latch.Head, []latch.Latch, error) {
+	if err := ctx.Err(); err != nil {
+		return latch.Head{}, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.site(name)
+	var head latch.Head
+	if at.head != nil {
+		var err error
+		if head, err = latch.Decode[latch.Head]("memory", at.head); err != nil {
+			return latch.Head{}, nil, err
+		}
+	}
+	var latches []latch.Latch
+	for _, id := range slices.SortedFunc(maps.Keys(at.latches), workload.Compare) {
+		l, err := latch.Decode[latch.Latch]("memory", at.latches[id].data)
+		if err != nil {
+			return latch.Head{}, nil, err
+		}
+		latches = append(latches, l)
+	}
+	return head, latches, nil
+}
+
+// Save writes under a lease, all or nothing. See [latch.Store].
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.site(lease.Site)
+	if !at.lease.Holds(lease) {
+		return nil, latch.ErrLost
+	}
+	headData, err := latch.Encode(head)
+	if err != nil {
+		return nil, fmt.Errorf("save head of %s: %w", lease.Site, err)
+	}
+	next := maps.Clone(at.latches)
+	var saved []latch.Latch
+	for _, l := range put {
+		if l.Rev != next[l.ID].rev {
+			return nil, latch.ErrLost
+		}
+		l.Rev++
+		data, err := latch.Encode(l)
+		if err != nil {
+			return nil, fmt.Errorf("save latch %s: %w", l.ID, err)
+		}
+		if l, err = latch.Decode[latch.Latch]("memory", data); err != nil {
+			return nil, fmt.Errorf("save latch %s: %w", l.ID, err)
+		}
+		next[l.ID] = stored{l.Rev, data}
+		saved = append(saved, l)
+	}
+	for _, id := range drop {
+		delete(next, id)
+	}
+	at.latches, at.head = next, headData
+	return saved, nil
+}
