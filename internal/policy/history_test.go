@@ -29,7 +29,27 @@ type history struct {
 	now, last time.Time
 	view      view
 	calm      bool // nothing but the need moves
-	trace     []string
+	trace     []event
+}
+
+// An event is a look as a story tells it, or a person's edit where there is no
+// decision.
+type event struct {
+	at       time.Time
+	interval time.Duration
+	view     view
+	stop     policy.Reason
+	declared checkpoint.Entry
+	decision policy.Decision
+}
+
+func (e event) String() string {
+	at := e.at.Format("02 15:04:05")
+	if e.decision.Verdict == "" {
+		return fmt.Sprintf("%s a person writes %+v", at, e.declared)
+	}
+	d := e.decision
+	return fmt.Sprintf("%s +%s %+v stop=%q declared=%+v -> %s %s to=%v %q", at, e.interval, e.view, e.stop, e.declared, d.Verdict, d.Reason, to(d), d.Text)
 }
 
 // newHistory draws a policy, valid by its own account, and a first sample.
@@ -213,7 +233,7 @@ func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy
 	before := h.latch
 	a := h.oracle.look(v, stop, h.now, h.period)
 	l, d := policy.Decide(h.policy, before, v.sample(web), look)
-	h.trace = append(h.trace, fmt.Sprintf("%s +%s %+v stop=%q declared=%+v -> %s %s to=%v %q", h.now.Format("02 15:04:05"), interval, v, stop.Reason, before.Declared, d.Verdict, d.Reason, to(d), d.Text))
+	h.trace = append(h.trace, event{h.now, interval, v, stop.Reason, before.Declared, d})
 	h.latch = l
 	if err := h.agree(l, d, a, v); err != nil {
 		return d, a, err
@@ -396,27 +416,18 @@ func (h *history) settle(d policy.Decision) {
 		until := h.now.Add(pick(h.rand, 0, h.period, 5*h.period, 40*h.period))
 		h.latch = h.latch.Adopted(e, until)
 		h.oracle.adopt(e, until)
-		h.trace = append(h.trace, fmt.Sprintf("a person writes %+v; left alone until %s", e, until.Format("02 15:04:05")))
+		h.trace = append(h.trace, event{at: h.now, declared: e})
 	}
-}
-
-// live lives a number of looks.
-func (h *history) live(looks int) error {
-	for range looks {
-		stop, interval := h.next()
-		d, _, err := h.look(h.view, stop, interval)
-		if err != nil {
-			return err
-		}
-		h.settle(d)
-	}
-	return nil
 }
 
 // fail tells a history that went wrong as a story.
 func (h *history) fail(t *testing.T, index uint64, err error) {
 	t.Helper()
-	t.Fatalf("history %d: series %s, round %s, hold.up %d, hold.down %s, margin %.3g, bounds %s, period %s\n%s\n%v",
+	var story strings.Builder
+	for _, e := range h.trace[max(0, len(h.trace)-40):] {
+		fmt.Fprintln(&story, e)
+	}
+	t.Fatalf("history %d: series %s, round %s, hold.up %d, hold.down %s, margin %.3g, bounds %s, period %s\n%s%v",
 		index, h.policy.Series, h.policy.Round, h.policy.HoldUp, h.policy.HoldDown, h.policy.Margin, h.policy.Bounds, h.period,
-		strings.Join(h.trace[max(0, len(h.trace)-40):], "\n"), err)
+		&story, err)
 }

@@ -59,7 +59,7 @@ func TestHistoriesAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
 	var looks, raises, lowerings, freezes atomic.Int64
 	each(t, histories(), func(h *history) error {
-		n := 10 + h.rand.IntN(60)
+		n := 10 + h.rand.IntN(40)
 		for range n {
 			stop, interval := h.next()
 			d, _, err := h.look(h.view, stop, interval)
@@ -148,11 +148,11 @@ func declaresWhatIsSustained(h *history) error {
 // nothing crosses at the same looks, for the same levels, as the one without.
 func TestFreezesLoseNoTimer(t *testing.T) {
 	t.Parallel()
-	each(t, histories()/10, func(h *history) error {
+	each(t, histories()/20, func(h *history) error {
 		h.policy.Scale = policy.ModeLatch
 		plain, frozen := *h, *h
 		plain.oracle, frozen.oracle = &oracle{rule: h.oracle.rule}, &oracle{rule: h.oracle.rule}
-		for look := range 10 + h.rand.IntN(60) {
+		for look := range 10 + h.rand.IntN(40) {
 			h.nextNeed()
 			v := h.view
 			v.ready = v.desired
