@@ -40,7 +40,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	bounds := acceptedBounds(p, l.Declared, *s.Scale)
 	of := newScale(p, bounds, *s.Scale)
 	d.Mismatch = mismatch(p, l.Declared, *s.Scale)
-	d.Capped = bounds.Max > 0 && s.Scale.Desired > bounds.Max
+	d.Capped = capped(bounds, *s.Scale)
 
 	stop := stopsLowering(s, look)
 	l.Up = lookUp(l, of, s, look)
@@ -221,6 +221,12 @@ func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) check
 		return checkpoint.Entry{Min: declared.Min, Max: declared.Max}
 	}
 	return live
+}
+
+// capped reports whether the accepted upper bound is below what the workload is
+// asked to have, and the live one is not.
+func capped(accepted checkpoint.Entry, s workload.Scale) bool {
+	return accepted.Max > 0 && s.Desired > accepted.Max && (s.Max == 0 || s.Desired <= s.Max)
 }
 
 func mismatch(p Policy, declared checkpoint.Entry, s workload.Scale) *Bounds {
