@@ -25,7 +25,7 @@ import (
 // The site of the demo, and from one look at it to the next.
 const (
 	siteName = "prod-eu"
-	period = 5 * time.Minute
+	period   = 5 * time.Minute
 	// holdUp is how long a need lasts before the default policy follows it: two
 	// samples.
 	holdUp = 2 * period
