@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -39,6 +40,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	own := rest.CopyConfig(config)
 	own.NegotiatedSerializer = codecs
 	own.AcceptContentTypes = accept
+	own.WarningHandler = rest.NoWarnings{}
 	if own.UserAgent == "" {
 		own.UserAgent = "gitlatch"
 	}
@@ -57,6 +59,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 // means that there is no fleet at all: an UnreachableError, an
 // UnauthorizedError, or that of the context.
 func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
+	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock()}}
 	if err := l.cluster(ctx); err != nil {
 		return workload.Fleet{}, err

@@ -28,7 +28,7 @@ func (p *pass) decide(context.Context) error {
 		decisions = policy.Observe(decisions)
 	}
 	decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
-	p.report.Decisions = decisions
+	p.report.Set, p.report.Latches, p.report.Decisions = p.set, p.latches.now, decisions
 	return nil
 }
 

@@ -118,17 +118,8 @@ func holds(history []repo.LogEntry, id string) bool {
 
 // usePolicy takes the policy that was last agreed.
 func (p *pass) usePolicy() (err error) {
-	p.set, err = p.parsePolicy(p.head.Agreed.PolicySource)
+	p.set, err = p.ParsePolicy(p.PolicyFile, p.head.Agreed.PolicySource)
 	return err
-}
-
-func (p *pass) parsePolicy(source []byte) (policy.Set, error) {
-	if source == nil {
-		set := policy.DefaultSet()
-		set.Guards.Period = p.Period
-		return set, nil
-	}
-	return p.ParsePolicy(p.PolicyFile, source)
 }
 
 // readPolicy takes the policy file at the tip. A broken one leaves the site
@@ -140,7 +131,7 @@ func (p *pass) readPolicy(o repo.Object) error {
 		return p.usePolicy()
 	}
 	source := o.Files[p.PolicyFile]
-	set, err := p.parsePolicy(source)
+	set, err := p.ParsePolicy(p.PolicyFile, source)
 	switch {
 	case err == nil:
 		p.set, agreed.Policy, agreed.PolicySource = set, o.ID, source

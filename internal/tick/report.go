@@ -4,7 +4,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Report is what a tick saw, decided and did.
@@ -19,9 +21,15 @@ type Report struct {
 	// it ran.
 	Held string
 
-	Unread []string // parts of the cluster that could not be read
+	Samples []workload.Sample // in the order of workload.Compare
+	Unread  []string          // parts of the cluster that could not be read
 	// Stop is why nothing was lowered, or changed at all, in the whole fleet.
 	Stop policy.Stop
+
+	// Set is the policy that decided, and Latches are the latches after it, by
+	// workload.
+	Set     policy.Set
+	Latches map[workload.ID]latch.Latch
 
 	Decisions []policy.Decision // in the order of workload.Compare
 	Notices   []Notice          // what was found in git, and done about it

@@ -37,7 +37,7 @@ type Tick struct {
 	Wait func(ctx context.Context, d time.Duration)
 
 	// PolicyFile is the path of the site's policy on the branch, and ParsePolicy
-	// reads it.
+	// reads it; nil is the content of a file that is not there.
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
@@ -137,6 +137,7 @@ func (p *pass) sample(ctx context.Context) error {
 		return err
 	}
 	p.fleet = fleet
+	p.report.Samples = fleet.Samples
 	p.report.At = fleet.At.UTC()
 	p.report.Cluster = fleet.Cluster
 	p.report.Unread = fleet.Unread

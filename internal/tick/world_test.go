@@ -79,6 +79,9 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Clock:      func() time.Time { return w.now },
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
+			if data == nil {
+				return config.DefaultPolicy(period), nil
+			}
 			return config.ParsePolicy(file, data, period)
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -23,8 +24,8 @@ type Store struct {
 	path string
 	db   *bbolt.DB
 	file *os.File // of db, for when it can no longer be closed by it
-	// broken is the damage that a transaction ran into; db may hold its own
-	// locks ever since and is not used any more.
+	// broken is the damage that bbolt panicked on; db may hold its own locks
+	// ever since and is not used any more.
 	broken atomic.Pointer[latch.CorruptError]
 }
 
@@ -48,10 +49,10 @@ func Open(path string) (*Store, error) {
 		err = s.view(context.Background(), s.whole)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("open state %s: another gitlatch has had it open for %s: let it end, or name another file", path, patience)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
-		return nil, &latch.CorruptError{Where: path, Cause: err}
-	case !errors.As(err, new(*latch.CorruptError)):
+	case errors.As(err, new(syscall.Errno)):
 		return nil, fmt.Errorf("open state: %w", err)
+	case s.broken.Load() == nil:
+		return nil, &latch.CorruptError{Where: path, Cause: err}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -71,7 +72,8 @@ func (s *Store) whole(tx *bbolt.Tx) error {
 	return nil
 }
 
-// Close closes the file, so that another may open it.
+// Close closes the file, so that another may open it. A damaged one may stay
+// locked until the process ends, since bbolt keeps it mapped.
 func (s *Store) Close() error {
 	if s.broken.Load() != nil {
 		return s.file.Close()

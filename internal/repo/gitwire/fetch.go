@@ -27,7 +27,27 @@ type want struct {
 	filter string // "" is all that the ids lead to
 }
 
+// fetch falls back on the whole commit, from then on, where a server speaks of
+// partial clone and then does not hand out single objects.
 func (h *smartHTTP) fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
+	err := h.some(ctx, into, commit, ids)
+	if err == nil || !h.has.filter || !inProtocol(err) {
+		return err
+	}
+	if whole := h.whole(ctx, into, commit, 1); whole != nil {
+		return err
+	}
+	h.has.filter, h.asked = false, true
+	return nil
+}
+
+// inProtocol reports whether git itself failed, and not the way to it.
+func inProtocol(err error) bool {
+	var said *serverError
+	return errors.As(err, &said) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+func (h *smartHTTP) some(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
 	return h.attempt(ctx, func() error {
 		switch {
 		case !h.has.filter:

@@ -18,6 +18,7 @@ func TestContractOverHTTP(t *testing.T) {
 }
 
 func TestContractOverHTTPWithoutFilter(t *testing.T) {
+	quick(t)
 	t.Parallel()
 	repotest.Run(t, served(func(_ *gitserver.Server, t *testing.T, o *gitserver.Origin) {
 		gitserver.WithoutFilter(t, o)
@@ -25,6 +26,7 @@ func TestContractOverHTTPWithoutFilter(t *testing.T) {
 }
 
 func TestContractOverHTTPVersion0(t *testing.T) {
+	quick(t)
 	t.Parallel()
 	repotest.Run(t, served(func(s *gitserver.Server, _ *testing.T, _ *gitserver.Origin) { s.OnlyV0(true) }))
 }
@@ -52,6 +54,14 @@ func TestContractOnDisk(t *testing.T) {
 			},
 		}
 	})
+}
+
+// quick leaves out, under -short, what is a mixture of two servers that are
+// still run.
+func quick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract of servers that lack one thing only is left out: run without -short")
+	}
 }
 
 // served is a fixture of the suite behind a server of its own.

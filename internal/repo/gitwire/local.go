@@ -106,11 +106,14 @@ func (l *local) refPath() string { return filepath.Join(l.dir, filepath.FromSlas
 // fetch and deepen have nothing to bring: all objects are at hand, once packs
 // that are new are known of.
 func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []plumbing.Hash) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if into.disk != nil {
 		l.disk.Reindex()
 	}
 	into.disk = l.disk
-	return ctx.Err()
+	return nil
 }
 
 func (l *local) deepen(ctx context.Context, into *objects, commit plumbing.Hash, _ int) error {

@@ -102,14 +102,14 @@ func connect(o Options, branch plumbing.ReferenceName) (remote, error) {
 	switch {
 	case err != nil:
 		return nil, errors.New("repository: the url cannot be parsed")
+	case u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file":
+		return nil, fmt.Errorf("repository %s: %s is not spoken, use https", bare(u), u.Scheme)
 	case u.User != nil:
 		return nil, fmt.Errorf("repository %s: credentials do not belong in the url, configure them as its credentials", bare(u))
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("repository %s: the url must end with the path", bare(u))
 	case u.Scheme == "file":
 		return openLocal(filepath.FromSlash(u.Path), branch)
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("repository %s: %s is not spoken, use https", bare(u), u.Scheme)
 	case u.Host == "":
 		return nil, fmt.Errorf("repository %s: the url names no host", bare(u))
 	case u.Scheme == "http" && !loopback(u.Hostname()):

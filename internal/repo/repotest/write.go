@@ -19,7 +19,9 @@ func commitChanges(t *testing.T, setup Setup) {
 	before := map[string]string{
 		"README.md": "hello\n", "a/b/c/one": "1", "a/b/two": "2", "a.txt": "sorts before a/", "a0": "sorts after a/", "z/last": "z",
 	}
-	for _, c := range []struct {
+	f := setup(t, before)
+	r, base := f.Open(t), f.Origin.Tip("main")
+	for n, c := range []struct {
 		name  string
 		files map[string]string
 	}{
@@ -37,31 +39,28 @@ func commitChanges(t *testing.T, setup Setup) {
 		{"what is not there, removed", map[string]string{"absent": gone, "a/absent": gone, "no/such/dir": gone, "README.md/x": gone, "a/new": "1"}},
 		{"everything removed", map[string]string{"README.md": gone, "a/b/c/one": gone, "a/b/two": gone, "a.txt": gone, "a0": gone, "z/last": gone}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			f := setup(t, before)
-			parent := f.Origin.Tip("main")
-			id := mustCommit(t, f.Open(t), change(parent, c.files))
-
-			if tip := f.Origin.Tip("main"); tip != id {
-				t.Fatalf("the branch is at %s, the commit is %s", tip, id)
-			}
-			if got := f.Origin.Git(t, "rev-parse", "main^@"); got != parent {
-				t.Errorf("parents are %q, want %s", got, parent)
-			}
-			want := maps.Clone(before)
-			maps.Copy(want, c.files)
-			maps.DeleteFunc(want, func(_, content string) bool { return content == gone })
-			// Git itself, given the same files, makes the same tree.
-			twin := gitserver.NewOrigin(t, t.TempDir(), want)
-			if got, want := f.Origin.Tree(t, "main"), twin.Tree(t, "main"); !maps.Equal(got, want) {
-				t.Errorf("tree is %v\nwant    %v", got, want)
-			}
-			if got, want := f.Origin.Git(t, "rev-parse", "main^{tree}"), twin.Git(t, "rev-parse", "main^{tree}"); got != want {
-				t.Errorf("root tree is %s, want %s", got, want)
-			}
-			f.Origin.Check(t)
-		})
+		f.Origin.ForcePush(t, "main", base)
+		id, err := r.Commit(within(t), change(base, c.files))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if tip := f.Origin.Tip("main"); tip != id {
+			t.Fatalf("%s: the branch is at %s, the commit is %s", c.name, tip, id)
+		}
+		if got := f.Origin.Git(t, "rev-parse", "main^@"); got != base {
+			t.Errorf("%s: parents are %q, want %s", c.name, got, base)
+		}
+		// Git itself, given the same files, makes the same tree.
+		want := maps.Clone(before)
+		maps.Copy(want, c.files)
+		maps.DeleteFunc(want, func(_, content string) bool { return content == gone })
+		twin := f.Origin.Push(t, fmt.Sprintf("twin/%d", n), want, "twin")
+		if f.Origin.Git(t, "rev-parse", "main^{tree}") != f.Origin.Git(t, "rev-parse", twin+"^{tree}") {
+			t.Errorf("%s: tree is %v\nwant    %v", c.name, f.Origin.Tree(t, "main"), f.Origin.Tree(t, twin))
+		}
 	}
+	f.Origin.Check(t)
 }
 
 // Trees from old programs have modes that git no longer writes. What a commit
