@@ -79,7 +79,8 @@ type Recent struct {
 
 // A Drop is a mass drop: many workloads halved at once.
 type Drop struct {
-	Since time.Time `json:"since,omitzero"`
-	// Before is the scale that the dropped workloads had.
+	Since     time.Time `json:"since,omitzero"`
+	Workloads int       `json:"workloads,omitzero"` // that were seen to have halved
+	// Before is the scale that the workloads of the site had before.
 	Before map[workload.ID]int32 `json:"before,omitzero"`
 }

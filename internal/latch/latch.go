@@ -1,6 +1,8 @@
 package latch
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -40,18 +42,18 @@ type Latch struct {
 
 // Up is the timer of a raise. The zero value is one that does not run.
 type Up struct {
-	// Level is the lowest level asked for by the samples counted: the one that
-	// was sustained.
-	Level int32 `json:"level,omitzero"`
-	// Count is the number of consecutive samples that asked for more than is
-	// declared.
-	Count int `json:"count,omitzero"`
+	// Levels are those of the latest consecutive samples that asked for more
+	// than is declared, oldest first; no more of them are kept than a raise can
+	// need.
+	Levels []int32 `json:"levels,omitzero"`
 }
 
 // Down is the timer of a lowering. The zero value is one that does not run.
 type Down struct {
 	// Level is the level of the highest sample since the timer began.
 	Level int32 `json:"level,omitzero"`
+	// Count is the number of samples since, as far as a lowering needs any.
+	Count int `json:"count,omitzero"`
 	Stopwatch
 }
 
@@ -59,6 +61,41 @@ type Down struct {
 type Freeze struct {
 	Reason string    `json:"reason,omitzero"` // a policy.Reason; "" is no freeze
 	Since  time.Time `json:"since,omitzero"`
+}
+
+// Settled returns the latch after the branch came to hold e by gitlatch's own
+// doing: samples that asked for still more go on counting.
+func (l Latch) Settled(e checkpoint.Entry) Latch {
+	above := len(l.Up.Levels)
+	for above > 0 && l.Up.Levels[above-1] > e.Replicas {
+		above--
+	}
+	l.Up = Up{Levels: slices.Clone(l.Up.Levels[above:])}
+	if len(l.Up.Levels) == 0 {
+		l.Up = Up{}
+	}
+	l.Declared, l.Down = e, Down{}
+	return l
+}
+
+// Adopted returns the latch after a person made the branch hold e: timers start
+// anew, and gitlatch leaves the entry alone until the given instant.
+func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
+	l.Declared, l.Up, l.Down = e, Up{}, Down{}
+	l.OptedOut, l.YieldUntil = false, until
+	return l
+}
+
+// Blank reports whether the latch says nothing that its absence would not.
+func (l Latch) Blank() bool {
+	return l.Declared == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
+		l.YieldUntil.IsZero() && !l.OptedOut
+}
+
+// Equal reports whether two latches say the same, their revisions aside.
+func (l Latch) Equal(o Latch) bool {
+	l.Rev, o.Rev = 0, 0
+	return reflect.DeepEqual(l, o)
 }
 
 // A Stopwatch measures observed time. It runs from Since, less Lost; what was

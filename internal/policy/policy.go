@@ -123,7 +123,7 @@ func (p Policy) Problems() []Problem {
 	check(p.Margin >= 0 && p.Margin < p.Series.MaxMargin(), "margin",
 		"must be at least 0 and below %.3g, or levels of series %s would be skipped; got %.3g", p.Series.MaxMargin(), p.Series, p.Margin)
 	check(p.Urgent >= 1, "urgent", "must be at least 1, got %.3g", p.Urgent)
-	check(p.Surge > 1, "surge", "must be above 1, got %.3g", p.Surge)
+	check(p.Surge > 1, "surge.ratio", "must be above 1, got %.3g", p.Surge)
 	check(slices.Contains(Modes(), p.Scale), "scale", "must be one of %s, got %q", list(Modes()), p.Scale)
 	check(slices.Contains(Modes(), p.Bounds), "bounds", "must be one of %s, got %q", list(Modes()), p.Bounds)
 	return found

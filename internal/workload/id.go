@@ -3,7 +3,9 @@ package workload
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +34,9 @@ var objects = map[Kind]Object{
 	StatefulSet: {Group: "apps", Version: "v1", Kind: "StatefulSet", Scales: true},
 	DaemonSet:   {Group: "apps", Version: "v1", Kind: "DaemonSet"},
 }
+
+// Kinds are the kinds that are known, sorted.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(objects)) }
 
 // Object returns how the API names the kind; ok is false for a kind that is
 // not known.

@@ -1,0 +1,57 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# golangci-lint is run, not required by go.mod, where it would bring hundreds of
+# modules into everybody's go.sum.
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help
+help: ## Say what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=real: one look at the current kube context)
+	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
+
+.PHONY: test
+test: ## Test everything, with a real control plane, which is built once (some minutes)
+	@scripts/need.sh all
+	@scripts/controlplane/build.sh >/dev/null
+	go vet ./...
+	go test -json -timeout 20m ./... | go run ./scripts/summary
+
+.PHONY: test-short
+test-short: ## Test what needs only Go and git, quickly
+	@scripts/need.sh short
+	go test -short -timeout 5m ./...
+
+.PHONY: lint
+lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)
+	@test -z "$$(gofmt -l .)" || { echo "not formatted, run make fmt:"; gofmt -l .; exit 1; }
+	go run $(GOLANGCI_LINT) run
+	@if command -v shellcheck >/dev/null; then shellcheck $$(git ls-files '*.sh') .ci/run; else echo "shellcheck is not installed: scripts were not linted"; fi
+
+.PHONY: build
+build: bin/gitlatch ## Build the command, and the Lambda for arm64, into bin/
+	@mkdir -p bin/LatchFunction
+	$(MAKE) --no-print-directory build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
+
+# Go knows best what is out of date.
+.PHONY: bin/gitlatch
+bin/gitlatch:
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./functions/gitlatch
+
+# sam build calls build-<LogicalId>. Without lambda.norpc the binary holds
+# net/rpc for a runtime that is gone, and is a quarter larger.
+.PHONY: build-LatchFunction
+build-LatchFunction:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/latch
+
+.PHONY: fmt
+fmt: ## Format the Go files
+	gofmt -w functions internal scripts
+
+.PHONY: clean
+clean: ## Remove what was built; the control plane of the tests stays in .cache
+	rm -rf bin .aws-sam

@@ -1,0 +1,211 @@
+package architecture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const module = "github.com/gitlatch/gitlatch/"
+
+// Pure packages decide: values and an instant go in, values come out. They are
+// small enough to be read and fast enough to be tried by the hundred thousand,
+// which ends where the first of them reaches a network or a clock.
+var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/latch"}
+
+// What pure packages may reach beyond the standard library and themselves.
+var pureMayReach = []string{"go.yaml.in/yaml/v3"}
+
+// What pure packages must not reach of the standard library.
+var impure = []string{"net", "net/http", "os/exec", "os/signal"}
+
+func TestPurePackagesReachNothingOfTheWorld(t *testing.T) {
+	t.Parallel()
+	for _, name := range pure {
+		p := find(t, name)
+		for _, dep := range p.Deps {
+			own, isOwn := strings.CutPrefix(dep, module)
+			switch {
+			case isOwn && !slices.Contains(pure, own):
+				t.Errorf("%s is pure and reaches %s, which is not", name, own)
+			case !isOwn && !standard(dep) && !slices.Contains(pureMayReach, dep):
+				t.Errorf("%s is pure and reaches %s", name, dep)
+			case slices.Contains(impure, dep):
+				t.Errorf("%s is pure and reaches %s", name, dep)
+			}
+		}
+		for _, dep := range p.Imports {
+			if dep == "os" || strings.HasPrefix(dep, "math/rand") || strings.HasPrefix(dep, "log") {
+				t.Errorf("%s is pure and imports %s", name, dep)
+			}
+		}
+	}
+}
+
+// What reads or waits for the clock. A time that is given can be tried.
+var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}
+
+// Elsewhere a pause or a deadline is a package's own business, but what time it
+// is comes from main.
+func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		switch {
+		case slices.Contains(pure, p.name()):
+			for _, use := range uses(t, p, "time", clock) {
+				t.Errorf("%s: a pure package takes the instant as an argument", use)
+			}
+		case p.Name != "main" && !strings.HasPrefix(p.name(), "internal/testenv/"):
+			for _, use := range uses(t, p, "time", []string{"Now", "Since", "Until"}) {
+				t.Errorf("%s: only a main asks what time it is, and passes it on", use)
+			}
+		}
+	}
+}
+
+// The few packages that may import what is large, or what ties to one vendor.
+// Tests count, too: what a test needs of it belongs beside the adapter.
+var importers = map[string][]string{
+	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
+	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch"},
+	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
+	"github.com/go-git/":           {"internal/repo/", "internal/testenv/"},
+	"k8s.io/client-go/":            {"internal/kube", "internal/kube/", "internal/eks", "internal/restore", "internal/demo", "internal/demo/", "internal/testenv/", "internal/cli", "functions/"},
+	"github.com/aws/aws-lambda-go": {"functions/", "internal/testenv/"},
+}
+
+func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		for _, dep := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			for prefix, rooms := range importers {
+				in := func(room string) bool {
+					return p.name() == room || strings.HasSuffix(room, "/") && strings.HasPrefix(p.name(), room)
+				}
+				if (dep == prefix || strings.HasPrefix(dep, prefix)) && !slices.ContainsFunc(rooms, in) {
+					t.Errorf("%s imports %s: that is for %s", p.name(), dep, strings.Join(rooms, ", "))
+				}
+			}
+			if strings.HasPrefix(dep, module+"functions/") {
+				t.Errorf("%s imports %s: arrows point inward, nothing imports a main's rooms", p.name(), dep)
+			}
+		}
+	}
+}
+
+// Each would add to the start of every tick, the last of them 5 MB since it
+// keeps the linker from dropping methods that nobody calls.
+var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "go.etcd.io/bbolt", "html/template"}
+
+func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
+	t.Parallel()
+	for _, dep := range find(t, "functions/latch").Deps {
+		for _, prefix := range notInTheLambda {
+			if strings.HasPrefix(dep, prefix) {
+				t.Errorf("functions/latch links %s", dep)
+			}
+		}
+	}
+}
+
+// A pkg is a package as go list describes it.
+type pkg struct {
+	ImportPath, Name, Dir              string
+	GoFiles                            []string
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+}
+
+func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+// The tag is that of the deployed build; without it the Lambda links net/rpc, and
+// html/template with it.
+var listed = sync.OnceValues(func() ([]pkg, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc", "-json=ImportPath,Name,Dir,GoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	list.Dir = root
+	out, err := list.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return nil, errors.New("go list: " + string(exit.Stderr))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []pkg
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		switch err := decoder.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, p)
+	}
+})
+
+const root = "../.."
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	all, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func find(t *testing.T, name string) pkg {
+	t.Helper()
+	for _, p := range packages(t) {
+		if p.name() == name {
+			return p
+		}
+	}
+	t.Fatalf("there is no package %s", name)
+	return pkg{}
+}
+
+// standard reports whether a package is of the standard library: the first
+// element of its path has no dot.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+// uses returns where a package's files, its tests aside, name some functions of
+// an imported package.
+func uses(t *testing.T, p pkg, imported string, functions []string) []string {
+	t.Helper()
+	var found []string
+	for _, name := range p.GoFiles {
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(functions, s.Sel.Name) {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == imported {
+					at := files.Position(s.Pos())
+					found = append(found, p.name()+"/"+filepath.Base(at.Filename)+": "+imported+"."+s.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	return found
+}

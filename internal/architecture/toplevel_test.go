@@ -1,0 +1,50 @@
+package architecture
+
+import (
+	"context"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What stands at the top of the repository. It is what a visitor sees first, so
+// that each entry is agreed on; whatever else wants to be there has a folder.
+var topLevel = []string{
+	".ci", ".editorconfig", ".gitignore", ".golangci.yml",
+	"LICENSE", "Makefile", "README.md",
+	"functions", "go.mod", "go.sum", "infra", "internal", "scripts", "template.yaml", "testdata",
+}
+
+// What may still be absent: it stands where there is something to deploy.
+var deployment = []string{"infra", "template.yaml"}
+
+func TestTheTopLevelHoldsWhatIsAgreed(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tree := exec.CommandContext(ctx, "git", "ls-files", "--cached")
+	tree.Dir = root
+	out, err := tree.Output()
+	if err != nil {
+		t.Skipf("not a git repository, so what belongs to it is not known: %v", err)
+	}
+	var holds []string
+	for path := range strings.Lines(string(out)) {
+		top, _, _ := strings.Cut(strings.TrimSpace(path), "/")
+		if !slices.Contains(holds, top) {
+			holds = append(holds, top)
+		}
+	}
+	for _, entry := range holds {
+		if !slices.Contains(topLevel, entry) {
+			t.Errorf("%s stands at the top level: move it into one of %s", entry, strings.Join(topLevel, ", "))
+		}
+	}
+	for _, entry := range topLevel {
+		if !slices.Contains(holds, entry) && !slices.Contains(deployment, entry) {
+			t.Errorf("%s is missing at the top level", entry)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Point begins a step: the value from an instant on.
+type Point struct {
+	At    time.Duration
+	Value float64
+}
+
+// A Plot is a line of steps, the level, over an area of steps, the scale,
+// from one instant until another. The axis is logarithmic where the values are
+// far apart.
+type Plot struct {
+	Title    string
+	From, To time.Duration
+	Midnight time.Duration // an instant at which the clock shows 00
+	Scale    []Point       // ascending in time
+	Level    []Point       // ascending in time; nothing is drawn at 0
+	Rows     int           // of the area; 0 is 10
+}
+
+const margin = 9 // columns left of the area
+
+// cell is one character of the picture.
+type cell struct {
+	glyph string
+	ink   ink
+}
+
+// Draw returns the plot as lines of at most the style's width, each ended.
+func (p Plot) Draw(s Style) string {
+	if p.Rows <= 0 {
+		p.Rows = 10
+	}
+	columns := s.width() - margin - 1
+	scale, level := p.sample(p.Scale, columns, true), p.sample(p.Level, columns, false)
+	a := p.axis(scale, level)
+
+	picture := make([][]cell, p.Rows)
+	for r := range picture {
+		picture[r] = make([]cell, columns)
+		for c := range picture[r] {
+			picture[r][c] = s.area(a.height(scale[c]) - float64(r))
+		}
+	}
+	s.line(picture, a, level)
+
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s\n", s.Heading(p.Title))
+	labels := a.labels()
+	for r := p.Rows - 1; r >= 0; r-- {
+		edge := s.glyph("│", "|")
+		if labels[r] != "" {
+			edge = s.glyph("┤", "+")
+		}
+		fmt.Fprintf(&out, "%s %s%s\n", s.Faint(fmt.Sprintf("%*s", margin-2, labels[r])), s.Faint(edge), s.join(picture[r]))
+	}
+	out.WriteString(p.hours(s, columns))
+	return out.String()
+}
+
+// sample returns a value a column: the highest that held within it, or the
+// last.
+func (p Plot) sample(of []Point, columns int, highest bool) []float64 {
+	values := make([]float64, columns)
+	next, now := 0, 0.0
+	for c := range values {
+		from, until := p.instant(c, columns), p.instant(c+1, columns)
+		for ; next < len(of) && of[next].At <= from; next++ {
+			now = of[next].Value
+		}
+		values[c] = now
+		for ; next < len(of) && of[next].At < until; next++ {
+			now = of[next].Value
+			values[c] = max(values[c], now)
+		}
+		if !highest {
+			values[c] = now
+		}
+	}
+	return values
+}
+
+// instant is when a column begins.
+func (p Plot) instant(column, columns int) time.Duration {
+	return p.From + (p.To-p.From)*time.Duration(column)/time.Duration(columns)
+}
+
+func (p Plot) axis(series ...[]float64) axis {
+	lowest, highest := 0.0, 0.0
+	for _, values := range series {
+		for _, v := range values {
+			highest = max(highest, v)
+			if v > 0 && (lowest == 0 || v < lowest) {
+				lowest = v
+			}
+		}
+	}
+	return axisFor(lowest, highest, p.Rows)
+}
+
+// area is the cell of an area that reaches so many rows above the cell's
+// bottom.
+func (s Style) area(reach float64) cell {
+	switch eighths := int(reach*8 + 0.5); {
+	case eighths <= 0:
+		return cell{" ", plain}
+	case s.ASCII && eighths < 4:
+		return cell{".", cyan}
+	case s.ASCII:
+		return cell{":", cyan}
+	default:
+		return cell{string([]rune("▁▂▃▄▅▆▇█")[min(eighths, 8)-1]), cyan}
+	}
+}
+
+// line draws the level over the area: along its row, and up or down where it
+// steps.
+func (s Style) line(picture [][]cell, a axis, level []float64) {
+	put := func(r, c int, unicode, ascii string) { picture[r][c] = cell{s.glyph(unicode, ascii), yellow} }
+	for c, v := range level {
+		if v <= 0 {
+			continue
+		}
+		to, from := a.row(v), a.row(v)
+		if c > 0 && level[c-1] > 0 {
+			from = a.row(level[c-1])
+		}
+		for r := min(from, to) + 1; r < max(from, to); r++ {
+			put(r, c, "┃", "|")
+		}
+		switch {
+		case from < to:
+			put(from, c, "┛", "+")
+			put(to, c, "┏", "+")
+		case from > to:
+			put(from, c, "┓", "+")
+			put(to, c, "┗", "+")
+		default:
+			put(to, c, "━", "-")
+		}
+	}
+}
+
+// hours is the axis of the clock, every third hour.
+func (p Plot) hours(s Style, columns int) string {
+	ruler := []rune(strings.Repeat(s.glyph("─", "-"), columns))
+	text := []rune(strings.Repeat(" ", margin+columns+2))
+	for at := p.Midnight; at <= p.To; at += 3 * time.Hour {
+		if at < p.From {
+			continue
+		}
+		c := int(int64(columns) * int64(at-p.From) / int64(p.To-p.From))
+		if c < columns {
+			ruler[c] = []rune(s.glyph("┬", "+"))[0]
+		}
+		hour := int((at - p.Midnight).Hours())
+		if hour > 24 {
+			hour %= 24
+		}
+		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(fmt.Sprintf("%02d", hour)))
+	}
+	corner := s.glyph("└", "+")
+	return fmt.Sprintf("%s%s\n%s\n", strings.Repeat(" ", margin-1), s.Faint(corner+string(ruler)), s.Faint(strings.TrimRight(string(text), " ")))
+}
+
+// Legend says what a plot shows.
+func (s Style) Legend(scale, level string) string {
+	return s.paint(cyan, s.glyph("█", ":")) + " " + scale + "   " + s.paint(yellow, s.glyph("━━", "--")) + " " + level
+}
+
+func (s Style) glyph(unicode, ascii string) string {
+	if s.ASCII {
+		return ascii
+	}
+	return unicode
+}
+
+// join returns a row, with each run of one ink painted once.
+func (s Style) join(row []cell) string {
+	var out, run strings.Builder
+	last := plain
+	for _, c := range row {
+		if c.ink != last {
+			out.WriteString(s.paint(last, run.String()))
+			run.Reset()
+			last = c.ink
+		}
+		run.WriteString(c.glyph)
+	}
+	out.WriteString(s.paint(last, run.String()))
+	return out.String()
+}

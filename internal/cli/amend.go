@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func newAdopt(env Env) *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "adopt [namespace/name ...]",
+		Short: "Accept the cluster as the site's own, or ask workloads back in",
+		Long: `Without arguments: accepts the cluster that the context leads to as the site's
+own, after a rebuild, so that levels may be lowered again; and acknowledges a
+mass drop that the fleet will not recover from.
+
+With workloads: latches them again after their entry was deleted, and ends the
+time for which gitlatch leaves their entry alone.`,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			o, err := f.open(env, false)
+			if err != nil {
+				return err
+			}
+			defer closed(&err, o)
+			if len(args) > 0 {
+				ids, err := o.find(c.Context(), args)
+				if err != nil {
+					return err
+				}
+				if err := o.amend(c.Context(), tick.Amendment{Latch: true, Workloads: ids}); err != nil {
+					return err
+				}
+				for _, id := range ids {
+					fmt.Fprintf(env.Out, "%s is latched from the next tick on\n", id)
+				}
+				return nil
+			}
+			fleet, err := o.parts.Sampler.Sample(c.Context())
+			if err != nil {
+				return err
+			}
+			if fleet.Cluster == "" {
+				return errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
+			}
+			if err := o.amend(c.Context(), tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(env.Out, "cluster %s is now that of site %s\n", fleet.Cluster, o.config.Site)
+			return err
+		},
+	}
+	f.register(c)
+	return c
+}
+
+func newHold(env Env) *cobra.Command {
+	var f flags
+	var until string
+	c := &cobra.Command{
+		Use:   "hold [namespace/name ...] --until TIME",
+		Short: "Leave the site, or some workloads, alone until a time",
+		Long: `Holds the whole site, or only the workloads named: their timers stand still, and
+nothing of them is committed. A time that has passed ends a hold.`,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			at, err := instant(until, env.Clock())
+			if err != nil {
+				return err
+			}
+			o, err := f.open(env, false)
+			if err != nil {
+				return err
+			}
+			defer closed(&err, o)
+			a := tick.Amendment{HoldUntil: at}
+			if a.Workloads, err = o.find(c.Context(), args); err != nil {
+				return err
+			}
+			if err := o.amend(c.Context(), a); err != nil {
+				return err
+			}
+			held := "site " + o.config.Site
+			if len(args) > 0 {
+				held = fmt.Sprint(a.Workloads)
+			}
+			_, err = fmt.Fprintf(env.Out, "%s: held until %s\n", held, at.UTC().Format(time.RFC3339))
+			return err
+		},
+	}
+	f.register(c)
+	c.Flags().StringVar(&until, "until", "", "a time as 2026-03-02T18:00:00Z, or a span from now as 3h")
+	return c
+}
+
+// instant reads a time, or a span from now.
+func instant(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, errors.New("--until: say until when: a time as 2026-03-02T18:00:00Z, or a span from now as 3h")
+	}
+	if span, err := time.ParseDuration(text); err == nil {
+		return now.Add(span), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--until: must be a time as 2026-03-02T18:00:00Z or a span as 3h, got %q", text)
+	}
+	return at, nil
+}
+
+// find returns the workloads that a person names among the site's latches.
+func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	_, latches, err := o.parts.Store.Load(ctx, o.config.Site)
+	if err != nil {
+		return nil, err
+	}
+	var known, found []workload.ID
+	for _, l := range latches {
+		known = append(known, l.ID)
+	}
+	for _, name := range names {
+		id, err := find(name, known)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, id)
+	}
+	return found, nil
+}
+
+func (o *opened) amend(ctx context.Context, a tick.Amendment) error {
+	return tick.Amend(ctx, o.parts.Store, o.config.Site, o.parts.Owner, o.parts.Clock(), site.Lease(o.config), a)
+}

@@ -1,0 +1,84 @@
+// Package cli is the command for people: what each subcommand asks for, and
+// how it says what came of it.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Env is the world that a command runs in.
+type Env struct {
+	Out, Err io.Writer // Out may be a terminal
+	Getenv   func(string) string
+	Clock    func() time.Time
+	Version  string
+}
+
+// Run runs the command with its arguments, and returns the exit status: 0, or 1
+// where anything failed or needs a person.
+func Run(env Env, args []string) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	if err := root.Execute(); err != nil {
+		fmt.Fprintln(env.Err, "gitlatch:", err)
+		return 1
+	}
+	return 0
+}
+
+func newRoot(env Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gitlatch",
+		Short: "Latches the live scale of a cluster's workloads into git, rounded",
+		Long: `gitlatch keeps git near enough to what is running that a cluster rebuilt from
+git copes with today's traffic, without drowning the repository in commits.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(
+		newTick(env),
+		newExplain(env),
+		newRender(env),
+		newAdopt(env),
+		newHold(env),
+		newSchema(env),
+		newDemo(env),
+		newVersion(env),
+	)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	})
+	return root
+}
+
+func newVersion(env Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(env.Out, "gitlatch", env.Version)
+			return err
+		},
+	}
+}
+
+// owner names this run as the holder of a lease.
+func owner(env Env) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339Nano))
+}
+
+// closed adds the error of giving something back to the one that there is.
+func closed(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/demo"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+)
+
+func newDemo(env Env) *cobra.Command {
+	var output, dir, cluster string
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Replay a recorded day against the engine, and show what came of it",
+		Long: `Replays a recorded day of a fleet in quick time against the real engine, with a
+state file and a bare git repository in a temporary folder, and shows what came
+of it. With --cluster real it looks once at the cluster of the current context,
+which it only reads, and commits to a scratch repository.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			switch cluster {
+			case "recorded":
+				o := demo.Options{
+					Out: env.Out, Style: chart.StyleFor(env.Out, env.Getenv), Format: demo.Format(output),
+					Progress: env.Err, Dir: dir,
+				}
+				_, o.Live = chart.Terminal(env.Err)
+				return demo.Run(ctx, o)
+			case "real":
+				config, err := kubeconfig.Load(kubeconfig.Choice{})
+				if err != nil {
+					return err
+				}
+				return demo.Once(ctx, env.Out, config, dir, env.Clock)
+			}
+			return fmt.Errorf("--cluster: must be recorded or real, got %q", cluster)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", string(demo.Text), "text or figures")
+	c.Flags().StringVar(&dir, "dir", "", "empty folder to leave repository and state in, instead of a temporary one")
+	c.Flags().StringVar(&cluster, "cluster", "recorded", "recorded or real: the cluster to look at")
+	return c
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func newExplain(env Env) *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "explain namespace/name",
+		Short: "Say what is decided of a workload, why, and what would change it",
+		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
+what git declares, at which counts it would leave that level, which timers run,
+and what would be decided now.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			o, err := f.open(env, true)
+			if err != nil {
+				return err
+			}
+			defer closed(&err, o)
+			t := o.tick()
+			t.DryRun = true
+			r, err := t.Run(c.Context())
+			if err != nil {
+				return err
+			}
+			var ids []workload.ID
+			for _, d := range r.Decisions {
+				ids = append(ids, d.ID)
+			}
+			id, err := find(args[0], ids)
+			if err != nil {
+				return err
+			}
+			return errors.Join(explain(env.Out, r, id), r.Err())
+		},
+	}
+	f.register(c)
+	return c
+}
+
+// explain writes what a report says of one workload.
+func explain(out io.Writer, r tick.Report, id workload.ID) error {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	line := func(topic, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", topic, fmt.Sprintf(format, args...)) }
+
+	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
+	l, latched := r.Latches[id]
+	for _, s := range r.Samples {
+		if s.ID == id {
+			explainSample(line, r.Set, s, l)
+		}
+	}
+	if latched {
+		explainLatch(line, l, r.At)
+	}
+	for _, d := range r.Decisions {
+		if d.ID == id {
+			explainDecision(line, d)
+		}
+	}
+	if r.Stop.Reason != policy.ReasonNone {
+		line("site", "%s", r.Stop.Text)
+	}
+	if r.Observe {
+		line("site", "mode is observe: nothing is written to git")
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func explainSample(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch) {
+	if s.Scale == nil {
+		line("runs", "unknown: %s", s.Unknown)
+		return
+	}
+	line("runs", "%d pods, %d of them ready", s.Scale.Desired, s.Scale.Ready)
+	if s.Scale.Driver == workload.DrivenByNothing {
+		line("driven by", "nothing: only its manifest states the count")
+	} else {
+		line("driven by", "%s, from %d to %s pods", s.Scale.Driver, s.Scale.Min, orNone(s.Scale.Max))
+	}
+	p, skip, latched := set.Choose(s)
+	if !latched {
+		line("policy", "does not latch it: %s", skip.Text)
+		return
+	}
+	line("policy", "%s: series %s, round %s, hold %d samples up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
+	if l.Declared.Replicas == 0 {
+		line("declared", "nothing yet")
+		return
+	}
+	line("declared", "%d, within %d to %s", l.Declared.Replicas, l.Declared.Min, orNone(l.Declared.Max))
+	raiseAbove, lowerAt := policy.Thresholds(p, l.Declared, *s.Scale)
+	line("raised", "above %d pods, once %d samples in a row are", raiseAbove, p.HoldUp)
+	if lowerAt > 0 {
+		line("lowered", "at %d pods or fewer, after %s of it", lowerAt, policy.Span(p.HoldDown))
+	} else {
+		line("lowered", "never: it is at its floor")
+	}
+}
+
+func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Time) {
+	if n := len(l.Up.Levels); n > 0 {
+		line("timer", "%d samples in a row round to %v", n, l.Up.Levels)
+	}
+	if l.Down.Running() {
+		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",
+			policy.Span(l.Down.Elapsed(now)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
+	}
+	if l.Freeze.Reason != "" {
+		line("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
+	}
+	if l.Missing.Running() {
+		line("missing", "for %s", policy.Span(l.Missing.Elapsed(now)))
+	}
+}
+
+func explainDecision(line func(string, string, ...any), d policy.Decision) {
+	reason := ""
+	if d.Reason != policy.ReasonNone {
+		reason = " (" + string(d.Reason) + ")"
+	}
+	line("decision", "%s%s: %s", d.Verdict, reason, d.Text)
+	if d.To != nil {
+		line("would declare", "%d", d.To.Replicas)
+	}
+	if d.Mismatch != nil {
+		line("bounds", "live ones are %d to %s; accept them by editing the record", d.Mismatch.Min, orNone(d.Mismatch.Max))
+	}
+	if d.Capped {
+		line("capped", "git's max is below the need")
+	}
+}
+
+func orNone(bound int32) string {
+	if bound == 0 {
+		return "any number of"
+	}
+	return fmt.Sprint(bound)
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+)
+
+func newRender(env Env) *cobra.Command {
+	var f flags
+	var what string
+	c := &cobra.Command{
+		Use:   "render [namespace]",
+		Short: "Print what git declares for a site, as Components or records",
+		Long: `Prints what the branch declares for the site, or for one namespace of it, in its
+canonical form: as the kustomize Components that a rebuild includes, or as the
+records that they are made from. It reads git, and nothing else.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			print, ok := renderings[what]
+			if !ok {
+				return fmt.Errorf("--output: must be component or record, got %q", what)
+			}
+			tree, err := f.tree(env)
+			if err != nil {
+				return err
+			}
+			namespaces := slices.Sorted(maps.Keys(tree.Records))
+			if len(args) == 1 {
+				if _, ok := tree.Records[args[0]]; !ok {
+					if err := tree.Broken[args[0]]; err != nil {
+						return err
+					}
+					return fmt.Errorf("namespace %s: git declares nothing in it", args[0])
+				}
+				namespaces = args
+			}
+			for _, namespace := range namespaces {
+				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree.Records[namespace])); err != nil {
+					return err
+				}
+			}
+			if len(args) == 0 {
+				for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
+					return tree.Broken[namespace]
+				}
+			}
+			return nil
+		},
+	}
+	f.register(c)
+	c.Flags().StringVarP(&what, "output", "o", "component", "component or record")
+	return c
+}
+
+var renderings = map[string]func(checkpoint.Record) []byte{
+	"component": checkpoint.Record.Component,
+	"record":    checkpoint.Record.Format,
+}
+
+// tree reads what the branch declares for the site.
+func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
+	c, err := f.config()
+	if err != nil {
+		return tree, err
+	}
+	r, err := openRepository(env, c)
+	if err != nil {
+		return tree, err
+	}
+	defer closed(&err, r)
+	ctx := context.Background()
+	tip, err := r.Tip(ctx)
+	if err != nil {
+		return tree, err
+	}
+	directory := checkpoint.Directory(c.Site)
+	objects, err := r.Read(ctx, tip, nil, directory)
+	if err != nil {
+		return tree, err
+	}
+	return checkpoint.ParseTree(c.Site, objects[directory].Files)
+}

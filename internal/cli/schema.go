@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+)
+
+func newSchema(env Env) *cobra.Command {
+	kinds := []string{config.KindConfig, config.KindPolicy}
+	return &cobra.Command{
+		Use:       "schema " + strings.Join(kinds, "|"),
+		Short:     "Print the JSON schema of a kind of file, for editors",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: kinds,
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, err := fmt.Fprintf(env.Out, "%s", config.Schema(args[0]))
+			return err
+		},
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/report"
+)
+
+func newTick(env Env) *cobra.Command {
+	var f flags
+	var dryRun bool
+	var output string
+	c := &cobra.Command{
+		Use:   "tick",
+		Short: "Look at the cluster once, and commit what crossed a threshold",
+		Long: `Looks at the cluster once, compares with the latches, and commits the rounded
+checkpoints of what crossed a threshold for its hold.
+
+It exits with 1 where anything could not be read or needs a person; what could
+be done is done all the same.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if !slices.Contains(report.Formats(), output) {
+				return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(report.Formats(), ", "), output)
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			o, err := f.open(env, dryRun)
+			if err != nil {
+				return err
+			}
+			defer closed(&err, o)
+			t := o.tick()
+			t.DryRun = dryRun
+			r, err := t.Run(ctx)
+			if err != nil {
+				return err
+			}
+			return errors.Join(report.Write(env.Out, output, r), r.Err())
+		},
+	}
+	c.SetContext(context.Background())
+	f.register(c)
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
+	c.Flags().StringVarP(&output, "output", "o", "table", "table, json or yaml")
+	return c
+}

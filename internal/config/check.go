@@ -1,0 +1,140 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"go.yaml.in/yaml/v3"
+)
+
+// A preset sets whole policies to one by name; their own names stay.
+type preset struct{ into []*policy.Policy }
+
+func (p preset) read(r *reader, path string, n *yaml.Node) {
+	name := ""
+	word[string]{&name, policy.PresetNames()}.read(r, path, n)
+	start, ok := policy.Presets()[name]
+	if !ok {
+		return
+	}
+	for _, into := range p.into {
+		own := into.Name
+		*into = start
+		into.Name = own
+	}
+}
+
+func (p preset) schema() schema { return schema{"enum": policy.PresetNames()} }
+
+// Own is a value without one default: left out, it is the preset's.
+type own struct{ value }
+
+func (o own) schema() schema {
+	s := o.value.schema()
+	delete(s, "default")
+	return s
+}
+
+// wrongPattern says what is wrong with a pattern of path.Match.
+func wrongPattern(s string) string {
+	if _, err := path.Match(s, ""); err != nil {
+		return fmt.Sprintf("must be a pattern, got %s: a [ has no ]", quote(s))
+	}
+	return ""
+}
+
+// check judges what was read as a whole. A field that could not be read has its
+// preset's value, so that it draws no second problem.
+func (d *policyDocument) check(r *reader) {
+	for i, rule := range d.rules {
+		checkPolicy(r, index("policies", i), rule.Policy)
+	}
+	if r.lines["default"] > 0 {
+		checkPolicy(r, "default", d.set.Default)
+	}
+	for _, p := range d.set.Guards.Problems() {
+		r.report("guards."+p.Field, "%s", p.Text)
+	}
+	d.checkNames(r)
+	d.checkReach(r)
+}
+
+func checkPolicy(r *reader, at string, p policy.Policy) {
+	for _, problem := range p.Problems() {
+		// A margin is judged by the series, if that is known.
+		if problem.Field == "margin" && r.failed[at+".series"] {
+			continue
+		}
+		r.report(at+"."+problem.Field, "%s", problem.Text)
+	}
+}
+
+func (d *policyDocument) checkNames(r *reader) {
+	first := map[string]int{}
+	for i, rule := range d.rules {
+		at := index("policies", i) + ".name"
+		switch before, twice := first[rule.Policy.Name]; {
+		case rule.Policy.Name == "":
+		case rule.Policy.Name == defaultName:
+			r.report(at, "must not be default, which is the policy of what no other matches: rename it")
+		case twice:
+			r.report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
+		default:
+			first[rule.Policy.Name] = i
+		}
+	}
+}
+
+// checkReach reports a policy that no workload can have, since one before it
+// matches whatever it matches.
+func (d *policyDocument) checkReach(r *reader) {
+	read := func(i int) bool {
+		at := index("policies", i) + ".match"
+		return r.lines[at] > 0 && !r.failedBelow(at)
+	}
+	for i, rule := range d.rules {
+		for j, before := range d.rules[:i] {
+			if read(i) && read(j) && covers(before.Match, rule.Match) {
+				r.report(index("policies", i)+".match", "must reach a workload, and policies[%d] takes all that it matches: move it before that one, or remove it", j)
+				break
+			}
+		}
+	}
+}
+
+const kubeSystem = "kube-system"
+
+// covers reports whether a matches all that b matches. It errs towards false:
+// of patterns it knows the star alone and names without any.
+func covers(a, b policy.Match) bool {
+	for key, want := range a.Labels {
+		if got, ok := b.Labels[key]; !ok || got != want {
+			return false
+		}
+	}
+	if slices.Contains(b.Namespaces, kubeSystem) && !slices.Contains(a.Namespaces, kubeSystem) {
+		return false
+	}
+	for _, kind := range b.Kinds {
+		if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, kind) {
+			return false
+		}
+	}
+	return coversNames(a.Namespaces, b.Namespaces) && coversNames(a.Names, b.Names) && (len(a.Kinds) == 0 || len(b.Kinds) > 0)
+}
+
+func coversNames(a, b []string) bool {
+	if len(a) == 0 || slices.Contains(a, "*") {
+		return true
+	}
+	covered := func(name string) bool {
+		return slices.ContainsFunc(a, func(pattern string) bool {
+			matches, _ := path.Match(pattern, name)
+			return pattern == name || matches && !strings.ContainsAny(name, "*?[")
+		})
+	}
+	return len(b) > 0 && !slices.ContainsFunc(b, func(name string) bool { return !covered(name) })
+}

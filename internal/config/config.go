@@ -1,0 +1,121 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Config is how one site is run.
+type Config struct {
+	Site       string // a DNS label
+	Cluster    Cluster
+	State      State
+	Repository Repository
+	Period     time.Duration // from one tick to the next
+	Commit     Commit
+}
+
+// Cluster is where the site's cluster is found. The zero value is the current
+// context of the usual kubeconfig.
+type Cluster struct {
+	Kubeconfig string // path; "" is $KUBECONFIG, else ~/.kube/config
+	Context    string // "" is the current one
+}
+
+// State is where the site's state is kept; one of the fields is set.
+type State struct {
+	Bolt   string // path of a bbolt file; its folder may not exist yet
+	Memory bool   // kept for one run only
+}
+
+// Repository is the git repository and branch that a site writes.
+type Repository struct {
+	URL        string // https, file, http to this machine itself, or a local path
+	Branch     string
+	PolicyFile string // from the root of the repository
+	Auth       Auth
+	CAFile     string // PEM, trusted instead of the system's; "" is the system's
+	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
+}
+
+// Commit is how commits are made.
+type Commit struct {
+	SkipCI bool // adds [skip ci] to the message
+	Author Author
+}
+
+// Author is who commits are made as; the zero value is gitlatch itself.
+type Author struct {
+	Name, Email string
+}
+
+func start() Config {
+	return Config{
+		Repository: Repository{Branch: "main", PolicyFile: "gitlatch.yaml"},
+		Period:     5 * time.Minute,
+	}
+}
+
+// Default returns what the command runs by without a file: site "local", the
+// current kube context, state in the user's cache folder, and the repository
+// named, which there is no default for.
+func Default(repositoryURL string) (Config, error) {
+	c := start()
+	c.Site = "local"
+	if wrong := wrongURL(repositoryURL); wrong != "" {
+		return Config{}, fmt.Errorf("repository: %s", wrong)
+	}
+	c.Repository.URL = repositoryURL
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return Config{}, fmt.Errorf("find a folder for the state: %w; write a configuration that names one", err)
+	}
+	c.State.Bolt = filepath.Join(cache, "gitlatch", "state.db")
+	return c, nil
+}
+
+// ParseConfig reads a document of kind Config. The name stands in errors, which
+// are *Errors and hold all that is wrong.
+func ParseConfig(name string, data []byte) (Config, error) {
+	c := start()
+	r := newReader(name)
+	r.read(KindConfig, data, configFields(&c))
+	if err := join(r.problems); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+const labelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+
+// configFields is the table of a Config.
+func configFields(c *Config) []field {
+	return []field{
+		{"site", "the name that a cluster fills, such as prod-eu; it outlives clusters", true,
+			text{into: &c.Site, pattern: labelShape, must: "a DNS label: lower case letters, digits and dashes, at most 63"}},
+		{"cluster", "the cluster to sample; without it the current kube context", false, object{fields: []field{
+			{"kubeconfig", "the kubeconfig file", false, file{&c.Cluster.Kubeconfig}},
+			{"context", "the context of the kubeconfig", false, text{into: &c.Cluster.Context}},
+		}}},
+		{"state", "where the state is kept between ticks", true, object{
+			fields: []field{
+				{"bolt", "a bbolt file", false, object{fields: []field{
+					{"path", "the file, made where it is not there", true, file{&c.State.Bolt}},
+				}}},
+				{"memory", "nowhere: for trying things, each run starts anew", false, presence{into: &c.State.Memory}},
+			},
+			choices: []choice{{[]string{"bolt", "memory"}, true}},
+		}},
+		{"repository", "the git repository that checkpoints are committed to", true, object{fields: repositoryFields(&c.Repository)}},
+		{"period", "the time from one tick to the next, as the schedule has it", false, span{into: &c.Period, least: time.Second}},
+		{"commit", "how commits are made", false, object{fields: []field{
+			{"skipCI", "adds [skip ci] to each message", false, truth{&c.Commit.SkipCI}},
+			{"author", "who commits are made as", false, object{fields: []field{
+				{"name", "the name", true, text{into: &c.Commit.Author.Name, pattern: `^[^<>\r\n]+$`, must: "a name on one line, without < and >"}},
+				{"email", "the e-mail address", true, text{into: &c.Commit.Author.Email, pattern: `^[^<>\s]+@[^<>\s]+$`, must: "an e-mail address"}},
+			}}},
+		}}},
+	}
+}

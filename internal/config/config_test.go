@@ -1,0 +1,189 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the schemas and what fixtures want; read the diff")
+
+// A fixture is one document with what becomes of it.
+type fixture struct {
+	path    string
+	kind    string
+	name    string // of the document
+	data    []byte
+	schema  string // why a schema does not judge as the loader does, "" where it does
+	want    string
+	archive *txtar.Archive
+}
+
+func fixtures(t *testing.T, folder string) []fixture {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("../../testdata/config", folder, "*.txtar"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no fixtures in %s: %v", folder, err)
+	}
+	all := make([]fixture, len(paths))
+	for i, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := fixture{path: path, archive: archive}
+		for _, file := range archive.Files {
+			switch file.Name {
+			case "config.yaml":
+				f.kind, f.name, f.data = KindConfig, file.Name, file.Data
+			case "gitlatch.yaml":
+				f.kind, f.name, f.data = KindPolicy, file.Name, file.Data
+			case "schema":
+				f.schema = string(file.Data)
+			case "want":
+				f.want = string(file.Data)
+			default:
+				t.Fatalf("%s: file %q is not known", path, file.Name)
+			}
+		}
+		all[i] = f
+	}
+	return all
+}
+
+func (f fixture) String() string { return strings.TrimSuffix(filepath.Base(f.path), ".txtar") }
+
+// check compares with what the fixture wants, or rewrites it.
+func (f fixture) check(t *testing.T, got string) {
+	t.Helper()
+	switch {
+	case got == f.want:
+	case *update:
+		for i, file := range f.archive.Files {
+			if file.Name == "want" {
+				f.archive.Files[i].Data = []byte(got)
+			}
+		}
+		if err := os.WriteFile(f.path, txtar.Format(f.archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("got:\n%s\nwant:\n%s", got, f.want)
+	}
+}
+
+func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
+	t.Parallel()
+	for _, f := range fixtures(t, "bad") {
+		t.Run(f.String(), func(t *testing.T) {
+			t.Parallel()
+			var err error
+			switch f.kind {
+			case KindConfig:
+				_, err = ParseConfig(f.name, f.data)
+			case KindPolicy:
+				_, err = ParsePolicy(f.name, f.data, 5*time.Minute)
+			}
+			var all *Errors
+			if !errors.As(err, &all) {
+				t.Fatalf("got error %v, want *Errors", err)
+			}
+			f.check(t, err.Error()+"\n")
+			for _, secret := range []string{"ghp_", "hunter2"} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("the error shows the secret %s...", secret)
+				}
+			}
+		})
+	}
+}
+
+func TestGoodDocumentsAreRead(t *testing.T) {
+	t.Setenv("HOME", "/home/ops")
+	for _, f := range fixtures(t, "good") {
+		t.Run(f.String(), func(t *testing.T) {
+			switch f.kind {
+			case KindConfig:
+				c, err := ParseConfig(f.name, f.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.check(t, fmt.Sprintf("site       %s\ncluster    %+v\nstate      %+v\nrepository %+v\nperiod     %s\ncommit     %+v\n",
+					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit))
+			case KindPolicy:
+				set, err := ParsePolicy(f.name, f.data, 5*time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.check(t, describe(set))
+			}
+		})
+	}
+}
+
+func describe(set policy.Set) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "latch   %v\n", set.Latch)
+	for _, rule := range set.Rules {
+		fmt.Fprintf(&b, "match   %+v\npolicy  %+v\n", rule.Match, rule.Policy)
+	}
+	fmt.Fprintf(&b, "default %+v\nguards  %+v\n", set.Default, set.Guards)
+	return b.String()
+}
+
+func TestWhatIsLeftOutIsAsThePresetHasIt(t *testing.T) {
+	t.Parallel()
+	for name, want := range policy.Presets() {
+		set, err := ParsePolicy("gitlatch.yaml", fmt.Appendf(nil, `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Policy
+preset: %s
+policies:
+- name: inherits
+  match: {names: [a]}
+- name: says-so
+  match: {names: [b]}
+  preset: cope
+`, name), 5*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Name = "default"
+		if fmt.Sprint(set.Default) != fmt.Sprint(want) {
+			t.Errorf("preset %s: default is %+v, want %+v", name, set.Default, want)
+		}
+		want.Name = "inherits"
+		if got := set.Rules[0].Policy; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("preset %s: policy is %+v, want %+v", name, got, want)
+		}
+		cope := policy.Presets()["cope"]
+		cope.Name = "says-so"
+		if got := set.Rules[1].Policy; fmt.Sprint(got) != fmt.Sprint(cope) {
+			t.Errorf("preset %s: a policy with a preset of its own is %+v, want %+v", name, got, cope)
+		}
+	}
+}
+
+func TestAPolicyThatSaysNothingIsTheDefault(t *testing.T) {
+	t.Parallel()
+	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
+		set, err := ParsePolicy("gitlatch.yaml", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"), period)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := DefaultPolicy(period); describe(set) != describe(want) {
+			t.Errorf("period %s: got\n%swant\n%s", period, describe(set), describe(want))
+		}
+		if set.Latch {
+			t.Error("a new site must only observe")
+		}
+	}
+}

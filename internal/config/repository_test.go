@@ -1,0 +1,116 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func TestSecretsAreReadFromWhereTheyAreSaidToBe(t *testing.T) {
+	t.Parallel()
+	held := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(held, []byte("from-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	blank := filepath.Join(t.TempDir(), "blank")
+	if err := os.WriteFile(blank, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environment := map[string]string{"TOKEN": "from-env\n", "ROBOT": "robot"}
+	getenv := func(name string) string { return environment[name] }
+
+	for name, c := range map[string]struct {
+		auth            Auth
+		username, token string
+		err             string
+	}{
+		"nothing":                {},
+		"a variable":             {auth: Auth{Token: Secret{Env: "TOKEN"}}, token: "from-env"},
+		"a file and a user":      {auth: Auth{Token: Secret{File: held}, Username: "ops"}, username: "ops", token: "from-file"},
+		"a user from a variable": {auth: Auth{Token: Secret{Env: "TOKEN"}, UsernameEnv: "ROBOT"}, username: "robot", token: "from-env"},
+		"a variable not set":     {auth: Auth{Token: Secret{Env: "NONE"}}, err: "tokenEnv: environment variable NONE is not set"},
+		"a user not set":         {auth: Auth{Token: Secret{Env: "TOKEN"}, UsernameEnv: "NONE"}, err: "usernameEnv: environment variable NONE is not set"},
+		"a file that is absent":  {auth: Auth{Token: Secret{File: held + "x"}}, err: "tokenFile: open "},
+		"a file that is empty":   {auth: Auth{Token: Secret{File: blank}}, err: "is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			username, token, err := c.auth.Read(getenv)
+			if username != c.username || token != c.token {
+				t.Errorf("got %q, %q, want %q, %q", username, token, c.username, c.token)
+			}
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("got error %v, want %q", err, c.err)
+			}
+		})
+	}
+}
+
+func TestTheDefaultNeedsOnlyARepository(t *testing.T) {
+	t.Setenv("HOME", "/home/ops")
+	t.Setenv("XDG_CACHE_HOME", "/home/ops/.cache")
+	c, err := Default("/srv/git/site.git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Site != "local" || c.Repository.Branch != "main" || !strings.HasSuffix(c.State.Bolt, "gitlatch/state.db") || c.Period == 0 {
+		t.Errorf("got %+v", c)
+	}
+	for _, bad := range []string{"", "git@example.com:site.git", "https://a:b@example.com/site.git"} {
+		if _, err := Default(bad); err == nil {
+			t.Errorf("Default(%q) is taken", bad)
+		}
+	}
+}
+
+func TestASiteIsWhatWorkloadCallsALabel(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a", "prod-eu", "1a", "-a", "a-", "A", "a.b", "a_b", "", strings.Repeat("a", 63), strings.Repeat("a", 64), "a\n"} {
+		var site string
+		r := newReader("f")
+		document := "kind: Config\nsite: " + strconv.Quote(name)
+		c := start()
+		r.read(KindConfig, []byte(document), configFields(&c))
+		site = c.Site
+		if (site != "") != workload.ValidLabel(name) {
+			t.Errorf("site %q: read as %q, and workload.ValidLabel says %v", name, site, workload.ValidLabel(name))
+		}
+	}
+}
+
+func TestCoversOnlyWhatItCanProve(t *testing.T) {
+	t.Parallel()
+	type m = policy.Match
+	in := func(names ...string) []string { return names }
+	for name, c := range map[string]struct {
+		before, after m
+		want          bool
+	}{
+		"everything covers everything":     {m{}, m{}, true},
+		"a star covers names":              {m{Names: in("*")}, m{Names: in("web", "w*")}, true},
+		"a pattern covers a name":          {m{Names: in("w*")}, m{Names: in("web")}, true},
+		"a pattern covers itself":          {m{Names: in("w*")}, m{Names: in("w*")}, true},
+		"a pattern and another":            {m{Names: in("w?*")}, m{Names: in("w*")}, false},
+		"names do not cover all names":     {m{Names: in("web")}, m{}, false},
+		"one of two names":                 {m{Names: in("web")}, m{Names: in("web", "api")}, false},
+		"a label more":                     {m{Labels: map[string]string{"a": "b"}}, m{}, false},
+		"a label less":                     {m{}, m{Labels: map[string]string{"a": "b"}}, true},
+		"a kind covers not all":            {m{Kinds: []workload.Kind{workload.Deployment}}, m{}, false},
+		"kinds cover one":                  {m{Kinds: workload.Kinds()}, m{Kinds: []workload.Kind{workload.DaemonSet}}, true},
+		"kube-system must be named":        {m{}, m{Namespaces: in("kube-system")}, false},
+		"kube-system by pattern is nobody": {m{Namespaces: in("kube-*")}, m{Namespaces: in("kube-system")}, false},
+		"kube-system named covers it":      {m{Namespaces: in("kube-system")}, m{Namespaces: in("kube-system"), Names: in("dns")}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := covers(c.before, c.after); got != c.want {
+				t.Errorf("covers(%+v, %+v) is %v", c.before, c.after, got)
+			}
+		})
+	}
+}

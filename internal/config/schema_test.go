@@ -1,0 +1,203 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{KindConfig, KindPolicy} {
+		want, err := generateSchema(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(schemaFile(kind), want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got := Schema(kind); !bytes.Equal(got, want) {
+			t.Errorf("the schema of %s is not that of its fields: run go test ./internal/config -update and read the diff", kind)
+		}
+	}
+	if Schema("Secret") != nil {
+		t.Error("there is a schema of a kind that there is not")
+	}
+}
+
+// Whatever a schema refuses the loader refuses, and the other way around but
+// where a fixture says why the schema cannot.
+func TestSchemaAndLoaderJudgeAlike(t *testing.T) {
+	t.Parallel()
+	compiled := map[string]*jsonschema.Schema{KindConfig: compile(t, KindConfig), KindPolicy: compile(t, KindPolicy)}
+	for _, f := range fixtures(t, "good") {
+		if err := validate(t, compiled[f.kind], f.data); err != nil {
+			t.Errorf("%s: the loader takes it, the schema does not: %v", f, err)
+		}
+	}
+	for _, f := range fixtures(t, "bad") {
+		err := validate(t, compiled[f.kind], f.data)
+		switch {
+		case err == nil && f.schema == "":
+			t.Errorf("%s: the schema takes it: make it refuse, or say in the fixture why it cannot", f)
+		case err != nil && f.schema != "":
+			t.Errorf("%s: the fixture says that the schema cannot tell, and it can", f)
+		}
+	}
+}
+
+func compile(t *testing.T, kind string) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(kind)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(schemaFile(kind), doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(schemaFile(kind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// validate returns what a schema has against the first document in data, as an
+// editor would show it. What is no document, or has no form in JSON, passes.
+func validate(t *testing.T, s *jsonschema.Schema, data []byte) error {
+	t.Helper()
+	var doc any
+	node := &yaml.Node{}
+	if yaml.NewDecoder(bytes.NewReader(data)).Decode(node) == nil && loosen(node).Decode(&doc) != nil {
+		return nil
+	}
+	if doc == nil && len(node.Content) == 0 && len(bytes.TrimSpace(data)) > 0 && !bytes.HasPrefix(data, []byte("#")) {
+		return nil
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Validate(value)
+}
+
+// loosen drops the earlier of two keys that are alike, as editors do.
+func loosen(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.MappingNode {
+		last := map[string]int{}
+		for i := 0; i < len(n.Content); i += 2 {
+			last[n.Content[i].Value] = i
+		}
+		var kept []*yaml.Node
+		for i := 0; i < len(n.Content); i += 2 {
+			if last[n.Content[i].Value] == i {
+				kept = append(kept, n.Content[i:i+2]...)
+			}
+		}
+		n.Content = kept
+	}
+	for _, child := range n.Content {
+		loosen(child)
+	}
+	return n
+}
+
+// A document that has every field of the schema, each with a value of the wrong
+// type, draws one problem from each of them: the loader knows all, and none
+// hides another.
+func TestTheLoaderKnowsEachFieldOfTheSchema(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{KindConfig, KindPolicy} {
+		var s map[string]any
+		if err := json.Unmarshal(Schema(kind), &s); err != nil {
+			t.Fatal(err)
+		}
+		var leaves []string
+		doc := wrong(s, "", &leaves).(map[string]any)
+		doc["apiVersion"], doc["kind"] = APIVersion, kind
+		text, err := yaml.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := problemsOf(kind, text)
+		for _, p := range found {
+			if strings.Contains(p.Text, "unknown field") {
+				t.Errorf("the schema of %s has a field that the loader does not know: %s", kind, p.Path)
+			}
+		}
+		for _, leaf := range leaves {
+			if leaf == "apiVersion" || leaf == "kind" {
+				continue
+			}
+			if !slices.ContainsFunc(found, func(p Problem) bool { return p.Path == leaf || strings.HasPrefix(p.Path, leaf+"[") }) {
+				t.Errorf("%s %s: a wrong type draws no problem", kind, leaf)
+			}
+		}
+		if len(leaves) < 15 {
+			t.Errorf("the schema of %s has only the fields %v", kind, leaves)
+		}
+	}
+}
+
+func wrong(s map[string]any, path string, leaves *[]string) any {
+	if properties, ok := s["properties"].(map[string]any); ok && len(properties) > 0 {
+		doc := map[string]any{}
+		for name, property := range properties {
+			doc[name] = wrong(property.(map[string]any), child(path, name), leaves)
+		}
+		return doc
+	}
+	if items, ok := s["items"].(map[string]any); ok && items["type"] == "object" {
+		return []any{wrong(items, index(path, 0), leaves)}
+	}
+	*leaves = append(*leaves, path)
+	return []any{map[string]any{"wrong": []any{}}}
+}
+
+func problemsOf(kind string, data []byte) []Problem {
+	var err error
+	if kind == KindConfig {
+		_, err = ParseConfig("config.yaml", data)
+	} else {
+		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute)
+	}
+	if all, ok := err.(*Errors); ok {
+		return all.Problems
+	}
+	return nil
+}
+
+// Whatever the bytes, reading them ends in a value or in *Errors.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"", "a: [", "- 1", "? {a: b}\n: c", "&a [*a]", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: [1, 2]}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := ParseConfig("f", data); err != nil {
+			_ = err.(*Errors).Error()
+		}
+		if set, err := ParsePolicy("f", data, time.Minute); err != nil {
+			_ = err.(*Errors).Error()
+		} else {
+			for _, p := range append([]any{set.Default}, fmt.Sprint(set.Rules)) {
+				_ = fmt.Sprint(p)
+			}
+		}
+	})
+}

@@ -1,0 +1,147 @@
+// Package demo replays a recorded day in quick time against the real engine: a
+// Kubernetes API endpoint on the loopback answers from the trace, and the
+// engine looks at it, tick by tick, with a state file and a bare git repository
+// of its own. Then it shows what came of it.
+//
+// The clock is that of the trace, so two runs make the same commits.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/demo/replay"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+)
+
+// The site of the demo, and from one look at it to the next.
+const (
+	siteName = "prod-eu"
+	period = 5 * time.Minute
+	// holdUp is how long a need lasts before the default policy follows it: two
+	// samples.
+	holdUp = 2 * period
+)
+
+// A Format is what a demo prints in the end.
+type Format string
+
+// The formats: a report for people, and lines "figure <name> <value>".
+const (
+	Text    Format = "text"
+	Figures Format = "figures"
+)
+
+// Options say how a demo runs.
+type Options struct {
+	Out    io.Writer
+	Style  chart.Style
+	Format Format // "" is Text
+
+	// Progress is written to while the day is replayed; nil shows none. Live
+	// rewrites one line of it, for a terminal.
+	Progress io.Writer
+	Live     bool
+
+	// Dir is where repository and state are left. It is made, or must be empty;
+	// "" makes a directory for temporary files.
+	Dir string
+
+	// Engine is what the day is replayed against; nil is the real one.
+	Engine Opening
+}
+
+// Run replays the shipped day and prints what came of it.
+func Run(ctx context.Context, o Options) error {
+	t, err := traces.Day()
+	if err != nil {
+		return err
+	}
+	return run(ctx, t, o)
+}
+
+func run(ctx context.Context, t *traces.Trace, o Options) error {
+	switch o.Format {
+	case "", Text, Figures:
+	default:
+		return fmt.Errorf("output %q: must be %s or %s", o.Format, Text, Figures)
+	}
+	dir, err := emptyDir(o.Dir)
+	if err != nil {
+		return err
+	}
+	repository := filepath.Join(dir, "fleet.git")
+	if err := createRepository(ctx, repository, teamFiles(t, siteName), t.Start.Add(-time.Hour)); err != nil {
+		return fmt.Errorf("make repository %s: %w", repository, err)
+	}
+	endpoint := replay.New(t)
+	address, stop, err := serve(endpoint)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	open := o.Engine
+	if open == nil {
+		open = openEngine
+	}
+	engine, err := open(ctx, Place{
+		Site: siteName, API: address, Repository: repository, Branch: branch,
+		State: filepath.Join(dir, "state.db"), Period: period,
+	})
+	if err != nil {
+		return fmt.Errorf("open the engine: %w", err)
+	}
+	day, err := play(ctx, t, endpoint, engine, progress{o.Progress, o.Live})
+	if err := errors.Join(err, engine.Close()); err != nil {
+		return err
+	}
+	if o.Format == Figures {
+		return day.figures(o.Out)
+	}
+	commits, err := log(ctx, repository)
+	if err != nil {
+		return err
+	}
+	return day.report(o.Out, o.Style, commits, repository)
+}
+
+// emptyDir makes sure of a directory with nothing in it.
+func emptyDir(dir string) (string, error) {
+	if dir == "" {
+		return os.MkdirTemp("", "gitlatch-demo-")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	found, err := os.ReadDir(dir)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("directory %s: must be empty, has %s", dir, found[0].Name())
+	}
+	return dir, err
+}
+
+// serve answers on the loopback until it is stopped.
+func serve(h http.Handler) (address string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for the replay: %w", err)
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // ErrServerClosed
+	}()
+	return "http://" + l.Addr().String(), func() {
+		_ = server.Close() // nothing is left to be answered
+		<-done
+	}, nil
+}

@@ -1,0 +1,64 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// atOnce is the policy of a single look: what is seen once is committed.
+const atOnce = `# The policy of a single look: one sample is enough. Everywhere else it takes two.
+apiVersion: gitlatch.dev/v1alpha1
+kind: Policy
+mode: latch
+default:
+  hold: {up: 1}
+`
+
+// Once looks once at a real cluster, which it only reads, and commits what it
+// saw to a scratch repository in dir, or in a temporary folder where dir is "".
+func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, clock func() time.Time) (err error) {
+	if dir, err = emptyDir(dir); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "scratch.git")
+	if err := createRepository(ctx, path, map[string]string{"gitlatch.yaml": atOnce}, clock()); err != nil {
+		return fmt.Errorf("make repository %s: %w", path, err)
+	}
+	c, err := config.Default(path)
+	if err != nil {
+		return err
+	}
+	c.Repository.Branch = branch
+	sampler, err := kube.New(cluster, kube.Options{Site: c.Site, Clock: clock})
+	if err != nil {
+		return err
+	}
+	repository, err := site.Repository(c, func(string) string { return "" })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repository.Close()) }()
+	r, err := site.Tick(c, site.Parts{
+		Sampler: sampler, Store: mem.New(), Repository: repository, Clock: clock, Owner: "demo",
+	}).Run(ctx)
+	if err != nil {
+		return err
+	}
+	if err := report.Write(out, "table", r); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n", path)
+	return errors.Join(err, r.Err())
+}

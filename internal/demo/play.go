@@ -1,0 +1,84 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/demo/replay"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+)
+
+// A day is what came of a replay.
+type day struct {
+	trace   *traces.Trace
+	history History
+	commits []time.Duration      // instants of ticks that committed, since the start
+	frozen  map[string]stillness // by reason, within the day itself
+}
+
+// stillness is how often, and for how many workloads at most, a reason kept
+// timers from running.
+type stillness struct{ ticks, most int }
+
+// play takes all ticks of a trace.
+func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, engine Ticker, p progress) (*day, error) {
+	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[string]stillness{}}
+	for at := time.Duration(0); at < t.Length; at += period {
+		endpoint.Seek(at)
+		r, err := engine.Tick(ctx, t.Start.Add(at))
+		if err != nil {
+			return nil, fmt.Errorf("tick of %s: %w", t.Start.Add(at).Format(time.RFC3339), err)
+		}
+		d.note(at, r)
+		p.show(t, at, len(d.commits))
+	}
+	p.end()
+	return d, nil
+}
+
+func (d *day) note(at time.Duration, r Result) {
+	if r.Commit != "" {
+		d.commits = append(d.commits, at)
+	}
+	for i, w := range d.trace.Workloads {
+		if level := r.Declared[w.ID]; level != d.history.At(i, at) {
+			d.history[i] = append(d.history[i], Step{at, level})
+		}
+	}
+	if at < d.trace.WarmUp {
+		return
+	}
+	for reason, n := range r.Frozen {
+		s := d.frozen[reason]
+		d.frozen[reason] = stillness{s.ticks + 1, max(s.most, n)}
+	}
+}
+
+// progress shows how far a replay is: on one line that is rewritten, or on a
+// line for every twelve hours.
+type progress struct {
+	to   io.Writer
+	live bool
+}
+
+func (p progress) show(t *traces.Trace, at time.Duration, commits int) {
+	now := t.Start.Add(at)
+	switch {
+	case p.to == nil:
+	case p.live:
+		const width = 24
+		done := int(width * (at + period) / t.Length)
+		fmt.Fprintf(p.to, "\rreplaying %s  [%s%s]  %d commits ", now.Format("Mon 15:04"), strings.Repeat("=", done), strings.Repeat(" ", width-done), commits)
+	case now.Minute() == 0 && now.Hour()%12 == 0:
+		fmt.Fprintf(p.to, "replaying %s, %d commits\n", now.Format("Mon 15:04"), commits)
+	}
+}
+
+func (p progress) end() {
+	if p.to != nil && p.live {
+		fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", 78))
+	}
+}

@@ -1,0 +1,174 @@
+package replay
+
+import (
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+)
+
+// autoscalers are the HorizontalPodAutoscalers, those that KEDA makes included.
+func autoscalers(t *traces.Trace, at time.Duration) []runtime.Object {
+	var all []runtime.Object
+	for i, w := range t.Workloads {
+		if w.Driver == workload.DrivenByHPA || w.Driver == workload.DrivenByKEDA {
+			all = append(all, autoscaler(t, i, at))
+		}
+	}
+	return all
+}
+
+func autoscaler(t *traces.Trace, i int, at time.Duration) *autoscalingv2.HorizontalPodAutoscaler {
+	w, s := t.Workloads[i], t.At(i, at)
+	object, _ := w.ID.Kind.Object()
+	h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.ID.Namespace, Name: w.ID.Name, UID: uid("hpa " + w.ID.String()), Labels: labelsOf(w.ID), ResourceVersion: version(at),
+	}}
+	if w.Driver == workload.DrivenByKEDA {
+		h.Name = "keda-hpa-" + w.ID.Name
+		h.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: scaledObjectKind.GroupVersion().String(), Kind: scaledObjectKind.Kind,
+			Name: w.ID.Name, UID: uid("scaledobject " + w.ID.String()), Controller: new(true),
+		}}
+	}
+	h.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: object.Group + "/" + object.Version, Kind: object.Kind, Name: w.ID.Name},
+		MinReplicas:    new(max(1, w.Min)),
+		MaxReplicas:    w.Max,
+		Metrics:        []autoscalingv2.MetricSpec{metric(w)},
+	}
+	h.Status = autoscalingv2.HorizontalPodAutoscalerStatus{
+		ObservedGeneration: new(h.Generation),
+		CurrentReplicas:    s.Desired,
+		DesiredReplicas:    s.Desired,
+		Conditions:         conditions(w, s),
+	}
+	return h
+}
+
+func metric(w traces.Workload) autoscalingv2.MetricSpec {
+	if w.Target > 0 {
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+			Name:   corev1.ResourceCPU,
+			Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(w.Target*100 + 0.5))},
+		}}
+	}
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Metric: autoscalingv2.MetricIdentifier{Name: "waiting"},
+		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: resource.NewQuantity(100, resource.DecimalSI)},
+	}}
+}
+
+func conditions(w traces.Workload, s traces.State) []autoscalingv2.HorizontalPodAutoscalerCondition {
+	condition := func(kind autoscalingv2.HorizontalPodAutoscalerConditionType, is bool, reason string) autoscalingv2.HorizontalPodAutoscalerCondition {
+		status := corev1.ConditionFalse
+		if is {
+			status = corev1.ConditionTrue
+		}
+		return autoscalingv2.HorizontalPodAutoscalerCondition{Type: kind, Status: status, Reason: reason}
+	}
+	active := condition(autoscalingv2.ScalingActive, true, "ValidMetricFound")
+	switch {
+	case s.Note == traces.Blind:
+		active = condition(autoscalingv2.ScalingActive, false, "FailedGetResourceMetric")
+	case s.Desired == 0:
+		active = condition(autoscalingv2.ScalingActive, false, "ScalingDisabled")
+	}
+	limited := condition(autoscalingv2.ScalingLimited, false, "DesiredWithinRange")
+	switch {
+	case s.Desired >= w.Max:
+		limited = condition(autoscalingv2.ScalingLimited, true, "TooManyReplicas")
+	case s.Desired <= w.Min:
+		limited = condition(autoscalingv2.ScalingLimited, true, "TooFewReplicas")
+	}
+	return []autoscalingv2.HorizontalPodAutoscalerCondition{
+		condition(autoscalingv2.AbleToScale, true, "ReadyForNewScale"), active, limited,
+	}
+}
+
+var scaledObjectKind = schema.GroupVersionKind{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"}
+
+// scaledObject is as much of KEDA's ScaledObject as is there to be read.
+type scaledObject struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              scaledObjectSpec   `json:"spec"`
+	Status            scaledObjectStatus `json:"status"`
+}
+
+type scaledObjectSpec struct {
+	ScaleTargetRef  targetRef `json:"scaleTargetRef"`
+	MinReplicaCount int32     `json:"minReplicaCount"`
+	MaxReplicaCount int32     `json:"maxReplicaCount"`
+	Triggers        []trigger `json:"triggers"`
+}
+
+type targetRef struct {
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	Name       string `json:"name"`
+}
+
+type trigger struct {
+	Type     string            `json:"type"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+type scaledObjectStatus struct {
+	HPAName         string             `json:"hpaName"`
+	ScaleTargetKind string             `json:"scaleTargetKind"`
+	Conditions      []metav1.Condition `json:"conditions"`
+}
+
+type scaledObjectList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Items           []scaledObject `json:"items"`
+}
+
+// DeepCopyObject returns the object itself: what a replay made is not changed.
+func (o *scaledObject) DeepCopyObject() runtime.Object { return o }
+
+// DeepCopyObject returns the list itself. See scaledObject.DeepCopyObject.
+func (l *scaledObjectList) DeepCopyObject() runtime.Object { return l }
+
+// scaledObjects are those of KEDA. As KEDA allows, the target's kind is left
+// out where it is a Deployment.
+func scaledObjects(t *traces.Trace, at time.Duration) []runtime.Object {
+	var all []runtime.Object
+	for i, w := range t.Workloads {
+		if w.Driver != workload.DrivenByKEDA {
+			continue
+		}
+		active := metav1.ConditionTrue
+		if t.At(i, at).Desired == 0 {
+			active = metav1.ConditionFalse
+		}
+		all = append(all, &scaledObject{
+			TypeMeta:   metav1.TypeMeta{APIVersion: scaledObjectKind.GroupVersion().String(), Kind: scaledObjectKind.Kind},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.ID.Namespace, Name: w.ID.Name, UID: uid("scaledobject " + w.ID.String()), ResourceVersion: version(at)},
+			Spec: scaledObjectSpec{
+				ScaleTargetRef:  targetRef{Name: w.ID.Name},
+				MinReplicaCount: w.Min,
+				MaxReplicaCount: w.Max,
+				Triggers:        []trigger{{Type: "aws-sqs-queue", Metadata: map[string]string{"queueLength": "100"}}},
+			},
+			Status: scaledObjectStatus{
+				HPAName:         "keda-hpa-" + w.ID.Name,
+				ScaleTargetKind: "apps/v1.Deployment",
+				Conditions: []metav1.Condition{
+					{Type: "Ready", Status: metav1.ConditionTrue, Reason: "ScaledObjectReady"},
+					{Type: "Active", Status: active, Reason: "ScalerActive"},
+				},
+			},
+		})
+	}
+	return all
+}

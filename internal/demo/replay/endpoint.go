@@ -1,0 +1,210 @@
+// Package replay is a Kubernetes API endpoint that answers from a trace: the
+// few LISTs that a look at a fleet is made of, at an instant that is set from
+// outside. It answers in protobuf to those who accept it, in JSON to others,
+// and in pages to those who ask for a limit. It is read-only.
+package replay
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/gitlatch/gitlatch/testdata/traces"
+)
+
+// An Endpoint serves a trace. It may be asked from several goroutines.
+type Endpoint struct {
+	trace *traces.Trace
+	at    atomic.Int64 // nanoseconds since the start of the trace
+	lists map[string]list
+}
+
+// A list makes one kind of list; items are those of one instant, in a stable
+// order.
+type list struct {
+	kind  schema.GroupVersionKind
+	items func(t *traces.Trace, at time.Duration) []runtime.Object
+	// protobuf is false for what comes of a CustomResourceDefinition.
+	protobuf bool
+}
+
+// New returns an endpoint at the start of a trace.
+func New(t *traces.Trace) *Endpoint {
+	apps, scaling := appsv1.SchemeGroupVersion, autoscalingv2.SchemeGroupVersion
+	return &Endpoint{trace: t, lists: map[string]list{
+		"apps/v1/deployments":                     {apps.WithKind("Deployment"), deployments, true},
+		"apps/v1/statefulsets":                    {apps.WithKind("StatefulSet"), statefulSets, true},
+		"apps/v1/daemonsets":                      {apps.WithKind("DaemonSet"), daemonSets, true},
+		"apps/v1/replicasets":                     {apps.WithKind("ReplicaSet"), replicaSets, true},
+		"autoscaling/v2/horizontalpodautoscalers": {scaling.WithKind("HorizontalPodAutoscaler"), autoscalers, true},
+		"keda.sh/v1alpha1/scaledobjects":          {scaledObjectKind, scaledObjects, false},
+	}}
+}
+
+// Seek sets the instant, since the start of the trace, that is served from now
+// on.
+func (e *Endpoint) Seek(at time.Duration) { e.at.Store(int64(at)) }
+
+// ServeHTTP answers one request.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	obj, protobuf, status := e.answer(r)
+	if status != nil {
+		status.Status = metav1.StatusFailure
+		status.SetGroupVersionKind(metav1.Unversioned.WithKind("Status"))
+		obj, protobuf = status, false
+		write(w, int(status.Code), obj, protobuf)
+		return
+	}
+	write(w, http.StatusOK, obj, protobuf && strings.Contains(r.Header.Get("Accept"), runtime.ContentTypeProtobuf))
+}
+
+func (e *Endpoint) answer(r *http.Request) (obj runtime.Object, protobuf bool, status *metav1.Status) {
+	if r.Method != http.MethodGet {
+		return nil, false, &metav1.Status{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed, Message: "a replay is read-only"}
+	}
+	at := time.Duration(e.at.Load())
+	if r.URL.Path == "/api/v1/namespaces/kube-system" {
+		return kubeSystem(), true, nil
+	}
+	resource, namespace := split(strings.TrimPrefix(r.URL.Path, "/apis/"))
+	l, ok := e.lists[resource]
+	if !ok {
+		return nil, false, &metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: "the server could not find the requested resource"}
+	}
+	answer, status := l.page(r, e.trace, at, namespace)
+	return answer, l.protobuf, status
+}
+
+// split takes group/version/namespaces/name/resource, and the same without a
+// namespace, apart.
+func split(path string) (resource, namespace string) {
+	if p := strings.Split(path, "/"); len(p) == 5 && p[2] == "namespaces" {
+		return p[0] + "/" + p[1] + "/" + p[4], p[3]
+	}
+	return path, ""
+}
+
+// page returns what a LIST asks for: of one namespace or all, by labels, so
+// many at a time.
+func (l list) page(r *http.Request, t *traces.Trace, at time.Duration, namespace string) (runtime.Object, *metav1.Status) {
+	bad := func(err error) *metav1.Status {
+		return &metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: err.Error()}
+	}
+	query := r.URL.Query()
+	selector, err := labels.Parse(query.Get("labelSelector"))
+	if err != nil {
+		return nil, bad(err)
+	}
+	var chosen []runtime.Object
+	for _, item := range l.items(t, at) {
+		m, err := meta.Accessor(item)
+		if err != nil {
+			return nil, bad(err)
+		}
+		if (namespace == "" || m.GetNamespace() == namespace) && selector.Matches(labels.Set(m.GetLabels())) {
+			chosen = append(chosen, item)
+		}
+	}
+
+	listMeta := metav1.ListMeta{ResourceVersion: version(at)}
+	from, err := resume(query.Get("continue"), at)
+	if err != nil {
+		return nil, &metav1.Status{Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: err.Error()}
+	}
+	chosen = chosen[min(from, len(chosen)):]
+	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && limit < len(chosen) {
+		left := int64(len(chosen) - limit)
+		listMeta.Continue, listMeta.RemainingItemCount = token(at, from+limit), &left
+		chosen = chosen[:limit]
+	}
+	return l.wrap(listMeta, chosen), nil
+}
+
+// wrap puts items into the list of their kind.
+func (l list) wrap(m metav1.ListMeta, items []runtime.Object) runtime.Object {
+	var all runtime.Object
+	switch l.kind.Kind {
+	case "Deployment":
+		all = &appsv1.DeploymentList{ListMeta: m, Items: []appsv1.Deployment{}}
+	case "StatefulSet":
+		all = &appsv1.StatefulSetList{ListMeta: m, Items: []appsv1.StatefulSet{}}
+	case "DaemonSet":
+		all = &appsv1.DaemonSetList{ListMeta: m, Items: []appsv1.DaemonSet{}}
+	case "ReplicaSet":
+		all = &appsv1.ReplicaSetList{ListMeta: m, Items: []appsv1.ReplicaSet{}}
+	case "HorizontalPodAutoscaler":
+		all = &autoscalingv2.HorizontalPodAutoscalerList{ListMeta: m, Items: []autoscalingv2.HorizontalPodAutoscaler{}}
+	default:
+		all = &scaledObjectList{ListMeta: m, Items: []scaledObject{}}
+	}
+	if err := meta.SetList(all, items); err != nil {
+		panic(err) // a list and its items are both of this package
+	}
+	all.GetObjectKind().SetGroupVersionKind(l.kind.GroupVersion().WithKind(l.kind.Kind + "List"))
+	return all
+}
+
+// version is the resource version of an instant.
+func version(at time.Duration) string { return strconv.Itoa(int(at/time.Second) + 1) }
+
+func token(at time.Duration, from int) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s/%d", version(at), from))
+}
+
+// resume reads a token; one of another instant has expired.
+func resume(token string, at time.Duration) (from int, err error) {
+	if token == "" {
+		return 0, nil
+	}
+	var of string
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err == nil {
+		_, err = fmt.Sscanf(strings.Replace(string(raw), "/", " ", 1), "%s %d", &of, &from)
+	}
+	if err != nil || of != version(at) || from < 0 {
+		return 0, fmt.Errorf("the provided continue parameter is too old")
+	}
+	return from, nil
+}
+
+var scheme, encoder = func() (*runtime.Scheme, *protobuf.Serializer) {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err) // known types of one version each
+		}
+	}
+	return s, protobuf.NewSerializer(s, s)
+}()
+
+func write(w http.ResponseWriter, code int, obj runtime.Object, inProtobuf bool) {
+	var body bytes.Buffer
+	mediaType, encode := runtime.ContentTypeJSON, func() error { return json.NewEncoder(&body).Encode(obj) }
+	if inProtobuf {
+		mediaType, encode = runtime.ContentTypeProtobuf, func() error { return encoder.Encode(obj, &body) }
+	}
+	if err := encode(); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(code)
+	_, _ = w.Write(body.Bytes()) // a client that went away is no concern of a replay
+}

@@ -1,0 +1,190 @@
+package demo
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+)
+
+// figures writes the figures that the project is held to, and those that the
+// report shows, each as a line "figure <name> <value>".
+func (d *day) figures(out io.Writer) error {
+	span := dayOf(d.trace)
+	worst := WorstCoverage(d.trace, d.history, holdUp, span)
+	r := WorstMoment(d.trace, d.history, span)
+	var text strings.Builder
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"changes_per_commit", ChangesPerCommit(d.trace, d.commits, span)},
+		{"coverage_worst", worst.Share},
+		{"changes", float64(d.trace.ScaleChanges(span.From, span.To))},
+		{"commits", float64(d.commitsIn(span))},
+		{"commits_warmup", float64(d.commitsIn(Span{0, span.From}))},
+		{"rebuild_met_manifests", share(r.Manifests.Met, r.Needed)},
+		{"rebuild_met_checkpoint", share(r.Checkpoint.Met, r.Needed)},
+		{"rebuild_rounds_manifests", float64(r.Manifests.Rounds)},
+		{"rebuild_rounds_checkpoint", float64(r.Checkpoint.Rounds)},
+	} {
+		fmt.Fprintf(&text, "figure %s %.4g\n", f.name, f.value)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+func (d *day) commitsIn(s Span) int {
+	n := 0
+	for _, at := range d.commits {
+		if s.Holds(at) {
+			n++
+		}
+	}
+	return n
+}
+
+func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
+
+// report writes what a person wants to see of the day.
+func (d *day) report(out io.Writer, s chart.Style, commits []logLine, repository string) error {
+	var text strings.Builder
+	for _, part := range []string{
+		d.opening(),
+		d.gitLog(s, commits),
+		d.charts(s),
+		d.commitTable(s),
+		d.rebuildTable(s),
+		d.frozenTable(s),
+		lookAround(s, repository),
+	} {
+		if part != "" {
+			text.WriteString(part + "\n")
+		}
+	}
+	_, err := io.WriteString(out, strings.TrimSuffix(text.String(), "\n"))
+	return err
+}
+
+func (d *day) clock(at time.Duration) time.Time { return d.trace.Start.Add(at) }
+
+func (d *day) name() string { return d.clock(d.trace.WarmUp).Weekday().String() }
+
+func (d *day) opening() string {
+	most := int64(0)
+	for at := d.trace.WarmUp; at < d.trace.Length; at += period {
+		pods := int64(0)
+		for i := range d.trace.Workloads {
+			pods += int64(d.trace.At(i, at).Desired)
+		}
+		most = max(most, pods)
+	}
+	return fmt.Sprintf("%d workloads with up to %s pods, looked at every %.0f minutes:\n%s after a warm-up of %.0f hours, in which the levels were learnt.\n",
+		len(d.trace.Workloads), chart.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
+}
+
+func (d *day) gitLog(s chart.Style, commits []logLine) string {
+	from := d.clock(d.trace.WarmUp)
+	var rows [][]string
+	before := 0
+	for _, c := range commits {
+		if c.at.Before(from) {
+			before++
+			continue
+		}
+		rows = append(rows, []string{c.at.Format("15:04"), c.id, c.subject})
+	}
+	if len(rows) == 0 {
+		rows = append(rows, []string{"nothing"})
+	}
+	text := s.Heading("What git log says of "+d.name()) + "\n" + chart.Table("lll", rows...)
+	return text + s.Faint(fmt.Sprintf("  and %d commits before it, the team's first one included", before)) + "\n"
+}
+
+// charts shows three workloads of the shipped day.
+func (d *day) charts(s chart.Style) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Scale against checkpoint"), s.Legend("pods asked for", "declared in git"))
+	for _, c := range []struct{ workload, title string }{
+		{"tickets/seats", "a sale begins at 18:30"},
+		{"shop/web", "follows the hours, but for the outage at 13:40"},
+		{"data/report-export", "without pods at night, which git never is told"},
+	} {
+		for i, w := range d.trace.Workloads {
+			if w.ID.Short() == c.workload {
+				text.WriteString("\n" + d.plot(i, c.workload+": "+c.title).Draw(s))
+			}
+		}
+	}
+	return text.String()
+}
+
+// plot is the chart of the i-th workload over the day.
+func (d *day) plot(i int, title string) chart.Plot {
+	p := chart.Plot{Title: title, From: d.trace.WarmUp, To: d.trace.Length, Midnight: d.trace.WarmUp}
+	for _, change := range d.trace.Changes[i] {
+		p.Scale = append(p.Scale, chart.Point{At: change.At, Value: float64(change.Desired)})
+	}
+	for _, step := range d.history[i] {
+		p.Level = append(p.Level, chart.Point{At: step.At, Value: float64(step.Level)})
+	}
+	return p
+}
+
+func (d *day) commitTable(s chart.Style) string {
+	span := dayOf(d.trace)
+	changes, commits := d.trace.ScaleChanges(span.From, span.To), d.commitsIn(span)
+	c := WorstCoverage(d.trace, d.history, holdUp, span)
+	return s.Heading("Commits on "+d.name()) + "\n" + chart.Table("lrl",
+		[]string{"committing every change", chart.Number(int64(changes)), ""},
+		[]string{"gitlatch", chart.Number(int64(commits)), fmt.Sprintf("one for every %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
+	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s\n",
+		holdUp.Minutes(), 100*c.Share, chart.Number(int64(c.Declared)), chart.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"))
+}
+
+func (d *day) rebuildTable(s chart.Style) string {
+	r := WorstMoment(d.trace, d.history, dayOf(d.trace))
+	row := func(name string, o Outcome) []string {
+		wait := "none"
+		if o.Rounds > 0 {
+			wait = fmt.Sprintf("%d rounds, %.0f to %.0f min", o.Rounds, (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
+		}
+		return []string{name, chart.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
+	}
+	f := r.Furthest
+	return s.Heading(fmt.Sprintf("Rebuilt from git at %s, the worst moment, when %s pods were needed", d.clock(r.At).Format("15:04"), chart.Number(r.Needed))) + "\n" +
+		chart.Table("lrrrl",
+			[]string{"", "pods", "of the need", "short", "until scaled up"},
+			row("the manifests alone", r.Manifests),
+			row("with the checkpoint", r.Checkpoint),
+		) + fmt.Sprintf("  %s would begin with %s pods instead of %s,\n  and with the checkpoint with %s.\n", f.Workload.Short(),
+		chart.Number(int64(f.Manifest)), chart.Number(int64(f.Need)), chart.Number(int64(f.Checkpoint))) +
+		s.Faint("  Short: workloads with fewer pods than they need. In each round an autoscaler\n"+
+			"  asks for twice the pods, then they have to be placed, pulled, ready, measured.") + "\n"
+}
+
+func (d *day) frozenTable(s chart.Style) string {
+	if len(d.frozen) == 0 {
+		return ""
+	}
+	reasons := slices.SortedFunc(maps.Keys(d.frozen), func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.frozen[b].most, d.frozen[a].most), cmp.Compare(a, b))
+	})
+	rows := [][]string{{"", "looks", "workloads"}}
+	for _, r := range reasons {
+		rows = append(rows, []string{r, fmt.Sprint(d.frozen[r].ticks), fmt.Sprintf("up to %d", d.frozen[r].most)})
+	}
+	return s.Heading("What kept timers from running on "+d.name()) + "\n" + chart.Table("lrr", rows...)
+}
+
+func lookAround(s chart.Style, repository string) string {
+	return s.Heading("The repository is left for you to look into") + "\n" +
+		"  git -C " + repository + " log --stat\n" +
+		"  git -C " + repository + " show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
+		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
+}

@@ -1,0 +1,149 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+)
+
+// branch is the one that the demo's team works on.
+const branch = "main"
+
+// git runs a git command in a repository, deaf to whatever is configured on the
+// machine, and returns its output.
+func git(ctx context.Context, repository string, in []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", repository}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DEFAULT_HASH=sha1", "LC_ALL=C", "TZ=UTC")
+	cmd.Stdin = bytes.NewReader(in)
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(problem.String()))
+	}
+	return string(out), nil
+}
+
+// createRepository makes a bare repository at a path as a team would have it on
+// its host, with one commit of the instant.
+func createRepository(ctx context.Context, path string, files map[string]string, at time.Time) error {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	// A template of the machine could bring hooks.
+	if _, err := git(ctx, path, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch="+branch); err != nil {
+		return err
+	}
+	// As hosts do, so that a look fetches a few objects and not all.
+	for _, key := range []string{"uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"} {
+		if _, err := git(ctx, path, nil, "config", key, "true"); err != nil {
+			return err
+		}
+	}
+	_, err := git(ctx, path, firstCommit(files, at), "fast-import", "--quiet")
+	return err
+}
+
+// firstCommit is the stream that git fast-import makes the commit of.
+func firstCommit(files map[string]string, at time.Time) []byte {
+	var b bytes.Buffer
+	data := func(text string) { fmt.Fprintf(&b, "data %d\n%s\n", len(text), text) }
+	fmt.Fprintf(&b, "commit refs/heads/%s\ncommitter Platform Team <platform@example.com> %d +0000\n", branch, at.Unix())
+	data("fleet: manifests and the policy of gitlatch\n")
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(&b, "M 100644 inline %s\n", path)
+		data(files[path])
+	}
+	return b.Bytes()
+}
+
+// A logLine is one commit, as the report shows it.
+type logLine struct {
+	id, subject string
+	at          time.Time
+}
+
+// log returns the commits of the branch, oldest first.
+func log(ctx context.Context, repository string) ([]logLine, error) {
+	out, err := git(ctx, repository, nil, "log", "--reverse", "--format=%h%x09%ct%x09%s", branch)
+	if err != nil {
+		return nil, err
+	}
+	var all []logLine
+	for row := range strings.Lines(out) {
+		part := strings.SplitN(strings.TrimSuffix(row, "\n"), "\t", 3)
+		var seconds int64
+		if _, err := fmt.Sscan(part[1], &seconds); err != nil {
+			return nil, fmt.Errorf("read git log: %q: %w", row, err)
+		}
+		all = append(all, logLine{part[0], part[2], time.Unix(seconds, 0).UTC()})
+	}
+	return all, nil
+}
+
+// teamFiles is what the team keeps in its repository: the policy, and the
+// manifests of its workloads by namespace, each including the checkpoint.
+func teamFiles(t *traces.Trace, name string) map[string]string {
+	files := map[string]string{"gitlatch.yaml": policyFile, "README.md": readme}
+	resources := map[string][]string{}
+	for _, w := range t.Workloads {
+		if w.ID.Kind != workload.Deployment {
+			continue
+		}
+		files[fmt.Sprintf("apps/%s/%s.yaml", w.ID.Namespace, w.ID.Name)] = manifest(w)
+		resources[w.ID.Namespace] = append(resources[w.ID.Namespace], w.ID.Name+".yaml")
+	}
+	for namespace, of := range resources {
+		files[fmt.Sprintf("apps/%s/kustomization.yaml", namespace)] = fmt.Sprintf(kustomization, strings.Join(of, "\n- "), name, namespace)
+	}
+	return files
+}
+
+const readme = `# fleet
+
+Manifests by namespace below apps/. What lies below checkpoints/ is written by
+gitlatch: the scale that is running, roughly.
+`
+
+const policyFile = `apiVersion: gitlatch.dev/v1alpha1
+kind: Policy
+mode: latch
+`
+
+const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+- %s
+components:
+- ../../checkpoints/%s/%s
+`
+
+// manifest is what a team writes of a workload: no replicas where an autoscaler
+// owns them.
+func manifest(w traces.Workload) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %s\n  namespace: %s\nspec:\n", w.ID.Name, w.ID.Namespace)
+	if w.Driver == workload.DrivenByNothing {
+		fmt.Fprintf(&b, "  replicas: %d\n", w.Manifest)
+	}
+	fmt.Fprintf(&b, `  selector:
+    matchLabels: {app.kubernetes.io/name: %[1]s}
+  template:
+    metadata:
+      labels: {app.kubernetes.io/name: %[1]s}
+    spec:
+      containers:
+      - name: %[1]s
+        image: registry.example.com/%[2]s/%[1]s:v1
+`, w.ID.Name, w.ID.Namespace)
+	return b.String()
+}

@@ -1,0 +1,76 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// An UnreachableError says that the API server did not answer at all: nothing
+// is known of the cluster, and no fleet comes with it.
+type UnreachableError struct {
+	Server string // its URL
+	Cause  error
+}
+
+// Error names the server and the cause.
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("reach the API server at %s: %s", e.Server, words(e.Cause))
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Cause }
+
+// An UnauthorizedError says that the API server does not know who asks: the
+// credentials are missing, wrong or expired. What is known but may not be read
+// is no such error, but a part of the fleet that is unread.
+type UnauthorizedError struct {
+	Server string // its URL
+	Cause  error
+}
+
+// Error names the server and what it said.
+func (e *UnauthorizedError) Error() string {
+	return fmt.Sprintf("log in to the API server at %s: %s", e.Server, words(e.Cause))
+}
+
+// Unwrap returns the cause.
+func (e *UnauthorizedError) Unwrap() error { return e.Cause }
+
+// longest is how much is repeated of what a server said.
+const longest = 300
+
+// words returns an error as a phrase in one line: what kind of answer it was
+// and the server's words, which are data and may hold anything.
+func words(err error) string {
+	text := err.Error()
+	var status apierrors.APIStatus
+	var transport *url.Error
+	switch {
+	case errors.As(err, &status):
+		s := status.Status()
+		text = s.Message
+		if kind := strings.ToLower(http.StatusText(int(s.Code))); kind != "" {
+			text = kind + ": " + text
+		}
+	case errors.As(err, &transport):
+		text = transport.Err.Error() // less the URL, which is long and says little
+	}
+	return oneLine(text)
+}
+
+// oneLine returns text without control characters, cut to a bearable length.
+func oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "..."
+	}
+	return strings.TrimSuffix(text, ": ")
+}

@@ -1,0 +1,112 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A haul is what the LISTs brought, each object reduced to what is needed of
+// it, and what they did not bring.
+type haul struct {
+	workloads   []reading
+	autoscalers []autoscaler
+	// blindTo is a kind of autoscaler that is unread, so that no scale is known;
+	// "" where there is none.
+	blindTo string
+
+	sets map[types.UID][]replicaSet // by the Deployment that owns them
+	// lost are the Deployments whose ReplicaSets are unread.
+	lost map[types.UID]bool
+}
+
+// samples returns the samples that follow, in the order of workload.Compare,
+// each ID once.
+func (h haul) samples() []workload.Sample {
+	by := map[workload.ID][]autoscaler{}
+	for _, a := range h.autoscalers {
+		by[a.target] = append(by[a.target], a)
+	}
+	all := make([]workload.Sample, 0, len(h.workloads))
+	for _, r := range h.workloads {
+		s := r.sample
+		if s.Scale != nil {
+			s.Scale = driven(*s.Scale, by[s.ID])
+		}
+		if h.blindTo != "" && s.ID.Kind.Scales() && s.Unknown == "" {
+			s.Scale, s.Unknown = nil, h.blindTo+" are unread"
+		}
+		if r.rolling != nil {
+			if h.lost[r.rolling.uid] {
+				s.Rollout = nil
+				s.Unknown = join(s.Unknown, replicaSets.resource+" are unread")
+			} else {
+				s.Rollout = rolloutOf(r.rolling, h.sets[r.rolling.uid])
+			}
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b workload.Sample) int { return workload.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b workload.Sample) bool { return a.ID == b.ID })
+}
+
+// join joins two phrases of which either may be "".
+func join(a, b string) string {
+	return strings.Trim(a+"; "+b, "; ")
+}
+
+// driven returns the scale with what those of the autoscalers that target it
+// say of it.
+func driven(s workload.Scale, by []autoscaler) *workload.Scale {
+	// The HPA of a ScaledObject is that ScaledObject's tool. It counts by itself
+	// only where the ScaledObject is not there to be read.
+	var own []autoscaler
+	tools := map[string]autoscaler{}
+	for _, a := range by {
+		isTool := a.owner != "" && slices.ContainsFunc(by, func(o autoscaler) bool {
+			return o.driver == workload.DrivenByKEDA && o.name == a.owner
+		})
+		if isTool {
+			tools[a.owner] = a
+			continue
+		}
+		own = append(own, a)
+	}
+	switch len(own) {
+	case 0:
+		return &s
+	case 1:
+	default:
+		return contested(s, own)
+	}
+	a := own[0]
+	s.Driver, s.Min, s.Max, s.Blind = a.driver, a.min, a.max, a.blind
+	s.Target, s.Tolerance = a.utilisation, a.tolerance
+	if a.owner != "" {
+		s.Driver = workload.DrivenByKEDA
+	}
+	if tool, ok := tools[a.name]; ok && a.driver == workload.DrivenByKEDA {
+		s.Target, s.Tolerance = tool.utilisation, tool.tolerance
+		// At zero KEDA itself judges whether to start, and the HPA is idle.
+		if s.Blind == "" && s.Desired > 0 {
+			s.Blind = tool.blind
+		}
+	}
+	return &s
+}
+
+// contested returns a scale that more than one autoscaler writes: nobody knows
+// which of them will have it, so that their bounds together are its own.
+func contested(s workload.Scale, by []autoscaler) *workload.Scale {
+	slices.SortFunc(by, func(a, b autoscaler) int { return strings.Compare(a.String(), b.String()) })
+	s.Driver, s.Min, s.Max = by[0].driver, by[0].min, by[0].max
+	for _, a := range by[1:] {
+		s.Min, s.Max = min(s.Min, a.min), max(s.Max, a.max)
+	}
+	s.Blind = fmt.Sprintf("%s and %s both scale it", by[0], by[1])
+	return &s
+}

@@ -1,0 +1,82 @@
+// Package kubeconfig finds the cluster that a person means. It is apart from
+// [github.com/gitlatch/gitlatch/internal/kube] because of what it links, which
+// a Lambda has no use for.
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// A Choice is which cluster is meant. The zero value is the present context of
+// the files that kubectl would use.
+type Choice struct {
+	Path    string // "" is what KUBECONFIG names, or ~/.kube/config
+	Context string // "" is the present context
+}
+
+// Load returns the client configuration of the choice. It asks nothing of the
+// cluster.
+func Load(c Choice) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.Path
+	where := strings.Join(rules.GetLoadingPrecedence(), string(filepath.ListSeparator))
+	merged, err := rules.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("kubeconfig %s: no such file; name another with --kubeconfig", where)
+	case err != nil:
+		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
+	case len(merged.Contexts) == 0:
+		return nil, fmt.Errorf("kubeconfig %s: %s; name one with --kubeconfig, or set KUBECONFIG", where, absence(rules.GetLoadingPrecedence()))
+	}
+	if err := check(merged, c.Context); err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
+	}
+	config, err := clientcmd.NewNonInteractiveClientConfig(*merged, c.Context, nil, rules).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
+	}
+	return config, nil
+}
+
+// absence says why files bring no context.
+func absence(files []string) string {
+	for _, file := range files {
+		if _, err := os.Stat(file); err == nil {
+			return "it has no context"
+		}
+	}
+	return "no such file"
+}
+
+// check says which context is missing, and which there are instead.
+func check(c *api.Config, context string) error {
+	there := strings.Join(slices.Sorted(maps.Keys(c.Contexts)), ", ")
+	if context == "" {
+		context = c.CurrentContext
+	}
+	if context == "" {
+		return fmt.Errorf("no present context; choose one with --context: %s", there)
+	}
+	found, ok := c.Contexts[context]
+	switch {
+	case !ok:
+		return fmt.Errorf("no context %q; there are: %s", context, there)
+	case c.Clusters[found.Cluster] == nil:
+		return fmt.Errorf("context %q: no cluster %q", context, found.Cluster)
+	case found.AuthInfo != "" && c.AuthInfos[found.AuthInfo] == nil:
+		return fmt.Errorf("context %q: no user %q", context, found.AuthInfo)
+	}
+	return nil
+}

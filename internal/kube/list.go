@@ -1,0 +1,78 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// pageSize bounds what is in memory at once: a page of Deployments is some
+	// 2.5 MB of protobuf.
+	pageSize = 500
+	// restarts is how often a list is begun anew because the server forgot the
+	// instant that its pages were of.
+	restarts = 3
+)
+
+// A selection narrows a list. The zero value selects all.
+type selection struct {
+	namespace string
+	labels    string // a label selector
+}
+
+// list returns all objects of a kind that keep keeps, page by page; a nil keep
+// keeps all. An error leaves nothing: half a list would read as the whole.
+func list[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(R) bool) ([]R, error) {
+	for attempt := 0; ; attempt++ {
+		all, err := pages(ctx, client, r, of, keep)
+		switch {
+		case err == nil:
+			return all, nil
+		case r.optional && apierrors.IsNotFound(err):
+			return nil, nil
+		case expired(err) && attempt < restarts:
+			continue
+		}
+		return nil, err
+	}
+}
+
+// pages goes through one list once. It asks for no resourceVersion: the pages
+// are then of one instant, and of the present; with 0 the server would ignore
+// the limit.
+func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(R) bool) ([]R, error) {
+	var all []R
+	for token := ""; ; {
+		request := client.Get().AbsPath(r.path).Resource(r.resource).
+			NamespaceIfScoped(of.namespace, of.namespace != "").
+			Param("limit", strconv.Itoa(pageSize))
+		if of.labels != "" {
+			request.Param("labelSelector", of.labels)
+		}
+		if token != "" {
+			request.Param("continue", token)
+		}
+		page, next, err := r.page(request.Do(ctx))
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range page {
+			if keep == nil || keep(one) {
+				all = append(all, one)
+			}
+		}
+		switch next {
+		case "":
+			return all, nil
+		case token:
+			return nil, errors.New("the server continues with the page that it just gave")
+		}
+		token = next
+	}
+}
+
+func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }

@@ -1,0 +1,95 @@
+package kube
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// The annotations of a workload that gitlatch heeds. They opt out or choose
+// among what is configured; none loosens a guard.
+const (
+	// AnnotationLatch takes the workload out of latching, by any value that is
+	// not true: what a person wrote to keep gitlatch away keeps it away.
+	AnnotationLatch = "gitlatch.dev/latch"
+	// AnnotationPolicy names the configured policy for the workload.
+	AnnotationPolicy = "gitlatch.dev/policy"
+)
+
+// A reading is one workload as its own object shows it, before it is known
+// which autoscaler drives it. Its sample has what the object alone says.
+type reading struct {
+	sample workload.Sample
+	// rolling is what finds the templates of a Deployment that has pods of
+	// another template than its own; nil where there is nothing to find.
+	rolling *rolling
+}
+
+func sampleOf(kind workload.Kind, o *metav1.ObjectMeta) workload.Sample {
+	s := workload.Sample{
+		ID:          workload.ID{Namespace: o.Namespace, Kind: kind, Name: o.Name},
+		Labels:      o.Labels,
+		Policy:      o.Annotations[AnnotationPolicy],
+		Terminating: o.DeletionTimestamp != nil,
+	}
+	if value, ok := o.Annotations[AnnotationLatch]; ok {
+		latch, err := strconv.ParseBool(value)
+		s.OptOut = err != nil || !latch
+	}
+	return s
+}
+
+// unobserved says why nothing can be told from a status that speaks of an
+// earlier generation of the object; "" where it speaks of this one.
+func unobserved(o *metav1.ObjectMeta, observed int64) string {
+	if observed >= o.Generation {
+		return ""
+	}
+	return fmt.Sprintf("generation %d is not observed yet", o.Generation)
+}
+
+// scaleOf returns the scale that an object asks for by itself. The API server
+// writes 1 where a manifest states no count; so does this.
+func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale {
+	s := &workload.Scale{Desired: 1, Ready: ready, Driver: writer(o.ManagedFields)}
+	if desired != nil {
+		s.Desired = *desired
+	}
+	return s
+}
+
+// writer returns DrivenByScale where the manager that last wrote among those
+// who own spec.replicas did it through the scale subresource. A count that a
+// manifest states as well, at the same second or later, is the manifest's.
+func writer(entries []metav1.ManagedFieldsEntry) workload.Driver {
+	var latest *metav1.ManagedFieldsEntry
+	for i := range entries {
+		e := &entries[i]
+		if !ownsReplicas(e) {
+			continue
+		}
+		if latest == nil || latest.Time.Before(e.Time) || latest.Time.Equal(e.Time) && e.Subresource != "scale" {
+			latest = e
+		}
+	}
+	if latest != nil && latest.Subresource == "scale" {
+		return workload.DrivenByScale
+	}
+	return workload.DrivenByNothing
+}
+
+func ownsReplicas(e *metav1.ManagedFieldsEntry) bool {
+	if e.Subresource != "" && e.Subresource != "scale" {
+		return false
+	}
+	var fields struct {
+		Spec struct {
+			Replicas json.RawMessage `json:"f:replicas"`
+		} `json:"f:spec"`
+	}
+	return json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) == nil && fields.Spec.Replicas != nil
+}

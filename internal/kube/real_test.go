@@ -1,0 +1,459 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// roleFile holds the rights that a sampler is given.
+const roleFile = "../../infra/rbac/clusterrole.yaml"
+
+// lookedAt is the instant of each look in these tests.
+var lookedAt = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
+	t.Helper()
+	s, err := kube.New(config, kube.Options{Site: "prod-eu", Clock: func() time.Time { return lookedAt }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRealControlPlane samples workloads that real controllers run. Its
+// subtests share one control plane, each with a namespace of its own.
+func TestRealControlPlane(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Nodes(t, 2)
+	for _, file := range []string{roleFile, "../../infra/rbac/clusterrolebinding.yaml"} {
+		manifest, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cp.Apply(t, string(manifest))
+	}
+	real := &realCluster{cp: cp, sampler: sampler(t, cp.As("gitlatch", "gitlatch:samplers"))}
+
+	t.Run("a fleet at rest", real.atRest)
+	t.Run("a stuck rollout", real.stuck)
+	t.Run("a paused deployment", real.paused)
+	t.Run("a partitioned statefulset", real.partitioned)
+	t.Run("what drives a scale", real.drivers)
+	t.Run("a deployment that is being deleted", real.terminating)
+	t.Run("many rollouts at once", real.many)
+	t.Run("the role and no more", real.rights)
+	t.Run("a role without autoscalers", real.withoutAutoscalers)
+	t.Run("a role without deployments", real.withoutDeployments)
+	t.Run("with KEDA", real.keda)
+}
+
+type realCluster struct {
+	cp      *controlplane.ControlPlane
+	sampler *kube.Sampler
+}
+
+// namespace makes a namespace that nothing else uses.
+func (r *realCluster) namespace(t *testing.T, name string) {
+	t.Helper()
+	r.cp.Kubectl(t, "", "create", "namespace", name)
+}
+
+// until samples until the fleet is as wanted, and returns it.
+func (r *realCluster) until(t *testing.T, want func(workload.Fleet) error) (fleet workload.Fleet) {
+	t.Helper()
+	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) (err error) {
+		if fleet, err = r.sampler.Sample(ctx); err != nil {
+			return err
+		}
+		if len(fleet.Unread) > 0 {
+			return fmt.Errorf("unread: %q", fleet.Unread)
+		}
+		return want(fleet)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet
+}
+
+// untilSample samples until a workload is as wanted, and returns its sample.
+func (r *realCluster) untilSample(t *testing.T, id string, want func(workload.Sample) bool) (found workload.Sample) {
+	t.Helper()
+	r.until(t, func(f workload.Fleet) (err error) {
+		if found, err = sampleIn(f, id); err == nil && !want(found) {
+			err = fmt.Errorf("%s: %s", id, show(found))
+		}
+		return err
+	})
+	return found
+}
+
+func sampleIn(f workload.Fleet, id string) (workload.Sample, error) {
+	i := slices.IndexFunc(f.Samples, func(s workload.Sample) bool { return s.ID.String() == id })
+	if i < 0 {
+		return workload.Sample{}, fmt.Errorf("no sample of %s", id)
+	}
+	return f.Samples[i], nil
+}
+
+// show writes a sample for a person.
+func show(s workload.Sample) string {
+	return fmt.Sprintf("scale %+v, rollout %+v, unknown %q, terminating %t", s.Scale, s.Rollout, s.Unknown, s.Terminating)
+}
+
+// ready wants a workload at rest with n ready pods.
+func ready(n int32) func(workload.Sample) bool {
+	return func(s workload.Sample) bool {
+		return s.Scale != nil && s.Scale.Desired == n && s.Scale.Ready == n && s.Rollout != nil && !s.Rollout.InFlight
+	}
+}
+
+// workloadYAML is a workload of the kind, with extra fields of its spec in flow
+// style.
+func workloadYAML(kind, namespace, name, image, extra string) string {
+	return fmt.Sprintf(`
+apiVersion: apps/v1
+kind: %s
+metadata: {name: %s, namespace: %s, labels: {app: %s}}
+spec:
+  selector: {matchLabels: {app: %s}}
+%s
+  template:
+    metadata: {labels: {app: %s}}
+    spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: %q, resources: {requests: {cpu: 10m}}}]}
+`, kind, name, namespace, name, name, extra, name, image)
+}
+
+func hpaYAML(namespace, name, target string, least, most int) string {
+	return fmt.Sprintf(`
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: %s, namespace: %s}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: %s}
+  minReplicas: %d
+  maxReplicas: %d
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]
+`, name, namespace, target, least, most)
+}
+
+func (r *realCluster) atRest(t *testing.T) {
+	r.namespace(t, "rest")
+	r.cp.Apply(t,
+		workloadYAML("Deployment", "rest", "web", "web:1", "  replicas: 4"),
+		hpaYAML("rest", "web", "web", 2, 20),
+		workloadYAML("StatefulSet", "rest", "db", "db:1", "  serviceName: db\n  replicas: 2"),
+		workloadYAML("DaemonSet", "rest", "agent", "agent:1", ""))
+
+	web := r.untilSample(t, "rest/deployment/web", func(s workload.Sample) bool {
+		return ready(4)(s) && strings.HasPrefix(s.Scale.Blind, "ScalingActive is False")
+	})
+	want := workload.Scale{Desired: 4, Ready: 4, Driver: workload.DrivenByHPA, Min: 2, Max: 20, Target: 0.7,
+		Blind: "ScalingActive is False: FailedGetResourceMetric"}
+	if *web.Scale != want || web.Labels["app"] != "web" {
+		t.Errorf("web: %s, want %+v", show(web), want)
+	}
+	r.untilSample(t, "rest/statefulset/db", ready(2))
+	fleet := r.until(t, func(f workload.Fleet) error {
+		agent, err := sampleIn(f, "rest/daemonset/agent")
+		if err == nil && (agent.Scale != nil || agent.Rollout == nil || agent.Unknown != "") {
+			err = errors.New(show(agent))
+		}
+		return err
+	})
+
+	uid := r.cp.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	if fleet.Cluster != uid || fleet.Site != "prod-eu" || !fleet.At.Equal(lookedAt) {
+		t.Errorf("fleet of cluster %q, site %q at %s; want %q, prod-eu, %s", fleet.Cluster, fleet.Site, fleet.At, uid, lookedAt)
+	}
+	if !slices.IsSortedFunc(fleet.Samples, func(a, b workload.Sample) int { return workload.Compare(a.ID, b.ID) }) {
+		t.Error("samples are not in order")
+	}
+}
+
+// A rollout whose new pods fit no node stays between its templates, also once
+// its deadline is exceeded.
+func (r *realCluster) stuck(t *testing.T) {
+	r.namespace(t, "stuck")
+	spec := "  replicas: 10\n  progressDeadlineSeconds: 2"
+	v1 := workloadYAML("Deployment", "stuck", "web", "web:1", spec)
+	r.cp.Apply(t, v1)
+	r.untilSample(t, "stuck/deployment/web", ready(10))
+
+	v2 := strings.Replace(workloadYAML("Deployment", "stuck", "web", "web:2", spec), "spec: {term", "spec: {nodeSelector: {no: such}, term", 1)
+	r.cp.Apply(t, v2)
+	r.cp.Kubectl(t, "", "wait", "-n", "stuck", "deployment/web", "--timeout=60s",
+		`--for=jsonpath={.status.conditions[?(@.type=="Progressing")].reason}=ProgressDeadlineExceeded`)
+	s := r.untilSample(t, "stuck/deployment/web", func(s workload.Sample) bool {
+		return s.Rollout != nil && s.Rollout.InFlight && len(s.Rollout.Templates) == 2
+	})
+	target, old := s.Rollout.Templates[0], s.Rollout.Templates[1]
+	if target.Images["main"] != "web:2" || target.Desired != 5 || target.Available != 0 ||
+		old.Images["main"] != "web:1" || old.Desired != 8 || old.Available != 8 || s.Scale.Ready != 8 {
+		t.Errorf("templates %+v with %+v", s.Rollout.Templates, s.Scale)
+	}
+
+	// Scaled in on its way, it is still on its way.
+	r.cp.Kubectl(t, "", "scale", "-n", "stuck", "deployment/web", "--replicas=4")
+	s = r.untilSample(t, "stuck/deployment/web", func(s workload.Sample) bool { return s.Scale != nil && s.Scale.Desired == 4 })
+	if !s.Rollout.InFlight {
+		t.Errorf("scaled in: %s", show(s))
+	}
+
+	// Back to the first template, only that one has pods.
+	r.cp.Apply(t, v1)
+	r.untilSample(t, "stuck/deployment/web", ready(10))
+}
+
+// A paused Deployment whose template was changed stands; one that was stopped
+// half-way does not.
+func (r *realCluster) paused(t *testing.T) {
+	r.namespace(t, "paused")
+	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:1", "  replicas: 3\n  paused: false"))
+	r.untilSample(t, "paused/deployment/web", ready(3))
+	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:2", "  replicas: 5\n  paused: true"))
+	s := r.untilSample(t, "paused/deployment/web", ready(5))
+	if s.Rollout.InFlight {
+		t.Errorf("paused before it began: %s", show(s))
+	}
+}
+
+func (r *realCluster) partitioned(t *testing.T) {
+	r.namespace(t, "partition")
+	spec := func(partition int) string {
+		return fmt.Sprintf("  serviceName: db\n  replicas: 3\n  podManagementPolicy: Parallel\n  updateStrategy: {rollingUpdate: {partition: %d}}", partition)
+	}
+	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:1", spec(3)))
+	r.untilSample(t, "partition/statefulset/db", ready(3))
+	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:2", spec(3)))
+	if s := r.untilSample(t, "partition/statefulset/db", ready(3)); s.Rollout.InFlight {
+		t.Errorf("no ordinal reaches the partition: %s", show(s))
+	}
+	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:2", spec(2)))
+	r.untilSample(t, "partition/statefulset/db", func(s workload.Sample) bool {
+		return s.Rollout != nil && s.Rollout.InFlight && s.Scale.Ready == 3
+	})
+	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:2", spec(0)))
+	r.untilSample(t, "partition/statefulset/db", ready(3))
+}
+
+func (r *realCluster) drivers(t *testing.T) {
+	r.namespace(t, "drivers")
+	stated := workloadYAML("Deployment", "drivers", "stated", "web:1", "  replicas: 2")
+	r.cp.Apply(t, stated, workloadYAML("Deployment", "drivers", "scaled", "web:1", "  replicas: 2"))
+	r.cp.Kubectl(t, "", "scale", "-n", "drivers", "deployment/scaled", "--replicas=5")
+
+	if s := r.untilSample(t, "drivers/deployment/stated", ready(2)); s.Scale.Driver != workload.DrivenByNothing {
+		t.Errorf("stated by a manifest: %s", show(s))
+	}
+	if s := r.untilSample(t, "drivers/deployment/scaled", ready(5)); s.Scale.Driver != workload.DrivenByScale {
+		t.Errorf("written through /scale: %s", show(s))
+	}
+	// A manifest that takes the count back drives it no more than before.
+	r.cp.Apply(t, workloadYAML("Deployment", "drivers", "scaled", "web:1", "  replicas: 3"))
+	if s := r.untilSample(t, "drivers/deployment/scaled", ready(3)); s.Scale.Driver != workload.DrivenByNothing {
+		t.Errorf("taken back by a manifest: %s", show(s))
+	}
+	// An HPA writes through /scale too, but it is the HPA that drives.
+	r.cp.Apply(t, hpaYAML("drivers", "stated", "stated", 4, 9))
+	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA {
+		t.Errorf("lifted to its minimum: %s", show(s))
+	}
+}
+
+func (r *realCluster) terminating(t *testing.T) {
+	r.namespace(t, "ending")
+	manifest := workloadYAML("Deployment", "ending", "web", "web:1", "  replicas: 1")
+	r.cp.Apply(t, strings.Replace(manifest, "metadata: {", "metadata: {finalizers: [gitlatch.dev/test], ", 1))
+	r.untilSample(t, "ending/deployment/web", func(s workload.Sample) bool { return ready(1)(s) && !s.Terminating })
+	r.cp.Kubectl(t, "", "delete", "-n", "ending", "deployment/web", "--wait=false")
+	r.untilSample(t, "ending/deployment/web", func(s workload.Sample) bool { return s.Terminating })
+	r.cp.Kubectl(t, "", "patch", "-n", "ending", "deployment/web", "--type=json", `-p=[{"op": "remove", "path": "/metadata/finalizers"}]`)
+}
+
+// Above a number of rollouts all ReplicaSets are listed at once.
+func (r *realCluster) many(t *testing.T) {
+	r.namespace(t, "many")
+	var v1, v2 []string
+	for i := range 25 {
+		name, spec := fmt.Sprintf("web-%d", i), "  replicas: 2"
+		v1 = append(v1, workloadYAML("Deployment", "many", name, "web:1", spec))
+		v2 = append(v2, strings.Replace(workloadYAML("Deployment", "many", name, "web:2", spec), "spec: {term", "spec: {nodeSelector: {no: such}, term", 1))
+	}
+	all := func(want func(workload.Sample) bool) func(workload.Fleet) error {
+		return func(f workload.Fleet) error {
+			for i := range 25 {
+				s, err := sampleIn(f, fmt.Sprintf("many/deployment/web-%d", i))
+				if err != nil || !want(s) {
+					return errors.Join(err, errors.New(show(s)))
+				}
+			}
+			return nil
+		}
+	}
+	r.cp.Apply(t, v1...)
+	r.until(t, all(ready(2)))
+	r.cp.Apply(t, v2...)
+	r.until(t, all(func(s workload.Sample) bool {
+		return s.Rollout != nil && s.Rollout.InFlight && len(s.Rollout.Templates) == 2 &&
+			s.Rollout.Templates[0].Images["main"] == "web:2" && s.Rollout.Templates[1].Images["main"] == "web:1"
+	}))
+}
+
+// rights asks, as the sampler's identity, for more than the sampler needs.
+func (r *realCluster) rights(t *testing.T) {
+	config := r.cp.As("gitlatch", "gitlatch:samplers")
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{
+		"/apis/apps/v1/deployments":                             http.StatusOK,
+		"/apis/apps/v1/deployments?watch=true&timeoutSeconds=1": http.StatusForbidden,
+		"/apis/apps/v1/namespaces/rest/deployments/web":         http.StatusForbidden,
+		"/apis/apps/v1/namespaces/rest/deployments/web/scale":   http.StatusForbidden,
+		"/api/v1/secrets":                      http.StatusForbidden,
+		"/api/v1/configmaps":                   http.StatusForbidden,
+		"/api/v1/pods":                         http.StatusForbidden,
+		"/api/v1/namespaces":                   http.StatusForbidden,
+		"/api/v1/namespaces/kube-system":       http.StatusOK,
+		"/api/v1/namespaces/rest":              http.StatusForbidden,
+		"/apis/keda.sh/v1alpha1/scaledobjects": http.StatusNotFound,
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("GET %s: %s, want %d", path, answer.Status, want)
+		}
+	}
+}
+
+// without binds the role less one resource to a group of its own, and returns
+// the fleet that the group gets to see.
+func (r *realCluster) without(t *testing.T, resource string) workload.Fleet {
+	t.Helper()
+	var role rbacv1.ClusterRole
+	text, err := os.ReadFile(roleFile)
+	if err == nil {
+		err = yaml.UnmarshalStrict(text, &role)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	role.Name = "without-" + resource
+	for i := range role.Rules {
+		role.Rules[i].Resources = slices.DeleteFunc(role.Rules[i].Resources, func(s string) bool { return s == resource })
+	}
+	role.Rules = slices.DeleteFunc(role.Rules, func(p rbacv1.PolicyRule) bool { return len(p.Resources) == 0 })
+	less, err := yaml.Marshal(role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.cp.Apply(t, string(less), fmt.Sprintf(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: %[1]s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: %[1]s}]
+`, role.Name))
+
+	var fleet workload.Fleet
+	partial := sampler(t, r.cp.As("gitlatch", role.Name))
+	err = controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) (err error) {
+		if fleet, err = partial.Sample(ctx); err == nil && len(fleet.Unread) != 1 { // until the binding is known
+			err = fmt.Errorf("unread: %q", fleet.Unread)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(fleet.Unread[0], resource+": forbidden: ") || !strings.Contains(fleet.Unread[0], `"gitlatch"`) {
+		t.Errorf("unread: %q", fleet.Unread)
+	}
+	return fleet
+}
+
+func (r *realCluster) withoutAutoscalers(t *testing.T) {
+	fleet := r.without(t, "horizontalpodautoscalers")
+	for _, s := range fleet.Samples {
+		if s.Scale != nil || s.Rollout == nil || s.ID.Kind.Scales() != (s.Unknown != "") {
+			t.Errorf("%s: %s", s.ID, show(s))
+		}
+	}
+	if _, err := sampleIn(fleet, "rest/deployment/web"); err != nil {
+		t.Error(err)
+	}
+}
+
+func (r *realCluster) withoutDeployments(t *testing.T) {
+	fleet := r.without(t, "deployments")
+	for _, s := range fleet.Samples {
+		if s.ID.Kind == workload.Deployment {
+			t.Errorf("%s: %s", s.ID, show(s))
+		}
+	}
+	if _, err := sampleIn(fleet, "rest/statefulset/db"); err != nil {
+		t.Error(err)
+	}
+}
+
+// keda puts KEDA's resource into the cluster, as far as a reader sees of it.
+func (r *realCluster) keda(t *testing.T) {
+	r.cp.Apply(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: scaledobjects.keda.sh}
+spec:
+  group: keda.sh
+  scope: Namespaced
+  names: {plural: scaledobjects, singular: scaledobject, kind: ScaledObject, listKind: ScaledObjectList}
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`)
+	r.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/scaledobjects.keda.sh", "--timeout=60s")
+	r.namespace(t, "keda")
+	r.cp.Apply(t, workloadYAML("Deployment", "keda", "orders", "orders:1", "  replicas: 0"), `
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: orders, namespace: keda}
+spec: {scaleTargetRef: {name: orders}, maxReplicaCount: 30}
+status: {conditions: [{type: Ready, status: "True"}]}
+`)
+	s := r.untilSample(t, "keda/deployment/orders", func(s workload.Sample) bool {
+		return s.Scale != nil && s.Scale.Driver == workload.DrivenByKEDA
+	})
+	if want := (workload.Scale{Driver: workload.DrivenByKEDA, Max: 30}); *s.Scale != want {
+		t.Errorf("orders: %s, want %+v", show(s), want)
+	}
+	fleet := r.without(t, "scaledobjects")
+	if _, err := sampleIn(fleet, "keda/deployment/orders"); err != nil {
+		t.Error(err)
+	}
+}

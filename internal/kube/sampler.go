@@ -1,0 +1,145 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Options say what a sampler cannot read in the cluster.
+type Options struct {
+	Site  string           // the site that the cluster fills
+	Clock func() time.Time // required
+}
+
+// A Sampler samples one cluster. It keeps its connections, so keep it from one
+// look to the next. It is safe for concurrent use.
+type Sampler struct {
+	client rest.Interface
+	server string
+	site   string
+	clock  func() time.Time
+}
+
+// New returns a sampler of the cluster that config leads to. It asks nothing of
+// the cluster yet. Limits on the rate of requests that config does not state
+// are raised over client-go's, which are meant for a controller.
+func New(config *rest.Config, o Options) (*Sampler, error) {
+	if o.Clock == nil {
+		return nil, errors.New("new sampler: a clock is required")
+	}
+	own := rest.CopyConfig(config)
+	own.NegotiatedSerializer = codecs
+	own.AcceptContentTypes = accept
+	own.WarningHandler = rest.NoWarnings{}
+	if own.UserAgent == "" {
+		own.UserAgent = "gitlatch"
+	}
+	if own.RateLimiter == nil && own.QPS == 0 {
+		own.QPS, own.Burst = 50, 100
+	}
+	client, err := rest.UnversionedRESTClientFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("new sampler: %w", err)
+	}
+	return &Sampler{client: client, server: own.Host, site: o.Site, clock: o.Clock}, nil
+}
+
+// Sample takes one look at the whole cluster. What may not be read, or broke
+// off half-way, is named in Fleet.Unread and its samples are left out; an error
+// means that there is no fleet at all: an UnreachableError, an
+// UnauthorizedError, or that of the context.
+func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
+	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
+	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock()}}
+	if err := l.cluster(ctx); err != nil {
+		return workload.Fleet{}, err
+	}
+	var h haul
+	for _, r := range workloads {
+		read, _, err := fetch(ctx, &l, r)
+		if err != nil {
+			return workload.Fleet{}, err
+		}
+		h.workloads = append(h.workloads, l.valid(r.resource, read)...)
+	}
+	for _, r := range autoscalers {
+		read, ok, err := fetch(ctx, &l, r)
+		if err != nil {
+			return workload.Fleet{}, err
+		}
+		h.autoscalers = append(h.autoscalers, read...)
+		if !ok && !r.optional {
+			h.blindTo = r.resource
+		}
+	}
+	if err := l.templates(ctx, &h); err != nil {
+		return workload.Fleet{}, err
+	}
+	l.fleet.Samples = h.samples()
+	return l.fleet, nil
+}
+
+// A look is one Sample under way.
+type look struct {
+	*Sampler
+	fleet workload.Fleet
+}
+
+// cluster reads which cluster it is. It is the first request, so that a server
+// that does not answer is known before anything is taken for unread.
+func (l *look) cluster(ctx context.Context) error {
+	answer := l.client.Get().AbsPath("/api/v1").Resource("namespaces").Name("kube-system").Do(ctx)
+	namespace, err := decode[*corev1.Namespace](answer)
+	if err == nil {
+		l.fleet.Cluster = string(namespace.UID)
+		return nil
+	}
+	if silent := new(url.Error); errors.As(err, &silent) {
+		return &UnreachableError{Server: l.server, Cause: err}
+	}
+	return l.unread(ctx, "namespace kube-system", err)
+}
+
+// fetch lists a kind; ok is false where it is unread.
+func fetch[R any](ctx context.Context, l *look, r row[R]) (read []R, ok bool, err error) {
+	read, err = list(ctx, l.client, r, selection{}, nil)
+	if err != nil {
+		return nil, false, l.unread(ctx, r.resource, err)
+	}
+	return read, true, nil
+}
+
+// unread notes what could not be read, or returns the error that ends the look.
+func (l *look) unread(ctx context.Context, what string, err error) error {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return &UnauthorizedError{Server: l.server, Cause: err}
+	case ctx.Err() != nil:
+		return fmt.Errorf("read %s: %w", what, context.Cause(ctx))
+	}
+	l.fleet.Unread = append(l.fleet.Unread, what+": "+words(err))
+	return nil
+}
+
+// valid leaves out what has no usable name, and says so.
+func (l *look) valid(resource string, read []reading) []reading {
+	kept := read[:0]
+	for _, r := range read {
+		if err := r.sample.ID.Validate(); err != nil {
+			l.fleet.Unread = append(l.fleet.Unread, resource+": "+oneLine(err.Error()))
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}

@@ -1,0 +1,392 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// fleetOf returns n Deployments at rest.
+func fleetOf(n int) (all []runtime.Object) {
+	for i := range n {
+		all = append(all, &appsv1.Deployment{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%04d", i), UID: types.UID(fmt.Sprint(i))},
+			Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}}},
+		})
+	}
+	return all
+}
+
+// rolling puts the first n Deployments in flight.
+func rolling(n int, all []runtime.Object) []runtime.Object {
+	for _, o := range all[:n] {
+		o.(*appsv1.Deployment).Status = appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1}
+	}
+	return all
+}
+
+func database() runtime.Object {
+	return &appsv1.StatefulSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "db"},
+	}
+}
+
+func sample(t *testing.T, e *endpoint) workload.Fleet {
+	t.Helper()
+	fleet, err := sampler(t, e.config()).Sample(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet
+}
+
+// count returns how many samples of a kind the fleet has.
+func count(f workload.Fleet, kind workload.Kind) (n int) {
+	for _, s := range f.Samples {
+		if s.ID.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func TestPagesAreReadToTheEnd(t *testing.T) {
+	t.Parallel()
+	e := serve(t, fleetOf(1234)...)
+	slices.Reverse(e.held[deployments]) // the order of the server is not relied on
+	fleet := sample(t, e)
+	if len(fleet.Unread) > 0 || len(fleet.Samples) != 1234 {
+		t.Fatalf("%d samples, unread %q", len(fleet.Samples), fleet.Unread)
+	}
+	for i, s := range fleet.Samples {
+		if s.ID.Name != fmt.Sprintf("web-%04d", i) {
+			t.Fatalf("sample %d is %s", i, s.ID)
+		}
+	}
+	if e.counts[deployments] != 3 || e.protobuf < 3 || e.gzipped < 3 {
+		t.Errorf("%d pages, %d answers in protobuf, %d compressed", e.counts[deployments], e.protobuf, e.gzipped)
+	}
+	plain := serve(t, fleetOf(1234)...)
+	plain.jsonOnly = true
+	if other := sample(t, plain); !reflect.DeepEqual(fleet, other) || plain.protobuf > 0 {
+		t.Errorf("JSON and protobuf read differently")
+	}
+}
+
+func TestAListThatExpiresIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	gone := func(w http.ResponseWriter) bool {
+		refuse(w, http.StatusGone, metav1.StatusReasonExpired, "The provided continue parameter is too old")
+		return true
+	}
+	once := serve(t, fleetOf(700)...)
+	once.trouble = func(w http.ResponseWriter, r *http.Request, n int) bool {
+		return r.URL.Path == deployments && n == 2 && gone(w)
+	}
+	if f := sample(t, once); len(f.Samples) != 700 || len(f.Unread) > 0 {
+		t.Errorf("%d samples, unread %q", len(f.Samples), f.Unread)
+	}
+
+	always := serve(t, append(fleetOf(700), database())...)
+	always.trouble = func(w http.ResponseWriter, r *http.Request, n int) bool {
+		return r.URL.Query().Has("continue") && gone(w)
+	}
+	f := sample(t, always)
+	if want := []string{"deployments: gone: The provided continue parameter is too old"}; !slices.Equal(f.Unread, want) {
+		t.Errorf("unread %q, want %q", f.Unread, want)
+	}
+	if count(f, workload.Deployment) != 0 || count(f, workload.StatefulSet) != 1 {
+		t.Errorf("samples %v", f.Samples)
+	}
+	if n := always.counts[deployments]; n != 8 {
+		t.Errorf("%d requests, want 4 attempts of 2", n)
+	}
+}
+
+// What fails in the middle leaves no samples of its kind, also not those of the
+// pages that were read, and all samples of the others.
+func TestWhatFailsIsUnread(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		trouble func(w http.ResponseWriter)
+		want    string
+	}{
+		"forbidden": {func(w http.ResponseWriter) {
+			refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "deployments.apps is forbidden: User \"latch\"\ncannot list\t\x1b[31m")
+		}, `deployments: forbidden: deployments.apps is forbidden: User "latch" cannot list [31m`},
+		"not found": {func(w http.ResponseWriter) {
+			http.Error(w, "404 page not found", http.StatusNotFound)
+		}, "deployments: not found: the server could not find the requested resource"},
+		"broken": {func(w http.ResponseWriter) {
+			refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcd is away")
+		}, "deployments: internal server error: etcd is away"},
+		"cut off": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "1000")
+			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","items":[`)
+		}, "deployments: unexpected error when reading response body. Please retry. Original error: unexpected EOF"},
+		"cut off, said to be whole": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","items":[`)
+		}, "deployments: couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		"another kind": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"kind":"StatefulSetList","apiVersion":"apps/v1","items":[]}`)
+		}, "deployments: the answer is *v1.StatefulSetList, want *v1.DeploymentList"},
+		"a page of a proxy": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<html>Please log in</html>")
+		}, "deployments: serializer for text/html doesn't exist"},
+		"the same page again": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"continue":"500"},"items":[]}`)
+		}, "deployments: the server continues with the page that it just gave"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, append(fleetOf(700), database())...)
+			e.trouble = func(w http.ResponseWriter, r *http.Request, n int) bool {
+				if r.URL.Path != deployments || n == 1 {
+					return false
+				}
+				c.trouble(w)
+				return true
+			}
+			f := sample(t, e)
+			if len(f.Unread) != 1 || !strings.HasPrefix(f.Unread[0], c.want) {
+				t.Errorf("unread %q, want %q", f.Unread, c.want)
+			}
+			if count(f, workload.Deployment) != 0 || count(f, workload.StatefulSet) != 1 {
+				t.Errorf("%d deployments, %d statefulsets", count(f, workload.Deployment), count(f, workload.StatefulSet))
+			}
+		})
+	}
+}
+
+// forbid refuses one path and answers the others.
+func forbid(path string) func(http.ResponseWriter, *http.Request, int) bool {
+	return func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if r.URL.Path != path && !(path == replicaSets && strings.HasSuffix(r.URL.Path, "/replicasets")) {
+			return false
+		}
+		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
+		return true
+	}
+}
+
+func TestWithoutHPAsNoScaleIsKnown(t *testing.T) {
+	t.Parallel()
+	e := serve(t, append(rolling(1, fleetOf(2)), database())...)
+	e.trouble = forbid(hpas)
+	f := sample(t, e)
+	if !slices.Equal(f.Unread, []string{"horizontalpodautoscalers: forbidden: no"}) || len(f.Samples) != 3 {
+		t.Fatalf("%d samples, unread %q", len(f.Samples), f.Unread)
+	}
+	for _, s := range f.Samples {
+		if s.Scale != nil || s.Rollout == nil || s.Unknown != "horizontalpodautoscalers are unread" {
+			t.Errorf("%s: %s", s.ID, show(s))
+		}
+	}
+}
+
+func TestWithoutScaledObjectsSamplesStay(t *testing.T) {
+	t.Parallel()
+	e := serve(t, fleetOf(2)...)
+	e.trouble = forbid(scaledObjects)
+	f := sample(t, e)
+	if !slices.Equal(f.Unread, []string{"scaledobjects: forbidden: no"}) {
+		t.Errorf("unread %q", f.Unread)
+	}
+	if len(f.Samples) != 2 || f.Samples[0].Scale == nil {
+		t.Errorf("samples %v", f.Samples)
+	}
+}
+
+func TestWithoutReplicaSetsARolloutIsUnknown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		flying int
+		want   string
+	}{
+		"one":  {1, "replicasets of shop/web-0000: forbidden: no"},
+		"some": {3, "replicasets of shop/web-0000 and 2 more: forbidden: no"},
+		"many": {30, "replicasets: forbidden: no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, rolling(c.flying, fleetOf(40))...)
+			e.trouble = forbid(replicaSets)
+			f := sample(t, e)
+			if !slices.Equal(f.Unread, []string{c.want}) {
+				t.Errorf("unread %q, want %q", f.Unread, c.want)
+			}
+			for i, s := range f.Samples {
+				unknown := s.Rollout == nil && s.Unknown == "replicasets are unread"
+				if unknown != (i < c.flying) || s.Scale == nil {
+					t.Errorf("%s: %s", s.ID, show(s))
+				}
+			}
+		})
+	}
+}
+
+// ReplicaSets are asked for only while something is in flight: one by one, by
+// the labels of each Deployment, or all at once where those would be more
+// requests.
+func TestReplicaSetsAreAskedForWhereNeeded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ deployments, flying, selected, all int }{
+		{100, 0, 0, 0},
+		{100, 20, 20, 0},
+		{100, 21, 0, 1},
+		{1800, 40, 40, 0},
+		{1800, 41, 0, 1},
+	} {
+		e := serve(t, rolling(c.flying, fleetOf(c.deployments))...)
+		if f := sample(t, e); len(f.Unread) > 0 {
+			t.Fatalf("unread %q", f.Unread)
+		}
+		selected, all := 0, 0
+		for _, r := range e.seen {
+			switch {
+			case r.URL.Path == replicaSets:
+				all++
+			case r.URL.Path == "/apis/apps/v1/namespaces/shop/replicasets" && r.URL.Query().Get("labelSelector") == fmt.Sprintf("app=%d", selected):
+				selected++
+			}
+		}
+		if selected != c.selected || all != c.all {
+			t.Errorf("%d of %d in flight: %d selected, %d of all; want %d, %d", c.flying, c.deployments, selected, all, c.selected, c.all)
+		}
+	}
+}
+
+func TestOneBadNameStopsNoOther(t *testing.T) {
+	t.Parallel()
+	all := fleetOf(3)
+	all[1].(*appsv1.Deployment).Name = "../../.git/config\n"
+	f := sample(t, serve(t, all...))
+	if len(f.Samples) != 2 || len(f.Unread) != 1 || strings.Contains(f.Unread[0], "\n") ||
+		!strings.HasPrefix(f.Unread[0], `deployments: workload "shop/deployment/../../.git/config\n"`) {
+		t.Errorf("%d samples, unread %q", len(f.Samples), f.Unread)
+	}
+}
+
+func TestClusterUnknown(t *testing.T) {
+	t.Parallel()
+	e := serve(t, fleetOf(1)...)
+	e.trouble = forbid(kubeSystem)
+	f := sample(t, e)
+	if f.Cluster != "" || !slices.Equal(f.Unread, []string{"namespace kube-system: forbidden: no"}) || len(f.Samples) != 1 {
+		t.Errorf("cluster %q, unread %q, %d samples", f.Cluster, f.Unread, len(f.Samples))
+	}
+}
+
+func TestNoFleetAtAll(t *testing.T) {
+	t.Parallel()
+	const secret = "k8s-aws-v1.secret"
+
+	t.Run("nobody listens", func(t *testing.T) {
+		t.Parallel()
+		e := serve(t)
+		e.Close()
+		_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context())
+		var unreachable *kube.UnreachableError
+		if !errors.As(err, &unreachable) || unreachable.Server != e.URL || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("error %v", err)
+		}
+		if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "namespaces") {
+			t.Errorf("error says too much: %v", err)
+		}
+	})
+	for name, path := range map[string]string{"unknown to the server": kubeSystem, "expired on the way": hpas} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, fleetOf(1)...)
+			e.trouble = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+				if r.URL.Path == path {
+					refuse(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
+				}
+				return r.URL.Path == path
+			}
+			_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context())
+			var unauthorized *kube.UnauthorizedError
+			if !errors.As(err, &unauthorized) || err.Error() != "log in to the API server at "+e.URL+": unauthorized: Unauthorized" {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	t.Run("out of time", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		over := errors.New("the tick is over")
+		e := serve(t, fleetOf(1)...)
+		e.trouble = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
+			if r.URL.Path == hpas {
+				cancel(over)
+				<-r.Context().Done()
+			}
+			return false
+		}
+		if _, err := sampler(t, e.config()).Sample(ctx); !errors.Is(err, over) || err.Error() != "read horizontalpodautoscalers: the tick is over" {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("no clock", func(t *testing.T) {
+		t.Parallel()
+		if _, err := kube.New(&rest.Config{Host: "https://127.0.0.1"}, kube.Options{}); err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+// The rights that a sampler is given are those that it uses, each of them.
+func TestRequestsAreThoseOfTheRole(t *testing.T) {
+	t.Parallel()
+	var role rbacv1.ClusterRole
+	text, err := os.ReadFile(roleFile)
+	if err == nil {
+		err = yaml.UnmarshalStrict(text, &role)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted := map[string]bool{}
+	for _, rule := range role.Rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					granted[fmt.Sprintf("%s %s/%s", verb, group, resource)] = true
+				}
+			}
+		}
+	}
+	e := serve(t, rolling(1, fleetOf(1))...)
+	sample(t, e)
+	used := map[string]bool{}
+	for _, request := range e.asked() {
+		used[request] = true
+	}
+	if !reflect.DeepEqual(granted, used) {
+		t.Errorf("granted %v\nused %v", granted, used)
+	}
+}

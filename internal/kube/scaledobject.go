@@ -1,0 +1,96 @@
+package kube
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A scaledObject is what is read of KEDA's resource of that name.
+type scaledObject struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		ScaleTargetRef struct {
+			APIVersion string `json:"apiVersion"`
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+		} `json:"scaleTargetRef"`
+		MinReplicaCount *int32 `json:"minReplicaCount"`
+		MaxReplicaCount *int32 `json:"maxReplicaCount"`
+	} `json:"spec"`
+
+	Status struct {
+		Conditions []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+			Reason string `json:"reason"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// kedaMax is what KEDA takes for a maxReplicaCount that is not stated. A
+// minReplicaCount that is not stated is 0.
+const kedaMax = 100
+
+// The annotations by which a person stops KEDA, or stops it from adding pods. A
+// stop on removal only is none: the need is then met all the same.
+const (
+	pausedAnnotation         = "autoscaling.keda.sh/paused"
+	pausedReplicasAnnotation = "autoscaling.keda.sh/paused-replicas"
+	pausedScaleOutAnnotation = "autoscaling.keda.sh/paused-scale-out"
+)
+
+func readScaledObject(o *scaledObject) autoscaler {
+	ref := o.Spec.ScaleTargetRef
+	if ref.APIVersion == "" {
+		ref.APIVersion = "apps/v1"
+	}
+	if ref.Kind == "" {
+		ref.Kind = "Deployment"
+	}
+	a := autoscaler{
+		driver:    workload.DrivenByKEDA,
+		namespace: o.Namespace,
+		name:      o.Name,
+		target:    targetOf(o.Namespace, ref.APIVersion, ref.Kind, ref.Name),
+		max:       kedaMax,
+		blind:     o.blind(),
+	}
+	if o.Spec.MinReplicaCount != nil {
+		a.min = *o.Spec.MinReplicaCount
+	}
+	if o.Spec.MaxReplicaCount != nil {
+		a.max = *o.Spec.MaxReplicaCount
+	}
+	return a
+}
+
+func (o *scaledObject) blind() string {
+	_, held := o.Annotations[pausedReplicasAnnotation]
+	switch {
+	case held:
+		return "ScaledObject is paused at " + strconv.Quote(o.Annotations[pausedReplicasAnnotation]) + " replicas"
+	case o.stopped(pausedAnnotation):
+		return "ScaledObject is paused"
+	case o.stopped(pausedScaleOutAnnotation):
+		return "ScaledObject is paused on the way up"
+	}
+	said := make(map[string]condition, len(o.Status.Conditions))
+	for _, c := range o.Status.Conditions {
+		said[c.Type] = condition{c.Status, c.Reason}
+	}
+	if said["Fallback"].status == string(metav1.ConditionTrue) {
+		return "Fallback is True: " + said["Fallback"].reason
+	}
+	return firstNotTrue(said, "Ready")
+}
+
+// stopped reads an annotation as KEDA does: a value that is no boolean stops.
+func (o *scaledObject) stopped(annotation string) bool {
+	value, ok := o.Annotations[annotation]
+	stop, err := strconv.ParseBool(value)
+	return ok && (err != nil || stop)
+}

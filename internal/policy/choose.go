@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// system is the namespace that is latched only where a policy names it.
+const system = "kube-system"
+
+// Choose returns the policy of a workload. Where the workload is not latched,
+// latched is false and the decision says why.
+func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bool) {
+	p, explicit := s.find(sample)
+	reason, text := ReasonNone, ""
+	switch {
+	case !sample.ID.Kind.Scales():
+		reason, text = ReasonNoScale, "its kind has no scale"
+	case sample.OptOut:
+		reason, text = ReasonOptedOut, "an annotation of it says so"
+	case sample.ID.Namespace == system && !explicit:
+		reason, text = ReasonSystem, "no policy names the namespace "+system
+	case p.Scale == ModeIgnore:
+		reason, text = ReasonIgnored, fmt.Sprintf("policy %q ignores scale", p.Name)
+	case sample.Scale != nil && sample.Scale.Driver == workload.DrivenByNothing && !p.Undriven:
+		reason, text = ReasonUndriven, "no autoscaler drives it"
+	}
+	if reason == ReasonNone {
+		return p, Decision{}, true
+	}
+	skip = Decision{ID: sample.ID, Verdict: Skip, Reason: reason, Text: text}
+	if sample.Scale != nil {
+		skip.Count = sample.Scale.Desired
+	}
+	return p, skip, false
+}
+
+// find returns the policy that the workload's annotation names, else that of
+// the first rule that matches; explicit is true where a rule names the
+// workload's namespace to the letter. An annotation that names no policy of the
+// set chooses nothing: a slip of the pen must not end latching.
+func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
+	p = s.Default
+	for i := len(s.Rules) - 1; i >= 0; i-- {
+		if rule := s.Rules[i]; rule.Match.Matches(sample) {
+			p, explicit = rule.Policy, slices.Contains(rule.Match.Namespaces, sample.ID.Namespace)
+		}
+	}
+	if sample.Policy == "" {
+		return p, explicit
+	}
+	for _, rule := range s.Rules {
+		if rule.Policy.Name == sample.Policy {
+			return rule.Policy, explicit
+		}
+	}
+	return p, explicit
+}

@@ -1,0 +1,233 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// rolloutHold is how many samples a raise needs while a rollout is in flight:
+// autoscalers overshoot then.
+const rolloutHold = 3
+
+// Decide looks once at a workload that the policy latches. It returns the latch
+// with its timers advanced, what is declared being left as it is, and the
+// decision. A Cross means that git should hold Decision.To; the caller settles
+// the latch once it does.
+func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
+	l.ID, l.Missing = s.ID, latch.Stopwatch{}
+	d := Decision{ID: s.ID, Policy: p.Name, From: entry(l.Declared)}
+	if s.Scale != nil {
+		d.Count = s.Scale.Desired
+	}
+	if stop := stopsAll(l, s, look); stop.Reason != ReasonNone {
+		l = frozen(l, stop.Reason, look)
+		l.Down.Stopwatch = l.Down.Pause(look.Last)
+		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
+		return l, d
+	}
+	l.YieldUntil = time.Time{}
+
+	bounds := acceptedBounds(p, l.Declared, *s.Scale)
+	of := newScale(p, bounds, *s.Scale)
+	d.Mismatch = mismatch(p, l.Declared, *s.Scale)
+	d.Capped = bounds.Max > 0 && s.Scale.Desired > bounds.Max
+
+	stop := stopsLowering(s, look)
+	l.Up = lookUp(l, of, s, look)
+	l = lookDown(l, of, *s.Scale, look, stop)
+	return l, judge(d, l, of, s, look, stop, bounds)
+}
+
+// judge turns timers into a verdict, in the order in which they matter: a
+// raise, a lowering, bounds to follow, and then what is still under way.
+func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
+	p, declared := of.policy, l.Declared.Replicas
+	cross := func(level int32, text string) Decision {
+		to := bounds
+		to.Replicas = level
+		if p.Bounds == ModeIgnore {
+			to.Min, to.Max = 0, 0
+		}
+		d.Verdict, d.To, d.Text = Cross, &to, text
+		if declared > 0 {
+			need := float64(min(raiseNeed(*s.Scale), level)) / float64(declared)
+			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
+		}
+		if d.Surge && p.Review {
+			d.Verdict, d.Reason = Review, ReasonSurge
+		}
+		if p.Scale == ModeReport {
+			d.Verdict, d.Reason = Pending, ReasonReport
+		}
+		return d
+	}
+
+	hold := raiseHold(p, s)
+	if n := len(l.Up.Levels); n >= hold {
+		level := slices.Min(l.Up.Levels[n-hold:])
+		return cross(level, fmt.Sprintf("%d samples in a row round to %d or more; the last was %d", hold, level, s.Scale.Desired))
+	} else if n > 0 {
+		d.Verdict, d.Reason = Pending, ReasonNone
+		d.Text = fmt.Sprintf("%d rounds to %d: sample %d of %d", s.Scale.Desired, l.Up.Levels[n-1], min(n, hold), hold)
+		if stop.Reason == ReasonUnready || stop.Reason == ReasonRollout {
+			d.Reason = stop.Reason
+		}
+		return d
+	}
+
+	if declared == 0 {
+		d.Verdict, d.Reason, d.Text = Pending, stop.Reason, "nothing is declared yet: "+stop.Text
+		return d
+	}
+
+	down := l.Down
+	switch elapsed := down.Elapsed(look.Now); {
+	case stop.Reason != ReasonNone && (down.Running() || of.lowered(s.Scale.Desired) < declared):
+		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
+	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
+		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
+			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
+	case down.Running():
+		d.Verdict = Pending
+		d.Text = fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown))
+	case p.Bounds == ModeLatch && d.Mismatch != nil:
+		return cross(declared, fmt.Sprintf("bounds are now %d to %d", d.Mismatch.Min, d.Mismatch.Max))
+	default:
+		d.Verdict = Quiet
+		d.Text = fmt.Sprintf("%d is within the thresholds of %d", s.Scale.Desired, declared)
+	}
+	return d
+}
+
+// lookUp advances the timer of a raise by one sample that counts.
+func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
+	need := raiseNeed(*s.Scale)
+	level := of.raised(need)
+	if need <= 0 || level <= l.Declared.Replicas {
+		return latch.Up{}
+	}
+	levels := l.Up.Levels
+	if look.gap() > 0 {
+		levels = nil
+	}
+	levels = append(slices.Clone(levels), level)
+	return latch.Up{Levels: levels[max(0, len(levels)-max(of.policy.HoldUp, rolloutHold)):]}
+}
+
+// lookDown advances the timer of a lowering by one sample, or lets it stand
+// still for the reason in stop.
+func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop) latch.Latch {
+	level := of.lowered(s.Desired)
+	under := l.Declared.Replicas > 0 && level < l.Declared.Replicas
+	if stop.Reason != ReasonNone && (under || l.Down.Running()) {
+		l = frozen(l, stop.Reason, look)
+		l.Down.Stopwatch = l.Down.Pause(look.Last)
+		return l
+	}
+	l.Freeze = latch.Freeze{}
+	switch {
+	case !under:
+		l.Down = latch.Down{}
+	case !l.Down.Running():
+		l.Down = latch.Down{Level: level, Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
+	default:
+		l.Down.Stopwatch = l.Down.Resume(look.Last).Lose(look.gap())
+		l.Down.Level = max(l.Down.Level, level)
+		l.Down.Count = min(l.Down.Count+1, of.policy.HoldUp)
+	}
+	return l
+}
+
+func frozen(l latch.Latch, why Reason, look Look) latch.Latch {
+	if l.Freeze.Reason != string(why) {
+		l.Freeze = latch.Freeze{Reason: string(why), Since: look.Now}
+	}
+	return l
+}
+
+// raiseNeed is the count that a raise is measured by: what is asked for, but
+// only what is ready where too much is not.
+func raiseNeed(s workload.Scale) int32 {
+	if unready(s) {
+		return s.Ready
+	}
+	return s.Desired
+}
+
+// unready reports whether more pods than the greater of 1 and 10 % are missing
+// from what is asked for.
+func unready(s workload.Scale) bool { return s.Desired-s.Ready > max(1, s.Desired/10) }
+
+func raiseHold(p Policy, s workload.Sample) int {
+	if inFlight(s) {
+		return max(p.HoldUp, rolloutHold)
+	}
+	return p.HoldUp
+}
+
+// inFlight reports whether a rollout is in flight, or cannot be ruled out.
+func inFlight(s workload.Sample) bool { return s.Rollout == nil || s.Rollout.InFlight }
+
+// stopsAll is why a latch stands still altogether.
+func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
+	switch {
+	case look.Stop.All:
+		return look.Stop
+	case s.Terminating:
+		return Stop{Reason: ReasonTerminating, Text: "it is being deleted"}
+	case s.Scale == nil:
+		return Stop{Reason: ReasonUnread, Text: "its scale is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
+	case s.Scale.Desired <= 0:
+		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, which git never declares"}
+	case look.Now.Before(l.YieldUntil):
+		return Stop{Reason: ReasonYield, Text: "a person set its entry; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
+	}
+	return Stop{}
+}
+
+// stopsLowering is why a latch is not lowered.
+func stopsLowering(s workload.Sample, look Look) Stop {
+	switch {
+	case look.Stop.Reason != ReasonNone:
+		return look.Stop
+	case s.Scale.Blind != "":
+		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot judge: " + s.Scale.Blind}
+	case unready(*s.Scale):
+		return Stop{Reason: ReasonUnready, Text: fmt.Sprintf("only %d of %d pods are ready", s.Scale.Ready, s.Scale.Desired)}
+	case s.Rollout == nil:
+		return Stop{Reason: ReasonRollout, Text: "its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
+	case s.Rollout.InFlight:
+		return Stop{Reason: ReasonRollout, Text: "a rollout is in flight: it has pods of more than one template"}
+	}
+	return Stop{}
+}
+
+// acceptedBounds are the bounds that levels are clamped to, and that a crossing
+// writes: those in git where the policy does not follow the live ones.
+func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) checkpoint.Entry {
+	live := checkpoint.Entry{Min: s.Min, Max: s.Max}
+	if p.Bounds == ModeReport && declared.Replicas > 0 {
+		return checkpoint.Entry{Min: declared.Min, Max: declared.Max}
+	}
+	return live
+}
+
+func mismatch(p Policy, declared checkpoint.Entry, s workload.Scale) *Bounds {
+	if p.Bounds == ModeIgnore || declared.Replicas == 0 || declared.Min == s.Min && declared.Max == s.Max {
+		return nil
+	}
+	return &Bounds{Min: s.Min, Max: s.Max}
+}
+
+func entry(e checkpoint.Entry) *checkpoint.Entry {
+	if e == (checkpoint.Entry{}) {
+		return nil
+	}
+	return &e
+}

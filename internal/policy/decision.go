@@ -1,0 +1,150 @@
+package policy
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Decision is what a policy makes of one look at one workload. Its timers are
+// in the latch that comes with it.
+type Decision struct {
+	ID      workload.ID
+	Policy  string // name of the policy that decided; "" for Skip
+	Verdict Verdict
+	// Reason is why the verdict is not another; ReasonNone where it speaks for
+	// itself.
+	Reason Reason
+	// Text is the verdict in a sentence, with the numbers that led to it.
+	Text string
+
+	// Count is the scale that was seen, in pods; 0 where it is unknown.
+	Count int32
+	// From is what is declared, and To what a crossing declares, or would if it
+	// were not withheld; nil is no entry. A Cross to nil is a retirement.
+	From, To *checkpoint.Entry
+
+	// Urgent is set for a raise that waits for no budget, Surge for one beyond
+	// the policy's surge.
+	Urgent, Surge bool
+	// Capped is set where the accepted upper bound is below the need, while the
+	// live one is not.
+	Capped bool
+	// Mismatch are live bounds that differ from the accepted ones; nil where
+	// they are the same or nobody asked.
+	Mismatch *Bounds
+}
+
+// Bounds are an autoscaler's bounds in pods; 0 is no bound.
+type Bounds struct{ Min, Max int32 }
+
+// Crosses reports whether the decision is to change what git declares.
+func (d Decision) Crosses() bool { return d.Verdict == Cross }
+
+// Lowers reports whether a crossing declares less than before.
+func (d Decision) Lowers() bool {
+	return d.From != nil && (d.To == nil || d.To.Replicas < d.From.Replicas)
+}
+
+// Change is the crossing as a change of the checkpoint.
+func (d Decision) Change() checkpoint.Change {
+	return checkpoint.Change{ID: d.ID, From: d.From, To: d.To}
+}
+
+// A Verdict is the kind of a decision.
+type Verdict string
+
+// The verdicts.
+const (
+	Quiet   Verdict = "quiet"   // within its thresholds
+	Pending Verdict = "pending" // beyond one, not yet for its hold; or waiting for the reason given
+	Cross   Verdict = "cross"   // a threshold was passed for its hold
+	Frozen  Verdict = "freeze"  // timers stand still, for the reason given
+	Review  Verdict = "review"  // a person should make this change
+	Skip    Verdict = "skip"    // the policy does not latch it, for the reason given
+)
+
+// A Reason is a stable name for why something does not happen. Logs, reports
+// and stored state carry it.
+type Reason string
+
+// The reasons. Those for which all of a latch stands still, those that stop
+// lowering only, those that withhold a crossing, and those for which a workload
+// is not latched at all.
+const (
+	ReasonNone Reason = ""
+
+	ReasonUnread      Reason = "unread"         // its scale is not known
+	ReasonTerminating Reason = "terminating"    // it is being deleted
+	ReasonSuspended   Reason = "suspended"      // scaled to zero
+	ReasonYield       Reason = "yield"          // a person changed its entry
+	ReasonHold        Reason = "hold"           // a person holds the site
+	ReasonSecond      Reason = "second-cluster" // two live clusters share the site
+	ReasonBroken      Reason = "broken-record"  // git's record cannot be read
+
+	ReasonBlind    Reason = "blind"         // its autoscaler cannot judge
+	ReasonUnready  Reason = "unready"       // too many of its pods are not ready
+	ReasonRollout  Reason = "rollout"       // it has pods of more than one template
+	ReasonMassDrop Reason = "mass-drop"     // much of the fleet halved at once
+	ReasonOther    Reason = "other-cluster" // the cluster was not adopted
+	ReasonPartial  Reason = "partial"       // part of the cluster could not be read
+
+	ReasonObserve Reason = "observe" // the site is in mode observe
+	ReasonReport  Reason = "report"  // the policy reports only
+	ReasonBudget  Reason = "budget"  // the day's commits are spent
+	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
+	ReasonMany    Reason = "many"    // too many retire at once
+
+	ReasonUndriven Reason = "undriven"   // no autoscaler drives it
+	ReasonIgnored  Reason = "ignored"    // the policy ignores scale
+	ReasonOptedOut Reason = "opted-out"  // an annotation or a deleted entry says so
+	ReasonSystem   Reason = "system"     // in kube-system, and no policy names that
+	ReasonNoScale  Reason = "no-scale"   // its kind has none
+	ReasonName     Reason = "unfit-name" // its name is too long for the record
+)
+
+// A Stop is a reason for which nothing in the fleet is lowered, or nothing is
+// changed at all. The zero value stops nothing.
+type Stop struct {
+	All    bool
+	Reason Reason
+	Text   string
+}
+
+// A Look is the instant of a sample, with what the tick knows of time and
+// fleet.
+type Look struct {
+	Now time.Time
+	// Last is the instant of the look before, zero where there was none.
+	Last time.Time
+	// Period is the time from one look to the next, as planned.
+	Period time.Duration
+	Stop   Stop
+}
+
+// gap is the time since the last look where it was too long to have been
+// observed: more than three periods. 0 is no gap.
+func (k Look) gap() time.Duration {
+	if k.Last.IsZero() {
+		return 0
+	}
+	if d := k.Now.Sub(k.Last); d > 3*k.Period {
+		return d
+	}
+	return 0
+}
+
+// Span is a duration as a person writes it, in minutes and hours: "26h", "1h30m",
+// "0m".
+func Span(d time.Duration) string {
+	text := strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	if text == "" {
+		return "0m"
+	}
+	if strings.HasSuffix(text, "h0m") {
+		return strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

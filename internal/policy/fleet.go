@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Assess looks at the fleet as a whole before anything is decided of one
+// workload. scales are the known scales of the workloads that the site latches.
+// It returns the head with what the guards remember, and what they stop.
+func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32) (latch.Head, Stop) {
+	h, stop := assessCluster(g, h, fleet)
+	if stop.All {
+		return h, stop
+	}
+	if fleet.At.Before(h.HoldUntil) {
+		return h, Stop{All: true, Reason: ReasonHold, Text: "the site is held by a person until " + h.HoldUntil.UTC().Format(time.RFC3339)}
+	}
+	h.HoldUntil = time.Time{}
+
+	h = assessDrop(g, h, fleet.At, scales)
+	switch {
+	case stop.Reason != ReasonNone:
+	case len(fleet.Unread) > 0:
+		stop = Stop{Reason: ReasonPartial, Text: "the cluster was read in part: " + strings.Join(fleet.Unread, "; ")}
+	case h.Drop != nil:
+		stop = Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; waiting until they recover or a person acknowledges it",
+			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
+	}
+	return h, stop
+}
+
+// assessCluster compares the cluster that was sampled with the one that the
+// site is bound to. The first cluster of a site binds it.
+func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, Stop) {
+	c := &h.Cluster
+	switch {
+	case fleet.Cluster == "":
+		return h, Stop{Reason: ReasonPartial, Text: "which cluster this is could not be read"}
+	case c.UID == "":
+		c.UID = fleet.Cluster
+		fallthrough
+	case c.UID == fleet.Cluster:
+		c.Seen = fleet.At
+		return h, Stop{}
+	}
+	c.Other, c.OtherSeen = fleet.Cluster, fleet.At
+	if !c.Seen.IsZero() && fleet.At.Sub(c.Seen) <= 3*g.Period {
+		return h, Stop{All: true, Reason: ReasonSecond, Text: fmt.Sprintf(
+			"cluster %s is not the site's, and the site's own, %s, was alive at %s: two clusters must not share a site",
+			fleet.Cluster, c.UID, c.Seen.UTC().Format(time.RFC3339))}
+	}
+	return h, Stop{Reason: ReasonOther, Text: fmt.Sprintf(
+		"cluster %s is not the site's, %s: raise only, until it is adopted", fleet.Cluster, c.UID)}
+}
+
+// marks is how many instants the guard against a mass drop remembers at most.
+const marks = 6
+
+// assessDrop finds a mass drop, and its end, and remembers the scales of now.
+func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]int32) latch.Head {
+	before := peaks(h.Recent, now.Add(-g.DropWithin))
+	if h.Drop != nil {
+		before = h.Drop.Before
+	}
+	dropped, total := 0, 0
+	for id, scale := range scales {
+		if peak := before[id]; peak >= 2 {
+			total++
+			if int64(scale)*2 <= int64(peak) {
+				dropped++
+			}
+		}
+	}
+	mass := dropped >= g.DropLeast && float64(dropped) >= g.DropShare*float64(total)
+	switch {
+	case !mass:
+		h.Drop = nil
+	case h.Drop == nil:
+		h.Drop = &latch.Drop{Since: now, Workloads: dropped, Before: before}
+	}
+	h.Recent = remember(h.Recent, now, g, scales)
+	return h
+}
+
+// peaks is the highest scale that each workload was seen with since an instant.
+func peaks(r latch.Recent, since time.Time) map[workload.ID]int32 {
+	peak := make(map[workload.ID]int32, len(r.Counts))
+	for id, counts := range r.Counts {
+		for i, at := range r.At {
+			if !at.Before(since) && counts[i] >= 0 {
+				peak[id] = max(peak[id], counts[i])
+			}
+		}
+	}
+	return peak
+}
+
+// remember adds the scales of now, unless the last were added a moment ago, and
+// forgets what is older than the guard looks back.
+func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]int32) latch.Recent {
+	if n := len(r.At); n > 0 && now.Sub(r.At[n-1]) < g.DropWithin/marks {
+		return r
+	}
+	old := 0
+	for old < len(r.At) && r.At[old].Before(now.Add(-g.DropWithin)) {
+		old++
+	}
+	next := latch.Recent{Counts: make(map[workload.ID][]int32, len(scales))}
+	next.At = append(append(next.At, r.At[old:]...), now)
+	for id, scale := range scales {
+		counts := make([]int32, 0, len(next.At))
+		if past, ok := r.Counts[id]; ok {
+			counts = append(counts, past[old:]...)
+		} else {
+			for range r.At[old:] {
+				counts = append(counts, -1)
+			}
+		}
+		next.Counts[id] = append(counts, scale)
+	}
+	return next
+}
+
+// Retire looks at a latch whose workload is absent from the sample. whole is
+// true where the sample is complete and the rest of the site healthy: only then
+// does time count towards its retirement.
+func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
+	d := Decision{ID: l.ID, From: entry(l.Declared), Verdict: Pending, Reason: ReasonUnread}
+	l.Down.Stopwatch = l.Down.Pause(look.Last)
+	switch {
+	case !whole:
+		l.Missing = l.Missing.Pause(look.Last)
+	case !l.Missing.Running():
+		l.Missing = latch.Stopwatch{Since: look.Now}
+	default:
+		l.Missing = l.Missing.Resume(look.Last).Lose(look.gap())
+	}
+	gone := l.Missing.Elapsed(look.Now)
+	d.Text = fmt.Sprintf("absent for %s of %s", Span(gone), Span(g.RetireAfter))
+	if !whole {
+		d.Verdict, d.Text = Frozen, "absent from a sample that does not count: "+d.Text
+	} else if gone >= g.RetireAfter && d.From != nil {
+		d.Verdict, d.Reason = Cross, ReasonNone
+	}
+	return l, d
+}
+
+// LimitRetirement withholds all retirements where they are too many of a site's
+// latches at once: that is more likely a mistake than a clean-up.
+func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
+	retiring := 0
+	for _, d := range decisions {
+		if d.Crosses() && d.To == nil {
+			retiring++
+		}
+	}
+	if retiring <= max(1, int(g.RetireShare*float64(latches))) {
+		return decisions
+	}
+	return withhold(decisions, Pending, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),
+		func(d Decision) bool { return d.To == nil })
+}
+
+// Observe withholds every crossing: a site in mode observe writes nothing.
+func Observe(decisions []Decision) []Decision {
+	return withhold(decisions, Pending, ReasonObserve, "the site is in mode observe", func(Decision) bool { return true })
+}
+
+// Afford withholds all crossings of a tick whose commit the budget does not
+// have, unless one of them is urgent: the commit is made then, and the others
+// ride along.
+func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Decision {
+	for _, d := range decisions {
+		if d.Crosses() && d.Urgent {
+			return decisions
+		}
+	}
+	if refill(g, b, now).Tokens >= 1 {
+		return decisions
+	}
+	return withhold(decisions, Pending, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay),
+		func(Decision) bool { return true })
+}
+
+// Spend takes one commit from the budget.
+func Spend(g Guards, b latch.Budget, now time.Time) latch.Budget {
+	b = refill(g, b, now)
+	b.Tokens = max(0, b.Tokens-1)
+	return b
+}
+
+// refill fills the bucket for the time that has passed. It holds a quarter of a
+// day's commits, so that no day sees more than 1.25 times its budget.
+func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
+	size := math.Max(1, float64(g.CommitsPerDay)/4)
+	if b.At.IsZero() {
+		return latch.Budget{Tokens: size, At: now}
+	}
+	earned := now.Sub(b.At).Hours() / 24 * float64(g.CommitsPerDay)
+	return latch.Budget{Tokens: math.Min(size, b.Tokens+math.Max(0, earned)), At: now}
+}
+
+func withhold(decisions []Decision, v Verdict, why Reason, text string, which func(Decision) bool) []Decision {
+	kept := make([]Decision, len(decisions))
+	for i, d := range decisions {
+		if d.Crosses() && which(d) {
+			d.Verdict, d.Reason, d.Text = v, why, d.Text+"; "+text
+		}
+		kept[i] = d
+	}
+	return kept
+}

@@ -1,0 +1,122 @@
+package gitwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+const (
+	// tries is how often a push is sent to a branch that does not move.
+	tries = 4
+	// recent is how many commits below a moved tip are searched for ours.
+	recent = 20
+)
+
+// A refusal is a server's answer that it does not take a push.
+type refusal struct {
+	words string
+	final bool // asking again is no use
+}
+
+func (r *refusal) Error() string { return r.words }
+
+// Commit pushes a few objects and never decides by what a failed push says:
+// hosts word it differently, and an answer can be lost. It reads the branch and
+// sees whether the commit is there. See repo.Repository; before anything was
+// sent, an error may be any.
+func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	parent, made, err := r.make(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
+	}
+	id := made[len(made)-1].id()
+	if err := r.land(ctx, parent, id, made); err != nil {
+		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
+	}
+	for _, obj := range made {
+		r.objects.add(obj)
+	}
+	return id.String(), nil
+}
+
+// make returns the objects of a commit, itself the last.
+func (r *Repository) make(ctx context.Context, c repo.Commit) (parent plumbing.Hash, made []object, err error) {
+	if parent, err = parseID(c.Parent); err != nil {
+		return parent, nil, err
+	}
+	for path := range c.Files {
+		if err := checkPath(path); err != nil {
+			return parent, nil, err
+		}
+	}
+	if c.When.Unix() <= 0 {
+		return parent, nil, errors.New("a commit needs a time after 1970")
+	}
+	err = r.look(ctx, parent, func(s *sight) error {
+		h, ok, err := s.commit(parent)
+		if !ok {
+			return err
+		}
+		e := &edit{sight: s}
+		tree, err := e.splice(h.tree, "", c.Files)
+		made = append(e.made, commitObject(tree, parent, r.author, c.When, c.Message))
+		return err
+	})
+	return parent, made, err
+}
+
+// land pushes until the branch holds the commit, or cannot.
+func (r *Repository) land(ctx context.Context, parent, id plumbing.Hash, made []object) error {
+	for try := 1; ; try++ {
+		failed := r.remote.push(ctx, parent, made)
+		if failed == nil {
+			return nil
+		}
+		switch landed, err := r.landed(ctx, parent, id); {
+		case err != nil:
+			return err
+		case landed:
+			return nil
+		}
+		var no *refusal
+		if try == tries || errors.As(failed, &no) && no.final {
+			return &repo.RefusedError{Why: oneLine(failed.Error())}
+		}
+		if err := r.pause(ctx, try); err != nil {
+			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)
+		}
+	}
+}
+
+// landed reads the branch after a push that failed: whether it holds the commit
+// after all. Where it holds another, that is repo.ErrMoved.
+func (r *Repository) landed(ctx context.Context, parent, id plumbing.Hash) (bool, error) {
+	tip, err := r.remote.tip(ctx)
+	switch {
+	case errors.Is(err, repo.ErrNoBranch):
+		return false, repo.ErrMoved
+	case err != nil:
+		return false, fmt.Errorf("%w: %w", repo.ErrUnknown, err)
+	case tip == id:
+		return true, nil
+	case tip == parent:
+		return false, nil
+	}
+	log, _, err := r.history(ctx, tip, id.String(), recent)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", repo.ErrUnknown, err)
+	}
+	for _, entry := range log {
+		if entry.ID == id.String() {
+			return true, nil
+		}
+	}
+	return false, repo.ErrMoved
+}

@@ -1,0 +1,163 @@
+package gitwire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// A header is what a commit says of itself.
+type header struct {
+	tree    plumbing.Hash
+	parents []plumbing.Hash
+	author  string // name <email>
+	when    time.Time
+	message string
+}
+
+var errMalformed = errors.New("malformed")
+
+func parseCommit(data []byte) (h header, err error) {
+	head, message, _ := strings.Cut(string(data), "\n\n")
+	h.message = message
+	for line := range strings.SplitSeq(head, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "tree":
+			h.tree = plumbing.NewHash(value)
+		case "parent":
+			h.parents = append(h.parents, plumbing.NewHash(value))
+		case "author":
+			if h.author == "" {
+				h.author, h.when = parseAuthor(value)
+			}
+		}
+	}
+	if h.tree.IsZero() {
+		return header{}, errMalformed
+	}
+	return h, nil
+}
+
+// parseAuthor reads "name <email> seconds zone". Commits with nonsense in
+// place of the time exist; theirs is the zero time.
+func parseAuthor(value string) (string, time.Time) {
+	end := strings.LastIndexByte(value, '>') + 1
+	stamp := strings.Fields(value[end:])
+	if len(stamp) == 0 {
+		return value[:end], time.Time{}
+	}
+	seconds, err := strconv.ParseInt(stamp[0], 10, 64)
+	if err != nil {
+		return value[:end], time.Time{}
+	}
+	return value[:end], time.Unix(seconds, 0).UTC()
+}
+
+// commitObject is a commit with one parent, made at one time by one author.
+func commitObject(tree, parent plumbing.Hash, by Author, when time.Time, message string) object {
+	var b bytes.Buffer
+	stamp := fmt.Sprintf("%s <%s> %d +0000", by.Name, by.Email, when.Unix())
+	fmt.Fprintf(&b, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\n", tree, parent, stamp, stamp)
+	b.WriteString(strings.TrimRight(message, "\n") + "\n")
+	return object{plumbing.CommitObject, b.Bytes()}
+}
+
+// An entry is one line of a tree. raw is the line as the tree holds it: modes
+// are written in more than one way, and a line that is not changed must keep
+// the one that it has.
+type entry struct {
+	mode string
+	name string
+	id   plumbing.Hash
+	raw  []byte
+}
+
+func newEntry(mode, name string, id plumbing.Hash) entry {
+	raw := append([]byte(mode+" "+name+"\x00"), id[:]...)
+	return entry{mode, name, id, raw}
+}
+
+// withID is the entry pointing to another object, and otherwise the same.
+func (e entry) withID(id plumbing.Hash) entry { return newEntry(e.mode, e.name, id) }
+
+// what says what an entry is, by its mode.
+func (e entry) what() what {
+	switch strings.TrimLeft(e.mode, "0") {
+	case "40000":
+		return aTree
+	case "120000":
+		return aSymlink
+	case "160000":
+		return aSubmodule
+	}
+	if strings.HasPrefix(strings.TrimLeft(e.mode, "0"), "100") {
+		return aFile
+	}
+	return aRiddle
+}
+
+type what int
+
+const (
+	aFile what = iota
+	aTree
+	aSymlink
+	aSubmodule
+	aRiddle
+)
+
+// unsafe says, as a phrase, why an entry must not be followed; "" where it may.
+func (w what) unsafe() string {
+	return map[what]string{
+		aSymlink:   "is a symlink",
+		aSubmodule: "is a submodule",
+		aRiddle:    "has a mode that git does not know",
+	}[w]
+}
+
+func parseTree(data []byte) ([]entry, error) {
+	var entries []entry
+	for len(data) > 0 {
+		space := bytes.IndexByte(data, ' ')
+		null := bytes.IndexByte(data, 0)
+		end := null + 1 + len(plumbing.Hash{})
+		if space < 1 || null < space || end > len(data) {
+			return nil, errMalformed
+		}
+		e := entry{mode: string(data[:space]), name: string(data[space+1 : null]), raw: data[:end]}
+		copy(e.id[:], data[null+1:end])
+		entries = append(entries, e)
+		data = data[end:]
+	}
+	return entries, nil
+}
+
+func treeObject(entries []entry) object {
+	var b bytes.Buffer
+	for _, e := range entries {
+		b.Write(e.raw)
+	}
+	return object{plumbing.TreeObject, b.Bytes()}
+}
+
+// order is git's order of the entries of a tree: by name, in which the name of
+// a tree ends with a slash.
+func order(a, b entry) int { return strings.Compare(a.sortKey(), b.sortKey()) }
+
+func (e entry) sortKey() string {
+	if e.what() == aTree {
+		return e.name + "/"
+	}
+	return e.name
+}
+
+// lfsPointer is how the file begins that Git LFS keeps in place of a large one.
+const lfsPointer = "version https://git-lfs.github.com/spec/"
+
+func isLFS(data []byte) bool { return bytes.HasPrefix(data, []byte(lfsPointer)) }

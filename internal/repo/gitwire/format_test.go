@@ -1,0 +1,84 @@
+package gitwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsNotATreeIsMalformed(t *testing.T) {
+	t.Parallel()
+	id := strings.Repeat("x", 20)
+	if entries, err := parseTree([]byte("100644 a\x00" + id + "40000 b\x00" + id)); err != nil || len(entries) != 2 {
+		t.Fatalf("a tree reads %v, %v", entries, err)
+	}
+	for _, bad := range []string{"100644", "100644 a", "100644 a\x00", "100644 a\x00short", "100644\x00a " + id, " a\x00" + id} {
+		if entries, err := parseTree([]byte(bad)); !errors.Is(err, errMalformed) {
+			t.Errorf("%q reads %v, %v", bad, entries, err)
+		}
+	}
+}
+
+func TestCommitsOfAnyOriginAreRead(t *testing.T) {
+	t.Parallel()
+	tree := strings.Repeat("ab", 20)
+	for name, c := range map[string]struct {
+		text, author, message string
+		seconds               int64
+		parents               int
+	}{
+		"signed, merged, in another zone": {
+			"tree " + tree + "\nparent " + tree + "\nparent " + tree + "\nauthor Ä <ä@b> 1700000000 +0530\ncommitter x <y> 1 +0000\n" +
+				"gpgsig -----BEGIN\n parent nothing\n author nobody\n\nsubject\n\nbody",
+			"Ä <ä@b>", "subject\n\nbody", 1700000000, 2},
+		"no message":           {"tree " + tree + "\nauthor a <b> 1 +0000\n", "a <b>", "", 1, 0},
+		"an author of > and >": {"tree " + tree + "\nauthor a> <b> 5 +0000\n\nm", "a> <b>", "m", 5, 0},
+	} {
+		h, err := parseCommit([]byte(c.text))
+		if err != nil || h.tree.String() != tree || h.author != c.author || h.message != c.message || h.when.Unix() != c.seconds || len(h.parents) != c.parents {
+			t.Errorf("%s: %+v, %v", name, h, err)
+		}
+	}
+	if h, err := parseCommit([]byte("tree " + tree + "\nauthor nobody at all\n\nm")); err != nil || !h.when.IsZero() {
+		t.Errorf("nonsense for a time: %+v, %v", h, err)
+	}
+	if _, err := parseCommit([]byte("not a commit")); !errors.Is(err, errMalformed) {
+		t.Errorf("not a commit: %v", err)
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte("0009abcd\n00010000"))
+	f.Add([]byte("000cERR no!\n"))
+	f.Add([]byte("0006\x01a0007\x02bc0000"))
+	f.Add([]byte("fff"))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		in := &packets{r: bytes.NewReader(answer)}
+		for {
+			if _, err := in.next(); err != nil {
+				break
+			}
+		}
+		if err := report(bytes.NewReader(answer)); err == nil && !bytes.Contains(answer, []byte("ok")) {
+			t.Errorf("%q is taken for a push that landed", answer)
+		}
+		io.Copy(io.Discard, &band{packets: &packets{r: bytes.NewReader(answer)}})
+		parseTree(answer)
+		parseCommit(answer)
+	})
+}
+
+func TestOneLineIsOneLine(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"a\nb\r\n\tc ":           "a b c",
+		"\x1b[31mred":            "[31mred",
+		strings.Repeat("ü", 400): strings.Repeat("ü", 300) + "...",
+	} {
+		if got := oneLine(words); got != want {
+			t.Errorf("%q becomes %q, want %q", words, got, want)
+		}
+	}
+}

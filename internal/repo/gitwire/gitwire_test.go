@@ -1,0 +1,99 @@
+package gitwire_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/repotest"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+func TestContractOverHTTP(t *testing.T) {
+	t.Parallel()
+	repotest.Run(t, served(func(*gitserver.Server, *testing.T, *gitserver.Origin) {}))
+}
+
+func TestContractOverHTTPWithoutFilter(t *testing.T) {
+	quick(t)
+	t.Parallel()
+	repotest.Run(t, served(func(_ *gitserver.Server, t *testing.T, o *gitserver.Origin) {
+		gitserver.WithoutFilter(t, o)
+	}))
+}
+
+func TestContractOverHTTPVersion0(t *testing.T) {
+	quick(t)
+	t.Parallel()
+	repotest.Run(t, served(func(s *gitserver.Server, _ *testing.T, _ *gitserver.Origin) { s.OnlyV0(true) }))
+}
+
+func TestContractOverHTTPVersion0WithoutFilter(t *testing.T) {
+	t.Parallel()
+	repotest.Run(t, served(func(s *gitserver.Server, t *testing.T, o *gitserver.Origin) {
+		s.OnlyV0(true)
+		gitserver.WithoutFilter(t, o)
+	}))
+}
+
+func TestContractOnDisk(t *testing.T) {
+	t.Parallel()
+	repotest.Run(t, func(t *testing.T, files map[string]string) repotest.Fixture {
+		o := gitserver.NewOrigin(t, t.TempDir(), files)
+		return repotest.Fixture{
+			Origin: o,
+			Open:   func(t *testing.T) repo.Repository { return open(t, gitwire.Options{URL: o.Dir}) },
+			Refuse: func(t *testing.T, _ string) {
+				// There are no hooks on disk; what stands in the way is git's lock.
+				if err := os.WriteFile(filepath.Join(o.Dir, "refs/heads/main.lock"), nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			},
+		}
+	})
+}
+
+// quick leaves out, under -short, what is a mixture of two servers that are
+// still run.
+func quick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract of servers that lack one thing only is left out: run without -short")
+	}
+}
+
+// served is a fixture of the suite behind a server of its own.
+func served(prepare func(*gitserver.Server, *testing.T, *gitserver.Origin)) repotest.Setup {
+	return func(t *testing.T, files map[string]string) repotest.Fixture {
+		s := gitserver.Start(t)
+		o := s.Create(t, "shop", files)
+		prepare(s, t, o)
+		return repotest.Fixture{
+			Origin: o,
+			Open:   func(t *testing.T) repo.Repository { return open(t, gitwire.Options{URL: s.URL("shop")}) },
+			Refuse: func(t *testing.T, words string) { o.Decline(t, words) },
+		}
+	}
+}
+
+// open opens the branch main, without waiting between tries.
+func open(t testing.TB, o gitwire.Options) *gitwire.Repository {
+	t.Helper()
+	o.Branch = "main"
+	o.TempDir = t.TempDir()
+	if o.Pause == nil {
+		o.Pause = func(ctx context.Context, _ int) error { return ctx.Err() }
+	}
+	r, err := gitwire.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}

@@ -1,0 +1,176 @@
+package gitwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// smartHTTP is a repository on a server that speaks git over HTTP.
+type smartHTTP struct {
+	url      string
+	branch   plumbing.ReferenceName
+	auth     Auth
+	client   *http.Client
+	maxBytes int64
+	tempDir  string
+
+	has   features
+	asked bool // whether the server said what it has, or it is assumed
+
+	// announce is set once a push failed before git could answer: git itself
+	// asks before it pushes, and a server may insist.
+	announce bool
+
+	dir  string // of the last commit fetched whole; "" where there is none
+	disk *filesystem.Storage
+}
+
+func (h *smartHTTP) String() string { return h.url }
+
+// A statusError is an answer by an HTTP status instead of git.
+type statusError struct {
+	code  int
+	words string // what the server's text says, on one line
+	moved string // where a redirect leads
+}
+
+func (e *statusError) Error() string {
+	var advice string
+	switch {
+	case e.moved != "":
+		return fmt.Sprintf("the server redirects to %s: use that as the url", e.moved)
+	case e.code == http.StatusUnauthorized:
+		advice = ", the credentials are missing or wrong"
+	case e.code == http.StatusForbidden:
+		advice = ", the credentials do not allow it"
+	case e.code == http.StatusNotFound:
+		advice = ", there is no such repository or the credentials may not see it"
+	}
+	text := fmt.Sprintf("the server answers %d %s%s", e.code, http.StatusText(e.code), advice)
+	if e.words != "" {
+		text += ": " + e.words
+	}
+	return text
+}
+
+// A silence is a request without an answer.
+type silence struct{ error }
+
+func (s silence) Unwrap() error { return s.error }
+
+// hopeless reports whether an error is one that asking in an older way cannot
+// mend.
+func hopeless(err error) bool {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.moved != "" || status.code == http.StatusUnauthorized || status.code == http.StatusForbidden
+	}
+	var silent silence
+	return errors.As(err, &silent)
+}
+
+const (
+	uploadPack  = "git-upload-pack"
+	receivePack = "git-receive-pack"
+)
+
+// get asks for a service's advertisement.
+func (h *smartHTTP) get(ctx context.Context, service string) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url+"/info/refs?service="+service, nil)
+	if err != nil {
+		return nil, err
+	}
+	if service == uploadPack {
+		r.Header.Set("Git-Protocol", "version=2")
+	}
+	return h.do(r, "application/x-"+service+"-advertisement")
+}
+
+// post calls a service.
+func (h *smartHTTP) post(ctx context.Context, service string, body *request, v2 bool) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/"+service, &body.Buffer)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/x-"+service+"-request")
+	if v2 {
+		r.Header.Set("Git-Protocol", "version=2")
+	}
+	return h.do(r, "application/x-"+service+"-result")
+}
+
+// do sends a request and returns the body of an answer of the type wanted.
+func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
+	r.Header.Set("User-Agent", "git/gitlatch") // some hosts serve git to git only
+	r.Header.Set("Accept", want)
+	if h.auth != (Auth{}) {
+		r.SetBasicAuth(h.auth.Username, h.auth.Password)
+	}
+	answer, err := h.client.Do(r)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return nil, silence{err}
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer drain(answer.Body)
+		return nil, status(answer)
+	}
+	if got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); got != want {
+		drain(answer.Body)
+		return nil, fmt.Errorf("the server answers %q, which is not git: is the url that of a repository?", got)
+	}
+	return body{answer.Body}, nil
+}
+
+// A body drains what is left on Close, so that the connection can be used again.
+type body struct{ io.ReadCloser }
+
+func (b body) Close() error { return drain(b.ReadCloser) }
+
+func drain(r io.ReadCloser) error {
+	io.CopyN(io.Discard, r, 64<<10)
+	return r.Close()
+}
+
+func status(answer *http.Response) error {
+	e := &statusError{code: answer.StatusCode}
+	if to, err := answer.Location(); err == nil {
+		path, _, _ := strings.Cut(bare(to), "/info/refs")
+		e.moved = path
+	}
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/plain" {
+		words, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
+		e.words = oneLine(string(words))
+	}
+	return e
+}
+
+// oneLine makes words of others fit into an error: on one line, printable, and
+// not endless.
+func oneLine(words string) string {
+	words = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, words)
+	words = strings.Join(strings.Fields(words), " ")
+	const most = 300
+	if runes := []rune(words); len(runes) > most {
+		words = string(runes[:most]) + "..."
+	}
+	return words
+}

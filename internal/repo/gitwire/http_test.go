@@ -1,0 +1,388 @@
+package gitwire_test
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// shop is a server with one repository.
+func shop(t testing.TB, files map[string]string) (*gitserver.Server, *gitserver.Origin) {
+	s := gitserver.Start(t)
+	return s, s.Create(t, "shop", files)
+}
+
+func site(namespaces int) map[string]string {
+	files := map[string]string{"checkpoints/prod/site.yaml": "site\n", "gitlatch.yaml": "policy\n"}
+	for n := range namespaces {
+		files[fmt.Sprintf("checkpoints/prod/ns%03d/checkpoint.yaml", n)] = fmt.Sprintf("record %d\n", n)
+		files[fmt.Sprintf("checkpoints/prod/ns%03d/kustomization.yaml", n)] = fmt.Sprintf("component %d\n", n)
+	}
+	return files
+}
+
+func edit(parent, path, content string) repo.Commit {
+	return repo.Commit{
+		Parent:  parent,
+		Files:   map[string][]byte{path: []byte(content)},
+		Message: "latch(prod): one level\n",
+		When:    time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC),
+	}
+}
+
+func asked(s *gitserver.Server) []string {
+	var services []string
+	for _, r := range s.Requests() {
+		services = append(services, r.Method+" "+r.Service())
+	}
+	return services
+}
+
+func TestAQuietLookIsOneRequest(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(1))
+	var others strings.Builder
+	tip := o.Tip("main")
+	for n := range 1000 {
+		fmt.Fprintf(&others, "create refs/pull/%d/head %s\n", n, tip)
+	}
+	o.GitInput(t, others.String(), "update-ref", "--stdin")
+	r := open(t, gitwire.Options{URL: s.URL("shop")})
+	for range 3 {
+		s.Reset()
+		if _, err := r.Tip(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := s.Requests()
+		if len(got) != 1 || got[0].Method != "POST" || got[0].Protocol != "version=2" {
+			t.Fatalf("requests are %+v, want one ls-refs", got)
+		}
+		if bytes := got[0].In + got[0].Out; bytes > 300 {
+			t.Errorf("a look took %d bytes beside 1,000 other refs, want under 300", bytes)
+		}
+	}
+}
+
+func TestAServerWithoutVersion2IsAskedOnce(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(1))
+	s.OnlyV0(true)
+	r := open(t, gitwire.Options{URL: s.URL("shop")})
+	for n, want := range [][]string{{"POST git-upload-pack", "GET info/refs"}, {"GET info/refs"}, {"GET info/refs"}} {
+		s.Reset()
+		if tip, err := r.Tip(t.Context()); err != nil || tip != o.Tip("main") {
+			t.Fatalf("tip is %s, %v", tip, err)
+		}
+		if got := asked(s); !slices.Equal(got, want) {
+			t.Errorf("look %d: requests are %v, want %v", n, got, want)
+		}
+	}
+}
+
+// A cold read of a site takes a request for the commit and one for each level
+// below, whatever the number of namespaces; the commit that follows fetches
+// nothing again.
+func TestAReadIsARequestALevel(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(100))
+	r := open(t, gitwire.Options{URL: s.URL("shop")})
+	tip := o.Tip("main")
+	found, err := r.Read(t.Context(), tip, nil, "checkpoints/prod", "gitlatch.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(found["checkpoints/prod"].Files); got != 201 {
+		t.Fatalf("read %d files, want 201", got)
+	}
+	if got := asked(s); len(got) != 5 {
+		t.Errorf("a cold read took %v, want 5: commit, checkpoints, prod, namespaces, files", got)
+	}
+
+	s.Reset()
+	next, err := r.Commit(t.Context(), edit(tip, "checkpoints/prod/ns042/checkpoint.yaml", "changed\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(t.Context(), next, nil, "checkpoints/prod"); err != nil {
+		t.Fatal(err)
+	}
+	if got := asked(s); !slices.Equal(got, []string{"POST git-receive-pack"}) {
+		t.Errorf("the commit and a read of it took %v, want one push", got)
+	}
+
+	// Of a rival's change only what is new is fetched.
+	s.Reset()
+	rival := o.Push(t, "main", map[string]string{"checkpoints/prod/ns007/checkpoint.yaml": "rival\n"}, "rival")
+	if _, err := r.Read(t.Context(), rival, nil, "checkpoints/prod"); err != nil {
+		t.Fatal(err)
+	}
+	var bytes int64
+	for _, request := range s.Requests() {
+		bytes += request.In + request.Out
+	}
+	if bytes > 12_000 {
+		t.Errorf("the change of one of 201 files took %d bytes", bytes)
+	}
+}
+
+func TestWhenTheReplyOfAPushIsLost(t *testing.T) {
+	t.Parallel()
+	for name, rival := range map[string]bool{"it landed": false, "it landed, with a rival's on top": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, o := shop(t, site(1))
+			s.DropReplies(1, func() {
+				if rival {
+					o.Push(t, "main", map[string]string{"rival": "1"}, "rival")
+				}
+			})
+			r := open(t, gitwire.Options{URL: s.URL("shop")})
+			id, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/site.yaml", "changed\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			log := o.Git(t, "log", "--format=%H", "main")
+			if strings.Count(log, id) != 1 || strings.Count(o.Git(t, "log", "--format=%s", "main"), "one level") != 1 {
+				t.Errorf("the log is %s, want %s in it once", log, id)
+			}
+		})
+	}
+}
+
+func TestARivalBetweenReadAndPushLosesNothing(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(2))
+	r := open(t, gitwire.Options{URL: s.URL("shop")})
+	var rival string
+	s.BeforePush(func() {
+		rival = o.Push(t, "main", map[string]string{"checkpoints/prod/ns000/checkpoint.yaml": "rival\n"}, "rival")
+	})
+	_, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/ns001/checkpoint.yaml", "ours\n"))
+	if !errors.Is(err, repo.ErrMoved) {
+		t.Fatalf("commit: %v, want ErrMoved", err)
+	}
+	if o.Tip("main") != rival {
+		t.Error("the rival's commit was written over")
+	}
+}
+
+func TestARefusalSaysWhatTheServerSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		prepare func(*testing.T, *gitserver.Server, *gitserver.Origin)
+		want    []string
+		pushes  int
+	}{
+		{"a hook", func(t *testing.T, _ *gitserver.Server, o *gitserver.Origin) {
+			o.Decline(t, "main is protected:\nopen a pull request\x1b[31m")
+		}, []string{"pre-receive hook declined", "main is protected: open a pull request"}, 4},
+		{"a read-only token", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin) {
+			s.ReadOnly(true)
+		}, []string{"403", "this token may not write"}, 1},
+		{"a server that fails", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin) {
+			s.Intercept(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if strings.HasSuffix(r.URL.Path, "receive-pack") {
+					http.Error(w, "out of disk", http.StatusInternalServerError)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}, []string{"500", "out of disk"}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, o := shop(t, site(1))
+			c.prepare(t, s, o)
+			r := open(t, gitwire.Options{URL: s.URL("shop")})
+			_, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/site.yaml", "changed\n"))
+			var refused *repo.RefusedError
+			if !errors.As(err, &refused) {
+				t.Fatalf("commit: %v, want a RefusedError", err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(refused.Why, want) {
+					t.Errorf("the reason is %q, want %q in it", refused.Why, want)
+				}
+			}
+			if strings.ContainsAny(refused.Why, "\n\x1b") {
+				t.Errorf("the reason is %q, want one printable line", refused.Why)
+			}
+			if got := count(s, "POST git-receive-pack"); got != c.pushes {
+				t.Errorf("pushed %d times, want %d", got, c.pushes)
+			}
+		})
+	}
+}
+
+func count(s *gitserver.Server, request string) (n int) {
+	for _, r := range asked(s) {
+		if r == request {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAPushThatFailedOnItsWayIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(1))
+	failures := make(chan bool, 2)
+	failures <- true
+	failures <- true
+	s.Intercept(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "receive-pack") && len(failures) > 0 {
+			<-failures
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	var waits []int
+	r := open(t, gitwire.Options{URL: s.URL("shop"), Pause: func(_ context.Context, try int) error {
+		waits = append(waits, try)
+		return nil
+	}})
+	id, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/site.yaml", "changed\n"))
+	if err != nil || id != o.Tip("main") {
+		t.Fatalf("commit: %s, %v", id, err)
+	}
+	if !slices.Equal(waits, []int{1, 2}) {
+		t.Errorf("waited before tries %v, want 1 and 2", waits)
+	}
+}
+
+func TestAPushWhoseEndCannotBeSeenIsUnknown(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(1))
+	r := open(t, gitwire.Options{URL: s.URL("shop")})
+	tip := o.Tip("main")
+	if _, err := r.Read(t.Context(), tip, nil, "checkpoints"); err != nil {
+		t.Fatal(err)
+	}
+	s.Intercept(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
+	if _, err := r.Commit(t.Context(), edit(tip, "checkpoints/prod/site.yaml", "changed\n")); !errors.Is(err, repo.ErrUnknown) {
+		t.Errorf("commit: %v, want ErrUnknown", err)
+	}
+
+	// The deadline passing while the push is under way is the same.
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Intercept(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		cancel()
+		next.ServeHTTP(w, r)
+	})
+	_, err := r.Commit(ctx, edit(tip, "checkpoints/prod/site.yaml", "changed\n"))
+	if !errors.Is(err, repo.ErrUnknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("commit past its deadline: %v, want ErrUnknown and the deadline", err)
+	}
+}
+
+// Some servers speak of partial clone and then refuse single objects.
+func TestAServerThatRefusesSingleObjectsSendsTheWholeCommit(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(3))
+	s.Intercept(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasSuffix(r.URL.Path, "/git-upload-pack") && r.ContentLength > 0 {
+			body := new(strings.Builder)
+			if _, err := fmt.Fprint(body, readAll(r)); err == nil && strings.Contains(body.String(), "filter tree:0") {
+				w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
+				const words = "ERR upload-pack: not our ref"
+				fmt.Fprintf(w, "%04x%s", len(words)+4, words)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+	r := open(t, gitwire.Options{URL: s.URL("shop")})
+	found, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints/prod")
+	if err != nil || len(found["checkpoints/prod"].Files) != 7 {
+		t.Fatalf("read: %d files, %v", len(found["checkpoints/prod"].Files), err)
+	}
+	if _, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/site.yaml", "changed\n")); err != nil {
+		t.Errorf("commit: %v", err)
+	}
+}
+
+func TestAWholeCommitIsBoundedAndCleanedUp(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, map[string]string{"checkpoints/prod/site.yaml": "site\n", "large": noise(3 << 20)})
+	gitserver.WithoutFilter(t, o)
+	tip := o.Tip("main")
+
+	dir := t.TempDir()
+	small, err := gitwire.Open(gitwire.Options{URL: s.URL("shop"), Branch: "main", TempDir: dir, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := small.Read(t.Context(), tip, nil, "checkpoints"); err == nil || !strings.Contains(err.Error(), "more than 1 MiB") {
+		t.Errorf("read over the bound: %v", err)
+	}
+	if left := entries(t, dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	large, err := gitwire.Open(gitwire.Options{URL: s.URL("shop"), Branch: "main", TempDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		found, err := large.Read(t.Context(), tip, nil, "checkpoints")
+		if err != nil || len(found["checkpoints"].Files) != 1 {
+			t.Fatalf("read: %v, %v", found, err)
+		}
+		if left := entries(t, dir); len(left) != 1 {
+			t.Errorf("after read %d there are %v, want the last commit only", n, left)
+		}
+		tip = o.Push(t, "main", map[string]string{"rival": fmt.Sprint(n)}, "rival")
+	}
+	if err := large.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := entries(t, dir); len(left) != 0 {
+		t.Errorf("left behind after Close: %v", left)
+	}
+}
+
+func TestCertificatesOfABundleAreTrusted(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, site(1))
+	secure := httptest.NewTLSServer(s)
+	t.Cleanup(secure.Close)
+	secure.Config.ErrorLog = quiet
+	url := secure.URL + "/shop.git"
+
+	if tip, err := open(t, gitwire.Options{URL: url}).Tip(t.Context()); err == nil {
+		t.Errorf("an unknown certificate was trusted: %s", tip)
+	}
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	if tip, err := open(t, gitwire.Options{URL: url, CABundle: bundle}).Tip(t.Context()); err != nil || tip != o.Tip("main") {
+		t.Errorf("tip is %s, %v", tip, err)
+	}
+	if _, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main", CABundle: []byte("nonsense")}); err == nil {
+		t.Error("a bundle without certificates was taken")
+	}
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	found, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range found {
+		names = append(names, e.Name())
+	}
+	return names
+}

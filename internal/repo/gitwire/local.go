@@ -1,0 +1,168 @@
+package gitwire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// local is a repository on this machine's disk, read and written in place: its
+// hooks do not run.
+type local struct {
+	path   string // as it was configured
+	dir    string // where HEAD and refs are
+	bare   bool
+	branch plumbing.ReferenceName
+	disk   *filesystem.Storage
+}
+
+func openLocal(path string, branch plumbing.ReferenceName) (*local, error) {
+	l := &local{path: path, dir: path, bare: true, branch: branch}
+	if info, err := os.Stat(filepath.Join(path, ".git")); err == nil {
+		if !info.IsDir() {
+			return nil, fmt.Errorf("repository %s: is a linked worktree, use the repository that it belongs to", path)
+		}
+		l.dir, l.bare = filepath.Join(path, ".git"), false
+	}
+	if _, err := os.Stat(filepath.Join(l.dir, "HEAD")); err != nil {
+		return nil, fmt.Errorf("repository %q: there is no git repository at this path", path)
+	}
+	l.disk = filesystem.NewStorage(osfs.New(l.dir), cache.NewObjectLRU(4*cache.MiByte))
+	config, err := l.disk.Config()
+	if err != nil {
+		return nil, fmt.Errorf("repository %s: read its config: %w", path, err)
+	}
+	extensions := config.Raw.Section("extensions")
+	if format := extensions.Option("objectformat"); format != "" && format != "sha1" {
+		return nil, fmt.Errorf("repository %s: %w", path, errSHA256)
+	}
+	if format := extensions.Option("refstorage"); format != "" && format != "files" {
+		return nil, fmt.Errorf("repository %s: its refs are stored as %s, only files are supported", path, format)
+	}
+	return l, nil
+}
+
+func (l *local) String() string { return l.path }
+
+func (l *local) close() error { return l.disk.Close() }
+
+func (l *local) tip(ctx context.Context) (plumbing.Hash, error) {
+	if err := ctx.Err(); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	tip, err := l.read()
+	if err == nil && tip.IsZero() {
+		err = fmt.Errorf("branch %q: %w", l.branch.Short(), repo.ErrNoBranch)
+	}
+	return tip, err
+}
+
+// read returns the commit at the branch, zero where there is none. A ref of its
+// own goes before one among the packed.
+func (l *local) read() (tip plumbing.Hash, err error) {
+	text, err := os.ReadFile(l.refPath())
+	if err == nil {
+		id := strings.TrimSpace(string(text))
+		if !plumbing.IsHash(id) {
+			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", l.branch.Short(), oneLine(id))
+		}
+		return plumbing.NewHash(id), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !isDirectory(l.refPath()) {
+		return tip, err
+	}
+	packed, err := os.ReadFile(filepath.Join(l.dir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return tip, err
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(packed)); lines.Scan(); {
+		if id, name, _ := strings.Cut(lines.Text(), " "); name == string(l.branch) {
+			return plumbing.NewHash(id), nil
+		}
+	}
+	return tip, nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func (l *local) refPath() string { return filepath.Join(l.dir, filepath.FromSlash(string(l.branch))) }
+
+// fetch and deepen have nothing to bring: all objects are at hand, once packs
+// that are new are known of.
+func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []plumbing.Hash) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if into.disk != nil {
+		l.disk.Reindex()
+	}
+	into.disk = l.disk
+	return nil
+}
+
+func (l *local) deepen(ctx context.Context, into *objects, commit plumbing.Hash, _ int) error {
+	return l.fetch(ctx, into, commit, nil)
+}
+
+// push writes the objects, then moves the ref as git does: under its lock file,
+// which renamed is the new ref. A checked-out branch is refused as by git.
+func (l *local) push(ctx context.Context, old plumbing.Hash, made []object) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if head, err := os.ReadFile(filepath.Join(l.dir, "HEAD")); !l.bare && err == nil &&
+		strings.TrimSpace(string(head)) == "ref: "+string(l.branch) {
+		return &refusal{words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", l.branch.Short(), l.path), final: true}
+	}
+	for _, obj := range made {
+		if _, err := l.disk.SetEncodedObject(encoded(obj)); err != nil {
+			return fmt.Errorf("write an object: %w", err)
+		}
+	}
+	path := l.refPath()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("the branch is locked: where no git runs, remove %s.lock", path)
+	}
+	if err != nil {
+		return err
+	}
+	if err := l.move(lock, old, made[len(made)-1].id()); err != nil {
+		return errors.Join(err, os.Remove(lock.Name()))
+	}
+	return nil
+}
+
+// move writes the ref's new value to its lock file and puts that in its place.
+func (l *local) move(lock *os.File, old, to plumbing.Hash) error {
+	at, err := l.read()
+	if err == nil && at != old {
+		err = fmt.Errorf("the branch is at %s", at)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(lock, to)
+	}
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return err
+	}
+	return os.Rename(lock.Name(), l.refPath())
+}

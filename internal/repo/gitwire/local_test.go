@@ -1,0 +1,87 @@
+package gitwire_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// A repository with files in it is written like a bare one, but for the branch
+// that is checked out, whose files would seem changed.
+func TestACheckedOutBranchIsRefused(t *testing.T) {
+	t.Parallel()
+	origin := gitserver.NewOrigin(t, filepath.Join(t.TempDir(), "bare"), site(1))
+	work := filepath.Join(t.TempDir(), "work")
+	origin.Git(t, "clone", "--quiet", origin.Dir, work)
+	person := &gitserver.Origin{Dir: work}
+
+	r := open(t, gitwire.Options{URL: work})
+	_, err := r.Commit(t.Context(), edit(person.Tip("main"), "a", "1"))
+	var refused *repo.RefusedError
+	if !errors.As(err, &refused) || !strings.Contains(refused.Why, "checked out") {
+		t.Fatalf("commit to the branch that is checked out: %v", err)
+	}
+	person.Git(t, "checkout", "--quiet", "-b", "other")
+	id, err := r.Commit(t.Context(), edit(person.Tip("main"), "a", "1"))
+	if err != nil || person.Tip("main") != id {
+		t.Errorf("commit beside the branch that is checked out: %s, %v", id, err)
+	}
+
+	linked := filepath.Join(t.TempDir(), "linked")
+	person.Git(t, "worktree", "add", "--quiet", linked, "main")
+	if _, err := gitwire.Open(gitwire.Options{URL: linked, Branch: "main"}); err == nil || !strings.Contains(err.Error(), "linked worktree") {
+		t.Errorf("open a linked worktree: %v", err)
+	}
+}
+
+func TestADiskSeesWhatGitDoesMeanwhile(t *testing.T) {
+	t.Parallel()
+	o := gitserver.NewOrigin(t, t.TempDir(), site(5))
+	r := open(t, gitwire.Options{URL: "file://" + o.Dir})
+	parent := o.Tip("main")
+	for n := range 5 {
+		path := fmt.Sprintf("checkpoints/prod/ns%03d/checkpoint.yaml", n)
+		if _, err := r.Read(t.Context(), parent, nil, "checkpoints"); err != nil {
+			t.Fatal(err)
+		}
+		id, err := r.Commit(t.Context(), edit(parent, path, "ours\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Show(t, "main", path); got != "ours\n" {
+			t.Errorf("git shows %q", got)
+		}
+		parent = o.Push(t, "main", map[string]string{"rival": id}, "rival")
+		o.Git(t, "gc", "--quiet", "--prune=now")
+	}
+	o.Check(t)
+	if log := o.Log(t, "main"); len(log) != 11 {
+		t.Errorf("the log has %d commits, want 11", len(log))
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.Dir, "refs/heads/*.lock")); len(left) != 0 {
+		t.Errorf("locks left behind: %v", left)
+	}
+}
+
+func TestALockLeftBehindIsNamed(t *testing.T) {
+	t.Parallel()
+	o := gitserver.NewOrigin(t, t.TempDir(), site(1))
+	lock := filepath.Join(o.Dir, "refs/heads/main.lock")
+	if err := os.WriteFile(lock, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := open(t, gitwire.Options{URL: o.Dir}).Commit(t.Context(), edit(o.Tip("main"), "a", "1"))
+	if err == nil || !strings.Contains(err.Error(), lock) {
+		t.Errorf("commit to a locked branch: %v, want the lock named", err)
+	}
+	if _, err := os.Stat(lock); err != nil {
+		t.Errorf("another's lock was removed: %v", err)
+	}
+}

@@ -1,0 +1,173 @@
+package gitwire
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Options say which repository to open, and how.
+type Options struct {
+	// URL is https://host/path, or http:// to this machine itself, or
+	// file:///path or a path to a bare repository or to one with files. It must
+	// not hold credentials.
+	URL string
+	// Branch is the branch to read and write, "main".
+	Branch string
+
+	// Auth is sent with each request over HTTP; the zero value sends none.
+	Auth Auth
+	// CABundle is PEM certificates to trust instead of the system's.
+	CABundle []byte
+	// Transport replaces the HTTP transport, and CABundle with it. Nil is the
+	// standard one.
+	Transport http.RoundTripper
+
+	// MaxBytes bounds the download from a server without partial clone, which
+	// sends all files of a commit. 0 is 256 MiB.
+	MaxBytes int64
+	// TempDir is where such a download is kept until Close; "" is the system's.
+	TempDir string
+
+	// Author is the author and committer of commits; the zero value is
+	// DefaultAuthor.
+	Author Author
+
+	// Pause waits before a failed push is tried again, the first time with 1.
+	// Nil waits a fifth of a second or so, and about twice as long each time.
+	Pause func(ctx context.Context, try int) error
+}
+
+// Auth is a user name and a password, in HTTP's basic scheme.
+type Auth struct{ Username, Password string }
+
+// Token is the form in which GitHub, GitLab, Gitea and others take an access
+// token.
+func Token(token string) Auth { return Auth{Username: "x-access-token", Password: token} }
+
+// Author is who makes a commit.
+type Author struct{ Name, Email string }
+
+// DefaultAuthor makes the commits where nobody else is named.
+var DefaultAuthor = Author{Name: "gitlatch", Email: "gitlatch@users.noreply.github.com"}
+
+// Open checks the options and returns the repository; over HTTP it sends
+// nothing yet. All that is wrong with the options is in one error.
+func Open(o Options) (*Repository, error) {
+	branch := plumbing.NewBranchReferenceName(o.Branch)
+	var problems []error
+	if o.Branch == "" || strings.HasPrefix(o.Branch, "refs/") || branch.Validate() != nil {
+		problems = append(problems, fmt.Errorf("branch %q: want a name such as main", o.Branch))
+	}
+	o.Author = cmp.Or(o.Author, DefaultAuthor)
+	if o.Author.Name == "" || o.Author.Email == "" || strings.ContainsAny(o.Author.Name+o.Author.Email, "<>\n\x00") {
+		problems = append(problems, errors.New("author: want a name and an email address without < and >"))
+	}
+	if o.MaxBytes < 0 {
+		problems = append(problems, fmt.Errorf("max bytes: must not be negative, got %d", o.MaxBytes))
+	}
+	remote, err := connect(o, branch)
+	problems = append(problems, err)
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if o.Pause == nil {
+		o.Pause = pause
+	}
+	return &Repository{remote: remote, objects: newObjects(), author: o.Author, pause: o.Pause}, nil
+}
+
+func connect(o Options, branch plumbing.ReferenceName) (remote, error) {
+	if !strings.Contains(o.URL, "://") {
+		if host, _, ok := strings.Cut(o.URL, ":"); ok && !strings.ContainsAny(host, "/\\") {
+			return nil, fmt.Errorf("repository at host %q: ssh is not spoken, use its https:// address", host[strings.Index(host, "@")+1:])
+		}
+		return openLocal(o.URL, branch)
+	}
+	// A URL that does not parse may hold a password: it is not repeated.
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil:
+		return nil, errors.New("repository: the url cannot be parsed")
+	case u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file":
+		return nil, fmt.Errorf("repository %s: %s is not spoken, use https", bare(u), u.Scheme)
+	case u.User != nil:
+		return nil, fmt.Errorf("repository %s: credentials do not belong in the url, configure them as its credentials", bare(u))
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("repository %s: the url must end with the path", bare(u))
+	case u.Scheme == "file":
+		return openLocal(filepath.FromSlash(u.Path), branch)
+	case u.Host == "":
+		return nil, fmt.Errorf("repository %s: the url names no host", bare(u))
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return nil, fmt.Errorf("repository %s: http would show credentials and content on the way, use https", bare(u))
+	}
+	transport, err := transport(o)
+	if err != nil {
+		return nil, err
+	}
+	return &smartHTTP{
+		url:      strings.TrimSuffix(bare(u), "/"),
+		branch:   branch,
+		auth:     o.Auth,
+		client:   &http.Client{Transport: transport, CheckRedirect: keep},
+		maxBytes: cmp.Or(o.MaxBytes, 256<<20),
+		tempDir:  cmp.Or(o.TempDir, os.TempDir()),
+		has:      best,
+	}, nil
+}
+
+// bare returns a URL without what may be secret in it.
+func bare(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func transport(o Options) (http.RoundTripper, error) {
+	switch {
+	case o.Transport != nil:
+		return o.Transport, nil
+	case len(o.CABundle) == 0:
+		return http.DefaultTransport, nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(o.CABundle) {
+		return nil, errors.New("ca bundle: holds no certificate in PEM form")
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
+}
+
+// keep makes the client return a redirect as it is: followed, a push would turn
+// into a GET, and credentials might reach another host.
+func keep(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func pause(ctx context.Context, try int) error {
+	wait := time.Duration((0.5 + rand.Float64()) * float64(200*time.Millisecond) * float64(int(1)<<(try-1)))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

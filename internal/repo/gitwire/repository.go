@@ -1,0 +1,116 @@
+package gitwire
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// A Repository is a repo.Repository. It may be used by many goroutines, which
+// take turns. What it learned of the server and the objects that it fetched
+// serve the calls that follow.
+type Repository struct {
+	remote remote
+	author Author
+	pause  func(ctx context.Context, try int) error
+
+	mu      sync.Mutex
+	objects *objects
+}
+
+var _ repo.Repository = (*Repository)(nil)
+
+// A remote is a way to a repository and to one branch of it.
+type remote interface {
+	// tip returns the commit at the branch, or wraps repo.ErrNoBranch.
+	tip(ctx context.Context) (plumbing.Hash, error)
+	// fetch brings objects of a commit: trees and blobs by their ids, each
+	// without what is below it; and the commit itself, with its root tree, where
+	// its own id is among them.
+	fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error
+	// deepen brings the commits that a commit descends from, itself included, to
+	// a distance of less than depth.
+	deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error
+	// push moves the branch, by compare-and-swap, to the last of the objects, a
+	// commit. An error may be a refusal, and does not mean that it did not land.
+	push(ctx context.Context, old plumbing.Hash, made []object) error
+	// close removes what is on disk.
+	close() error
+	// String names the repository, without anything secret.
+	String() string
+}
+
+// Close removes what a server without partial clone made necessary on disk.
+func (r *Repository) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.objects = newObjects()
+	return r.remote.close()
+}
+
+// Tip is one request. See repo.Repository.
+func (r *Repository) Tip(ctx context.Context) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tip, err := r.remote.tip(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the branch of %s: %w", r.remote, err)
+	}
+	return tip.String(), nil
+}
+
+// Read takes a request for each level of the tree that it does not have at
+// hand: all paths at once. See repo.Repository.
+func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found map[string]repo.Object
+	at, err := parseID(commit)
+	for _, path := range paths {
+		if err == nil {
+			err = checkPath(path)
+		}
+	}
+	if err == nil {
+		err = r.look(ctx, at, func(s *sight) (err error) {
+			found, err = s.read(at, known, paths)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.remote, err)
+	}
+	return found, nil
+}
+
+// look runs f until it misses nothing, and fetches in between what it missed.
+func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sight) error) error {
+	if !r.objects.has(commit) {
+		r.objects.trim()
+	}
+	for {
+		s := &sight{objects: r.objects}
+		if err := f(s); err != nil || len(s.missing) == 0 {
+			return err
+		}
+		if err := r.remote.fetch(ctx, r.objects, commit, s.missing); err != nil {
+			return err
+		}
+		for _, id := range s.missing {
+			if !r.objects.has(id) {
+				return fmt.Errorf("object %s of commit %s is not there", id, commit)
+			}
+		}
+	}
+}
+
+func parseID(id string) (plumbing.Hash, error) {
+	if !plumbing.IsHash(id) || len(id) != 2*len(plumbing.Hash{}) {
+		return plumbing.ZeroHash, fmt.Errorf("commit %q: want 40 hexadecimal digits", id)
+	}
+	return plumbing.NewHash(id), nil
+}

@@ -1,0 +1,115 @@
+// Package repotest is the contract of [repo.Repository] as one suite of tests,
+// which every adapter runs against a real git repository.
+package repotest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// A Fixture is one repository, seen through an adapter and from behind.
+type Fixture struct {
+	// Origin is the bare repository that the adapter reads and writes, whatever
+	// stands in between.
+	Origin *gitserver.Origin
+	// Open returns the adapter at the branch main, each time one that shares
+	// nothing with the others.
+	Open func(t *testing.T) repo.Repository
+	// Refuse makes every push refused from now on, with these words.
+	Refuse func(t *testing.T, words string)
+}
+
+// Setup makes a fixture whose branch main has one commit of files. Nil files
+// are a repository without the branch.
+type Setup func(t *testing.T, files map[string]string) Fixture
+
+// Run runs the suite.
+func Run(t *testing.T, setup Setup) {
+	for name, test := range map[string]func(*testing.T, Setup){
+		"tip":                              tip,
+		"tip of no branch":                 tipOfNoBranch,
+		"read files and directories":       readPaths,
+		"read what is known":               readKnown,
+		"read an older commit":             readOlder,
+		"read refuses links and pointers":  readUnsafe,
+		"read refuses bad arguments":       readBadArguments,
+		"history":                          history,
+		"history through merges":           historyThroughMerges,
+		"history of a long branch":         historyLong,
+		"commit changes what it names":     commitChanges,
+		"commit keeps odd trees as is":     commitKeepsOddTrees,
+		"commit refuses links":             commitUnsafe,
+		"commit reports author and time":   commitHeader,
+		"commit twice is one commit":       commitTwice,
+		"commit on a stale parent":         commitStale,
+		"commit on a branch that is gone":  commitGone,
+		"commit is refused":                commitRefused,
+		"racing writers all land":          racers,
+		"a deadline is honoured":           deadline,
+		"read sees its own commit at once": readOwn,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, setup)
+		})
+	}
+}
+
+// within is a context for one test, so that none hangs.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func mustTip(t *testing.T, r repo.Repository) string {
+	t.Helper()
+	tip, err := r.Tip(within(t))
+	if err != nil {
+		t.Fatalf("tip: %v", err)
+	}
+	return tip
+}
+
+func mustRead(t *testing.T, r repo.Repository, commit string, known map[string]string, paths ...string) map[string]repo.Object {
+	t.Helper()
+	found, err := r.Read(within(t), commit, known, paths...)
+	if err != nil {
+		t.Fatalf("read %v: %v", paths, err)
+	}
+	if len(found) != len(paths) {
+		t.Fatalf("read %v: got %d answers", paths, len(found))
+	}
+	return found
+}
+
+// change is a commit on a parent at a fixed time. A file with the content
+// gitserver.Removed is removed.
+func change(parent string, files map[string]string) repo.Commit {
+	c := repo.Commit{
+		Parent:  parent,
+		Files:   map[string][]byte{},
+		Message: "latch(site): one level\n\nGitlatch-Intent: 1\n",
+		When:    time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC),
+	}
+	for path, content := range files {
+		c.Files[path] = []byte(content)
+		if content == gitserver.Removed {
+			c.Files[path] = nil
+		}
+	}
+	return c
+}
+
+func mustCommit(t *testing.T, r repo.Repository, c repo.Commit) string {
+	t.Helper()
+	id, err := r.Commit(within(t), c)
+	if err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	return id
+}

@@ -1,0 +1,69 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// NewLogger returns a logger whose lines Lambda takes apart: JSON with the
+// fields timestamp, level and message. Without that name and form of the
+// timestamp, Lambda's level filter takes every line for INFO.
+func NewLogger(w io.Writer, clock func() time.Time) zerolog.Logger {
+	zerolog.TimestampFieldName = "timestamp"
+	zerolog.TimeFieldFormat = time.RFC3339Nano
+	zerolog.LevelFieldMarshalFunc = func(l zerolog.Level) string { return strings.ToUpper(l.String()) }
+	zerolog.TimestampFunc = func() time.Time { return clock().UTC() }
+	return zerolog.New(w).With().Timestamp().Logger()
+}
+
+// Log writes a line for each crossing that was published, one for each notice
+// and problem, and one for the tick with its counts.
+func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
+	log = log.With().Str("site", r.Site).Logger()
+	commit := ""
+	if r.Commit != nil {
+		commit = r.Commit.ID
+		for _, d := range r.Commit.Changes {
+			line := log.Info().Str("workload", d.ID.String()).Int32("replicas", d.Count).Str("commit", commit).Str("why", d.Text)
+			if d.From != nil {
+				line = line.Int32("from", d.From.Replicas)
+			}
+			if d.To != nil {
+				line = line.Int32("to", d.To.Replicas)
+			}
+			line.Bool("urgent", d.Urgent).Bool("surge", d.Surge).Msg("crossing")
+		}
+	}
+	for _, n := range r.Notices {
+		log.Info().Str("kind", string(n.Kind)).Str("subject", n.Subject).Str("text", n.Text).Msg("notice")
+	}
+	for _, p := range r.Problems {
+		log.Warn().Err(p).Msg("problem")
+	}
+	line := log.Info()
+	if failed != nil {
+		line = log.Error().Err(failed)
+	}
+	counts := Counts(r.Decisions)
+	line.Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
+		Str("held", r.Held).Str("stop", string(r.Stop.Reason)).Strs("unread", r.Unread).
+		Int("workloads", len(r.Decisions)).
+		Int("quiet", counts[policy.Quiet]).Int("pending", counts[policy.Pending]).Int("crossings", counts[policy.Cross]).
+		Int("frozen", counts[policy.Frozen]).Int("review", counts[policy.Review]).Int("skipped", counts[policy.Skip]).
+		Str("commit", commit).Dur("took_ms", took).Msg("tick")
+}
+
+// Counts counts decisions by verdict.
+func Counts(decisions []policy.Decision) map[policy.Verdict]int {
+	counts := map[policy.Verdict]int{}
+	for _, d := range decisions {
+		counts[d.Verdict]++
+	}
+	return counts
+}

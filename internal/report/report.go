@@ -1,0 +1,165 @@
+// Package report turns what a tick saw, decided and did into what people and
+// machines read: a table, JSON or YAML of a stable shape, and log lines.
+package report
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Version is the version of the stable shape: fields are added to it, never
+// renamed or given another meaning.
+const (
+	Version = "gitlatch.dev/v1alpha1"
+	kind    = "TickReport"
+)
+
+// A Document is a report in its stable shape.
+type Document struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Site       string    `json:"site"`
+	Cluster    string    `json:"cluster"` // UID of the kube-system namespace
+	At         time.Time `json:"at"`      // of the sample
+	Mode       string    `json:"mode"`    // latch or observe
+	DryRun     bool      `json:"dryRun"`
+
+	// Held says who holds the lease, where the tick ended because of that.
+	Held string `json:"held,omitempty"`
+	// Unread names the parts of the cluster that could not be read.
+	Unread []string `json:"unread"`
+	// Stop is why nothing in the site was lowered, or changed at all.
+	Stop *Stop `json:"stop,omitempty"`
+
+	Workloads []Workload `json:"workloads"`
+	Notices   []Notice   `json:"notices"`
+	Commit    *Commit    `json:"commit"` // null where there was nothing to say
+	Problems  []string   `json:"problems"`
+}
+
+// Stop is a reason that holds for the whole site.
+type Stop struct {
+	Reason string `json:"reason"`
+	Text   string `json:"text"`
+}
+
+// Workload is what was sampled of one workload, and the decision. Counts are
+// pods; null is unknown.
+type Workload struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+
+	Replicas *int32 `json:"replicas"`
+	Ready    *int32 `json:"ready"`
+	Driver   string `json:"driver,omitempty"`
+	Min      int32  `json:"min,omitempty"`
+	Max      int32  `json:"max,omitempty"`
+	InFlight *bool  `json:"rolloutInFlight"`
+
+	Policy   string `json:"policy,omitempty"`
+	Declared *int32 `json:"declared"` // before the tick
+	Verdict  string `json:"verdict"`  // quiet, pending, cross, freeze, review or skip
+	Reason   string `json:"reason,omitempty"`
+	Text     string `json:"text"`
+	To       *int32 `json:"to"` // what a crossing declares, or would
+
+	Urgent   bool    `json:"urgent,omitempty"`
+	Surge    bool    `json:"surge,omitempty"`
+	Capped   bool    `json:"cappedByGit,omitempty"`
+	Mismatch *Bounds `json:"liveBoundsDiffer,omitempty"`
+}
+
+// Bounds are an autoscaler's live bounds; 0 is none.
+type Bounds struct {
+	Min int32 `json:"min"`
+	Max int32 `json:"max"`
+}
+
+// Notice is one thing found in git that is not as it was agreed.
+type Notice struct {
+	Kind    string `json:"kind"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+}
+
+// Commit is what was published, or in a dry run would have been.
+type Commit struct {
+	ID        string `json:"id,omitempty"`
+	Subject   string `json:"subject"`
+	Message   string `json:"message"`
+	Crossings int    `json:"crossings"`
+}
+
+// New returns a report in its stable shape.
+func New(r tick.Report) Document {
+	d := Document{
+		APIVersion: Version, Kind: kind,
+		Site: r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held,
+		Unread:    append([]string{}, r.Unread...),
+		Workloads: []Workload{}, Notices: []Notice{}, Problems: []string{},
+	}
+	if r.Observe {
+		d.Mode = "observe"
+	}
+	if r.Stop.Reason != policy.ReasonNone {
+		d.Stop = &Stop{string(r.Stop.Reason), r.Stop.Text}
+	}
+	samples := map[workload.ID]workload.Sample{}
+	for _, s := range r.Samples {
+		samples[s.ID] = s
+	}
+	for _, decision := range r.Decisions {
+		d.Workloads = append(d.Workloads, newWorkload(decision, samples[decision.ID]))
+	}
+	for _, n := range r.Notices {
+		d.Notices = append(d.Notices, Notice{string(n.Kind), n.Subject, n.Text})
+	}
+	if c := r.Commit; c != nil {
+		subject, _, _ := strings.Cut(c.Message, "\n")
+		d.Commit = &Commit{c.ID, subject, c.Message, len(c.Changes)}
+	}
+	for _, p := range r.Problems {
+		d.Problems = append(d.Problems, p.Error())
+	}
+	return d
+}
+
+// Brief returns the document without the workloads of which there is nothing to
+// say: those that are quiet, and those that are not latched.
+func (d Document) Brief() Document {
+	d.Workloads = slices.DeleteFunc(slices.Clone(d.Workloads), func(w Workload) bool {
+		return w.Verdict == string(policy.Quiet) && w.Mismatch == nil || w.Verdict == string(policy.Skip)
+	})
+	return d
+}
+
+func newWorkload(d policy.Decision, s workload.Sample) Workload {
+	w := Workload{
+		Namespace: d.ID.Namespace, Kind: string(d.ID.Kind), Name: d.ID.Name,
+		Policy: d.Policy, Declared: level(d.From), To: level(d.To),
+		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text,
+		Urgent: d.Urgent, Surge: d.Surge, Capped: d.Capped, Mismatch: (*Bounds)(d.Mismatch),
+	}
+	if s.Scale != nil {
+		w.Replicas, w.Ready = &s.Scale.Desired, &s.Scale.Ready
+		w.Driver, w.Min, w.Max = string(s.Scale.Driver), s.Scale.Min, s.Scale.Max
+	}
+	if s.Rollout != nil {
+		w.InFlight = &s.Rollout.InFlight
+	}
+	return w
+}
+
+func level(e *checkpoint.Entry) *int32 {
+	if e == nil {
+		return nil
+	}
+	return &e.Replicas
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// Formats are the names that Write knows.
+func Formats() []string { return []string{"table", "json", "yaml"} }
+
+// Write writes a report in the named format.
+func Write(w io.Writer, format string, r tick.Report) error {
+	d := New(r)
+	var text []byte
+	var err error
+	switch format {
+	case "table":
+		return d.table(w)
+	case "json":
+		text, err = json.MarshalIndent(d, "", "  ")
+		text = append(text, '\n')
+	case "yaml":
+		text, err = yaml.Marshal(d)
+	default:
+		err = fmt.Errorf("output %q: must be one of %s", format, strings.Join(Formats(), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// table is the report for a person: what is not quiet, and a line of counts.
+func (d Document) table(out io.Writer) error {
+	if d.Held != "" {
+		_, err := fmt.Fprintln(out, d.Held+": nothing to do")
+		return err
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "WORKLOAD\tREPLICAS\tDECLARED\tDECISION\tWHY")
+	for _, w := range d.Workloads {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", w.name(), number(w.Replicas), number(w.Declared), w.decision(), w.why())
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, n := range d.Notices {
+		fmt.Fprintf(&b, "%s %s: %s\n", n.Kind, n.Subject, n.Text)
+	}
+	if d.Stop != nil {
+		fmt.Fprintf(&b, "stopped (%s): %s\n", d.Stop.Reason, d.Stop.Text)
+	}
+	switch {
+	case d.Commit == nil && d.Mode == "observe":
+		b.WriteString("mode is observe: nothing is written to git\n")
+	case d.Commit == nil:
+		b.WriteString("no threshold was crossed: no commit\n")
+	case d.DryRun:
+		fmt.Fprintf(&b, "would commit: %s\n", d.Commit.Subject)
+	default:
+		fmt.Fprintf(&b, "commit %s: %s\n", d.Commit.ID, d.Commit.Subject)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// name is the workload as people call it; only what is no Deployment says its
+// kind.
+func (w Workload) name() string {
+	if w.Kind == "deployment" {
+		return w.Namespace + "/" + w.Name
+	}
+	return w.Namespace + "/" + w.Kind + "/" + w.Name
+}
+
+func (w Workload) decision() string {
+	if w.Verdict == "cross" && w.To != nil {
+		return "cross to " + number(w.To)
+	}
+	return w.Verdict
+}
+
+func (w Workload) why() string {
+	why := w.Text
+	if w.Mismatch != nil {
+		why += fmt.Sprintf("; live bounds %d to %d differ from git's", w.Mismatch.Min, w.Mismatch.Max)
+	}
+	if w.Capped {
+		why += "; capped by git"
+	}
+	return why
+}
+
+func number(n *int32) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.Itoa(int(*n))
+}

@@ -1,0 +1,208 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// upDeadline bounds the start, which takes some three seconds of an idle
+// machine.
+const upDeadline = 2 * time.Minute
+
+// Options are what a test wants otherwise than usual. The zero value is the
+// usual control plane.
+type Options struct {
+	// APIServerFlags and ControllerManagerFlags come after the harness's own, so
+	// that they win: "--horizontal-pod-autoscaler-sync-period=5s".
+	APIServerFlags         []string
+	ControllerManagerFlags []string
+}
+
+// A ControlPlane is one that runs. Its methods are safe for use by parallel
+// subtests of the test that started it.
+type ControlPlane struct {
+	bin, dir   string
+	server     string
+	id         *identity
+	kubeconfig string
+	nodes      int
+}
+
+// Start starts a control plane without nodes and returns once it answers and
+// its controllers work. It ends when the test ends. Where it cannot be had the
+// test is skipped, in CI it fails.
+func Start(t testing.TB, o Options) *ControlPlane {
+	t.Helper()
+	bin := binaries(t)
+	cp := &ControlPlane{bin: bin, dir: t.TempDir()}
+	id, err := newIdentity(cp.dir)
+	if err != nil {
+		t.Fatalf("make certificates for the control plane: %v", err)
+	}
+	cp.id = id
+
+	free := ports(t, 3)
+	client, peer, secure := free[0], free[1], free[2]
+	cp.server = "https://" + secure
+	etcd := start(t, cp.dir, filepath.Join(bin, "etcd"),
+		"--name=test", "--data-dir="+filepath.Join(cp.dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
+		"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client,
+		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer,
+		"--initial-cluster=test=http://"+peer)
+	_, securePort, _ := net.SplitHostPort(secure)
+	api := start(t, cp.dir, filepath.Join(bin, "kube-apiserver"), append([]string{
+		"--etcd-servers=http://" + client,
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + securePort,
+		"--endpoint-reconciler-type=none", // it refuses a loopback address as endpoint
+		"--tls-cert-file=" + id.path("serving.crt"), "--tls-private-key-file=" + id.path("serving.key"),
+		"--token-auth-file=" + id.path("tokens.csv"), "--authorization-mode=RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + id.path("serving.crt"),
+		"--service-account-signing-key-file=" + id.path("serving.key"),
+		"--service-cluster-ip-range=10.96.0.0/16",
+	}, o.APIServerFlags...)...)
+	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
+
+	cp.kubeconfig = cp.configure(t, "admin")
+	manager := start(t, cp.dir, filepath.Join(bin, "kube-controller-manager"), append([]string{
+		"--kubeconfig=" + cp.configure(t, "system:kube-controller-manager"),
+		"--use-service-account-credentials=true", // without it Deployments stay at 0, in good health
+		"--service-account-private-key-file=" + id.path("serving.key"),
+		"--secure-port=0", "--leader-elect=false",
+		"--horizontal-pod-autoscaler-sync-period=1s",
+		"--kube-api-qps=2000", "--kube-api-burst=4000",
+	}, o.ControllerManagerFlags...)...)
+	scheduler := start(t, cp.dir, filepath.Join(bin, "kube-scheduler"),
+		"--kubeconfig="+cp.configure(t, "system:kube-scheduler"),
+		"--secure-port=0", "--leader-elect=false",
+		"--kube-api-qps=2000", "--kube-api-burst=4000")
+	kwok := start(t, cp.dir, filepath.Join(bin, "kwok"),
+		"--kubeconfig="+cp.configure(t, "kwok"),
+		"--config="+filepath.Join(bin, "stages.yaml"), // without stages it plays nothing
+		"--manage-all-nodes", "-v=WARN", "--node-lease-duration-seconds=40")
+	cp.wait(t, "the controllers work", cp.controlled, etcd, api, manager, scheduler, kwok)
+	return cp
+}
+
+// Config returns the client configuration of an administrator.
+func (cp *ControlPlane) Config() *rest.Config {
+	return &rest.Config{
+		Host:            cp.server,
+		BearerToken:     cp.id.tokens["admin"],
+		TLSClientConfig: rest.TLSClientConfig{CAData: cp.id.certificate},
+		QPS:             -1, // the server's own fairness is limit enough
+	}
+}
+
+// As returns the client configuration of a user in the given groups, who has no
+// right but what a test binds.
+func (cp *ControlPlane) As(user string, groups ...string) *rest.Config {
+	config := cp.Config()
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
+	return config
+}
+
+// Kubeconfig returns the path of an administrator's kubeconfig, whose one
+// context is named test.
+func (cp *ControlPlane) Kubeconfig() string { return cp.kubeconfig }
+
+func (cp *ControlPlane) configure(t testing.TB, user string) string {
+	t.Helper()
+	path, err := cp.id.kubeconfig(cp.server, user)
+	if err != nil {
+		t.Fatalf("write the kubeconfig of %s: %v", user, err)
+	}
+	return path
+}
+
+// ready asks the API server whether it is.
+func (cp *ControlPlane) ready(ctx context.Context) error {
+	return cp.get(ctx, "/readyz")
+}
+
+// controlled asks for what only a working controller makes: the service account
+// that each pod needs.
+func (cp *ControlPlane) controlled(ctx context.Context) error {
+	return cp.get(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
+}
+
+// get returns an error unless the answer is 200.
+func (cp *ControlPlane) get(ctx context.Context, path string) error {
+	client, err := rest.HTTPClientFor(cp.Config())
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cp.server+path, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(answer.Status)
+	}
+	return nil
+}
+
+// wait polls until a condition holds, and gives up at once where one of the
+// programs has ended.
+func (cp *ControlPlane) wait(t testing.TB, what string, holds func(context.Context) error, programs ...*process) {
+	t.Helper()
+	err := Eventually(t.Context(), upDeadline, func(ctx context.Context) error {
+		for _, p := range programs {
+			if err := p.ended(); err != nil {
+				t.Fatalf("wait until %s: %v", what, err)
+			}
+		}
+		return holds(ctx)
+	})
+	if err != nil {
+		t.Fatalf("wait until %s: %v", what, err)
+	}
+}
+
+// Eventually calls holds, each time with a deadline of its own, until it
+// returns nil or the time is over; then it returns the last error.
+func Eventually(ctx context.Context, within time.Duration, holds func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		once, done := context.WithTimeout(ctx, 5*time.Second)
+		err := holds(once)
+		done()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not within %s: %w", within, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// ports returns n loopback addresses that were free just now, all different.
+func ports(t testing.TB, n int) []string {
+	t.Helper()
+	var free []string
+	for range n {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatalf("find a free port: %v", err)
+		}
+		defer l.Close()
+		free = append(free, l.Addr().String())
+	}
+	return free
+}

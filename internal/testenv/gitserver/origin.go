@@ -1,0 +1,256 @@
+package gitserver
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Epoch is the time of an origin's first commit; each further one is a minute
+// later.
+var Epoch = time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
+
+// Removed, as the content of a file, removes the file.
+const Removed = "\x00removed"
+
+// An Origin is a bare repository on disk that a test handles with git itself,
+// as a person would who has it cloned. Its methods fail the test where git
+// fails. They may be called from many goroutines.
+type Origin struct {
+	Dir string
+
+	mu      sync.Mutex
+	commits int
+}
+
+// NewOrigin makes a bare repository at dir, with an initial commit of files on
+// the branch main. Nil files make a repository without a branch.
+func NewOrigin(t testing.TB, dir string, files map[string]string) *Origin {
+	t.Helper()
+	o := &Origin{Dir: dir}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o.Git(t, "init", "--quiet", "--bare", "--initial-branch=main")
+	if files != nil {
+		o.Push(t, "main", files, "begin")
+	}
+	return o
+}
+
+// Push commits files, by path, onto a branch as a rival would who pushes
+// meanwhile, and returns the commit. A branch that does not exist begins with
+// it.
+func (o *Origin) Push(t testing.TB, branch string, files map[string]string, message string) string {
+	t.Helper()
+	var entries []Entry
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		entries = append(entries, Entry{Path: path, Content: files[path]})
+	}
+	return o.Commit(t, Change{Branch: branch, Entries: entries, Message: message})
+}
+
+// ForcePush moves a branch to any commit, or removes it where the commit is "".
+func (o *Origin) ForcePush(t testing.TB, branch, commit string) {
+	t.Helper()
+	if commit == "" {
+		o.Git(t, "update-ref", "-d", "refs/heads/"+branch)
+		return
+	}
+	o.Git(t, "update-ref", "refs/heads/"+branch, commit)
+}
+
+// A Change is a commit that Push cannot make.
+type Change struct {
+	Branch  string
+	Entries []Entry
+	Message string
+	Merge   []string // further parents
+}
+
+// An Entry is one path of a commit.
+type Entry struct {
+	Path    string
+	Mode    string // "100644" where empty; "100755", "120000", or "160000", which takes a commit as content
+	Content string
+}
+
+// Commit makes one commit and returns its id.
+func (o *Origin) Commit(t testing.TB, c Change) string {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ref := "refs/heads/" + c.Branch
+	var in bytes.Buffer
+	fmt.Fprintf(&in, "commit %s\ncommitter A Person <person@example.com> %d +0000\n", ref, o.next().Unix())
+	fmt.Fprintf(&in, "data %d\n%s\n", len(c.Message), c.Message)
+	if parent := o.tip(c.Branch); parent != "" {
+		fmt.Fprintf(&in, "from %s\n", parent)
+	}
+	for _, merged := range c.Merge {
+		fmt.Fprintf(&in, "merge %s\n", merged)
+	}
+	for _, e := range c.Entries {
+		switch mode := cmp.Or(e.Mode, "100644"); {
+		case e.Content == Removed:
+			fmt.Fprintf(&in, "D %s\n", e.Path)
+		case mode == "160000":
+			fmt.Fprintf(&in, "M %s %s %s\n", mode, e.Content, e.Path)
+		default:
+			fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", mode, e.Path, len(e.Content), e.Content)
+		}
+	}
+	run(t, o.Dir, in.Bytes(), "fast-import", "--quiet", "--date-format=raw-permissive")
+	return o.tip(c.Branch)
+}
+
+func (o *Origin) next() time.Time {
+	o.commits++
+	return Epoch.Add(time.Duration(o.commits-1) * time.Minute)
+}
+
+// Tip returns the commit at a branch, "" where there is no such branch.
+func (o *Origin) Tip(branch string) string { return o.tip(branch) }
+
+func (o *Origin) tip(branch string) string {
+	cmd := command(o.Dir, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Log returns the subjects of a branch's commits, the newest first.
+func (o *Origin) Log(t testing.TB, branch string) []string {
+	t.Helper()
+	return lines(o.Git(t, "log", "--format=%s", "refs/heads/"+branch))
+}
+
+// Show returns the content of a file at a ref or commit, and fails the test
+// where it is not there.
+func (o *Origin) Show(t testing.TB, ref, path string) string {
+	t.Helper()
+	return string(run(t, o.Dir, nil, "cat-file", "blob", ref+":"+path))
+}
+
+// Raw returns an object as git stores it, unpacked.
+func (o *Origin) Raw(t testing.TB, kind, name string) []byte {
+	t.Helper()
+	return run(t, o.Dir, nil, "cat-file", kind, name)
+}
+
+// Tree returns what a ref or commit holds: for each path its mode, a space and
+// its object id.
+func (o *Origin) Tree(t testing.TB, ref string) map[string]string {
+	t.Helper()
+	held := map[string]string{}
+	for _, line := range strings.Split(o.Git(t, "ls-tree", "-r", "-z", ref), "\x00") {
+		if meta, path, ok := strings.Cut(line, "\t"); ok {
+			field := strings.Fields(meta)
+			held[path] = field[0] + " " + field[2]
+		}
+	}
+	return held
+}
+
+// Check fails the test where git finds a fault in any object.
+func (o *Origin) Check(t testing.TB) {
+	t.Helper()
+	o.Git(t, "fsck", "--strict", "--no-dangling")
+}
+
+// Config sets a variable of the repository's configuration.
+func (o *Origin) Config(t testing.TB, key, value string) {
+	t.Helper()
+	o.Git(t, "config", key, value)
+}
+
+// Decline makes the repository decline each push from now on by a pre-receive
+// hook that prints words; "" takes pushes again.
+func (o *Origin) Decline(t testing.TB, words string) {
+	t.Helper()
+	hook := filepath.Join(o.Dir, "hooks", "pre-receive")
+	if words == "" {
+		if err := os.Remove(hook); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\ncat <<'WORDS' >&2\n" + words + "\nWORDS\nexit 1\n"
+	if err := os.WriteFile(hook, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Git runs git in the repository and returns what it printed, without the last
+// newline.
+func (o *Origin) Git(t testing.TB, args ...string) string {
+	t.Helper()
+	return strings.TrimSuffix(string(run(t, o.Dir, nil, args...)), "\n")
+}
+
+// GitInput is Git with a standard input.
+func (o *Origin) GitInput(t testing.TB, input string, args ...string) string {
+	t.Helper()
+	return strings.TrimSuffix(string(run(t, o.Dir, []byte(input), args...)), "\n")
+}
+
+func run(t testing.TB, dir string, input []byte, args ...string) []byte {
+	t.Helper()
+	cmd := command(dir, args...)
+	cmd.Stdin = bytes.NewReader(input)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return out
+}
+
+func command(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = Environ()
+	return cmd
+}
+
+// Environ is an environment for git in which nothing of the machine's or the
+// person's configuration shows.
+func Environ() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=/nonexistent",
+		"GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=A Person",
+		"GIT_AUTHOR_EMAIL=person@example.com",
+		"GIT_AUTHOR_DATE=2026-11-02T08:00:00Z",
+		"GIT_COMMITTER_NAME=A Person",
+		"GIT_COMMITTER_EMAIL=person@example.com",
+		"GIT_COMMITTER_DATE=2026-11-02T08:00:00Z",
+		"LC_ALL=C",
+		"TZ=UTC",
+	}
+}
+
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}

@@ -1,0 +1,75 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// An Amendment is what a person changes in the state of a site.
+type Amendment struct {
+	// Cluster adopts a cluster, by UID, as the site's own; "" leaves that alone.
+	Cluster string
+	// Acknowledge ends a mass drop that the fleet will not recover from.
+	Acknowledge bool
+	// HoldUntil holds the site, or only the workloads where any are named; the
+	// zero value leaves holds alone, an instant that has passed ends them.
+	HoldUntil time.Time
+	// Latch asks the named workloads back in, and ends the yield to them.
+	Latch     bool
+	Workloads []workload.ID
+}
+
+// Amend applies a person's amendment under the site's lease.
+func Amend(ctx context.Context, store latch.Store, site, owner string, now time.Time, lease time.Duration, a Amendment) (err error) {
+	held, err := store.Acquire(ctx, site, owner, now, now.Add(lease))
+	if err != nil {
+		return fmt.Errorf("take the lease of site %s: %w", site, err)
+	}
+	defer func() {
+		if release := store.Release(context.WithoutCancel(ctx), held); err == nil {
+			err = release
+		}
+	}()
+	head, all, err := store.Load(ctx, site)
+	if err != nil {
+		return err
+	}
+	latches := newLatches(all)
+	if err := a.apply(&head, latches); err != nil {
+		return err
+	}
+	put, drop := latches.moved()
+	_, err = store.Save(ctx, held, head, put, drop)
+	return err
+}
+
+func (a Amendment) apply(head *latch.Head, latches latches) error {
+	if a.Cluster != "" {
+		head.Cluster = latch.Cluster{UID: a.Cluster}
+		head.Recent, head.Drop = latch.Recent{}, nil
+	}
+	if a.Acknowledge {
+		head.Recent, head.Drop = latch.Recent{}, nil
+	}
+	if !a.HoldUntil.IsZero() && len(a.Workloads) == 0 {
+		head.HoldUntil = a.HoldUntil
+	}
+	for _, id := range a.Workloads {
+		l, known := latches.now[id]
+		if !known {
+			return fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
+		}
+		if !a.HoldUntil.IsZero() {
+			l.YieldUntil = a.HoldUntil
+		}
+		if a.Latch {
+			l.OptedOut, l.YieldUntil = false, time.Time{}
+		}
+		latches.set(l)
+	}
+	return nil
+}

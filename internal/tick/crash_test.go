@@ -1,0 +1,240 @@
+package tick_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\nguards: {retire: {after: 2h}}\n"
+
+// scene is a tick with something to publish, and what came before it.
+type scene struct {
+	name string
+	play func(w *world) // up to the tick that is killed
+}
+
+var scenes = []scene{
+	{"first checkpoint", func(w *world) {
+		w.scale("shop/web", 87)
+		w.scale("pay/ledger", 12)
+		w.ticks(1)
+	}},
+	{"raise", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.ticks(1)
+	}},
+	{"lowering", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.scale("shop/web", 12)
+		w.ticks(26 * 12)
+	}},
+	{"retirement", func(w *world) {
+		w.scale("shop/web", 87)
+		w.scale("pay/ledger", 12)
+		w.ticks(2)
+		delete(w.fleet, id("pay/ledger"))
+		w.ticks(2 * 12)
+	}},
+	{"edit to adopt beside a raise", func(w *world) {
+		w.scale("shop/web", 87)
+		w.scale("shop/api", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.ticks(1)
+		w.person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+			e[id("shop/api")] = checkpoint.Entry{Replicas: 150, Min: 1, Max: 20000}
+		}, "shop")
+	}},
+	{"rival to lose against", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.ticks(1)
+		w.rival = func() { w.repository.Edit("elsewhere", w.now, map[string][]byte{"app.yaml": []byte("x")}) }
+	}},
+	{"quiet", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(5)
+	}},
+}
+
+// TestDeathBeforeEachEffect kills a tick before each of its effects in turn.
+// One calm tick later all is as if nothing had happened.
+func TestDeathBeforeEachEffect(t *testing.T) {
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			calm := newWorld(map[string]string{"gitlatch.yaml": latching})
+			s.play(calm)
+			calm.ticks(2)
+			for effect := 1; ; effect++ {
+				w := newWorld(map[string]string{"gitlatch.yaml": latching})
+				s.play(w)
+				w.killBefore = effect
+				_, err := w.tick()
+				w.killBefore = 0
+				if err == nil {
+					if effect < 4 {
+						t.Fatalf("the tick had only %d effects", effect-1)
+					}
+					return
+				}
+				if !errors.Is(err, errKilled) {
+					t.Fatal(err)
+				}
+				w.now = w.now.Add(period)
+				w.ticks(1)
+				if got, want := w.outcome(t), calm.outcome(t); got != want {
+					t.Errorf("killed before effect %d:\n%s\nundisturbed:\n%s", effect, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestTwiceIsOnce runs each tick a second time at the same instant: the second
+// changes neither git nor the latches.
+func TestTwiceIsOnce(t *testing.T) {
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(map[string]string{"gitlatch.yaml": latching})
+			s.play(w)
+			if _, err := w.tick(); err != nil {
+				t.Fatal(err)
+			}
+			if w.rival != nil {
+				t.Fatal("the rival did not come")
+			}
+			w.tick() // adopts what a rival left
+			once := w.outcome(t)
+			if _, err := w.tick(); err != nil {
+				t.Fatal(err)
+			}
+			if twice := w.outcome(t); once != twice {
+				t.Errorf("once:\n%s\ntwice:\n%s", once, twice)
+			}
+		})
+	}
+}
+
+// TestRandomHistories lets random things happen to a site, deaths among them.
+// Then one calm tick: what git declares and what the latches hold are the same,
+// no intent is left, and every commit by gitlatch touched only its own files.
+func TestRandomHistories(t *testing.T) {
+	histories := 150
+	if testing.Short() {
+		histories = 15
+	}
+	for seed := range histories {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(seed), 1))
+			w := newWorld(map[string]string{"gitlatch.yaml": latching + "default: {hold: {down: 30m}}\n", "app.yaml": "kind: App\n"})
+			for range 150 {
+				w.happen(r)
+			}
+			w.killBefore, w.rival, w.lostReply, w.refuse, w.unread = 0, nil, false, "", nil
+			w.now = w.now.Add(period)
+			w.ticks(2) // the first may be told to wait: a branch that was rewritten is believed on the second
+			if w.head(t).Intent != nil {
+				t.Error("an intent is left")
+			}
+			declared := map[workload.ID]checkpoint.Entry{}
+			for id, l := range w.latches(t) {
+				if l.Declared != (checkpoint.Entry{}) {
+					declared[id] = l.Declared
+				}
+			}
+			if git := w.entries(t); !maps.Equal(git, declared) {
+				t.Errorf("git declares %v\nlatches hold %v", git, declared)
+			}
+			if got := w.repository.Files()["app.yaml"]; !strings.HasPrefix(got, "kind: App") {
+				t.Errorf("app.yaml is now %q", got)
+			}
+		})
+	}
+}
+
+// happen does one random thing to the world.
+func (w *world) happen(r *rand.Rand) {
+	who := []string{"shop/web", "shop/api", "pay/ledger"}[r.IntN(3)]
+	switch r.IntN(20) {
+	case 0:
+		w.killBefore = 1 + r.IntN(6)
+	case 1:
+		w.lostReply = true
+	case 2:
+		w.rival = func() { w.setByHand(who, r) }
+	case 3:
+		w.setByHand(who, r)
+	case 4:
+		w.person("opt out", func(e map[workload.ID]checkpoint.Entry) { delete(e, id(who)) }, id(who).Namespace)
+	case 5:
+		w.repository.Edit("work", w.now, map[string][]byte{"app.yaml": fmt.Appendf(nil, "kind: App # %d\n", r.Int())})
+	case 6:
+		w.refuse = []string{"", "protected"}[r.IntN(2)]
+	case 7:
+		w.unread = [][]string{nil, {"deployments: forbidden"}}[r.IntN(2)]
+	default:
+		w.scale(who, 1+int32(r.ExpFloat64()*100))
+	}
+	for range 1 + r.IntN(4) {
+		w.tick()
+		w.killBefore = 0
+		w.now = w.now.Add(period)
+	}
+}
+
+func (w *world) setByHand(who string, r *rand.Rand) {
+	w.person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+		e[id(who)] = checkpoint.Entry{Replicas: 1 + int32(r.IntN(300))}
+	}, id(who).Namespace)
+}
+
+func (w *world) scale(who string, pods int32) {
+	w.fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
+		Desired: pods, Ready: pods, Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
+	}}
+}
+
+// ticks runs calm ticks, a period apart.
+func (w *world) ticks(n int) {
+	for range n {
+		if report, err := w.tick(); err != nil {
+			panic(fmt.Sprint(report, err))
+		}
+		w.now = w.now.Add(period)
+	}
+}
+
+// outcome is all that must not depend on whether a tick died: the tree, the
+// declared levels, the commits, and that nothing is left to do.
+func (w *world) outcome(t testing.TB) string {
+	var b strings.Builder
+	files := w.repository.Files()
+	for _, path := range sortedKeys(files) {
+		fmt.Fprintf(&b, "%s: %q\n", path, files[path])
+	}
+	for _, l := range sortedLatches(w.latches(t)) {
+		fmt.Fprintf(&b, "%s declared %+v up %v down %v opted out %v\n", l.ID, l.Declared, l.Up, l.Down.Running(), l.OptedOut)
+	}
+	ours := 0
+	for _, message := range w.repository.Log() {
+		if strings.Contains(message, "\nGitlatch-Intent: ") {
+			ours++
+		}
+	}
+	fmt.Fprintf(&b, "%d commits, intent %v\n", ours, w.head(t).Intent)
+	return b.String()
+}

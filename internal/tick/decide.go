@@ -1,0 +1,105 @@
+package tick
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const timeFormat = time.RFC3339
+
+// decide looks at the fleet as a whole, then at each workload, then at all
+// decisions together.
+func (p *pass) decide(context.Context) error {
+	g := p.set.Guards
+	head, stop := policy.Assess(g, p.head, p.fleet, p.scales())
+	p.head, p.report.Stop = head, stop
+
+	decisions := append(p.decidePresent(stop), p.decideAbsent(stop)...)
+	slices.SortFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
+
+	decisions = policy.LimitRetirement(g, len(p.latches.now), decisions)
+	if p.report.Observe = !p.set.Latch; p.report.Observe {
+		decisions = policy.Observe(decisions)
+	}
+	decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
+	p.report.Set, p.report.Latches, p.report.Decisions = p.set, p.latches.now, decisions
+	return nil
+}
+
+// scales are those that the guards over the fleet look at.
+func (p *pass) scales() map[workload.ID]int32 {
+	scales := map[workload.ID]int32{}
+	for _, s := range p.fleet.Samples {
+		if _, _, latched := p.set.Choose(s); latched && s.Scale != nil {
+			scales[s.ID] = s.Scale.Desired
+		}
+	}
+	return scales
+}
+
+func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
+	look := p.look(stop)
+	var decisions []policy.Decision
+	for _, s := range p.fleet.Samples {
+		chosen, skip, latched := p.set.Choose(s)
+		if !latched {
+			decisions = append(decisions, skip)
+			continue
+		}
+		l := p.latches.get(s.ID)
+		if why := p.unlatched(l); why.Verdict != "" {
+			why.ID = s.ID
+			decisions = append(decisions, why)
+			continue
+		}
+		l, d := policy.Decide(chosen, l, s, look)
+		p.latches.set(l)
+		decisions = append(decisions, d)
+	}
+	return decisions
+}
+
+// unlatched says why a workload is left out although its policy would latch it;
+// the zero decision is one that is not.
+func (p *pass) unlatched(l latch.Latch) policy.Decision {
+	switch {
+	case l.OptedOut:
+		return policy.Decision{Verdict: policy.Skip, Reason: policy.ReasonOptedOut, Text: "a person deleted its entry; write it again or adopt the workload to latch it"}
+	case p.git.tree != nil && p.git.tree.Broken[l.ID.Namespace] != nil:
+		return policy.Decision{Verdict: policy.Frozen, Reason: policy.ReasonBroken, Text: "the record of its namespace cannot be read"}
+	}
+	if err := checkpoint.Fits(l.ID); err != nil {
+		return policy.Decision{Verdict: policy.Skip, Reason: policy.ReasonName, Text: err.Error()}
+	}
+	return policy.Decision{}
+}
+
+// decideAbsent looks at the latches whose workloads were not seen.
+func (p *pass) decideAbsent(stop policy.Stop) []policy.Decision {
+	present := map[workload.ID]bool{}
+	for _, s := range p.fleet.Samples {
+		present[s.ID] = true
+	}
+	var decisions []policy.Decision
+	for _, id := range p.latches.ids() {
+		l := p.latches.get(id)
+		if present[id] || l.OptedOut {
+			continue
+		}
+		if why := p.unlatched(l); why.Verdict != "" {
+			why.ID = id
+			decisions = append(decisions, why)
+			continue
+		}
+		l, d := policy.Retire(p.set.Guards, l, p.look(stop), stop.Reason == policy.ReasonNone)
+		p.latches.set(l)
+		decisions = append(decisions, d)
+	}
+	return decisions
+}

@@ -1,0 +1,53 @@
+package tick
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// latches are a site's latches as they were loaded and as they are now.
+type latches struct {
+	loaded, now map[workload.ID]latch.Latch
+}
+
+func newLatches(all []latch.Latch) latches {
+	l := latches{loaded: make(map[workload.ID]latch.Latch, len(all))}
+	for _, one := range all {
+		l.loaded[one.ID] = one
+	}
+	l.now = maps.Clone(l.loaded)
+	return l
+}
+
+// get returns the latch of a workload, a blank one where it has none.
+func (l latches) get(id workload.ID) latch.Latch {
+	one := l.now[id]
+	one.ID = id
+	return one
+}
+
+func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
+
+// ids are those of all latches, in order.
+func (l latches) ids() []workload.ID {
+	return slices.SortedFunc(maps.Keys(l.now), workload.Compare)
+}
+
+// moved are the latches that must be saved, and those to be dropped because
+// they say nothing any more.
+func (l latches) moved() (put []latch.Latch, drop []workload.ID) {
+	for _, id := range l.ids() {
+		one := l.now[id]
+		before, stored := l.loaded[id]
+		switch {
+		case one.Blank() && stored:
+			drop = append(drop, id)
+		case !one.Blank() && !(stored && one.Equal(before)):
+			put = append(put, one)
+		}
+	}
+	return put, drop
+}

@@ -1,0 +1,166 @@
+package tick
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// attempts is how often a push is tried that others keep winning.
+const attempts = 6
+
+// publish pushes all crossings as one commit. What another changed meanwhile is
+// dropped, to be decided afresh.
+func (p *pass) publish(ctx context.Context) error {
+	p.crossings()
+	for attempt := 0; len(p.changes) > 0; attempt++ {
+		if attempt == attempts {
+			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
+			p.changes = nil
+			break
+		}
+		files, err := p.merge(ctx)
+		if err != nil {
+			return err
+		}
+		if len(files) == 0 {
+			break
+		}
+		err = p.push(ctx, files)
+		if !errors.Is(err, repo.ErrMoved) {
+			return err
+		}
+		p.wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
+		if p.git.tip, err = p.Repository.Tip(ctx); err != nil {
+			return err
+		}
+		// What the branch holds now was not reconciled: the next tick does that.
+		p.git.tree, p.git.clean = nil, false
+	}
+	return nil
+}
+
+// crossings takes those decisions that are to be published.
+func (p *pass) crossings() {
+	if p.git.stop != "" {
+		return
+	}
+	for _, d := range p.report.Decisions {
+		if d.Crosses() {
+			p.changes = append(p.changes, d)
+		}
+	}
+}
+
+// merge applies the crossings to what the tip holds, and drops those whose
+// entry is not what their decision saw.
+func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
+	if p.git.tree == nil {
+		directory := checkpoint.Directory(p.Site)
+		objects, err := p.Repository.Read(ctx, p.git.tip, nil, directory)
+		if err != nil {
+			return nil, err
+		}
+		tree, err := checkpoint.ParseTree(p.Site, objects[directory].Files)
+		if err != nil {
+			return nil, err
+		}
+		p.git.tree = &tree
+	}
+	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
+	files, skipped := checkpoint.Merge(*p.git.tree, site, changes(p.changes))
+	for _, id := range skipped {
+		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
+		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
+	}
+	return files, nil
+}
+
+// push writes the intent, then pushes.
+func (p *pass) push(ctx context.Context, files map[string][]byte) error {
+	intent := &latch.Intent{
+		ID:      intentID(p.Site, p.git.tip, p.fleet.At, changes(p.changes)),
+		Base:    p.git.tip,
+		At:      p.fleet.At,
+		Changes: changes(p.changes),
+	}
+	message := Message(p.Site, intent.ID, p.SkipCI, p.changes)
+	if p.DryRun {
+		p.report.Commit = &Commit{Message: message, Changes: p.changes}
+		return nil
+	}
+	if err := p.takeLease(ctx); err != nil {
+		return err
+	}
+	if err := p.saveIntent(ctx, intent); err != nil {
+		return err
+	}
+	id, err := p.Repository.Commit(ctx, repo.Commit{Parent: p.git.tip, Files: files, Message: message, When: p.fleet.At})
+	var refused *repo.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		p.changes = nil
+		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
+		return nil
+	case err != nil:
+		return err
+	}
+	if p.git.clean {
+		p.head.Agreed.Tip, p.head.Agreed.Directory = id, ""
+	}
+	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
+	for _, d := range p.changes {
+		p.settleChange(d.Change())
+	}
+	p.report.Commit = &Commit{ID: id, Message: message, Changes: p.changes}
+	p.changes = nil
+	return nil
+}
+
+// saveIntent writes the intent and nothing else of what this pass found, so
+// that a pass that ends here leaves the clocks as they were.
+func (p *pass) saveIntent(ctx context.Context, intent *latch.Intent) error {
+	head := p.stored
+	head.Intent = intent
+	if _, err := p.Store.Save(ctx, p.lease, head, nil, nil); err != nil {
+		return fmt.Errorf("save the intent of a push: %w", err)
+	}
+	return nil
+}
+
+func (p *pass) wait(ctx context.Context, d time.Duration) {
+	if p.Wait != nil {
+		p.Wait(ctx, d)
+	}
+}
+
+func changes(decisions []policy.Decision) []checkpoint.Change {
+	all := make([]checkpoint.Change, len(decisions))
+	for i, d := range decisions {
+		all[i] = d.Change()
+	}
+	slices.SortFunc(all, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
+	return all
+}
+
+// intentID names a push by what it does to what, so that the same push has the
+// same name.
+func intentID(site, base string, at time.Time, changes []checkpoint.Change) string {
+	text, err := json.Marshal([]any{site, base, at.UTC().Format(time.RFC3339Nano), changes})
+	if err != nil {
+		panic(err) // plain values only
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

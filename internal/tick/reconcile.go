@@ -1,0 +1,314 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// How many commits are looked through for one that was agreed or intended.
+const (
+	ancestry   = 2000
+	lastPushed = 20
+)
+
+// found is what git holds.
+type found struct {
+	tip string
+	// tree is what the tip holds of the site; nil where nothing moved, so that it
+	// was not read.
+	tree *checkpoint.Tree
+	// clean is true where all that was read could be agreed with.
+	clean bool
+	// stop withholds publishing while the branch is not to be believed.
+	stop string
+}
+
+// reconcile reads what git holds and makes the latches agree with it, entry by
+// entry. Git is the truth: where a person changed an entry, the latch follows.
+func (p *pass) reconcile(ctx context.Context) error {
+	head, all, err := p.Store.Load(ctx, p.Site)
+	if err != nil {
+		return err
+	}
+	p.stored, p.head, p.latches = head, head, newLatches(all)
+
+	if p.git.tip, err = p.Repository.Tip(ctx); err != nil {
+		return err
+	}
+	p.git.clean = true
+	agreed := &p.head.Agreed
+	if agreed.Tip == p.git.tip && p.head.Intent == nil {
+		agreed.Suspect = ""
+		return p.usePolicy()
+	}
+
+	believed, err := p.descends(ctx)
+	if err != nil || !believed {
+		return err
+	}
+	objects, err := p.Repository.Read(ctx, p.git.tip, p.known(), p.PolicyFile, checkpoint.Directory(p.Site))
+	if err != nil {
+		return err
+	}
+	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
+		return err
+	}
+	directory := objects[checkpoint.Directory(p.Site)]
+	if err := p.readCheckpoints(ctx, directory); err != nil {
+		return err
+	}
+	if p.git.clean {
+		agreed.Tip, agreed.Directory, agreed.Suspect = p.git.tip, directory.ID, ""
+	}
+	return nil
+}
+
+// known are the ids of what need not be read again. With an intent open the
+// checkpoints are read in any case.
+func (p *pass) known() map[string]string {
+	known := map[string]string{}
+	if id := p.head.Agreed.Policy; id != "" {
+		known[p.PolicyFile] = id
+	}
+	if id := p.head.Agreed.Directory; id != "" && p.head.Intent == nil {
+		known[checkpoint.Directory(p.Site)] = id
+	}
+	return known
+}
+
+// descends reports whether the tip is to be believed: it descends from the one
+// that was agreed, or does not for the second tick in a row. A branch that was
+// rewritten and a replica that lags look the same on the first.
+func (p *pass) descends(ctx context.Context) (bool, error) {
+	agreed := &p.head.Agreed
+	if agreed.Tip == "" || agreed.Tip == p.git.tip {
+		return true, nil
+	}
+	history, _, err := p.Repository.History(ctx, p.git.tip, agreed.Tip, ancestry)
+	if err != nil {
+		return false, err
+	}
+	if holds(history, agreed.Tip) {
+		return true, nil
+	}
+	if suspect := agreed.Suspect; suspect != "" && holds(history, suspect) {
+		p.notice(NoticeRewritten, p.git.tip, fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip))
+		p.head.Intent = nil
+		return true, nil
+	}
+	agreed.Suspect = p.git.tip
+	p.git.stop = fmt.Sprintf("the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", p.git.tip, agreed.Tip)
+	p.notice(NoticeRewritten, p.git.tip, p.git.stop)
+	return false, p.usePolicy()
+}
+
+func holds(history []repo.LogEntry, id string) bool {
+	return slices.ContainsFunc(history, func(c repo.LogEntry) bool { return c.ID == id })
+}
+
+// usePolicy takes the policy that was last agreed.
+func (p *pass) usePolicy() (err error) {
+	p.set, err = p.ParsePolicy(p.PolicyFile, p.head.Agreed.PolicySource)
+	return err
+}
+
+// readPolicy takes the policy file at the tip. A broken one leaves the site
+// with the policy that was agreed before, and is a problem; without one before
+// there is nothing to go by.
+func (p *pass) readPolicy(o repo.Object) error {
+	agreed := &p.head.Agreed
+	if o.ID != "" && o.ID == agreed.Policy {
+		return p.usePolicy()
+	}
+	source := o.Files[p.PolicyFile]
+	set, err := p.ParsePolicy(p.PolicyFile, source)
+	switch {
+	case err == nil:
+		p.set, agreed.Policy, agreed.PolicySource = set, o.ID, source
+		return nil
+	case agreed.Policy == "":
+		return err
+	}
+	p.problem(fmt.Errorf("the policy before it is used: %w", err))
+	p.git.clean = false
+	return p.usePolicy()
+}
+
+// readCheckpoints takes the site's directory at the tip.
+func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
+	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
+		return nil
+	}
+	tree, err := checkpoint.ParseTree(p.Site, o.Files)
+	if err != nil {
+		return err
+	}
+	p.git.tree = &tree
+	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
+		p.problem(tree.Broken[namespace])
+		p.git.clean = false
+	}
+	for _, namespace := range tree.Stale() {
+		p.notice(NoticeStale, namespace, "its Component does not say what its record says; the next crossing in it mends that")
+	}
+	if p.head.Cluster.UID == "" {
+		p.head.Cluster.UID = tree.Site.Cluster
+	}
+
+	judged, err := p.closeIntent(ctx, tree.Entries())
+	if err != nil {
+		return err
+	}
+	p.compare(tree, judged)
+	return nil
+}
+
+// closeIntent finds out what became of a push that was about to be made, and
+// returns the workloads that it judged.
+func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoint.Entry) (map[workload.ID]bool, error) {
+	intent := p.head.Intent
+	if intent == nil {
+		return nil, nil
+	}
+	landed, dropped, judged := false, false, map[workload.ID]bool{}
+	var reverted []checkpoint.Change
+	for _, c := range intent.Changes {
+		held := entryAt(entries, c.ID)
+		switch {
+		case same(held, c.To):
+			landed = true
+			p.settleChange(c)
+		case !same(held, c.From):
+			continue // a person's edit, like any other
+		case p.git.tip == intent.Base:
+			dropped = true
+		default:
+			reverted = append(reverted, c)
+		}
+		judged[c.ID] = true
+	}
+	if len(reverted) > 0 {
+		was, err := p.wasPushed(ctx, intent)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range reverted {
+			if was {
+				p.adopt(c.ID, c.From, NoticeReverted, "a person reverted what gitlatch pushed")
+			}
+		}
+		landed, dropped = landed || was, dropped || !was
+	}
+	if landed {
+		p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, intent.At)
+		p.notice(NoticeLanded, intent.ID, "an earlier tick's push had landed: settled")
+	} else if dropped {
+		p.notice(NoticeDropped, intent.ID, "an earlier tick ended before its push: decided afresh")
+	}
+	p.head.Intent = nil
+	return judged, nil
+}
+
+// wasPushed reports whether the intent's commit is in the branch's recent
+// history; where that is too short to tell, it is taken to be, since to yield
+// to a person who was not there costs a day, and to write over one who was
+// costs trust.
+func (p *pass) wasPushed(ctx context.Context, intent *latch.Intent) (bool, error) {
+	history, whole, err := p.Repository.History(ctx, p.git.tip, intent.Base, lastPushed)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range history {
+		if strings.Contains(c.Message, trailerIntent+intent.ID) {
+			return true, nil
+		}
+	}
+	return !whole && !holds(history, intent.Base), nil
+}
+
+// compare adopts what people changed in entries that no intent speaks of.
+func (p *pass) compare(tree checkpoint.Tree, judged map[workload.ID]bool) {
+	entries := tree.Entries()
+	ids := map[workload.ID]bool{}
+	for id := range entries {
+		ids[id] = true
+	}
+	for _, id := range p.latches.ids() {
+		ids[id] = true
+	}
+	seeding := p.head.At.IsZero() && len(p.latches.loaded) == 0
+	for _, id := range slices.SortedFunc(maps.Keys(ids), workload.Compare) {
+		held, l := entryAt(entries, id), p.latches.get(id)
+		switch {
+		case judged[id] || tree.Broken[id.Namespace] != nil || same(held, entryOf(l)):
+		case seeding:
+			p.latches.set(l.Settled(*held))
+			p.notice(NoticeSeeded, id.String(), fmt.Sprintf("declared level %d read back from git", held.Replicas))
+		default:
+			p.adopt(id, held, NoticeAdopted, "a person edited its entry")
+		}
+	}
+}
+
+// adopt takes over what a person made of an entry, and yields to them. An entry
+// that is gone is an opt-out.
+func (p *pass) adopt(id workload.ID, held *checkpoint.Entry, kind NoticeKind, why string) {
+	l := p.latches.get(id)
+	until := p.fleet.At.Add(p.set.Guards.Yield)
+	switch {
+	case held != nil:
+		p.latches.set(l.Adopted(*held, until))
+		p.notice(kind, id.String(), fmt.Sprintf("%s: declared level %d adopted; left alone until %s", why, held.Replicas, until.UTC().Format(timeFormat)))
+	case kind == NoticeReverted:
+		p.latches.set(l.Adopted(checkpoint.Entry{}, until))
+		p.notice(kind, id.String(), fmt.Sprintf("%s: it has no entry again; left alone until %s", why, until.UTC().Format(timeFormat)))
+	default:
+		l = l.Adopted(checkpoint.Entry{}, time.Time{})
+		l.OptedOut = true
+		p.latches.set(l)
+		p.notice(NoticeOptedOut, id.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
+	}
+}
+
+// settleChange makes a latch agree with a change that git holds.
+func (p *pass) settleChange(c checkpoint.Change) {
+	e := checkpoint.Entry{}
+	if c.To != nil {
+		e = *c.To
+	}
+	p.latches.set(p.latches.get(c.ID).Settled(e))
+}
+
+func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems, err) }
+
+func entryAt(entries map[workload.ID]checkpoint.Entry, id workload.ID) *checkpoint.Entry {
+	if e, ok := entries[id]; ok {
+		return &e
+	}
+	return nil
+}
+
+func entryOf(l latch.Latch) *checkpoint.Entry {
+	if l.Declared == (checkpoint.Entry{}) {
+		return nil
+	}
+	return &l.Declared
+}
+
+// same reports whether two entries, or their absence, are the same.
+func same(a, b *checkpoint.Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,88 @@
+package tick
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Report is what a tick saw, decided and did.
+type Report struct {
+	Site    string
+	Cluster string    // UID of the cluster that was sampled
+	At      time.Time // of the sample
+	DryRun  bool
+	Observe bool // the site's policy writes nothing to git
+
+	// Held says who has the lease, where the tick ended because of that; "" where
+	// it ran.
+	Held string
+
+	Samples []workload.Sample // in the order of workload.Compare
+	Unread  []string          // parts of the cluster that could not be read
+	// Stop is why nothing was lowered, or changed at all, in the whole fleet.
+	Stop policy.Stop
+
+	// Set is the policy that decided, and Latches are the latches after it, by
+	// workload.
+	Set     policy.Set
+	Latches map[workload.ID]latch.Latch
+
+	Decisions []policy.Decision // in the order of workload.Compare
+	Notices   []Notice          // what was found in git, and done about it
+
+	// Commit is what was published; nil where there was nothing to say. In a dry
+	// run it is what would have been, without an id.
+	Commit *Commit
+
+	// Problems are what a person must mend; the tick went on without the parts
+	// that they concern.
+	Problems []error
+}
+
+// A Notice is one thing found in git that is not as it was agreed.
+type Notice struct {
+	Kind    NoticeKind
+	Subject string // a workload or a commit
+	Text    string
+}
+
+// NoticeKind is a stable name for what a notice says.
+type NoticeKind string
+
+// The notices.
+const (
+	NoticeSeeded    NoticeKind = "seeded"    // state was new or lost, and read back from git
+	NoticeLanded    NoticeKind = "landed"    // an earlier tick died after its push
+	NoticeDropped   NoticeKind = "dropped"   // an earlier tick died before its push
+	NoticeReverted  NoticeKind = "reverted"  // a person reverted what gitlatch pushed
+	NoticeAdopted   NoticeKind = "adopted"   // a person edited an entry
+	NoticeOptedOut  NoticeKind = "opted-out" // a person deleted an entry
+	NoticeRewritten NoticeKind = "rewritten" // the branch does not descend from what was agreed
+	NoticeMoved     NoticeKind = "moved"     // an entry moved while it was to be written
+	NoticeStale     NoticeKind = "stale"     // a Component does not say what its record says
+)
+
+// A Commit is one that a tick made.
+type Commit struct {
+	ID      string
+	Message string
+	Changes []policy.Decision
+}
+
+// Err joins the report's problems and unread parts: what a person should be
+// told although the tick came to its end.
+func (r Report) Err() error {
+	problems := append([]error(nil), r.Problems...)
+	for _, part := range r.Unread {
+		problems = append(problems, errors.New("not read: "+part))
+	}
+	return errors.Join(problems...)
+}
+
+func (p *pass) notice(kind NoticeKind, subject, text string) {
+	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})
+}

@@ -1,0 +1,470 @@
+package tick_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// TestStories plays the scenarios in testdata/scenarios. Each is a txtar
+// archive: what it tells, in words; the files of the repository at the start;
+// and the story, a line an event. The words of a story are in the table below.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/scenarios/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			play(t, archive)
+		})
+	}
+}
+
+func play(t *testing.T, archive *txtar.Archive) {
+	start, lines := map[string]string{}, ""
+	for _, f := range archive.Files {
+		if f.Name == "story" {
+			lines = string(f.Data)
+		} else {
+			start[f.Name] = string(f.Data)
+		}
+	}
+	s := &story{T: t, world: newWorld(start)}
+	for i, line := range strings.Split(lines, "\n") {
+		words, err := split(line)
+		if err != nil {
+			t.Fatalf("story line %d: %v", i+1, err)
+		}
+		if len(words) == 0 {
+			continue
+		}
+		event, ok := events[words[0]]
+		if !ok {
+			t.Fatalf("story line %d: nobody knows how to %q", i+1, words[0])
+		}
+		if err := event(s, words[1:]); err != nil {
+			t.Fatalf("story line %d: %s\n%v\nlast report:\n%s", i+1, line, err, s.last)
+		}
+	}
+}
+
+// story is a scenario under way.
+type story struct {
+	*testing.T
+	*world
+	last   told
+	before map[string]string // files before the last tick
+	marked string            // a commit that the story comes back to
+}
+
+// told is what the last tick said.
+type told struct {
+	tick.Report
+	err error
+}
+
+func (r told) String() string {
+	var b strings.Builder
+	for _, d := range r.Decisions {
+		fmt.Fprintf(&b, "%s %s %s: %s\n", d.ID, d.Verdict, d.Reason, d.Text)
+	}
+	for _, n := range r.Notices {
+		fmt.Fprintf(&b, "notice %s %s: %s\n", n.Kind, n.Subject, n.Text)
+	}
+	fmt.Fprintf(&b, "problems: %v\nerror: %v\n", r.Err(), r.err)
+	return b.String()
+}
+
+var events = map[string]func(*story, []string) error{
+	// at 14:30 | at +26h: what time it is.
+	"at": func(s *story, w []string) error {
+		if ahead, ok := strings.CutPrefix(w[0], "+"); ok {
+			d, err := time.ParseDuration(ahead)
+			s.now = s.now.Add(d)
+			return err
+		}
+		clock, err := time.Parse("15:04", w[0])
+		s.now = time.Date(s.now.Year(), s.now.Month(), s.now.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
+		return err
+	},
+	// workload shop/web 120 [field=value ...]: what runs from now on. Fields are
+	// those of a sample; what is not named stays as it was.
+	"workload": (*story).workload,
+	// gone shop/web: deleted from the cluster.
+	"gone": func(s *story, w []string) error {
+		delete(s.fleet, id(w[0]))
+		return nil
+	},
+	// cluster uid-green: another cluster is sampled from now on.
+	"cluster": func(s *story, w []string) error {
+		s.cluster = w[0]
+		return nil
+	},
+	// unread deployments: ... | unread: what cannot be read from now on.
+	"unread": func(s *story, w []string) error {
+		s.unread = w
+		return nil
+	},
+	// tick [times]: one tick, or several, a period apart; time then stands a
+	// period after the last.
+	"tick": func(s *story, w []string) error {
+		times, err := 1, error(nil)
+		if len(w) > 0 {
+			times, err = strconv.Atoi(w[0])
+		}
+		for range times {
+			s.run()
+			if s.last.err != nil {
+				return s.last.err
+			}
+		}
+		return err
+	},
+	// ticks for 26h: as many as fit.
+	"ticks": func(s *story, w []string) error {
+		d, err := time.ParseDuration(w[1])
+		for until := s.now.Add(d); err == nil && s.now.Before(until); {
+			s.run()
+			err = s.last.err
+		}
+		return err
+	},
+	// fails with "words": a tick that ends with an error which holds the words.
+	"fails": func(s *story, w []string) error {
+		s.run()
+		return contains(fmt.Sprint(s.last.err), w[1])
+	},
+	// dies before acquire|intent|push|settle|release: a tick whose process is
+	// killed just before that effect.
+	"dies": func(s *story, w []string) error {
+		n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+		if n < 0 {
+			return errors.New("no such effect")
+		}
+		s.killBefore = n + 1
+		s.run()
+		s.killBefore = 0
+		if !errors.Is(s.last.err, errKilled) {
+			return fmt.Errorf("it lived: %v", s.last.err)
+		}
+		return nil
+	},
+	// reply lost: the next push lands without the tick hearing of it.
+	"reply": func(s *story, _ []string) error {
+		s.lostReply = true
+		return nil
+	},
+	// refuse "words" | refuse: what the server says to every push.
+	"refuse": func(s *story, w []string) error {
+		s.refuse = strings.Join(w, " ")
+		return nil
+	},
+	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
+	// removes path | breaks shop: a commit by a person.
+	"person": (*story).person,
+	// rival sets ...: the same, between the next tick's read and its push.
+	"rival": func(s *story, w []string) error {
+		s.rival = func() {
+			if err := s.person(w); err != nil {
+				s.Error(err)
+			}
+		}
+		return nil
+	},
+	// mark: remembers the commit at the branch. rewind: the branch is moved back
+	// to it, as a force-push or a replica that lags behind does. forward: and
+	// back to where it was.
+	"mark": func(s *story, _ []string) (err error) {
+		s.marked, err = s.repository.Tip(s.Context())
+		return err
+	},
+	"rewind": func(s *story, _ []string) error {
+		now, err := s.repository.Tip(s.Context())
+		s.repository.Rewrite(s.marked)
+		s.marked = now
+		return err
+	},
+	// state lost: all that was remembered is gone.
+	"state": func(s *story, _ []string) error {
+		s.store = latchmem.New()
+		return nil
+	},
+	// adopt: a person adopts the cluster, and acknowledges what waits for it.
+	// adopt shop/web: asks a workload back in.
+	"adopt": func(s *story, w []string) error {
+		a := tick.Amendment{Cluster: s.cluster, Acknowledge: true}
+		if len(w) > 0 {
+			a = tick.Amendment{Latch: true, Workloads: []workload.ID{id(w[0])}}
+		}
+		return tick.Amend(s.Context(), s.store, site, "person", s.now, period, a)
+	},
+	// hold +3h [shop/web]: a person holds the site, or a workload.
+	"hold": func(s *story, w []string) error {
+		d, err := time.ParseDuration(strings.TrimPrefix(w[0], "+"))
+		a := tick.Amendment{HoldUntil: s.now.Add(d)}
+		if len(w) > 1 {
+			a.Workloads = []workload.ID{id(w[1])}
+		}
+		return errors.Join(err, tick.Amend(s.Context(), s.store, site, "person", s.now, period, a))
+	},
+	"expect": (*story).expect,
+}
+
+func (s *story) run() {
+	s.before = s.repository.Files()
+	report, err := s.world.tick()
+	s.last = told{report, err}
+	s.now = s.now.Add(period)
+}
+
+func (s *story) workload(w []string) error {
+	who := id(w[0])
+	sample, ok := s.fleet[who]
+	if !ok {
+		sample = workload.Sample{ID: who}
+	}
+	scale, rollout := workload.Scale{Driver: workload.DrivenByHPA, Min: 1, Max: 20000}, workload.Rollout{}
+	if sample.Scale != nil {
+		scale = *sample.Scale
+	}
+	if sample.Rollout != nil {
+		rollout = *sample.Rollout
+	}
+	sample.Scale, sample.Rollout, sample.Unknown = &scale, &rollout, ""
+	number := func(text string) int32 {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return int32(n)
+	}
+	for _, word := range w[1:] {
+		field, value, _ := strings.Cut(word, "=")
+		switch field {
+		case "ready":
+			scale.Ready = number(value)
+		case "min":
+			scale.Min = number(value)
+		case "max":
+			scale.Max = number(value)
+		case "driver":
+			scale.Driver = workload.Driver(value)
+		case "target":
+			scale.Target = float64(number(value)) / 100
+		case "blind":
+			scale.Blind = value
+		case "rollout":
+			rollout.InFlight = value == "on"
+		case "stale":
+			sample.Scale, sample.Rollout, sample.Unknown = nil, nil, "generation 7 is not observed yet"
+		case "terminating":
+			sample.Terminating = true
+		case "optout":
+			sample.OptOut = value == "on"
+		default:
+			scale.Desired, scale.Ready = number(word), number(word)
+		}
+	}
+	s.fleet[who] = sample
+	return nil
+}
+
+func (s *story) person(w []string) error {
+	edit := func(what string, change func(map[workload.ID]checkpoint.Entry, workload.ID)) {
+		s.world.person(what, func(entries map[workload.ID]checkpoint.Entry) { change(entries, id(w[1])) }, id(w[1]).Namespace)
+	}
+	switch w[0] {
+	case "sets":
+		n, err := strconv.Atoi(w[2])
+		edit("scale by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+			e := entries[who]
+			e.Replicas = int32(n)
+			entries[who] = e
+		})
+		return err
+	case "accepts": // shop/web 3 500: bounds
+		low, _ := strconv.Atoi(w[2])
+		high, err := strconv.Atoi(w[3])
+		edit("accept bounds", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+			e := entries[who]
+			e.Min, e.Max = int32(low), int32(high)
+			entries[who] = e
+		})
+		return err
+	case "deletes":
+		edit("opt out", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) { delete(entries, who) })
+	case "reverts": // the files of the last tick's commit
+		files := map[string][]byte{}
+		for path := range s.repository.Files() {
+			files[path] = nil
+		}
+		for path, text := range s.before {
+			files[path] = []byte(text)
+		}
+		s.repository.Edit("Revert", s.now, files)
+	case "commits":
+		s.repository.Edit("work on the application", s.now, map[string][]byte{w[1]: []byte(s.now.String())})
+	case "removes":
+		s.repository.Edit("remove", s.now, map[string][]byte{w[1]: nil})
+	case "writes": // path "text"
+		s.repository.Edit("write", s.now, map[string][]byte{w[1]: []byte(strings.ReplaceAll(w[2], `\n`, "\n") + "\n")})
+	case "busy": // 30: commits elsewhere
+		n, err := strconv.Atoi(w[1])
+		for i := range n {
+			s.repository.Edit(fmt.Sprintf("work %d", i), s.now, map[string][]byte{"app.yaml": []byte(strconv.Itoa(i))})
+		}
+		return err
+	default:
+		return fmt.Errorf("a person cannot %q", w[0])
+	}
+	return nil
+}
+
+func (s *story) expect(w []string) error {
+	equal := func(got any, want string) error {
+		if fmt.Sprint(got) != want {
+			return fmt.Errorf("got %v, want %s", got, want)
+		}
+		return nil
+	}
+	switch w[0] {
+	case "git": // shop/web 200 | shop/web nothing
+		if e, ok := s.entries(s)[id(w[1])]; ok {
+			return equal(e.Replicas, w[2])
+		}
+		return equal("nothing", w[2])
+	case "latch":
+		if n := s.latches(s)[id(w[1])].Declared.Replicas; n != 0 {
+			return equal(n, w[2])
+		}
+		return equal("nothing", w[2])
+	case "bounds": // shop/web 3 500
+		e := s.entries(s)[id(w[1])]
+		return equal(fmt.Sprintf("%d %d", e.Min, e.Max), w[2]+" "+w[3])
+	case "commits": // by gitlatch
+		n := 0
+		for _, message := range s.repository.Log() {
+			if strings.HasPrefix(message, "latch("+site+"): ") {
+				n++
+			}
+		}
+		return equal(n, w[1])
+	case "subject":
+		subject, _, _ := strings.Cut(s.repository.Log()[0], "\n")
+		return equal(subject, w[1])
+	case "decision": // shop/web freeze rollout
+		for _, d := range s.last.Decisions {
+			if d.ID == id(w[1]) {
+				return equal(strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict, d.Reason)), strings.Join(w[2:], " "))
+			}
+		}
+		return errors.New("no decision")
+	case "says": // shop/web "words"
+		for _, d := range s.last.Decisions {
+			if d.ID == id(w[1]) {
+				return contains(d.Text, w[2])
+			}
+		}
+		return errors.New("no decision")
+	case "capped":
+		for _, d := range s.last.Decisions {
+			if d.ID == id(w[1]) {
+				return equal(d.Capped, "true")
+			}
+		}
+		return errors.New("no decision")
+	case "mismatch": // shop/web 3 500 | shop/web none
+		for _, d := range s.last.Decisions {
+			if d.ID == id(w[1]) {
+				if d.Mismatch == nil {
+					return equal("none", strings.Join(w[2:], " "))
+				}
+				return equal(fmt.Sprintf("%d %d", d.Mismatch.Min, d.Mismatch.Max), strings.Join(w[2:], " "))
+			}
+		}
+		return errors.New("no decision")
+	case "notice": // adopted shop/web | rewritten
+		for _, n := range s.last.Notices {
+			if string(n.Kind) == w[1] && (len(w) < 3 || n.Subject == w[2] || n.Subject == id(w[2]).String()) {
+				return nil
+			}
+		}
+		return errors.New("no such notice")
+	case "no": // notices | problem | intent
+		switch w[1] {
+		case "notices":
+			return equal(len(s.last.Notices), "0")
+		case "problem":
+			return equal(s.last.Err(), "<nil>")
+		case "intent":
+			return equal(s.head(s).Intent == nil, "true")
+		case "site":
+			_, ok := s.repository.Files()[checkpoint.SitePath(site)]
+			return equal(ok, "false")
+		}
+	case "stop":
+		return equal(s.last.Stop.Reason, w[1])
+	case "problem":
+		return contains(fmt.Sprint(s.last.Err()), w[1])
+	case "requests": // to the repository, in the last tick
+		return equal(s.requests, w[1])
+	case "file": // path "words"
+		return contains(s.repository.Files()[w[1]], w[2])
+	case "held":
+		return contains(s.last.Held, "lease is held")
+	}
+	return fmt.Errorf("nobody knows how to expect %q", w[0])
+}
+
+func contains(text, words string) error {
+	if !strings.Contains(text, words) {
+		return fmt.Errorf("%q does not say %q", text, words)
+	}
+	return nil
+}
+
+// id reads namespace/name as a Deployment, or namespace/kind/name.
+func id(text string) workload.ID {
+	if strings.Count(text, "/") == 1 {
+		text = strings.Replace(text, "/", "/deployment/", 1)
+	}
+	who, err := workload.ParseID(text)
+	if err != nil {
+		panic(err)
+	}
+	return who
+}
+
+// split parts a line into words; "..." is one word, and # begins a comment.
+func split(line string) (words []string, err error) {
+	for line = strings.TrimSpace(line); line != "" && line[0] != '#'; line = strings.TrimSpace(line) {
+		word, rest, _ := strings.Cut(line, " ")
+		if line[0] == '"' {
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, err
+			}
+			word, rest = quoted[1:len(quoted)-1], line[len(quoted):]
+		}
+		words, line = append(words, word), rest
+	}
+	return words, nil
+}

@@ -1,0 +1,150 @@
+// Package tick is one pass over one site: take the lease, sample the cluster,
+// reconcile with git, decide, publish, settle. It owns that order and nothing
+// else: what is decided is in policy, and what is known of clusters,
+// repositories and state is behind ports.
+//
+// Dying between any two of its effects leaves work to resume, never a git tree
+// that disagrees with a settled latch. Running a tick twice equals running it
+// once.
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Tick is what one pass needs. All fields but DryRun, SkipCI and Wait must be
+// set.
+type Tick struct {
+	Site   string
+	Owner  string        // of the lease; unlike that of any other run
+	Period time.Duration // from one tick to the next, as scheduled
+	Lease  time.Duration // how long the lease is taken for; below Period
+
+	Sampler    Sampler
+	Store      latch.Store
+	Repository repo.Repository
+	Clock      func() time.Time
+	// Wait sleeps for about d before a lost race is run again, or until ctx
+	// ends. Nil does not wait.
+	Wait func(ctx context.Context, d time.Duration)
+
+	// PolicyFile is the path of the site's policy on the branch, and ParsePolicy
+	// reads it; nil is the content of a file that is not there.
+	PolicyFile  string
+	ParsePolicy func(file string, data []byte) (policy.Set, error)
+
+	SkipCI bool // asks the branch's CI to leave checkpoint commits alone
+	DryRun bool // writes nothing anywhere, and takes no lease
+}
+
+// Sampler looks at a cluster. An error means that nothing could be read at all;
+// what could be read in part comes without one, and says so.
+type Sampler interface {
+	Sample(ctx context.Context) (workload.Fleet, error)
+}
+
+// pass is a tick under way: each step reads what the steps before it found.
+type pass struct {
+	*Tick
+	lease   latch.Lease
+	stored  latch.Head // as it was loaded
+	head    latch.Head // as it will be saved
+	latches latches
+	fleet   workload.Fleet
+	set     policy.Set
+	git     found
+	changes []policy.Decision // the crossings to publish
+	report  Report
+}
+
+// Run makes one pass. The report is valid as far as the pass came, with an
+// error too. A lease that another holds is a quiet end: the report says who has
+// it.
+func (t *Tick) Run(ctx context.Context) (Report, error) {
+	p := &pass{Tick: t, report: Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}}
+	err := p.run(ctx)
+	var held *latch.HeldError
+	if errors.As(err, &held) {
+		p.report.Held = held.Error()
+		return p.report, nil
+	}
+	return p.report, err
+}
+
+func (p *pass) run(ctx context.Context) (err error) {
+	if err := p.takeLease(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.giveBack(ctx)) }()
+
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"sample", p.sample},
+		{"reconcile with git", p.reconcile},
+		{"decide", p.decide},
+		{"publish", p.publish},
+		{"settle", p.settle},
+	} {
+		if err := step.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+// takeLease takes the site's lease, or extends the one that is held.
+func (p *pass) takeLease(ctx context.Context) error {
+	if p.DryRun {
+		return nil
+	}
+	now := p.Clock()
+	lease, err := p.Store.Acquire(ctx, p.Site, p.Owner, now, now.Add(p.Lease))
+	if err != nil {
+		return fmt.Errorf("take the lease of site %s: %w", p.Site, err)
+	}
+	if p.lease.Fence != 0 && lease.Fence != p.lease.Fence {
+		return fmt.Errorf("extend the lease of site %s: %w", p.Site, latch.ErrLost)
+	}
+	p.lease = lease
+	return nil
+}
+
+// giveBack returns the lease even where the pass was cut short, so that the
+// next one need not wait for it to expire.
+func (p *pass) giveBack(ctx context.Context) error {
+	if p.DryRun {
+		return nil
+	}
+	if err := p.Store.Release(context.WithoutCancel(ctx), p.lease); err != nil {
+		return fmt.Errorf("give back the lease of site %s: %w", p.Site, err)
+	}
+	return nil
+}
+
+func (p *pass) sample(ctx context.Context) error {
+	fleet, err := p.Sampler.Sample(ctx)
+	if err != nil {
+		return err
+	}
+	p.fleet = fleet
+	p.report.Samples = fleet.Samples
+	p.report.At = fleet.At.UTC()
+	p.report.Cluster = fleet.Cluster
+	p.report.Unread = fleet.Unread
+	return nil
+}
+
+// look is what this pass knows of time.
+func (p *pass) look(stop policy.Stop) policy.Look {
+	return policy.Look{Now: p.fleet.At, Last: p.head.At, Period: p.Period, Stop: stop}
+}

@@ -1,0 +1,244 @@
+package tick_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	repomem "github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	site   = "prod"
+	period = 5 * time.Minute
+)
+
+var morning = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// world is a cluster, a repository and a state that a test plays with: the
+// parts around a tick, all of them working, and a process that can be killed
+// before any of its effects.
+type world struct {
+	now     time.Time
+	cluster string
+	unread  []string
+	fleet   map[workload.ID]workload.Sample
+
+	repository *repomem.Repository
+	store      latch.Store
+	runs       int
+
+	// effects counts those of the tick under way; before the one that has the
+	// number killBefore the process is dead. 0 kills nobody.
+	effects, killBefore int
+	// rival acts between a tick's read and its push, once.
+	rival func()
+	// refuse is what the server says to every push; "" takes them.
+	refuse string
+	// lostReply makes the next push land without the tick hearing of it.
+	lostReply bool
+	requests  int
+}
+
+func newWorld(files map[string]string) *world {
+	return &world{
+		now:        morning,
+		cluster:    "uid-blue",
+		fleet:      map[workload.ID]workload.Sample{},
+		repository: repomem.New(files),
+		store:      latchmem.New(),
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// tick runs one tick at the present instant.
+func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
+	w.runs++
+	w.effects, w.requests = 0, 0
+	t := &tick.Tick{
+		Site:       site,
+		Owner:      fmt.Sprintf("run-%d", w.runs),
+		Period:     period,
+		Lease:      period - time.Minute,
+		Sampler:    sampler{w},
+		Store:      mortalStore{w.store, w},
+		Repository: mortalRepository{w.repository, w},
+		Clock:      func() time.Time { return w.now },
+		PolicyFile: "gitlatch.yaml",
+		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
+			if data == nil {
+				return config.DefaultPolicy(period), nil
+			}
+			return config.ParsePolicy(file, data, period)
+		},
+	}
+	for _, c := range change {
+		c(t)
+	}
+	return t.Run(context.Background())
+}
+
+// effect is called before each effect of a tick.
+func (w *world) effect() error {
+	w.effects++
+	if w.killBefore > 0 && w.effects >= w.killBefore {
+		return errKilled
+	}
+	return nil
+}
+
+type sampler struct{ *world }
+
+func (s sampler) Sample(context.Context) (workload.Fleet, error) {
+	f := workload.Fleet{Site: site, Cluster: s.cluster, At: s.now, Unread: s.unread}
+	for _, id := range slices.SortedFunc(maps.Keys(s.fleet), workload.Compare) {
+		f.Samples = append(f.Samples, s.fleet[id])
+	}
+	return f, nil
+}
+
+// mortalStore and mortalRepository are the working adapters, with every effect
+// announced first.
+type mortalStore struct {
+	latch.Store
+	*world
+}
+
+func (s mortalStore) Acquire(ctx context.Context, site, owner string, now, until time.Time) (latch.Lease, error) {
+	if err := s.effect(); err != nil {
+		return latch.Lease{}, err
+	}
+	return s.Store.Acquire(ctx, site, owner, now, until)
+}
+
+func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+	if err := s.effect(); err != nil {
+		return nil, err
+	}
+	return s.Store.Save(ctx, l, h, put, drop)
+}
+
+func (s mortalStore) Release(ctx context.Context, l latch.Lease) error {
+	if err := s.effect(); err != nil {
+		return err
+	}
+	return s.Store.Release(ctx, l)
+}
+
+type mortalRepository struct {
+	repo.Repository
+	*world
+}
+
+func (r mortalRepository) Tip(ctx context.Context) (string, error) {
+	r.requests++
+	return r.Repository.Tip(ctx)
+}
+
+func (r mortalRepository) Read(ctx context.Context, id string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	r.requests++
+	return r.Repository.Read(ctx, id, known, paths...)
+}
+
+func (r mortalRepository) History(ctx context.Context, id, until string, limit int) ([]repo.LogEntry, bool, error) {
+	r.requests++
+	return r.Repository.History(ctx, id, until, limit)
+}
+
+func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, error) {
+	if err := r.effect(); err != nil {
+		return "", err
+	}
+	if rival := r.rival; rival != nil {
+		r.rival = nil
+		rival()
+	}
+	if r.refuse != "" {
+		return "", &repo.RefusedError{Why: r.refuse}
+	}
+	id, err := r.Repository.Commit(ctx, c)
+	if err == nil && r.lostReply {
+		r.lostReply = false
+		return "", repo.ErrUnknown
+	}
+	return id, err
+}
+
+// entries are what git declares now, as a fresh reader would see it.
+func (w *world) entries(t testing.TB) map[workload.ID]checkpoint.Entry {
+	t.Helper()
+	tree, err := w.tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree.Entries()
+}
+
+func (w *world) tree() (checkpoint.Tree, error) {
+	files := map[string][]byte{}
+	for path, text := range w.repository.Files() {
+		files[path] = []byte(text)
+	}
+	return checkpoint.ParseTree(site, files)
+}
+
+// latches are what the state holds now.
+func (w *world) latches(t testing.TB) map[workload.ID]latch.Latch {
+	t.Helper()
+	_, all, err := w.store.Load(context.Background(), site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := map[workload.ID]latch.Latch{}
+	for _, l := range all {
+		byID[l.ID] = l
+	}
+	return byID
+}
+
+func (w *world) head(t testing.TB) latch.Head {
+	t.Helper()
+	head, _, err := w.store.Load(context.Background(), site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+// person edits the entries of one namespace's record, as a person with an
+// editor does: the record only, the rest of the files as they were.
+func (w *world) person(message string, edit func(map[workload.ID]checkpoint.Entry), namespace string) {
+	tree, err := w.tree()
+	if err != nil {
+		panic(err)
+	}
+	r := checkpoint.Record{Namespace: namespace, Entries: maps.Clone(tree.Records[namespace].Entries)}
+	if r.Entries == nil {
+		r.Entries = map[workload.ID]checkpoint.Entry{}
+	}
+	edit(r.Entries)
+	data := r.Format()
+	if len(r.Entries) == 0 {
+		data = nil
+	}
+	w.repository.Edit(message, w.now, map[string][]byte{checkpoint.RecordPath(site, namespace): data})
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+func sortedLatches(m map[workload.ID]latch.Latch) []latch.Latch {
+	return slices.SortedFunc(maps.Values(m), func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
+}

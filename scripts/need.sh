@@ -1,0 +1,63 @@
+#!/bin/sh
+# Says all at once what this machine lacks for the tests, and how to get it.
+#
+#   scripts/need.sh short    Go and git
+#   scripts/need.sh all      and what the real control plane is built with
+#
+# It is plain sh, since bash may be among what is missing.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+lacks=
+lack() { # name, what was found, how to get it
+	lacks="$lacks$(printf '\n  %-20s %s; %s' "$1" "$2" "$3")"
+}
+
+# at_least FOUND WANTED compares versions by their numbers.
+at_least() {
+	awk -v found="$1" -v wanted="$2" 'BEGIN {
+		split(found, f, /[^0-9]+/); split(wanted, w, /[^0-9]+/)
+		for (i = 1; i <= 3; i++) if (f[i] + 0 != w[i] + 0) exit f[i] + 0 < w[i] + 0
+	}'
+}
+
+# need NAME WANTED FOUND HOW: FOUND is the version, empty where there is none.
+need() {
+	if [ -z "$3" ]; then
+		lack "$1 >= $2" "not found" "$4"
+	elif ! at_least "$3" "$2"; then
+		lack "$1 >= $2" "found $3" "$4"
+	fi
+}
+
+# A go that is too old, and may not fetch another, says nothing inside a module.
+go_found=$(go env GOVERSION 2>/dev/null || (cd / && go env GOVERSION 2>/dev/null))
+go_wanted=$(awk '$1 == "go" { print $2 }' go.mod)
+need go "$go_wanted" "${go_found#go}" "https://go.dev/dl/"
+need git 2.31 "$(git --version 2>/dev/null | sed 's/[^0-9]*//;s/ .*//')" "https://git-scm.com/downloads"
+
+# The git server of the tests is git's own. Some systems pack it by itself.
+if ! [ -x "$(git --exec-path 2>/dev/null)/git-http-backend" ]; then
+	lack "git http-backend" "not found" "Alpine: apk add git-daemon; elsewhere it comes with git"
+fi
+
+if [ "${1:-all}" = all ]; then
+	need bash 4.0 "$(bash -c 'echo "$BASH_VERSION"' 2>/dev/null)" "the system's packages; macOS: brew install bash"
+	for tool in sha256sum mktemp find; do
+		command -v "$tool" >/dev/null || lack "$tool" "not found" "GNU coreutils and findutils; macOS: brew install coreutils findutils"
+	done
+	# Building the control plane fills Go's build cache once.
+	if ! ls -d .cache/controlplane/*/kube-apiserver >/dev/null 2>&1; then
+		cache=$(go env GOCACHE 2>/dev/null)
+		mkdir -p "$cache" 2>/dev/null
+		free=$(df -Pk "$cache" 2>/dev/null | awk 'NR == 2 { print int($4 / 1048576) }')
+		if [ "${free:-6}" -lt 6 ]; then
+			lack "6 GiB of disk" "$free GiB are free" "make room where $cache lies, or set GOCACHE"
+		fi
+	fi
+fi
+
+if [ -n "$lacks" ]; then
+	printf 'this machine lacks:%s\n' "$lacks" >&2
+	exit 1
+fi
