@@ -60,7 +60,7 @@ func Render(files map[string][]byte, dir string) ([]Object, error) {
 // kindOf returns the kind of workload that a resource is, whatever version of
 // the API it is written for.
 func kindOf(r *resource.Resource) (workload.Kind, bool) {
-	for _, kind := range []workload.Kind{workload.Deployment, workload.StatefulSet, workload.DaemonSet} {
+	for _, kind := range workload.Kinds() {
 		if o, _ := kind.Object(); r.GetGvk().Group == o.Group && r.GetGvk().Kind == o.Kind {
 			return kind, true
 		}

@@ -25,16 +25,16 @@ func TestStoredFormIsStable(t *testing.T) {
 	check(t, latch.Latch{
 		ID:         web,
 		Declared:   checkpoint.Entry{Replicas: 200, Min: 3, Max: 500},
-		Up:         latch.Up{Level: 500, Count: 1},
-		Down:       latch.Down{Level: 100, Stopwatch: watch},
+		Up:         latch.Up{Levels: []int32{500, 1000}},
+		Down:       latch.Down{Level: 100, Count: 2, Stopwatch: watch},
 		Freeze:     latch.Freeze{Reason: "unread", Since: noon},
 		YieldUntil: noon,
 		OptedOut:   true,
 		Missing:    watch,
 		Rev:        7,
 	}, `{"format":1,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
-		`"up":{"level":500,"count":1},`+
-		`"down":{"level":100,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
+		`"up":{"levels":[500,1000]},`+
+		`"down":{"level":100,"count":2,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"freeze":{"reason":"unread","since":"2026-11-20T12:00:00.000000001Z"},`+
 		`"yieldUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
 		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
