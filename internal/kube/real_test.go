@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,19 +42,14 @@ func TestRealControlPlane(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 2)
-	for _, file := range []string{roleFile, "../../infra/rbac/clusterrolebinding.yaml"} {
-		manifest, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cp.Apply(t, string(manifest))
-	}
+	cp.Kubectl(t, "", "apply", "-k", filepath.Dir(roleFile))
 	real := &realCluster{cp: cp, sampler: sampler(t, cp.As("gitlatch", "gitlatch:samplers"))}
 
 	t.Run("a fleet at rest", real.atRest)
 	t.Run("a stuck rollout", real.stuck)
 	t.Run("a paused deployment", real.paused)
 	t.Run("a partitioned statefulset", real.partitioned)
+	t.Run("a statefulset updated by hand", real.onDelete)
 	t.Run("what drives a scale", real.drivers)
 	t.Run("a deployment that is being deleted", real.terminating)
 	t.Run("many rollouts at once", real.many)
@@ -251,6 +247,23 @@ func (r *realCluster) partitioned(t *testing.T) {
 	})
 	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:2", spec(0)))
 	r.untilSample(t, "partition/statefulset/db", ready(3))
+}
+
+// A StatefulSet under OnDelete is in flight from the first pod that a person
+// deletes to the last, and not while it waits.
+func (r *realCluster) onDelete(t *testing.T) {
+	r.namespace(t, "ondelete")
+	spec := "  serviceName: db\n  replicas: 2\n  updateStrategy: {type: OnDelete}"
+	r.cp.Apply(t, workloadYAML("StatefulSet", "ondelete", "db", "db:1", spec))
+	r.untilSample(t, "ondelete/statefulset/db", ready(2))
+	r.cp.Apply(t, workloadYAML("StatefulSet", "ondelete", "db", "db:2", spec))
+	r.untilSample(t, "ondelete/statefulset/db", ready(2))
+	r.cp.Kubectl(t, "", "delete", "-n", "ondelete", "pod/db-1")
+	r.untilSample(t, "ondelete/statefulset/db", func(s workload.Sample) bool {
+		return s.Rollout != nil && s.Rollout.InFlight && s.Scale.Ready == 2
+	})
+	r.cp.Kubectl(t, "", "delete", "-n", "ondelete", "pod/db-0")
+	r.untilSample(t, "ondelete/statefulset/db", ready(2))
 }
 
 func (r *realCluster) drivers(t *testing.T) {
