@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -153,6 +154,22 @@ func TestProgressIsALineNowAndThen(t *testing.T) {
 	got := recorded().progress
 	if !strings.HasPrefix(got, "replaying Tue 00:00, ") || strings.Count(got, "\n") != 4 || strings.Contains(got, "\r") {
 		t.Errorf("progress is %q, want a line for every twelve hours", got)
+	}
+}
+
+func TestTheHistoryIsThatOfGit(t *testing.T) {
+	t.Parallel()
+	d := recordedDay(t)
+	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID.Short() == "tickets/seats" })
+	for _, c := range d.log[1:] {
+		record, err := git(context.Background(), d.repository, nil, "show", c.id+":"+checkpoint.RecordPath(site, "tickets"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("deployment.seats: %q\n", fmt.Sprint(d.history.At(i, c.at.Sub(d.trace.Start))))
+		if !strings.Contains(record, want) {
+			t.Errorf("at %s the history has %sgit has\n%s", c.at, want, record)
+		}
 	}
 }
 
