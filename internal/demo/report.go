@@ -153,7 +153,7 @@ func (d *day) rebuildTable(s chart.Style) string {
 	row := func(name string, o Outcome) []string {
 		wait := "none"
 		if o.Rounds > 0 {
-			wait = fmt.Sprintf("%d rounds, %.0f to %.0f min", o.Rounds, (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
+			wait = fmt.Sprintf("%d round%s, %.0f to %.0f min", o.Rounds, strings.Repeat("s", min(1, o.Rounds-1)), (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
 		}
 		return []string{name, chart.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
 	}
