@@ -48,6 +48,10 @@ func (of scaleOf) level(need float64) int32 {
 	return high
 }
 
+// within clamps a level that a timer held on to: the bounds may have moved
+// since.
+func (of scaleOf) within(level int32) int32 { return min(max(level, of.floor), of.ceiling) }
+
 // raised is the level that a count asks for on the way up.
 func (of scaleOf) raised(count int32) int32 { return of.level(float64(count)) }
 
