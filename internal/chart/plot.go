@@ -181,8 +181,12 @@ func (s Style) glyph(unicode, ascii string) string {
 	return unicode
 }
 
-// join returns a row, with each run of one ink painted once.
+// join returns a row without what is empty at its end, each run of one ink
+// painted once.
 func (s Style) join(row []cell) string {
+	for len(row) > 0 && row[len(row)-1].glyph == " " {
+		row = row[:len(row)-1]
+	}
 	var out, run strings.Builder
 	last := plain
 	for _, c := range row {

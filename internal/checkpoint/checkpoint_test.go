@@ -85,6 +85,7 @@ func mustParse(t *testing.T, files map[string][]byte) Tree {
 }
 
 func TestTreeIsWrittenAsTheGoldenFilesShow(t *testing.T) {
+	t.Parallel()
 	files, skipped := Merge(Tree{}, example, exampleChanges())
 	if len(skipped) > 0 {
 		t.Fatalf("skipped %v", skipped)
@@ -107,6 +108,7 @@ func TestTreeIsWrittenAsTheGoldenFilesShow(t *testing.T) {
 }
 
 func TestTreeReadsBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	tree := mustParse(t, read(t, example.Name))
 	if want := (Site{Name: "prod-eu", Cluster: "blue", Version: Version}); tree.Site != want {
 		t.Errorf("site is %+v, want %+v", tree.Site, want)
@@ -128,6 +130,7 @@ func TestTreeReadsBackAsItWasWritten(t *testing.T) {
 
 // A broken record, or site.yaml, stands beside the message that a person gets.
 func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
+	t.Parallel()
 	paths, _ := filepath.Glob(golden + "/broken/*.yaml")
 	if len(paths) == 0 {
 		t.Fatal("no cases")
@@ -162,6 +165,7 @@ func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 
 // What people make of a record says the same as the record they began with.
 func TestEditedRecordsReadAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
 	paths, _ := filepath.Glob(golden + "/edited/*.yaml")
 	if len(paths) == 0 {
 		t.Fatal("no cases")

@@ -103,6 +103,7 @@ func try(t *testing.T, law func(t *testing.T, r *rand.Rand)) {
 
 // The oracle: a merge as a table of entries, with no files.
 func TestMergeAppliesOnlyWhereFromIsHeld(t *testing.T) {
+	t.Parallel()
 	try(t, func(t *testing.T, r *rand.Rand) {
 		files := anyTree(r)
 		want := mustParse(t, files).Entries()
@@ -141,6 +142,7 @@ func TestMergeAppliesOnlyWhereFromIsHeld(t *testing.T) {
 }
 
 func TestMergeTwiceIsMergeOnce(t *testing.T) {
+	t.Parallel()
 	try(t, func(t *testing.T, r *rand.Rand) {
 		files := anyTree(r)
 		changes := anyChanges(r, mustParse(t, files).Entries())
@@ -171,6 +173,7 @@ func TestMergeTwiceIsMergeOnce(t *testing.T) {
 }
 
 func TestMergeHeedsNoOrder(t *testing.T) {
+	t.Parallel()
 	try(t, func(t *testing.T, r *rand.Rand) {
 		files := anyTree(r)
 		changes := anyChanges(r, mustParse(t, files).Entries())
@@ -192,6 +195,7 @@ func TestMergeHeedsNoOrder(t *testing.T) {
 }
 
 func TestFormatOfParsedIsWhatWasParsed(t *testing.T) {
+	t.Parallel()
 	try(t, func(t *testing.T, r *rand.Rand) {
 		for path, data := range anyTree(r) {
 			namespace, name, _ := split(example.Name, path)

@@ -63,6 +63,18 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	return files, skipped
 }
 
+// Mend adds to the files of a Merge the Components that do not say what their
+// record says, written anew from it: a person edited one of the two, and the
+// record is what counts.
+func Mend(tree Tree, files map[string][]byte) {
+	for _, namespace := range tree.Stale() {
+		path := ComponentPath(tree.name, namespace)
+		if _, written := files[path]; !written {
+			files[path] = tree.Records[namespace].Component()
+		}
+	}
+}
+
 // takes reports whether a change can be applied to the tree.
 func (t Tree) takes(c Change) bool {
 	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || c.To != nil && c.To.valid() != nil {

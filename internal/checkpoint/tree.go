@@ -95,7 +95,8 @@ func (t Tree) Entries() map[workload.ID]Entry {
 
 // Stale are the namespaces whose Component does not say what their record
 // says, sorted: a person edited or removed one of the two. A Merge with a change
-// in the namespace mends it. Broken records are not among them.
+// in the namespace mends it, and so does Mend. Broken records are not among
+// them.
 func (t Tree) Stale() []string {
 	stale := map[string]bool{}
 	for file := range t.files {

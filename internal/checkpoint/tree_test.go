@@ -28,6 +28,7 @@ func to(replicas int32) *Entry { return &Entry{Replicas: replicas} }
 func paths(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
 
 func TestBrokenRecordCostsOnlyItsNamespace(t *testing.T) {
+	t.Parallel()
 	files := read(t, example.Name)
 	files[shopRecord] = []byte("apiVersion: v1\n")
 	tree, err := ParseTree(example.Name, files)
@@ -53,6 +54,7 @@ func TestBrokenRecordCostsOnlyItsNamespace(t *testing.T) {
 }
 
 func TestSiteThatCannotBeReliedOnIsNotRead(t *testing.T) {
+	t.Parallel()
 	for name, site := range map[string]string{
 		"newer":        "apiVersion: gitlatch.dev/v2\nkind: Site\nversion: 2\n",
 		"of another":   string(Site{Name: "prod-us"}.Format()),
@@ -74,6 +76,7 @@ func TestSiteThatCannotBeReliedOnIsNotRead(t *testing.T) {
 }
 
 func TestFilesThatDoNotBelongAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	tree := mustParse(t, map[string][]byte{
 		"checkpoints/prod-eu/README.md":                   nil,
 		"checkpoints/prod-eu/checkpoint.yaml":             nil,
@@ -93,6 +96,7 @@ func TestFilesThatDoNotBelongAreLeftAlone(t *testing.T) {
 }
 
 func TestEmptiedNamespaceKeepsItsComponent(t *testing.T) {
+	t.Parallel()
 	files := read(t, example.Name)
 	merged, _ := Merge(mustParse(t, files), example, []Change{{ID: payWeb, From: &heldInPay}})
 	if data, ok := merged[payRecord]; !ok || data != nil {
@@ -111,6 +115,7 @@ func TestEmptiedNamespaceKeepsItsComponent(t *testing.T) {
 // Damage of a Component is seen at once, and mended by the next change of its
 // namespace, or by one that changes no fact.
 func TestComponentIsMendedWithItsNamespace(t *testing.T) {
+	t.Parallel()
 	const damage = "# by hand\n"
 	for name, edit := range map[string]func(map[string][]byte){
 		"component edited":  func(f map[string][]byte) { f[payComponent] = []byte(damage) },
@@ -149,6 +154,7 @@ func TestComponentIsMendedWithItsNamespace(t *testing.T) {
 }
 
 func TestSiteFollowsTheFirstChange(t *testing.T) {
+	t.Parallel()
 	tree := mustParse(t, read(t, example.Name))
 	green := Site{Name: example.Name, Cluster: "green"}
 	if merged, _ := Merge(tree, green, nil); len(merged) > 0 {
@@ -162,6 +168,7 @@ func TestSiteFollowsTheFirstChange(t *testing.T) {
 
 // Nothing is ever written that would not be read back.
 func TestChangesThatNoRecordCanHoldAreSkipped(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]Change{
 		"no replicas":     {ID: shopWeb, To: &Entry{}},
 		"negative":        {ID: shopWeb, To: to(-1)},

@@ -56,7 +56,9 @@ and what would be decided now.`,
 func explain(out io.Writer, r tick.Report, id workload.ID) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	line := func(topic, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", topic, fmt.Sprintf(format, args...)) }
+	line := func(topic, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", topic, fmt.Sprintf(format, args...))
+	}
 
 	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
 	l, latched := r.Latches[id]

@@ -3,7 +3,8 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -78,16 +79,8 @@ func compile(t *testing.T, kind string) *jsonschema.Schema {
 // editor would show it. What is no document, or has no form in JSON, passes.
 func validate(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	t.Helper()
-	var doc any
-	node := &yaml.Node{}
-	if yaml.NewDecoder(bytes.NewReader(data)).Decode(node) == nil && loosen(node).Decode(&doc) != nil {
-		return nil
-	}
-	if doc == nil && len(node.Content) == 0 && len(bytes.TrimSpace(data)) > 0 && !bytes.HasPrefix(data, []byte("#")) {
-		return nil
-	}
-	text, err := json.Marshal(doc)
-	if err != nil {
+	text, ok := asJSON(data)
+	if !ok {
 		return nil
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -95,6 +88,19 @@ func validate(t *testing.T, s *jsonschema.Schema, data []byte) error {
 		t.Fatal(err)
 	}
 	return s.Validate(value)
+}
+
+func asJSON(data []byte) (text []byte, ok bool) {
+	var node yaml.Node
+	var doc any
+	err := yaml.NewDecoder(bytes.NewReader(data)).Decode(&node)
+	switch {
+	case errors.Is(err, io.EOF): // empty is null
+	case err != nil, loosen(&node).Decode(&doc) != nil:
+		return nil, false
+	}
+	text, err = json.Marshal(doc)
+	return text, err == nil
 }
 
 // loosen drops the earlier of two keys that are alike, as editors do.
@@ -177,10 +183,12 @@ func problemsOf(kind string, data []byte) []Problem {
 	} else {
 		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute)
 	}
-	if all, ok := err.(*Errors); ok {
-		return all.Problems
+	var all *Errors
+	errors.As(err, &all)
+	if all == nil {
+		return nil
 	}
-	return nil
+	return all.Problems
 }
 
 // Whatever the bytes, reading them ends in a value or in *Errors.
@@ -189,15 +197,16 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := ParseConfig("f", data); err != nil {
-			_ = err.(*Errors).Error()
+		var all *Errors
+		if _, err := ParseConfig("f", data); err != nil && !errors.As(err, &all) {
+			t.Errorf("got %T", err)
 		}
-		if set, err := ParsePolicy("f", data, time.Minute); err != nil {
-			_ = err.(*Errors).Error()
-		} else {
-			for _, p := range append([]any{set.Default}, fmt.Sprint(set.Rules)) {
-				_ = fmt.Sprint(p)
-			}
+		set, err := ParsePolicy("f", data, time.Minute)
+		if err != nil && !errors.As(err, &all) {
+			t.Errorf("got %T", err)
+		}
+		if err == nil && set.Default.Problems() != nil {
+			t.Errorf("a policy with problems is taken: %v", set.Default.Problems())
 		}
 	})
 }

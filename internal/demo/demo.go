@@ -25,7 +25,7 @@ import (
 // The site of the demo, and from one look at it to the next.
 const (
 	siteName = "prod-eu"
-	period = 5 * time.Minute
+	period   = 5 * time.Minute
 	// holdUp is how long a need lasts before the default policy follows it: two
 	// samples.
 	holdUp = 2 * period
@@ -54,63 +54,56 @@ type Options struct {
 	// Dir is where repository and state are left. It is made, or must be empty;
 	// "" makes a directory for temporary files.
 	Dir string
-
-	// Engine is what the day is replayed against; nil is the real one.
-	Engine Opening
 }
 
 // Run replays the shipped day and prints what came of it.
 func Run(ctx context.Context, o Options) error {
-	t, err := traces.Day()
-	if err != nil {
-		return err
-	}
-	return run(ctx, t, o)
-}
-
-func run(ctx context.Context, t *traces.Trace, o Options) error {
 	switch o.Format {
 	case "", Text, Figures:
 	default:
 		return fmt.Errorf("output %q: must be %s or %s", o.Format, Text, Figures)
 	}
-	dir, err := emptyDir(o.Dir)
+	t, err := traces.Day()
 	if err != nil {
 		return err
 	}
+	d, err := record(ctx, t, o)
+	if err != nil {
+		return err
+	}
+	if o.Format == Figures {
+		return d.figures(o.Out)
+	}
+	return d.report(o.Out, o.Style)
+}
+
+// record replays a trace and returns what came of it.
+func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
+	dir, err := emptyDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
 	repository := filepath.Join(dir, "fleet.git")
 	if err := createRepository(ctx, repository, teamFiles(t, siteName), t.Start.Add(-time.Hour)); err != nil {
-		return fmt.Errorf("make repository %s: %w", repository, err)
+		return nil, fmt.Errorf("make repository %s: %w", repository, err)
 	}
 	endpoint := replay.New(t)
 	address, stop, err := serve(endpoint)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer stop()
-	open := o.Engine
-	if open == nil {
-		open = openEngine
-	}
-	engine, err := open(ctx, Place{
-		Site: siteName, API: address, Repository: repository, Branch: branch,
-		State: filepath.Join(dir, "state.db"), Period: period,
-	})
+	e, err := openEngine(address, repository, dir)
 	if err != nil {
-		return fmt.Errorf("open the engine: %w", err)
+		return nil, err
 	}
-	day, err := play(ctx, t, endpoint, engine, progress{o.Progress, o.Live})
-	if err := errors.Join(err, engine.Close()); err != nil {
-		return err
+	d, err := play(ctx, t, endpoint, e, progress{o.Progress, o.Live})
+	if err := errors.Join(err, e.close()); err != nil {
+		return nil, err
 	}
-	if o.Format == Figures {
-		return day.figures(o.Out)
-	}
-	commits, err := log(ctx, repository)
-	if err != nil {
-		return err
-	}
-	return day.report(o.Out, o.Style, commits, repository)
+	d.repository = repository
+	d.log, err = readLog(ctx, repository)
+	return d, err
 }
 
 // emptyDir makes sure of a directory with nothing in it.

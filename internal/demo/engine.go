@@ -2,40 +2,83 @@ package demo
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"time"
 
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Ticker is the engine that a demo shows.
-type Ticker interface {
-	// Tick takes one look at the site, at an instant, and does what follows from
-	// it.
-	Tick(ctx context.Context, at time.Time) (Result, error)
-
-	// Close gives back what the engine holds, its state file above all.
-	Close() error
+// engine is the one that users run, with a state file and a repository on this
+// machine's disk, on the clock of the trace.
+type engine struct {
+	tick       *tick.Tick
+	store      *bolt.Store
+	repository *gitwire.Repository
+	now        time.Time
 }
 
-// Result is what a demo wants to know of one tick.
-type Result struct {
-	// Commit is the id of the commit that the tick made; "" is none.
-	Commit string
-	// Declared are the levels that git declares after the tick.
-	Declared map[workload.ID]int32
-	// Frozen counts, by reason, the workloads whose timers stand still.
-	Frozen map[string]int
+// openEngine opens an engine that looks at the API at an address and commits to
+// a bare repository; its state file is made in dir.
+func openEngine(address, repository, dir string) (*engine, error) {
+	e := &engine{}
+	clock := func() time.Time { return e.now }
+	c, err := config.Default(repository)
+	if err != nil {
+		return nil, err
+	}
+	c.Site, c.Repository.Branch, c.Period = siteName, branch, period
+
+	sampler, err := kube.New(&rest.Config{Host: address, QPS: -1}, kube.Options{Site: c.Site, Clock: clock})
+	if err != nil {
+		return nil, err
+	}
+	if e.repository, err = site.Repository(c, func(string) string { return "" }); err != nil {
+		return nil, err
+	}
+	if e.store, err = bolt.Open(filepath.Join(dir, "state.db")); err != nil {
+		return nil, errors.Join(err, e.repository.Close())
+	}
+	e.tick = site.Tick(c, site.Parts{Sampler: sampler, Store: e.store, Repository: e.repository, Clock: clock})
+	return e, nil
 }
 
-// Place is where an engine finds what it works on.
-type Place struct {
-	Site       string
-	API        string // address of the Kubernetes API: http://127.0.0.1:8080
-	Repository string // path of the bare repository
-	Branch     string
-	State      string // path of the state file, which does not exist yet
-	Period     time.Duration
+// outcome is what a demo wants to know of one tick.
+type outcome struct {
+	committed bool
+	declared  map[workload.ID]int32 // by git, after the tick
+	frozen    map[policy.Reason]int // workloads whose timers stand still
 }
 
-// Opening makes an engine for a place.
-type Opening func(ctx context.Context, at Place) (Ticker, error)
+// look makes one tick at an instant. A demo has no excuse for anything that a
+// person would have to mend: that is an error too.
+func (e *engine) look(ctx context.Context, at time.Time) (outcome, error) {
+	e.now = at
+	e.tick.Owner = "demo " + at.Format(time.RFC3339)
+	r, err := e.tick.Run(ctx)
+	if err := errors.Join(err, r.Err()); err != nil {
+		return outcome{}, err
+	}
+	o := outcome{committed: r.Commit != nil, declared: map[workload.ID]int32{}, frozen: map[policy.Reason]int{}}
+	for id, l := range r.Latches {
+		o.declared[id] = l.Declared.Replicas
+	}
+	for _, d := range r.Decisions {
+		if d.Verdict == policy.Frozen {
+			o.frozen[d.Reason]++
+		}
+	}
+	return o, nil
+}
+
+// close closes state and repository.
+func (e *engine) close() error { return errors.Join(e.store.Close(), e.repository.Close()) }

@@ -80,6 +80,18 @@ func TestCoverageLooksBackBeyondItsSpan(t *testing.T) {
 	}
 }
 
+func TestANeedCountsFromTheEndOfTheHold(t *testing.T) {
+	t.Parallel()
+	const hold, from = 10 * time.Minute, time.Hour
+	day := one(map[int]traces.State{0: calm(0), 60: calm(10)})
+	for late, want := range map[time.Duration]float64{0: 1, grain: 0} {
+		h := History{{{At: from + hold + late, Level: 10}}}
+		if got := WorstCoverage(day, h, hold, dayOf(day)); got.Share != want {
+			t.Errorf("declared %s after the hold: got %+v, want %v", late, got, want)
+		}
+	}
+}
+
 func TestChangesPerCommitCountsBothWithinTheSpan(t *testing.T) {
 	t.Parallel()
 	day := one(map[int]traces.State{0: calm(1), 10: calm(2), 60: calm(3), 61: {Desired: 3, Ready: 2, Updated: 3, Revision: 1}, 70: calm(4), 80: calm(3), 90: calm(9)})

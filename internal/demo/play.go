@@ -8,15 +8,19 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/demo/replay"
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
 // A day is what came of a replay.
 type day struct {
-	trace   *traces.Trace
+	trace      *traces.Trace
+	repository string
+	log        []logLine
+
 	history History
-	commits []time.Duration      // instants of ticks that committed, since the start
-	frozen  map[string]stillness // by reason, within the day itself
+	commits []time.Duration             // instants of ticks that committed, since the start
+	frozen  map[policy.Reason]stillness // by reason, within the day itself
 }
 
 // stillness is how often, and for how many workloads at most, a reason kept
@@ -24,34 +28,34 @@ type day struct {
 type stillness struct{ ticks, most int }
 
 // play takes all ticks of a trace.
-func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, engine Ticker, p progress) (*day, error) {
-	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[string]stillness{}}
+func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *engine, p progress) (*day, error) {
+	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[policy.Reason]stillness{}}
 	for at := time.Duration(0); at < t.Length; at += period {
 		endpoint.Seek(at)
-		r, err := engine.Tick(ctx, t.Start.Add(at))
+		o, err := e.look(ctx, t.Start.Add(at))
 		if err != nil {
 			return nil, fmt.Errorf("tick of %s: %w", t.Start.Add(at).Format(time.RFC3339), err)
 		}
-		d.note(at, r)
+		d.note(at, o)
 		p.show(t, at, len(d.commits))
 	}
 	p.end()
 	return d, nil
 }
 
-func (d *day) note(at time.Duration, r Result) {
-	if r.Commit != "" {
+func (d *day) note(at time.Duration, o outcome) {
+	if o.committed {
 		d.commits = append(d.commits, at)
 	}
 	for i, w := range d.trace.Workloads {
-		if level := r.Declared[w.ID]; level != d.history.At(i, at) {
+		if level := o.declared[w.ID]; level != d.history.At(i, at) {
 			d.history[i] = append(d.history[i], Step{at, level})
 		}
 	}
 	if at < d.trace.WarmUp {
 		return
 	}
-	for reason, n := range r.Frozen {
+	for reason, n := range o.frozen {
 		s := d.frozen[reason]
 		d.frozen[reason] = stillness{s.ticks + 1, max(s.most, n)}
 	}

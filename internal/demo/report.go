@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
 // figures writes the figures that the project is held to, and those that the
@@ -52,16 +53,16 @@ func (d *day) commitsIn(s Span) int {
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes what a person wants to see of the day.
-func (d *day) report(out io.Writer, s chart.Style, commits []logLine, repository string) error {
+func (d *day) report(out io.Writer, s chart.Style) error {
 	var text strings.Builder
 	for _, part := range []string{
 		d.opening(),
-		d.gitLog(s, commits),
+		d.gitLog(s),
 		d.charts(s),
 		d.commitTable(s),
 		d.rebuildTable(s),
 		d.frozenTable(s),
-		lookAround(s, repository),
+		d.lookAround(s),
 	} {
 		if part != "" {
 			text.WriteString(part + "\n")
@@ -88,11 +89,11 @@ func (d *day) opening() string {
 		len(d.trace.Workloads), chart.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
 }
 
-func (d *day) gitLog(s chart.Style, commits []logLine) string {
+func (d *day) gitLog(s chart.Style) string {
 	from := d.clock(d.trace.WarmUp)
 	var rows [][]string
 	before := 0
-	for _, c := range commits {
+	for _, c := range d.log {
 		if c.at.Before(from) {
 			before++
 			continue
@@ -152,7 +153,7 @@ func (d *day) rebuildTable(s chart.Style) string {
 	row := func(name string, o Outcome) []string {
 		wait := "none"
 		if o.Rounds > 0 {
-			wait = fmt.Sprintf("%d rounds, %.0f to %.0f min", o.Rounds, (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
+			wait = fmt.Sprintf("%d round%s, %.0f to %.0f min", o.Rounds, strings.Repeat("s", min(1, o.Rounds-1)), (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
 		}
 		return []string{name, chart.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
 	}
@@ -172,19 +173,19 @@ func (d *day) frozenTable(s chart.Style) string {
 	if len(d.frozen) == 0 {
 		return ""
 	}
-	reasons := slices.SortedFunc(maps.Keys(d.frozen), func(a, b string) int {
+	reasons := slices.SortedFunc(maps.Keys(d.frozen), func(a, b policy.Reason) int {
 		return cmp.Or(cmp.Compare(d.frozen[b].most, d.frozen[a].most), cmp.Compare(a, b))
 	})
 	rows := [][]string{{"", "looks", "workloads"}}
 	for _, r := range reasons {
-		rows = append(rows, []string{r, fmt.Sprint(d.frozen[r].ticks), fmt.Sprintf("up to %d", d.frozen[r].most)})
+		rows = append(rows, []string{string(r), fmt.Sprint(d.frozen[r].ticks), fmt.Sprintf("up to %d", d.frozen[r].most)})
 	}
 	return s.Heading("What kept timers from running on "+d.name()) + "\n" + chart.Table("lrr", rows...)
 }
 
-func lookAround(s chart.Style, repository string) string {
+func (d *day) lookAround(s chart.Style) string {
 	return s.Heading("The repository is left for you to look into") + "\n" +
-		"  git -C " + repository + " log --stat\n" +
-		"  git -C " + repository + " show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
-		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
+		"  git -C " + d.repository + " log --stat\n" +
+		"  git -C " + d.repository + " show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
+		"  git clone " + d.repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
 }

@@ -43,12 +43,6 @@ func createRepository(ctx context.Context, path string, files map[string]string,
 	if _, err := git(ctx, path, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch="+branch); err != nil {
 		return err
 	}
-	// As hosts do, so that a look fetches a few objects and not all.
-	for _, key := range []string{"uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"} {
-		if _, err := git(ctx, path, nil, "config", key, "true"); err != nil {
-			return err
-		}
-	}
 	_, err := git(ctx, path, firstCommit(files, at), "fast-import", "--quiet")
 	return err
 }
@@ -72,8 +66,8 @@ type logLine struct {
 	at          time.Time
 }
 
-// log returns the commits of the branch, oldest first.
-func log(ctx context.Context, repository string) ([]logLine, error) {
+// readLog returns the commits of the branch, oldest first.
+func readLog(ctx context.Context, repository string) ([]logLine, error) {
 	out, err := git(ctx, repository, nil, "log", "--reverse", "--format=%h%x09%ct%x09%s", branch)
 	if err != nil {
 		return nil, err
@@ -93,7 +87,7 @@ func log(ctx context.Context, repository string) ([]logLine, error) {
 // teamFiles is what the team keeps in its repository: the policy, and the
 // manifests of its workloads by namespace, each including the checkpoint.
 func teamFiles(t *traces.Trace, name string) map[string]string {
-	files := map[string]string{"gitlatch.yaml": policyFile, "README.md": readme}
+	files := map[string]string{policyPath: policyFile, "README.md": readme}
 	resources := map[string][]string{}
 	for _, w := range t.Workloads {
 		if w.ID.Kind != workload.Deployment {
@@ -113,6 +107,8 @@ const readme = `# fleet
 Manifests by namespace below apps/. What lies below checkpoints/ is written by
 gitlatch: the scale that is running, roughly.
 `
+
+const policyPath = "gitlatch.yaml"
 
 const policyFile = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy

@@ -4,42 +4,15 @@ import (
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// An autoscaler is one object that writes the scale of a workload.
-type autoscaler struct {
-	driver    workload.Driver
-	namespace string
-	name      string
-	target    workload.ID // the zero ID where it scales something else
-	// owner is the name of the ScaledObject whose tool an HPA is; "" for one
-	// that stands by itself.
-	owner string
-
-	min, max    int32
-	utilisation float64
-	tolerance   float64
-	blind       string
-}
-
-// String names the autoscaler in a phrase.
-func (a autoscaler) String() string {
-	if a.driver == workload.DrivenByKEDA {
-		return "ScaledObject " + a.name
-	}
-	return "HPA " + a.name
-}
 
 func readHPA(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler {
 	ref := h.Spec.ScaleTargetRef
 	a := autoscaler{
 		driver:      workload.DrivenByHPA,
-		namespace:   h.Namespace,
 		name:        h.Name,
 		target:      targetOf(h.Namespace, ref.APIVersion, ref.Kind, ref.Name),
 		owner:       scaledObjectOf(h),
@@ -59,19 +32,6 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler {
 	}
 	a.blind = firstNotTrue(said, string(autoscalingv2.AbleToScale), string(autoscalingv2.ScalingActive))
 	return a
-}
-
-// targetOf returns the workload that a scaleTargetRef means.
-func targetOf(namespace, apiVersion, kind, name string) workload.ID {
-	version, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return workload.ID{}
-	}
-	k, ok := kindOf(version.Group, kind)
-	if !ok {
-		return workload.ID{}
-	}
-	return workload.ID{Namespace: namespace, Kind: k, Name: name}
 }
 
 func scaledObjectOf(h *autoscalingv2.HorizontalPodAutoscaler) string {
@@ -103,22 +63,4 @@ func utilisation(metrics []autoscalingv2.MetricSpec) float64 {
 		highest = max(highest, *target.AverageUtilization)
 	}
 	return float64(highest) / 100
-}
-
-// A condition is what a status says of one thing.
-type condition struct{ status, reason string }
-
-// firstNotTrue says which of the conditions is the first that is not True, and
-// why; "" where all are.
-func firstNotTrue(said map[string]condition, want ...string) string {
-	for _, name := range want {
-		c, ok := said[name]
-		switch {
-		case !ok:
-			return name + " is not reported"
-		case c.status != string(corev1.ConditionTrue):
-			return strings.TrimSuffix(name+" is "+c.status+": "+c.reason, ": ")
-		}
-	}
-	return ""
 }

@@ -36,6 +36,7 @@ func (h haul) samples() []workload.Sample {
 		s := r.sample
 		if s.Scale != nil {
 			s.Scale = driven(*s.Scale, by[s.ID])
+			s.Scale.Blind = oneLine(s.Scale.Blind) // it repeats words of the cluster
 		}
 		if h.blindTo != "" && s.ID.Kind.Scales() && s.Unknown == "" {
 			s.Scale, s.Unknown = nil, h.blindTo+" are unread"

@@ -11,8 +11,9 @@ import (
 // A row is one kind of object that samples are made of; R is what is kept of an
 // object.
 type row[R any] struct {
-	resource string // as roles, URLs and people spell it
-	path     string // of its API group and version
+	kind     workload.Kind // that it is a workload of; "" where it is none
+	resource string        // as roles, URLs and people spell it
+	path     string        // of its API group and version
 	// optional is true where a cluster may do without the kind: a resource that
 	// is not found then has no objects.
 	optional bool
@@ -23,11 +24,11 @@ type row[R any] struct {
 
 // workloads are the kinds that are sampled.
 var workloads = []row[reading]{
-	{resource: "deployments", path: "/apis/apps/v1",
+	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment)},
-	{resource: "statefulsets", path: "/apis/apps/v1",
+	{kind: workload.StatefulSet, resource: "statefulsets", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet)},
-	{resource: "daemonsets", path: "/apis/apps/v1",
+	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet)},
 }
 
@@ -51,9 +52,9 @@ var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1"
 // kindOf returns the kind that a reference by group and name of the API means;
 // ok is false for one that is not sampled.
 func kindOf(group, name string) (k workload.Kind, ok bool) {
-	for _, k := range []workload.Kind{workload.Deployment, workload.StatefulSet, workload.DaemonSet} {
-		if o, _ := k.Object(); o.Group == group && o.Kind == name {
-			return k, true
+	for _, r := range workloads {
+		if o, _ := r.kind.Object(); o.Group == group && o.Kind == name {
+			return r.kind, true
 		}
 	}
 	return "", false

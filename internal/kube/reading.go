@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -83,13 +84,14 @@ func writer(entries []metav1.ManagedFieldsEntry) workload.Driver {
 }
 
 func ownsReplicas(e *metav1.ManagedFieldsEntry) bool {
-	if e.Subresource != "" && e.Subresource != "scale" {
-		return false
+	raw := e.FieldsV1.GetRawBytes()
+	if e.Subresource == "status" || !bytes.Contains(raw, []byte(`"f:replicas"`)) {
+		return false // most entries, which are long and need no parsing
 	}
 	var fields struct {
 		Spec struct {
 			Replicas json.RawMessage `json:"f:replicas"`
 		} `json:"f:spec"`
 	}
-	return json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) == nil && fields.Spec.Replicas != nil
+	return json.Unmarshal(raw, &fields) == nil && fields.Spec.Replicas != nil
 }

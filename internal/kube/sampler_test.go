@@ -195,14 +195,22 @@ func forbid(path string) func(http.ResponseWriter, *http.Request, int) bool {
 
 func TestWithoutHPAsNoScaleIsKnown(t *testing.T) {
 	t.Parallel()
-	e := serve(t, append(rolling(1, fleetOf(2)), database())...)
+	agent := &appsv1.DaemonSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"},
+	}
+	e := serve(t, append(rolling(1, fleetOf(2)), database(), agent)...)
 	e.trouble = forbid(hpas)
 	f := sample(t, e)
-	if !slices.Equal(f.Unread, []string{"horizontalpodautoscalers: forbidden: no"}) || len(f.Samples) != 3 {
+	if !slices.Equal(f.Unread, []string{"horizontalpodautoscalers: forbidden: no"}) || len(f.Samples) != 4 {
 		t.Fatalf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
 	for _, s := range f.Samples {
-		if s.Scale != nil || s.Rollout == nil || s.Unknown != "horizontalpodautoscalers are unread" {
+		want := "horizontalpodautoscalers are unread"
+		if s.ID.Kind == workload.DaemonSet {
+			want = "" // it has no scale that could be unknown
+		}
+		if s.Scale != nil || s.Rollout == nil || s.Unknown != want {
 			t.Errorf("%s: %s", s.ID, show(s))
 		}
 	}

@@ -52,12 +52,11 @@ func readScaledObject(o *scaledObject) autoscaler {
 		ref.Kind = "Deployment"
 	}
 	a := autoscaler{
-		driver:    workload.DrivenByKEDA,
-		namespace: o.Namespace,
-		name:      o.Name,
-		target:    targetOf(o.Namespace, ref.APIVersion, ref.Kind, ref.Name),
-		max:       kedaMax,
-		blind:     o.blind(),
+		driver: workload.DrivenByKEDA,
+		name:   o.Name,
+		target: targetOf(o.Namespace, ref.APIVersion, ref.Kind, ref.Name),
+		max:    kedaMax,
+		blind:  o.blind(),
 	}
 	if o.Spec.MinReplicaCount != nil {
 		a.min = *o.Spec.MinReplicaCount

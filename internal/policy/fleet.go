@@ -187,12 +187,15 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 			return decisions
 		}
 	}
-	if refill(g, b, now).Tokens >= 1 {
+	if Affords(g, b, now) {
 		return decisions
 	}
 	return withhold(decisions, Pending, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay),
 		func(Decision) bool { return true })
 }
+
+// Affords reports whether the budget has a commit.
+func Affords(g Guards, b latch.Budget, now time.Time) bool { return refill(g, b, now).Tokens >= 1 }
 
 // Spend takes one commit from the budget.
 func Spend(g Guards, b latch.Budget, now time.Time) latch.Budget {

@@ -19,16 +19,21 @@ const (
 )
 
 // Message is the message of the commit that makes the crossings: in the subject
-// the one that matters most, in the body a line for each with its reason, then
-// the trailers by which the commit is known again.
-func Message(site, intent string, skipCI bool, crossings []policy.Decision) string {
+// the one that matters most, in the body a line for each with its reason and one
+// for each namespace whose Component is written anew, then the trailers by which
+// the commit is known again. There is at least one of either.
+func Message(site, intent string, skipCI bool, crossings []policy.Decision, mended []string) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b policy.Decision) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
 	})
 	var b strings.Builder
-	fmt.Fprintf(&b, "latch(%s): %s %s", site, ordered[0].ID.Short(), arrow(ordered[0]))
-	if more := len(ordered) - 1; more > 0 {
+	if len(ordered) > 0 {
+		fmt.Fprintf(&b, "latch(%s): %s %s", site, ordered[0].ID.Short(), arrow(ordered[0]))
+	} else {
+		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, mended[0])
+	}
+	if more := cmp.Or(len(ordered), len(mended)) - 1; more > 0 {
 		fmt.Fprintf(&b, ", +%d more", more)
 	}
 	if skipCI {
@@ -37,6 +42,9 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision) stri
 	b.WriteString("\n\n")
 	for _, d := range ordered {
 		fmt.Fprintf(&b, "%s %s: %s\n", d.ID, arrow(d), d.Text)
+	}
+	for _, namespace := range mended {
+		fmt.Fprintf(&b, "%s: Component written anew from its record\n", namespace)
 	}
 	fmt.Fprintf(&b, "\n%s%s\n%s%s\n", trailerSite, site, trailerIntent, intent)
 	return b.String()

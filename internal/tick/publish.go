@@ -24,18 +24,17 @@ const attempts = 6
 // dropped, to be decided afresh.
 func (p *pass) publish(ctx context.Context) error {
 	p.crossings()
-	for attempt := 0; len(p.changes) > 0; attempt++ {
+	for attempt := 0; len(p.changes) > 0 || len(p.stale()) > 0; attempt++ {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
-			p.changes = nil
-			break
+			return nil
 		}
 		files, err := p.merge(ctx)
 		if err != nil {
 			return err
 		}
 		if len(files) == 0 {
-			break
+			return nil
 		}
 		err = p.push(ctx, files)
 		if !errors.Is(err, repo.ErrMoved) {
@@ -46,7 +45,7 @@ func (p *pass) publish(ctx context.Context) error {
 			return err
 		}
 		// What the branch holds now was not reconciled: the next tick does that.
-		p.git.tree, p.git.clean = nil, false
+		p.git.tree, p.git.clean, p.git.moved = nil, false, true
 	}
 	return nil
 }
@@ -61,6 +60,19 @@ func (p *pass) crossings() {
 			p.changes = append(p.changes, d)
 		}
 	}
+}
+
+// stale are the namespaces whose Component is to be written anew although
+// nothing in them crosses: a person's level must not wait for the next crossing
+// to take effect. It can wait for the budget.
+func (p *pass) stale() []string {
+	if p.git.stop != "" || p.git.moved || p.git.tree == nil || !p.set.Latch || p.report.Stop.All {
+		return nil
+	}
+	if len(p.changes) == 0 && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
+		return nil
+	}
+	return p.git.tree.Stale()
 }
 
 // merge applies the crossings to what the tip holds, and drops those whose
@@ -84,6 +96,9 @@ func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 	}
+	if len(p.stale()) > 0 {
+		checkpoint.Mend(*p.git.tree, files)
+	}
 	return files, nil
 }
 
@@ -95,7 +110,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 		At:      p.fleet.At,
 		Changes: changes(p.changes),
 	}
-	message := Message(p.Site, intent.ID, p.SkipCI, p.changes)
+	message := Message(p.Site, intent.ID, p.SkipCI, p.changes, p.stale())
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil

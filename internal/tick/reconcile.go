@@ -29,6 +29,8 @@ type found struct {
 	tree *checkpoint.Tree
 	// clean is true where all that was read could be agreed with.
 	clean bool
+	// moved is true once another moved the branch since.
+	moved bool
 	// stop withholds publishing while the branch is not to be believed.
 	stop string
 }
@@ -159,7 +161,8 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		p.git.clean = false
 	}
 	for _, namespace := range tree.Stale() {
-		p.notice(NoticeStale, namespace, "its Component does not say what its record says; the next crossing in it mends that")
+		p.notice(NoticeStale, namespace, "its Component does not say what its record says, and is to be written anew from it")
+		p.git.clean = false // looked at again until it is
 	}
 	if p.head.Cluster.UID == "" {
 		p.head.Cluster.UID = tree.Site.Cluster

@@ -325,7 +325,7 @@ func (s *story) person(w []string) error {
 	case "removes":
 		s.repository.Edit("remove", s.now, map[string][]byte{w[1]: nil})
 	case "writes": // path "text"
-		s.repository.Edit("write", s.now, map[string][]byte{w[1]: []byte(strings.ReplaceAll(w[2], `\n`, "\n") + "\n")})
+		s.repository.Edit("write", s.now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
 	case "busy": // 30: commits elsewhere
 		n, err := strconv.Atoi(w[1])
 		for i := range n {
@@ -462,7 +462,10 @@ func split(line string) (words []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			word, rest = quoted[1:len(quoted)-1], line[len(quoted):]
+			if word, err = strconv.Unquote(quoted); err != nil {
+				return nil, err
+			}
+			rest = line[len(quoted):]
 		}
 		words, line = append(words, word), rest
 	}

@@ -66,9 +66,10 @@ type Rollout struct {
 	// InFlight is true while there are pods of more than one template. It never
 	// follows from availability alone.
 	InFlight bool
-	// Templates are the pod templates that have or ask for pods, the target
-	// first. Empty where no rollout is in flight, or where only InFlight is
-	// known.
+	// Templates are the pod templates that have or ask for pods, after the
+	// target, which comes first even while it has none; until its pods are
+	// asked for its Hash may be "". Empty where no rollout is in flight, or
+	// where only InFlight is known.
 	Templates []Template
 }
 

@@ -33,11 +33,12 @@ func small() *traces.Trace {
 		return traces.State{Desired: desired, Ready: ready, Updated: desired, Revision: 1}
 	}
 	from := func(at time.Duration, s traces.State) traces.Change { return traces.Change{At: at, State: s} }
+	unobserved := traces.State{Desired: 20, Ready: 20, Updated: 20, Revision: 2, Note: traces.Unobserved}
 	return &traces.Trace{
 		Length:    time.Hour,
 		Workloads: []traces.Workload{deployment("api", workload.DrivenByHPA), deployment("cart", workload.DrivenByNothing), deployment("export", workload.DrivenByKEDA)},
 		Changes: [][]traces.Change{
-			{from(0, calm(10, 10)), from(time.Minute, calm(20, 10)), from(2*time.Minute, calm(20, 20))},
+			{from(0, calm(10, 10)), from(time.Minute, calm(20, 10)), from(2*time.Minute, calm(20, 20)), from(3*time.Minute, unobserved)},
 			{from(0, calm(4, 4)), from(time.Minute, traces.State{Desired: 4, Ready: 4, Updated: 1, Old: 4, Revision: 2})},
 			{from(0, calm(3, 3)), from(time.Minute, calm(0, 0))},
 		},
@@ -124,6 +125,19 @@ func TestServesTheInstantThatWasSought(t *testing.T) {
 				t.Error("kube-system has no UID")
 			}
 		})
+	}
+}
+
+func TestASpecNotLookedAtIsAGenerationAhead(t *testing.T) {
+	t.Parallel()
+	endpoint, client := serve(t, runtime.ContentTypeProtobuf)
+	endpoint.Seek(3 * time.Minute)
+	var list appsv1.DeploymentList
+	if err := client(appsv1.SchemeGroupVersion).Get().Resource("deployments").Do(context.Background()).Into(&list); err != nil {
+		t.Fatal(err)
+	}
+	if api := list.Items[0]; api.Generation != 3 || api.Status.ObservedGeneration != 2 {
+		t.Errorf("api is at generation %d, observed %d, want 3 and 2", api.Generation, api.Status.ObservedGeneration)
 	}
 }
 

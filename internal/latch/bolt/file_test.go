@@ -21,9 +21,9 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// written returns the path of a closed file that holds a site, and what the site
-// is.
-func written(t *testing.T) (string, latch.Head, []latch.Latch) {
+// written returns the path of a closed file that holds a site after a number of
+// saves, and what the site is.
+func written(t *testing.T, saves int) (string, latch.Head, []latch.Latch) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")
 	s, err := bolt.Open(path)
@@ -38,7 +38,7 @@ func written(t *testing.T) (string, latch.Head, []latch.Latch) {
 	for i := range 200 {
 		put = append(put, latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprint("web-", i)}})
 	}
-	for range 3 {
+	for range saves {
 		if put, err = s.Save(t.Context(), lease, latchtest.Full[latch.Head](), put, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func use(t *testing.T, path string) (head latch.Head, latches []latch.Latch, err
 
 func TestStateOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
-	path, head, latches := written(t)
+	path, head, latches := written(t, 3)
 	s := open(t, path)
 	gotHead, got, err := s.Load(t.Context(), "prod")
 	if err != nil || !reflect.DeepEqual(gotHead, head) || !reflect.DeepEqual(got, latches) {
@@ -115,7 +115,7 @@ func TestFileThatCannotBeOpenedIsNotCalledCorrupt(t *testing.T) {
 // or gives back what was written. Once it is moved away, a new one is made.
 func TestDamagedFileIsCorrupt(t *testing.T) {
 	t.Parallel()
-	path, head, latches := written(t)
+	path, head, latches := written(t, 3)
 	sound, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -180,33 +180,40 @@ func TestDamagedFileIsCorrupt(t *testing.T) {
 // pages that are in use are gone.
 func TestFileCutShortIsNotOpened(t *testing.T) {
 	t.Parallel()
-	path, _, _ := written(t)
+	for saves := range 3 { // each puts the list of free pages elsewhere
+		path, _, _ := written(t, saves)
+		for size := pages(t, path) - 1; size > 0; size -= int64(os.Getpagesize()) {
+			short := filepath.Join(t.TempDir(), "state.db")
+			sound, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(short, sound[:size], 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := bolt.Open(short)
+			if !errors.As(err, new(*latch.CorruptError)) {
+				t.Errorf("cut to %d bytes: error is %v", size, err)
+			}
+			if err == nil {
+				_ = s.Close()
+			}
+		}
+	}
+}
+
+// pages returns how many bytes the pages of a file make, which may be longer.
+func pages(t *testing.T, path string) (size int64) {
+	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var size int64
 	err = errors.Join(db.View(func(tx *bbolt.Tx) error { size = tx.Size(); return nil }), db.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sound, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for size -= 1; size > 0; size -= int64(os.Getpagesize()) {
-		path := filepath.Join(t.TempDir(), "state.db")
-		if err := os.WriteFile(path, sound[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s, err := bolt.Open(path)
-		if !errors.As(err, new(*latch.CorruptError)) {
-			t.Errorf("cut to %d bytes: error is %v", size, err)
-		}
-		if err == nil {
-			_ = s.Close()
-		}
-	}
+	return size
 }
 
 func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
@@ -221,7 +228,7 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 		"newer format": `{"format":2,"state":{"id":{"ns":"shop"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, _, latches := written(t)
+			path, _, latches := written(t, 3)
 			db, err := bbolt.Open(path, 0o600, nil)
 			if err != nil {
 				t.Fatal(err)

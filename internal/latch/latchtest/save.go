@@ -59,6 +59,13 @@ func testNilAndEmpty(t *testing.T, s store) {
 		got, _ := s.load(t, "prod")
 		equal(t, name, got, head)
 	}
+	empty, none := latchOf("empty", 5), latchOf("none", 5)
+	empty.Up.Levels = []int32{}
+	saved := s.save(t, lease, latch.Head{}, []latch.Latch{empty, none})
+	empty.Rev, none.Rev = 1, 1
+	equal(t, "saved", saved, []latch.Latch{empty, none})
+	_, latches := s.load(t, "prod")
+	equal(t, "latches", latches, saved)
 }
 
 func testOrder(t *testing.T, s store) {

@@ -6,6 +6,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 func TestWhatIsNotATreeIsMalformed(t *testing.T) {
@@ -46,6 +49,62 @@ func TestCommitsOfAnyOriginAreRead(t *testing.T) {
 	}
 	if _, err := parseCommit([]byte("not a commit")); !errors.Is(err, errMalformed) {
 		t.Errorf("not a commit: %v", err)
+	}
+}
+
+// Only a report that names the branch as moved is a push that landed.
+func TestReportsOfAPush(t *testing.T) {
+	t.Parallel()
+	line := func(text string) string {
+		var r request
+		r.linef("%s", text)
+		return r.String()
+	}
+	report := func(lines ...string) string {
+		var text string
+		for _, l := range lines {
+			text += line(l + "\n")
+		}
+		return line("\x01"+text+"0000") + "0000"
+	}
+	words := line("\x02remote words\n")
+	for name, c := range map[string]struct{ answer, want string }{
+		"landed":                   {report("unpack ok", "ok refs/heads/main"), ""},
+		"landed, with a greeting":  {words + report("unpack ok", "ok refs/heads/main"), ""},
+		"refused":                  {report("unpack ok", "ng refs/heads/main hook declined"), "hook declined"},
+		"refused, with words":      {words + report("unpack ok", "ng refs/heads/main hook declined"), "hook declined: remote words"},
+		"not unpacked":             {report("unpack index-pack failed", "ng refs/heads/main unpacker error"), "unpack index-pack failed"},
+		"not unpacked, but moved?": {report("unpack index-pack failed", "ok refs/heads/main"), "unpack index-pack failed"},
+		"nothing of the branch":    {report("unpack ok"), "the report of the push does not name the branch"},
+		"fatal":                    {line("\x03out of memory"), "read the report of the push: the server says: out of memory"},
+		"cut short":                {report("unpack ok", "ok refs/heads/main")[:20], "read the report of the push: unexpected EOF"},
+		"empty":                    {"", "read the report of the push: unexpected EOF"},
+	} {
+		got := ""
+		if err := reportOf(c.answer); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func reportOf(answer string) error { return report(strings.NewReader(answer)) }
+
+func TestAPackHoldsEachObjectOnce(t *testing.T) {
+	t.Parallel()
+	same := object{plumbing.BlobObject, []byte("same")}
+	var packed bytes.Buffer
+	if err := pack(&packed, []object{same, same, commitObject(same.id(), same.id(), DefaultAuthor, time.Unix(1, 0), "m")}); err != nil {
+		t.Fatal(err)
+	}
+	if n := packed.Bytes()[11]; n != 2 {
+		t.Errorf("the pack holds %d objects, want 2", n)
+	}
+	objs := newObjects()
+	if err := objs.unpack(&packed); err != nil || len(objs.held) != 2 {
+		t.Errorf("unpacked it is %d objects, %v", len(objs.held), err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -139,10 +140,7 @@ func (l *local) push(ctx context.Context, old plumbing.Hash, made []object) erro
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("the branch is locked: where no git runs, remove %s.lock", path)
-	}
+	lock, err := takeLock(ctx, path+".lock")
 	if err != nil {
 		return err
 	}
@@ -150,6 +148,27 @@ func (l *local) push(ctx context.Context, old plumbing.Hash, made []object) erro
 		return errors.Join(err, os.Remove(lock.Name()))
 	}
 	return nil
+}
+
+// lockWait is how long another's lock is waited for, in steps of a hundredth.
+// Whoever holds one does so for far less.
+const lockWait = time.Second
+
+func takeLock(ctx context.Context, path string) (*os.File, error) {
+	step := time.NewTicker(lockWait / 100)
+	defer step.Stop()
+	for range 100 {
+		lock, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return lock, err
+		}
+		select {
+		case <-step.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, &refusal{words: fmt.Sprintf("the branch is locked: where no git runs, remove %s", path), final: true}
 }
 
 // move writes the ref's new value to its lock file and puts that in its place.

@@ -29,6 +29,7 @@ func commitChanges(t *testing.T, setup Setup) {
 		{"a nested file", map[string]string{"a/b/c/one": "11"}},
 		{"a new nested path", map[string]string{"checkpoints/site/shop/checkpoint.yaml": "new", "checkpoints/site/site.yaml": "new"}},
 		{"a new directory that sorts between", map[string]string{"a-/x": "1", "a/x": "1", "a1": "1", "a.d/x": "1"}},
+		{"a new directory beside a file that begins like it", map[string]string{"README/x": "1"}},
 		{"an empty file", map[string]string{"a/empty": ""}},
 		{"two files with one content", map[string]string{"m/1": "same", "m/2": "same"}},
 		{"a removed file", map[string]string{"a/b/two": gone}},

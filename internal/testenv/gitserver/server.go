@@ -44,8 +44,8 @@ type Request struct {
 	In, Out  int64 // bytes of the bodies
 }
 
-// Service returns what a request was for, in git's words: "ls-refs" cannot be
-// told from "fetch", both are git-upload-pack.
+// Service returns the path below the repository: "info/refs", "git-upload-pack"
+// (a listing of refs or a fetch) or "git-receive-pack" (a push).
 func (r Request) Service() string {
 	_, service, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
 	return service

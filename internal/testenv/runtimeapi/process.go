@@ -1,7 +1,9 @@
 package runtimeapi
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -40,7 +42,7 @@ type answer struct {
 	failed  *Error
 }
 
-func start(binary string, env []string, logs string) (*process, error) {
+func start(ctx context.Context, binary string, env []string, logs string) (*process, error) {
 	p := &process{
 		events:   make(chan event, 1),
 		ready:    make(chan struct{}, 1),
@@ -61,8 +63,7 @@ func start(binary string, env []string, logs string) (*process, error) {
 		p.api.Close()
 		return nil, err
 	}
-	defer out.Close()
-	p.command = exec.Command(binary)
+	p.command = exec.CommandContext(ctx, binary)
 	p.command.Dir = filepath.Dir(binary)
 	p.command.Stdout, p.command.Stderr = out, out
 	p.command.Env = append([]string{
@@ -77,7 +78,8 @@ func start(binary string, env []string, logs string) (*process, error) {
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 		"TZ=:UTC",
 	}, env...)
-	if err := p.command.Start(); err != nil {
+	err = p.command.Start()
+	if err := errors.Join(err, out.Close()); err != nil {
 		p.api.Close()
 		return nil, err
 	}

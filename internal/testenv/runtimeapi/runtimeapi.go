@@ -21,6 +21,7 @@ import (
 
 // A Function is a bootstrap under a Runtime API. It ends with its test.
 type Function struct {
+	test   context.Context // ends with the test
 	binary string
 	env    []string
 	logs   string // the file that the process writes its output to
@@ -70,7 +71,7 @@ func Build(t testing.TB, pkg string) string {
 // environment is Lambda's and env, nothing of the test's own.
 func Start(t testing.TB, binary string, env ...string) *Function {
 	t.Helper()
-	f := &Function{binary: binary, env: env, logs: filepath.Join(t.TempDir(), "logs")}
+	f := &Function{test: t.Context(), binary: binary, env: env, logs: filepath.Join(t.TempDir(), "logs")}
 	t.Cleanup(func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -98,7 +99,7 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) Result {
 func (f *Function) invoke(ctx context.Context, payload []byte) (result Result) {
 	began := time.Now()
 	if f.process == nil {
-		p, err := start(f.binary, f.env, f.logs)
+		p, err := start(f.test, f.binary, f.env, f.logs)
 		if err != nil {
 			return Result{Error: &Error{"Runtime.InvalidEntrypoint", err.Error()}}
 		}

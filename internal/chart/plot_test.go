@@ -1,0 +1,122 @@
+package chart_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// surge is a plot over four decades: up and down in the evening, the level
+// following up only.
+func surge() chart.Plot {
+	p := chart.Plot{Title: "surge", To: 24 * time.Hour, Level: []chart.Point{{Value: 5}}}
+	for minute, v := 0, 3.0; minute < 24*60; minute += 5 {
+		switch {
+		case minute > 18*60 && minute <= 19*60:
+			v *= 1.95
+		case minute > 21*60:
+			v = max(3, v*0.8)
+		}
+		p.Scale = append(p.Scale, chart.Point{At: time.Duration(minute) * time.Minute, Value: v})
+		if last := p.Level[len(p.Level)-1].Value; v > last {
+			p.Level = append(p.Level, chart.Point{At: time.Duration(minute+10) * time.Minute, Value: v * 1.2})
+		}
+	}
+	return p
+}
+
+// office is a linear plot that begins and ends at nothing, lowered at noon.
+func office() chart.Plot {
+	return chart.Plot{
+		Title: "office", To: 24 * time.Hour, Rows: 6,
+		Scale: []chart.Point{{At: 8 * time.Hour, Value: 12}, {At: 12 * time.Hour, Value: 19}, {At: 13 * time.Hour, Value: 15}, {At: 18 * time.Hour, Value: 0}},
+		Level: []chart.Point{{At: 2 * time.Hour, Value: 50}, {At: 12 * time.Hour, Value: 20}},
+	}
+}
+
+func TestPlots(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		plot  chart.Plot
+		style chart.Style
+	}{
+		"surge":        {surge(), chart.Style{}},
+		"surge-ascii":  {surge(), chart.Style{ASCII: true}},
+		"office":       {office(), chart.Style{Width: 60}},
+		"office-ascii": {office(), chart.Style{Width: 60, ASCII: true}},
+		"nothing":      {chart.Plot{Title: "nothing", To: 24 * time.Hour, Rows: 3}, chart.Style{Width: 40}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, file := c.plot.Draw(c.style), filepath.Join("testdata", name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestAPlotFitsItsWidth(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{0, 30, 61, 80, 120, 300} {
+		for _, p := range []chart.Plot{surge(), office()} {
+			most := 80
+			if width > 0 {
+				most = width
+			}
+			for line := range strings.Lines(p.Draw(chart.Style{Width: width})) {
+				if n := utf8.RuneCountInString(line) - 1; n > most {
+					t.Errorf("%s at %d: a line of %d columns: %q", p.Title, width, n, line)
+				}
+			}
+		}
+	}
+}
+
+func TestColourAndASCIIChangeOnlyHowItLooks(t *testing.T) {
+	t.Parallel()
+	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, p := range []chart.Plot{surge(), office()} {
+		plain, coloured := p.Draw(chart.Style{}), p.Draw(chart.Style{Colour: true})
+		if !escape.MatchString(coloured) || escape.MatchString(plain) {
+			t.Errorf("%s: colour is not where it was asked for", p.Title)
+		}
+		if escape.ReplaceAllString(coloured, "") != plain {
+			t.Errorf("%s: in colour it is another plot", p.Title)
+		}
+		for _, r := range p.Draw(chart.Style{ASCII: true}) {
+			if r > 126 {
+				t.Errorf("%s: %q is not ASCII", p.Title, r)
+			}
+		}
+	}
+}
+
+// What is declared is seen even where all else is the same.
+func TestTheHighestLevelIsDrawn(t *testing.T) {
+	t.Parallel()
+	for _, level := range []float64{1, 2, 7, 10, 50, 99, 10_000} {
+		p := chart.Plot{To: 24 * time.Hour, Scale: []chart.Point{{Value: level}}, Level: []chart.Point{{Value: level}}}
+		if !strings.Contains(p.Draw(chart.Style{}), strings.Repeat("━", 70)) {
+			t.Errorf("a level of %v is not drawn:\n%s", level, p.Draw(chart.Style{}))
+		}
+	}
+}

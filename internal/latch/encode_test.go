@@ -1,0 +1,96 @@
+package latch_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/latchtest"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// What is stored outlives a release: a change here needs a new latch.Format, or
+// must be one that both the older and the newer release read rightly.
+func TestStoredFormIsStable(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC)
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	watch := latch.Stopwatch{Since: noon, Lost: time.Minute, Paused: noon}
+	check(t, latch.Latch{ID: web},
+		`{"format":1,"state":{"id":"shop/deployment/web"}}`)
+	check(t, latch.Latch{
+		ID:         web,
+		Declared:   checkpoint.Entry{Replicas: 200, Min: 3, Max: 500},
+		Up:         latch.Up{Levels: []int32{500, 1000}},
+		Down:       latch.Down{Level: 100, Count: 2, Stopwatch: watch},
+		Freeze:     latch.Freeze{Reason: "unread", Since: noon},
+		YieldUntil: noon,
+		OptedOut:   true,
+		Missing:    watch,
+		Rev:        7,
+	}, `{"format":1,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
+		`"up":{"levels":[500,1000]},`+
+		`"down":{"level":100,"count":2,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
+		`"freeze":{"reason":"unread","since":"2026-11-20T12:00:00.000000001Z"},`+
+		`"yieldUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
+		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
+	check(t, latch.Head{
+		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
+		Intent: &latch.Intent{ID: "1", Base: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: &checkpoint.Entry{Replicas: 5}}}},
+		Recent: latch.Recent{Counts: map[workload.ID][]int32{web: {5, -1}}},
+	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
+		`"intent":{"id":"1","base":"c0ffee","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+
+		`"recent":{"counts":{"shop/deployment/web":[5,-1]}}}}`)
+	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
+		`{"format":1,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
+}
+
+func check[T latch.Stored](t *testing.T, v T, want string) {
+	t.Helper()
+	data, err := latch.Encode(v)
+	if err != nil || string(data) != want {
+		t.Errorf("error %v, stored as\n%s\nwant\n%s", err, data, want)
+	}
+	back, err := latch.Decode[T]("test", data)
+	if err != nil || !reflect.DeepEqual(back, v) {
+		t.Errorf("error %v, read as %+v", err, back)
+	}
+}
+
+// A field without a tag would be stored under its Go name, and lost with it.
+func TestEveryStoredFieldIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, data := range [][]byte{encode(t, latchtest.Full[latch.Latch]()), encode(t, latchtest.Full[latch.Head]()), encode(t, latchtest.Full[latch.Lease]())} {
+		for i, part := range strings.Split(string(data), `"`) {
+			if i%2 == 1 && part != "" && 'A' <= part[0] && part[0] <= 'Z' {
+				t.Errorf("field %s is stored under its Go name", part)
+			}
+		}
+	}
+}
+
+func encode[T latch.Stored](t *testing.T, v T) []byte {
+	t.Helper()
+	data, err := latch.Encode(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// An item of DynamoDB holds 400 KB.
+func TestHeadOfALargeFleetStaysSmall(t *testing.T) {
+	t.Parallel()
+	head := latch.Head{Recent: latch.Recent{Counts: map[workload.ID][]int32{}}}
+	for i := range int32(10_000) {
+		id := workload.ID{Namespace: fmt.Sprintf("team-%d", i%50), Kind: workload.Deployment, Name: fmt.Sprintf("service-%x", i*7919)}
+		head.Recent.Counts[id] = []int32{i % 13, i % 17, i % 19, i % 23}
+	}
+	if n := len(encode(t, head)); n > 300_000 {
+		t.Errorf("10,000 workloads take %d bytes", n)
+	}
+}

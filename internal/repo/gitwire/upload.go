@@ -1,0 +1,131 @@
+package gitwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// A want is what upload-pack is asked for.
+type want struct {
+	ids    []plumbing.Hash
+	depth  int    // of commits; 0 is no matter
+	filter string // "" is all that the ids lead to
+}
+
+// pack asks upload-pack and hands the pack that it sends to use.
+func (h *smartHTTP) pack(ctx context.Context, w want, most bound, use func(io.Reader) error) error {
+	ask := h.askV2
+	if !h.has.v2 {
+		ask = h.askV0
+	}
+	answer, err := h.post(ctx, uploadPack, ask(w), h.has.v2)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	limited := &limit{r: answer, left: most.bytes, bound: most}
+	in := &packets{r: limited}
+	if err := h.skipToPack(in, w); err != nil {
+		return err
+	}
+	if err := use(&band{packets: in}); err != nil {
+		// What reads the pack may hide why it ended.
+		if limited.left < 0 {
+			return limited.over()
+		}
+		return err
+	}
+	return nil
+}
+
+func (h *smartHTTP) askV2(w want) *request {
+	var ask request
+	ask.linef("command=fetch\n")
+	ask.delimiter()
+	ask.linef("no-progress\n")
+	ask.linef("ofs-delta\n")
+	for _, id := range w.ids {
+		ask.linef("want %s\n", id)
+	}
+	ask.limits(w)
+	ask.linef("done\n")
+	ask.flush()
+	return &ask
+}
+
+// askV0 asks for multi_ack_detailed although nothing is offered that could be
+// acknowledged: Azure DevOps and CodeCommit insist.
+func (h *smartHTTP) askV0(w want) *request {
+	var ask request
+	var caps string
+	for _, c := range []string{"multi_ack_detailed", "side-band-64k", "ofs-delta", "no-progress", "shallow", "filter"} {
+		if strings.Contains(h.has.v0, " "+c+" ") && (c != "filter" || w.filter != "") {
+			caps += " " + c
+		}
+	}
+	for _, id := range w.ids {
+		ask.linef("want %s%s\n", id, caps)
+		caps = ""
+	}
+	ask.limits(w)
+	ask.flush()
+	ask.linef("done\n")
+	return &ask
+}
+
+func (r *request) limits(w want) {
+	if w.depth > 0 {
+		r.linef("deepen %d\n", w.depth)
+	}
+	if w.filter != "" {
+		r.linef("filter %s\n", w.filter)
+	}
+}
+
+// skipToPack reads what comes before the side-band stream of the pack.
+func (h *smartHTTP) skipToPack(in *packets, w want) error {
+	if !h.has.v2 && w.depth == 0 {
+		return nil
+	}
+	for {
+		p, err := in.next()
+		switch {
+		case err != nil:
+			return err
+		case !h.has.v2 && p.kind == flush, h.has.v2 && p.line() == "packfile":
+			return nil
+		case h.has.v2 && p.kind == flush:
+			return errors.New("the server sent no pack")
+		}
+	}
+}
+
+// A bound is how much is taken from a server, and why more is too much.
+type bound struct {
+	bytes int64
+	why   string
+}
+
+// A limit reads no more than its bound, and says so.
+type limit struct {
+	bound
+	r    io.Reader
+	left int64
+}
+
+func (l *limit) Read(b []byte) (int, error) {
+	n, err := l.r.Read(b)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, l.over()
+	}
+	return n, err
+}
+
+func (l *limit) over() error {
+	return fmt.Errorf("the server sends more than %d MiB: %s", l.bytes>>20, l.why)
+}
