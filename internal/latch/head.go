@@ -3,6 +3,7 @@ package latch
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -28,6 +29,15 @@ type Head struct {
 	// HoldUntil is how long a person wants the whole site left alone; zero is
 	// no hold.
 	HoldUntil time.Time `json:"holdUntil,omitzero"`
+
+	// Due is since when a crossing waits that could not be published; zero is
+	// none.
+	Due time.Time `json:"due,omitzero"`
+
+	// Open are the conditions that people were alerted of, and Outbox the alerts
+	// that are not known to have been sent.
+	Open   []alert.Open  `json:"open,omitzero"`
+	Outbox []alert.Alert `json:"outbox,omitzero"`
 }
 
 // Cluster is which cluster fills the site.

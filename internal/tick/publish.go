@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -125,8 +126,8 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	var refused *repo.RefusedError
 	switch {
 	case errors.As(err, &refused):
-		p.changes = nil
 		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
+		p.condition(alert.Blocked, "", err.Error(), "let gitlatch's identity push to the branch, or give it another branch or identity")
 		return nil
 	case err != nil:
 		return err

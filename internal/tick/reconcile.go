@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -104,7 +105,9 @@ func (p *pass) descends(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	if suspect := agreed.Suspect; suspect != "" && holds(history, suspect) {
-		p.notice(NoticeRewritten, p.git.tip, fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip))
+		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
+		p.notice(NoticeRewritten, p.git.tip, text)
+		p.condition(alert.Rewritten, p.git.tip, text, "see who rewrote the branch; entries that changed with it are left alone for a day")
 		p.head.Intent = nil
 		return true, nil
 	}
@@ -141,7 +144,7 @@ func (p *pass) readPolicy(o repo.Object) error {
 	case agreed.Policy == "":
 		return err
 	}
-	p.problem(fmt.Errorf("the policy before it is used: %w", err))
+	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
 	p.git.clean = false
 	return p.usePolicy()
 }
@@ -157,7 +160,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	}
 	p.git.tree = &tree
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
-		p.problem(tree.Broken[namespace])
+		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
 		p.git.clean = false
 	}
 	for _, namespace := range tree.Stale() {
@@ -291,8 +294,6 @@ func (p *pass) settleChange(c checkpoint.Change) {
 	}
 	p.latches.set(p.latches.get(c.ID).Settled(e))
 }
-
-func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems, err) }
 
 func entryAt(entries map[workload.ID]checkpoint.Entry, id workload.ID) *checkpoint.Entry {
 	if e, ok := entries[id]; ok {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -37,6 +38,11 @@ type Report struct {
 	// Commit is what was published; nil where there was nothing to say. In a dry
 	// run it is what would have been, without an id.
 	Commit *Commit
+
+	// Due is since when a crossing waits unpublished; zero is none.
+	Due time.Time
+	// Alerts are the messages that follow from this tick, sent or not.
+	Alerts []alert.Alert
 
 	// Problems are what a person must mend; the tick went on without the parts
 	// that they concern.

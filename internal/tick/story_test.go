@@ -202,6 +202,11 @@ var events = map[string]func(*story, []string) error{
 		s.marked = now
 		return err
 	},
+	// topic deaf | hears: whether alerts arrive from now on.
+	"topic": func(s *story, w []string) error {
+		s.deaf = w[0] == "deaf"
+		return nil
+	},
 	// state lost: all that was remembered is gone.
 	"state": func(s *story, _ []string) error {
 		s.store = latchmem.New()
@@ -428,6 +433,13 @@ func (s *story) expect(w []string) error {
 		return equal(s.requests, w[1])
 	case "file": // path "words"
 		return contains(s.repository.Files()[w[1]], w[2])
+	case "alerts": // those that arrived since last asked: surge raised, mass-drop resolved
+		var got []string
+		for _, a := range s.sent {
+			got = append(got, string(a.Kind)+" "+string(a.State))
+		}
+		s.sent = nil
+		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
 	case "held":
 		return contains(s.last.Held, "lease is held")
 	}

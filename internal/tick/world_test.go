@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -50,6 +51,10 @@ type world struct {
 	// lostReply makes the next push land without the tick hearing of it.
 	lostReply bool
 	requests  int
+
+	// sent are the alerts that arrived; deaf is a topic that takes none.
+	sent []alert.Alert
+	deaf bool
 }
 
 func newWorld(files map[string]string) *world {
@@ -76,6 +81,7 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Sampler:    sampler{w},
 		Store:      mortalStore{w.store, w},
 		Repository: mortalRepository{w.repository, w},
+		Alerts:     topic{w},
 		Clock:      func() time.Time { return w.now },
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
@@ -97,6 +103,19 @@ func (w *world) effect() error {
 	if w.killBefore > 0 && w.effects >= w.killBefore {
 		return errKilled
 	}
+	return nil
+}
+
+type topic struct{ *world }
+
+func (t topic) Send(_ context.Context, a alert.Alert) error {
+	if err := t.effect(); err != nil {
+		return err
+	}
+	if t.deaf {
+		return errors.New("topic does not exist")
+	}
+	t.sent = append(t.sent, a)
 	return nil
 }
 
