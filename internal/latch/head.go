@@ -21,6 +21,9 @@ type Head struct {
 	// Intent is the push that was about to be made; nil when none was.
 	Intent *Intent `json:"intent,omitzero"`
 
+	// Proposal is what is proposed to people; nil is nothing.
+	Proposal *Proposal `json:"proposal,omitzero"`
+
 	Budget Budget `json:"budget,omitzero"`
 	Recent Recent `json:"recent,omitzero"`
 	// Drop is the mass drop that stops all lowering; nil when there is none.
@@ -67,10 +70,27 @@ type Agreed struct {
 // An Intent is written before a push, so that whoever finds it can tell whether
 // the push landed.
 type Intent struct {
+	// Branch is the one of a proposal; "" is the base.
+	Branch  string `json:"branch,omitzero"`
+	// Branch is that of a proposal; "" is the base.
+	Branch  string              `json:"branch,omitzero"`
 	ID      string              `json:"id,omitzero"`   // the value of the commit's Gitlatch-Intent trailer
 	Base    string              `json:"base,omitzero"` // the tip that the push was to be made on
 	At      time.Time           `json:"at,omitzero"`
 	Changes []checkpoint.Change `json:"changes,omitzero"` // in the order of workload.Compare
+}
+
+// A Proposal is a change that people are asked to make: a branch of ours, and
+// what the host made of it.
+type Proposal struct {
+	Branch string `json:"branch"`
+	Head   string `json:"head"` // the commit that we pushed to it
+	// ID and URL are the host's; "" until the host knows of it.
+	ID  string `json:"id,omitzero"`
+	URL string `json:"url,omitzero"`
+	// Opened is when it was first pushed.
+	Opened  time.Time           `json:"opened"`
+	Changes []checkpoint.Change `json:"changes"` // against the base, in the order of workload.Compare
 }
 
 // Budget is the token bucket of a site's commits.

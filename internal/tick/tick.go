@@ -22,8 +22,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Tick is what one pass needs. All fields but Alerts, DryRun, SkipCI and Wait
-// must be set.
+// A Tick is what one pass needs. All fields must be set but Proposals and
+// Propose, Alerts, Wait, SkipCI and DryRun.
 type Tick struct {
 	Site   string
 	Owner  string        // of the lease; unlike that of any other run
@@ -34,6 +34,11 @@ type Tick struct {
 	Store      latch.Store
 	Repository repo.Repository
 	Clock      func() time.Time
+	// Proposals asks people for changes, on a host that has such a thing; nil is
+	// one that has not. With Propose all crossings are proposed, without it only
+	// those that a policy wants reviewed.
+	Proposals repo.Proposals
+	Propose   bool
 	// Alerts sends what people should know. Nil sends nothing.
 	Alerts Alerts
 	// Wait sleeps for about d before a lost race is run again, or until ctx
