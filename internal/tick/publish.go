@@ -42,7 +42,7 @@ func (p *pass) publish(ctx context.Context) error {
 			return err
 		}
 		p.wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
-		if p.git.tip, err = p.Repository.Tip(ctx); err != nil {
+		if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
 			return err
 		}
 		// What the branch holds now was not reconciled: the next tick does that.

@@ -45,7 +45,7 @@ func (p *pass) reconcile(ctx context.Context) error {
 	}
 	p.stored, p.head, p.latches = head, head, newLatches(all)
 
-	if p.git.tip, err = p.Repository.Tip(ctx); err != nil {
+	if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
 		return err
 	}
 	p.git.clean = true

@@ -193,11 +193,11 @@ var events = map[string]func(*story, []string) error{
 	// to it, as a force-push or a replica that lags behind does. forward: and
 	// back to where it was.
 	"mark": func(s *story, _ []string) (err error) {
-		s.marked, err = s.repository.Tip(s.Context())
+		s.marked, _, err = s.repository.Heads(s.Context())
 		return err
 	},
 	"rewind": func(s *story, _ []string) error {
-		now, err := s.repository.Tip(s.Context())
+		now, _, err := s.repository.Heads(s.Context())
 		s.repository.Rewrite(s.marked)
 		s.marked = now
 		return err

@@ -162,9 +162,9 @@ type mortalRepository struct {
 	*world
 }
 
-func (r mortalRepository) Tip(ctx context.Context) (string, error) {
+func (r mortalRepository) Heads(ctx context.Context, also ...string) (string, []string, error) {
 	r.requests++
-	return r.Repository.Tip(ctx)
+	return r.Repository.Heads(ctx, also...)
 }
 
 func (r mortalRepository) Read(ctx context.Context, id string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
