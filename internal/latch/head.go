@@ -70,14 +70,14 @@ type Agreed struct {
 // An Intent is written before a push, so that whoever finds it can tell whether
 // the push landed.
 type Intent struct {
-	// Branch is the one of a proposal; "" is the base.
-	Branch  string `json:"branch,omitzero"`
 	// Branch is that of a proposal; "" is the base.
 	Branch  string              `json:"branch,omitzero"`
 	ID      string              `json:"id,omitzero"`   // the value of the commit's Gitlatch-Intent trailer
 	Base    string              `json:"base,omitzero"` // the tip that the push was to be made on
 	At      time.Time           `json:"at,omitzero"`
 	Changes []checkpoint.Change `json:"changes,omitzero"` // in the order of workload.Compare
+	// Say is what people should know once the push has landed.
+	Say []alert.Condition `json:"say,omitzero"`
 }
 
 // A Proposal is a change that people are asked to make: a branch of ours, and
@@ -85,6 +85,8 @@ type Intent struct {
 type Proposal struct {
 	Branch string `json:"branch"`
 	Head   string `json:"head"` // the commit that we pushed to it
+	// On is the id of the site's directory that it was made on.
+	On string `json:"on,omitzero"`
 	// ID and URL are the host's; "" until the host knows of it.
 	ID  string `json:"id,omitzero"`
 	URL string `json:"url,omitzero"`

@@ -76,15 +76,21 @@ func (p *pass) fleetConditions() {
 	}
 }
 
-func (p *pass) publishConditions() {
-	if p.report.Commit != nil {
-		for _, d := range p.report.Commit.Changes {
-			if d.Surge {
-				p.condition(alert.Surge, d.ID.String(), fmt.Sprintf("its checkpoint went from %d to %d in one step: %s", d.From.Replicas, d.To.Replicas, d.Text),
-					"if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day")
-			}
+// surges are what people should know once the crossings are committed.
+func surges(crossings []policy.Decision) (say []alert.Condition) {
+	for _, d := range crossings {
+		if d.Surge {
+			say = append(say, alert.Condition{
+				Kind: alert.Surge, Subject: d.ID.String(),
+				Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %s", d.From.Replicas, d.To.Replicas, d.Text),
+				Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
+			})
 		}
 	}
+	return say
+}
+
+func (p *pass) publishConditions() {
 	if due := p.head.Due; !due.IsZero() && p.fleet.At.Sub(due) >= staleAfter {
 		p.condition(alert.Stale, "", fmt.Sprintf("a crossing waits unpublished since %s", due.UTC().Format(timeFormat)),
 			"see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")

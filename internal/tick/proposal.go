@@ -128,13 +128,13 @@ func (p *pass) propose(ctx context.Context) error {
 		return nil
 	case len(wanted) == 0:
 		return p.withdraw(ctx, "nothing is left to change")
-	case ours != nil && ours.ID != "" && slices.EqualFunc(wanted, ours.Changes, sameChange) && p.git.tree == nil:
-		p.unmerged()
-		return nil
-	case ours == nil || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.git.tree != nil:
+	case ours == nil || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.git.directory != "" && p.git.directory != ours.On:
 		if pushed, err := p.pushProposal(ctx, wanted); err != nil || !pushed {
 			return err
 		}
+	case ours.ID != "" || p.DryRun:
+		p.unmerged()
+		return nil
 	}
 	return p.ensure(ctx)
 }
@@ -266,7 +266,7 @@ func (p *pass) proposed(changes []checkpoint.Change, head string, at time.Time) 
 			}
 		}
 	}
-	next.Head, next.Changes = head, changes
+	next.Head, next.Changes, next.On = head, changes, p.git.directory
 	p.head.Proposal = &next
 	if !p.Propose {
 		return
@@ -307,7 +307,11 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 		return nil
 	}
 	if ours.ID != "" {
-		if err := p.Proposals.Close(ctx, ours.ID, why); err != nil {
+		err := p.Proposals.Close(ctx, repo.Proposal{ID: ours.ID, URL: ours.URL, Branch: ours.Branch, Head: ours.Head}, why)
+		if errors.Is(err, repo.ErrMoved) {
+			return nil // taken over meanwhile: the next tick sees it
+		}
+		if err != nil {
 			return fmt.Errorf("close proposal %s: %w", ours.URL, err)
 		}
 	}

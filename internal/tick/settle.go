@@ -3,8 +3,10 @@ package tick
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
@@ -48,16 +50,12 @@ func (p *pass) due() {
 	p.report.Due = p.head.Due
 }
 
+// published reports whether a crossing was committed, or lies before people.
 func (p *pass) published(d policy.Decision) bool {
-	if p.report.Commit == nil {
-		return false
+	if c := p.report.Commit; c != nil && slices.ContainsFunc(c.Changes, func(o policy.Decision) bool { return o.ID == d.ID }) {
+		return true
 	}
-	for _, c := range p.report.Commit.Changes {
-		if c.ID == d.ID {
-			return true
-		}
-	}
-	return false
+	return p.head.Proposal != nil && slices.ContainsFunc(p.head.Proposal.Changes, func(c checkpoint.Change) bool { return c.ID == d.ID })
 }
 
 // alert sends what is in the outbox, and saves that it was. One that could not

@@ -51,6 +51,9 @@ type world struct {
 	// lostReply makes the next push land without the tick hearing of it.
 	lostReply bool
 	requests  int
+	// propose lets every crossing be proposed; without host there is nothing to
+	// propose to.
+	propose, host bool
 
 	// sent are the alerts that arrived; deaf is a topic that takes none.
 	sent []alert.Alert
@@ -90,6 +93,9 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 			}
 			return config.ParsePolicy(file, data, period)
 		},
+	}
+	if w.host {
+		t.Proposals, t.Propose = mortalProposals{w.repository, w}, w.propose
 	}
 	for _, c := range change {
 		c(t)
@@ -194,6 +200,30 @@ func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, er
 		return "", repo.ErrUnknown
 	}
 	return id, err
+}
+
+type mortalProposals struct {
+	repo.Proposals
+	*world
+}
+
+func (r mortalProposals) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
+	r.requests++
+	return r.Proposals.Find(ctx, branch)
+}
+
+func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, error) {
+	if err := r.effect(); err != nil {
+		return repo.Proposal{}, err
+	}
+	return r.Proposals.Ensure(ctx, d)
+}
+
+func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string) error {
+	if err := r.effect(); err != nil {
+		return err
+	}
+	return r.Proposals.Close(ctx, p, why)
 }
 
 // entries are what git declares now, as a fresh reader would see it.
