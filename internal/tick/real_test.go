@@ -18,6 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
@@ -105,15 +106,10 @@ state: {bolt: {path: %q}}
 repository: {url: %q, auth: {tokenEnv: TOKEN}}
 `, filepath.Join(t.TempDir(), "state.db"), r.server.URL("site")))
 	must(t, err)
-	repository, err := sites.Repository(r.config, func(string) string { return "s3cret" })
-	must(t, err)
 	store, err := bolt.Open(r.config.State.Bolt)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := repository.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -122,7 +118,20 @@ repository: {url: %q, auth: {tokenEnv: TOKEN}}
 	clock := func() time.Time { return r.now }
 	r.sampler, err = kube.New(as, kube.Options{Site: r.config.Site, Clock: clock})
 	must(t, err)
-	r.parts = sites.Parts{Sampler: r.sampler, Store: store, Repository: repository, Clock: clock}
+	r.parts = sites.Parts{Sampler: r.sampler, Store: store, Repository: r.repository(t), Clock: clock}
+}
+
+// repository opens the repository as a new process does, which knows nothing of
+// it but what the state says.
+func (r *realParts) repository(t *testing.T) repo.Repository {
+	repository, err := sites.Repository(r.config, func(string) string { return "s3cret" })
+	must(t, err)
+	t.Cleanup(func() {
+		if err := repository.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return repository
 }
 
 // populate makes the fleet: workloads that state no count, as in git, and
@@ -352,6 +361,9 @@ data:
 }
 
 func (r *realParts) quiet(t *testing.T) {
+	warm := r.parts.Repository
+	defer func() { r.parts.Repository = warm }()
+	r.parts.Repository = r.repository(t)
 	report := r.quietTicks(t, 1)
 	for _, d := range report.Decisions {
 		if d.Verdict != policy.Quiet {
@@ -375,8 +387,8 @@ func (r *realParts) quiet(t *testing.T) {
 	}
 }
 
-// Two lowerings that see are due at the tick at which a raise is; one whose
-// autoscaler is blind is not made.
+// Two lowerings are due at the tick at which two raises are. A third, whose
+// autoscaler is blind, is not made.
 func (r *realParts) raisesAndLowers(t *testing.T) {
 	r.scale(t, map[workload.ID]int32{id("shop/app-3"): 3, index: 4, id("dark/app-3"): 3})
 	r.quietTicks(t, 11)
