@@ -152,8 +152,11 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	case err != nil:
 		return err
 	}
+	// Whatever the directory is now, it is not the one that was agreed: a person
+	// who brings that back has changed something.
+	p.head.Agreed.Directory = ""
 	if p.git.clean {
-		p.head.Agreed.Tip, p.head.Agreed.Directory = id, ""
+		p.head.Agreed.Tip = id
 	}
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
 	for _, d := range p.changes {

@@ -196,6 +196,9 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.compare(tree, judged)
+	// Latches follow what was read even where it cannot be agreed with yet, so
+	// the directory agreed before is not known any more.
+	p.head.Agreed.Directory = ""
 	return nil
 }
 
