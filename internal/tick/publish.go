@@ -152,12 +152,8 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	case err != nil:
 		return err
 	}
-	// Whatever the directory is now, it is not the one that was agreed: a person
-	// who brings that back has changed something.
-	p.head.Agreed.Directory = ""
-	if p.git.clean {
-		p.head.Agreed.Tip = id
-	}
+	agreed := &p.head.Agreed
+	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
 	for _, d := range p.changes {
 		p.settleChange(d.Change())
