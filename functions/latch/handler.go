@@ -95,12 +95,10 @@ func (h *handler) parse(payload json.RawMessage) (e event, err error) {
 }
 
 // handle makes one tick. What could not be read, or needs a person, is an error
-// of the invocation, so that it is counted and alarmed; all else was done. The
-// runtime writes errors to no log, so this does.
+// of the invocation, so that it is counted and alarmed; all else was done.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.Document, error) {
 	e, err := h.parse(payload)
 	if err != nil {
-		h.log.Error().Err(err).Msg("refused")
 		return report.Document{}, err
 	}
 	parts := h.parts
