@@ -48,7 +48,7 @@ func (p *pass) findConditions() {
 
 	var alerts []alert.Alert
 	p.head.Open, alerts = alert.Advance(p.Site, p.head.Open, p.conditions, p.fleet.At, sayAgain)
-	p.report.Alerts = alerts
+	p.report.Conditions, p.report.Alerts = p.conditions, alerts
 	if p.Alerts == nil {
 		return
 	}

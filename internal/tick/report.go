@@ -44,8 +44,10 @@ type Report struct {
 
 	// Due is since when a crossing waits unpublished; zero is none.
 	Due time.Time
-	// Alerts are the messages that follow from this tick, sent or not.
-	Alerts []alert.Alert
+	// Conditions are what people should know as of this tick, and Alerts the
+	// messages that follow from it, sent or not.
+	Conditions []alert.Condition
+	Alerts     []alert.Alert
 
 	// Problems are what a person must mend; the tick went on without the parts
 	// that they concern.
