@@ -60,11 +60,18 @@ func (d Document) table(out io.Writer) error {
 	if d.Stop != nil {
 		fmt.Fprintf(&b, "stopped (%s): %s\n", d.Stop.Reason, d.Stop.Text)
 	}
+	if d.Proposal != nil {
+		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
+	}
+	for _, a := range d.Alerts {
+		fmt.Fprintf(&b, "alert: %s\n", a)
+	}
 	switch {
 	case d.Commit == nil && d.Mode == "observe":
 		b.WriteString("mode is observe: nothing is written to git\n")
-	case d.Commit == nil:
+	case d.Commit == nil && d.Proposal == nil:
 		b.WriteString("no threshold was crossed: no commit\n")
+	case d.Commit == nil:
 	case d.DryRun:
 		fmt.Fprintf(&b, "would commit: %s\n", d.Commit.Subject)
 	default:
