@@ -24,7 +24,7 @@ func newExplain(env Env) *cobra.Command {
 		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
 what git declares, at which counts it would leave that level, which timers run,
 and what would be decided now.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			o, err := f.open(env, true)
 			if err != nil {

@@ -20,7 +20,7 @@ func newRender(env Env) *cobra.Command {
 		Long: `Prints what the branch declares for the site, or for one namespace of it, in its
 canonical form: as the kustomize Components that a rebuild includes, or as the
 records that they are made from. It reads git, and nothing else.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments(cobra.MaximumNArgs(1), "at most one namespace"),
 		RunE: func(c *cobra.Command, args []string) error {
 			print, ok := renderings[what]
 			if !ok {

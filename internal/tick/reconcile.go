@@ -157,7 +157,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	}
 	p.git.tree = &tree
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
-		p.problem(tree.Broken[namespace])
+		p.problem(fmt.Errorf("%w; mend it on the branch: nothing in namespace %s changes until then", tree.Broken[namespace], namespace))
 		p.git.clean = false
 	}
 	for _, namespace := range tree.Stale() {
