@@ -121,7 +121,7 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 
 func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Time) {
 	if n := len(l.Up.Levels); n > 0 {
-		line("timer", "%d samples in a row round to %v", n, l.Up.Levels)
+		line("timer", "%d samples in a row round to %s", n, strings.Trim(fmt.Sprint(l.Up.Levels), "[]"))
 	}
 	if l.Down.Running() {
 		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",

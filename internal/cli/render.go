@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ records that they are made from. It reads git, and nothing else.`,
 					if err := tree.Broken[args[0]]; err != nil {
 						return err
 					}
-					return fmt.Errorf("namespace %s: git declares nothing in it", args[0])
+					return fmt.Errorf("namespace %s: git declares nothing in it; what it declares is in: %s", args[0], strings.Join(namespaces, ", "))
 				}
 				namespaces = args
 			}

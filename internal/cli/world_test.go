@@ -174,6 +174,21 @@ func (w *world) state(t *testing.T) string {
 	return string(text)
 }
 
+// lease takes the site's lease for another.
+func (w *world) lease(t *testing.T, owner string, until time.Time) {
+	t.Helper()
+	store, err := bolt.Open(w.path("state/latch.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Acquire(t.Context(), "prod-eu", owner, w.now, until); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (w *world) load(t *testing.T) (latch.Head, []latch.Latch) {
 	t.Helper()
 	store, err := bolt.Open(w.path("state/latch.db"))
@@ -193,6 +208,7 @@ func (w *world) load(t *testing.T) (latch.Head, []latch.Latch) {
 // An api is an API server that holds a few workloads, and can be told to fail.
 type api struct {
 	*httptest.Server
+	uid       string           // of kube-system
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
 }
@@ -206,7 +222,7 @@ type pods struct {
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	a := &api{refuse: map[string]int{}, workloads: map[string]*pods{
+	a := &api{uid: "1f0c-blue", refuse: map[string]int{}, workloads: map[string]*pods{
 		"kube-system/deployment/dns": {desired: 2, ready: 2, least: 2, most: 4},
 		"pay/statefulset/ledger":     {desired: 3, ready: 3, least: 2, most: 9},
 		"shop/deployment/api":        {desired: 45, ready: 45, least: 2, most: 300},
@@ -226,7 +242,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := a.refuse[resource]
 	switch resource {
 	case "kube-system":
-		answer = object("Namespace", "v1", map[string]any{"name": "kube-system", "uid": "1f0c-blue"})
+		answer = object("Namespace", "v1", map[string]any{"name": "kube-system", "uid": a.uid})
 	case "deployments", "statefulsets", "daemonsets":
 		answer = map[string]any{"apiVersion": "apps/v1", "kind": map[string]string{
 			"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList"}[resource], "items": a.items(strings.TrimSuffix(resource, "s"))}
