@@ -76,7 +76,7 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	}
 	defer closed(&err, r)
 	ctx := context.Background()
-	tip, err := r.Tip(ctx)
+	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return tree, err
 	}

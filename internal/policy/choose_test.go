@@ -82,6 +82,7 @@ func TestChoose(t *testing.T) {
 		{"an annotation that names no policy", "shop/deployment/web", driven, "stil", false, "first", ""},
 		{"an annotation does not reach the default by name", "shop/deployment/web", driven, "default", false, "first", ""},
 		{"an opt-out", "shop/deployment/web", driven, "", true, "first", policy.ReasonOptedOut},
+		{"an opt-out that no rule speaks of", "other/deployment/web", driven, "", true, "default", policy.ReasonOptedOut},
 		{"a kind without a scale", "shop/daemonset/agent", nil, "", false, "second", policy.ReasonNoScale},
 		{"a kind without a scale before an opt-out", "shop/daemonset/agent", nil, "", true, "second", policy.ReasonNoScale},
 		{"a kind that nobody knows", "shop/widget/web", driven, "", false, "first", policy.ReasonNoScale},

@@ -64,7 +64,7 @@ func TestMassDrop(t *testing.T) {
 		{"less than 55 %", func(g *policy.Guards) { g.DropShare = 0.55 }, []seen{{0, few(100, 0, 0, 20)}, {5, few(100, 54, 1, 20)}}, false},
 		{"down to zero", nil, []seen{{0, few(10, 0, 0, 20)}, {5, few(10, 3, 0, 20)}}, true},
 		{"single pods cannot halve, and are no part of the whole", nil, []seen{{0, few(20, 10, 1, 20)}, {5, few(20, 10, 0, 20)}}, false},
-		{"single pods do not hide those that halve", nil, []seen{{0, few(20, 0, 0, 1)}, {1, scales(3, 2)}, {5, few(10, 3, 1, 1)}}, false},
+		{"single pods do not hide those that halve", nil, []seen{{0, few(20, 9, 20, 1)}, {5, scales(20, 10, 10, 10, 20, 20, 20, 20, 20, 20, 1)}}, true},
 		{"2 to 1 is half", nil, []seen{{0, few(3, 0, 0, 2)}, {5, few(3, 3, 1, 2)}}, true},
 		{"step by step within half an hour", nil, []seen{{0, scales(5, 20)}, {10, scales(5, 17)}, {20, scales(5, 13)}, {30, scales(5, 10)}}, true},
 		{"step by step over more than half an hour", nil, []seen{{0, scales(5, 20)}, {10, scales(5, 17)}, {20, scales(5, 13)}, {31, scales(5, 10)}}, false},
@@ -125,9 +125,16 @@ func TestGuardsRememberLittle(t *testing.T) {
 	t.Parallel()
 	g, h := policy.DefaultGuards(), latch.Head{}
 	for minute := range 300 {
-		h, _ = policy.Assess(g, h, fleetAt(minute), scales(3, 20))
+		seen := scales(3, 20)
+		if minute >= 5 {
+			seen[web] = 7
+		}
+		h, _ = policy.Assess(g, h, fleetAt(minute), seen)
 		if n := len(h.Recent.At); n > 7 || h.Recent.At[0].Before(fleetAt(minute-35).At) {
 			t.Fatalf("minute %d: remembers %d instants since %s", minute, n, h.Recent.At[0])
+		}
+		if past := h.Recent.Counts[web]; minute == 5 && (len(past) != 2 || past[0] != -1 || past[1] != 7) {
+			t.Errorf("what was new at the second instant is remembered as %v", past)
 		}
 		for id, counts := range h.Recent.Counts {
 			if len(counts) != len(h.Recent.At) {
@@ -424,6 +431,13 @@ func TestSpendingTheBudget(t *testing.T) {
 	g.CommitsPerDay = 1
 	if b = policy.Spend(g, latch.Budget{}, noon); b.Tokens != 0 {
 		t.Errorf("one commit a day: %+v", b)
+	}
+
+	if !policy.Afford(g, latch.Budget{}, noon, []policy.Decision{cross("a", 200, 100, false)})[0].Crosses() {
+		t.Error("one commit a day is never made")
+	}
+	if policy.Afford(g, b, noon.Add(23*time.Hour), []policy.Decision{cross("a", 200, 100, false)})[0].Crosses() {
+		t.Error("one commit a day is made twice")
 	}
 
 	// However hard it is drawn on, a day sees no more than 1.25 times its budget.

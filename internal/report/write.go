@@ -71,13 +71,20 @@ func (d Document) table(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "nothing is %s (%s): %s\n", stopped, d.Stop.Reason, d.Stop.Text)
 	}
+	if d.Proposal != nil {
+		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
+	}
+	for _, a := range d.Alerts {
+		fmt.Fprintf(&b, "alert: %s\n", a)
+	}
 	switch {
 	case d.Commit == nil && d.Mode == "observe":
 		b.WriteString("mode is observe: nothing is written to git\n")
-	case d.Commit == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Verdict == string(policy.Cross) }):
+	case d.Commit == nil && d.Proposal == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Verdict == string(policy.Cross) }):
 		b.WriteString("what crosses could not be committed\n")
-	case d.Commit == nil:
+	case d.Commit == nil && d.Proposal == nil:
 		b.WriteString("no threshold was crossed: no commit\n")
+	case d.Commit == nil:
 	case d.DryRun:
 		fmt.Fprintf(&b, "would commit: %s\n", d.Commit.Subject)
 	default:

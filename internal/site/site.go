@@ -61,6 +61,8 @@ type Parts struct {
 	Sampler    tick.Sampler
 	Store      latch.Store
 	Repository repo.Repository
+	Proposals  repo.Proposals // nil on a host that has none
+	Alerts     tick.Alerts    // nil sends none
 	Clock      func() time.Time
 	Owner      string // of the lease; unlike that of any other run
 }
@@ -75,6 +77,8 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		Sampler:     p.Sampler,
 		Store:       p.Store,
 		Repository:  p.Repository,
+		Proposals:   p.Proposals,
+		Alerts:      p.Alerts,
 		Clock:       p.Clock,
 		Wait:        wait,
 		PolicyFile:  c.Repository.PolicyFile,

@@ -61,8 +61,9 @@ func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
 			decisions = append(decisions, why)
 			continue
 		}
-		l, d := policy.Decide(chosen, l, s, look)
-		p.latches.set(l)
+		decided, d := policy.Decide(chosen, l.Effective(), s, look)
+		decided.Declared = l.Declared
+		p.latches.set(decided)
 		decisions = append(decisions, d)
 	}
 	return decisions

@@ -11,14 +11,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // smartHTTP is a repository on a server that speaks git over HTTP.
 type smartHTTP struct {
 	url      string
-	branch   plumbing.ReferenceName
 	auth     Auth
 	client   *http.Client
 	maxBytes int64

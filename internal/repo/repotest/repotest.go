@@ -32,6 +32,7 @@ func Run(t *testing.T, setup Setup) {
 	for name, test := range map[string]func(*testing.T, Setup){
 		"tip":                              tip,
 		"tip of no branch":                 tipOfNoBranch,
+		"heads of other branches":          otherHeads,
 		"read files and directories":       readPaths,
 		"read what is known":               readKnown,
 		"read an older commit":             readOlder,
@@ -48,6 +49,11 @@ func Run(t *testing.T, setup Setup) {
 		"commit on a stale parent":         commitStale,
 		"commit on a branch that is gone":  commitGone,
 		"commit is refused":                commitRefused,
+		"a branch is made for a proposal":  branchMade,
+		"a proposal is made anew":          branchRebuilt,
+		"a branch that is not as expected": branchMoved,
+		"a proposal's commit made twice":   branchTwice,
+		"a branch without a proper name":   branchUnnamed,
 		"racing writers all land":          racers,
 		"a deadline is honoured":           deadline,
 		"read sees its own commit at once": readOwn,
@@ -68,7 +74,7 @@ func within(t *testing.T) context.Context {
 
 func mustTip(t *testing.T, r repo.Repository) string {
 	t.Helper()
-	tip, err := r.Tip(within(t))
+	tip, _, err := r.Heads(within(t))
 	if err != nil {
 		t.Fatalf("tip: %v", err)
 	}

@@ -272,7 +272,7 @@ func racers(t *testing.T, setup Setup) {
 }
 
 func once(ctx context.Context, r repo.Repository, path string) error {
-	tip, err := r.Tip(ctx)
+	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return err
 	}
