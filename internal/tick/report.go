@@ -99,10 +99,16 @@ type Proposed struct {
 func (r Report) Err() error {
 	problems := append([]error(nil), r.Problems...)
 	for _, part := range r.Unread {
-		problems = append(problems, errors.New("not read: "+part))
+		problems = append(problems, &UnreadError{part})
 	}
 	return errors.Join(problems...)
 }
+
+// An UnreadError says that a part of the cluster could not be read.
+type UnreadError struct{ Part string } // as in Report.Unread
+
+// Error names the part and why.
+func (e *UnreadError) Error() string { return "not read: " + e.Part }
 
 func (p *pass) notice(kind NoticeKind, subject, text string) {
 	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})
