@@ -48,7 +48,12 @@ func (r *Repository) advance(ctx context.Context, c repo.Commit) (string, error)
 	return r.create(ctx, c, e)
 }
 
+var errNothing = errors.New("the files hold this already, there is nothing to commit")
+
 func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string, error) {
+	if e.empty() {
+		return "", errNothing
+	}
 	if err := e.fits(c.Message); err != nil {
 		return "", err
 	}
@@ -72,7 +77,7 @@ func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string,
 	case id != "":
 		return id, nil
 	case is(failed, noChange):
-		return "", errors.New("the files hold this already, there is nothing to commit")
+		return "", errNothing
 	}
 	failed = r.refused("", failed)
 	var refused *repo.RefusedError
@@ -114,7 +119,7 @@ func (r *Repository) search(ctx context.Context, head string, c repo.Commit) (st
 	}
 	for _, made := range log {
 		id := aws.ToString(made.CommitId)
-		if id == c.Expect || !sameCommit(made, c) {
+		if !sameCommit(made, c) {
 			continue
 		}
 		e, err := r.edit(ctx, id, c.Files)

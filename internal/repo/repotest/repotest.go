@@ -45,6 +45,7 @@ func Run(t *testing.T, setup Setup) {
 		"history through merges":           historyThroughMerges,
 		"history of a long branch":         historyLong,
 		"commit changes what it names":     commitChanges,
+		"commit keeps a file's mode":       commitKeepsModes,
 		"commit keeps odd trees as is":     commitKeepsOddTrees,
 		"commit refuses links":             commitUnsafe,
 		"commit reports author and time":   commitHeader,

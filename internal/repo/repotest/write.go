@@ -64,6 +64,21 @@ func commitChanges(t *testing.T, setup Setup) {
 	f.Origin.Check(t)
 }
 
+func commitKeepsModes(t *testing.T, setup Setup) {
+	f := setup(t, map[string]string{"dir/plain": "1"})
+	f.Origin.Commit(t, gitserver.Change{Branch: "main", Message: "run", Entries: []gitserver.Entry{
+		{Path: "dir/run", Mode: "100755", Content: "1"},
+		{Path: "dir/other", Mode: "100755", Content: "1"},
+	}})
+	mustCommit(t, f.Open(t), change(f.Origin.Tip("main"), map[string]string{"dir/run": "2", "dir/plain": "2", "dir/new": "2"}))
+	held := f.Origin.Tree(t, "main")
+	for path, mode := range map[string]string{"dir/run": "100755", "dir/other": "100755", "dir/plain": "100644", "dir/new": "100644"} {
+		if !strings.HasPrefix(held[path], mode+" ") {
+			t.Errorf("%s is %q, want mode %s", path, held[path], mode)
+		}
+	}
+}
+
 // Trees from old programs have modes that git no longer writes. What a commit
 // does not name must keep its hash, so these trees may not be written anew.
 func commitKeepsOddTrees(t *testing.T, setup Setup) {
