@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -51,7 +54,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	}
 	cluster, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	sampler, err := kube.New(cluster, kube.Options{Site: c.Site, Clock: clock})
 	if err != nil {
@@ -72,16 +75,31 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 // environment; the next one reads declared levels back from git.
 func openStore(s config.State) (latch.Store, error) {
 	if s.Bolt != "" {
-		return nil, errors.New("state.bolt: a function has no file that outlives it; use another state")
+		return nil, errors.New("state.bolt: a function has no file that outlives it: use state.memory")
 	}
 	return mem.New(), nil
 }
 
+// parse reads an event for the configured site. What it does not know it
+// refuses: who misspells dryRun must not find a commit.
+func (h *handler) parse(payload json.RawMessage) (e event, err error) {
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil && !errors.Is(err, io.EOF) {
+		return e, fmt.Errorf(`event: %w; want {"site": %q, "dryRun": true} or less`, err, h.config.Site)
+	}
+	if e.Site != "" && e.Site != h.config.Site {
+		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
+	}
+	return e, nil
+}
+
 // handle makes one tick. What could not be read, or needs a person, is an error
 // of the invocation, so that it is counted and alarmed; all else was done.
-func (h *handler) handle(ctx context.Context, e event) (report.Document, error) {
-	if e.Site != "" && e.Site != h.config.Site {
-		return report.Document{}, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
+func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.Document, error) {
+	e, err := h.parse(payload)
+	if err != nil {
+		return report.Document{}, err
 	}
 	parts := h.parts
 	parts.Owner = "latch"

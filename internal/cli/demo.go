@@ -36,7 +36,7 @@ which it only reads, and commits to a scratch repository.`,
 			case "real":
 				config, err := kubeconfig.Load(kubeconfig.Choice{})
 				if err != nil {
-					return err
+					return fmt.Errorf("%w; set KUBECONFIG, or choose with kubectl config use-context", err)
 				}
 				return demo.Once(ctx, env.Out, config, dir, env.Clock)
 			}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
@@ -98,7 +99,7 @@ func (f *flags) open(env Env, reading bool) (o *opened, err error) {
 			closed(&err, o)
 		}
 	}()
-	cluster, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
+	cluster, err := loadCluster(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +115,14 @@ func (f *flags) open(env Env, reading bool) (o *opened, err error) {
 	}
 	o.parts.Repository, o.close = repository, append(o.close, repository)
 	return o, nil
+}
+
+func loadCluster(c kubeconfig.Choice) (*rest.Config, error) {
+	config, err := kubeconfig.Load(c)
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose a cluster with --kubeconfig and --context, or set KUBECONFIG", err)
+	}
+	return config, nil
 }
 
 func openRepository(env Env, c config.Config) (*gitwire.Repository, error) {

@@ -142,12 +142,12 @@ func (r *realParts) populate(t *testing.T) {
 		manifests = append(manifests, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", namespace))
 		for i := range n {
 			name := fmt.Sprintf("app-%d", i)
-			manifests = append(manifests, workloadYAML("Deployment", namespace, name), autoscalerYAML("Deployment", namespace, name))
+			manifests = append(manifests, controlplane.Workload("Deployment", namespace, name), controlplane.Autoscaler("Deployment", namespace, name))
 			r.want[id(namespace+"/"+name)] = []int32{2, 3, 7, 12}[i%4]
 		}
 	}
-	manifests = append(manifests, workloadYAML("StatefulSet", "pay", "ledger"), autoscalerYAML("StatefulSet", "pay", "ledger"))
-	manifests = append(manifests, workloadYAML("StatefulSet", "search", "index"))
+	manifests = append(manifests, controlplane.Workload("StatefulSet", "pay", "ledger"), controlplane.Autoscaler("StatefulSet", "pay", "ledger"))
+	manifests = append(manifests, controlplane.Workload("StatefulSet", "search", "index"))
 	r.want[ledger], r.want[index] = 3, 12
 	slices.SortStableFunc(manifests, func(a, b string) int { // namespaces first
 		return strings.Compare(fmt.Sprint(!strings.Contains(a, "Namespace\n")), fmt.Sprint(!strings.Contains(b, "Namespace\n")))
@@ -552,36 +552,6 @@ func (c *calls) sorted() []string {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func workloadYAML(kind, namespace, name string) string {
-	extra := ""
-	if kind == "StatefulSet" {
-		extra = "\n  serviceName: " + name + "\n  podManagementPolicy: Parallel"
-	}
-	return fmt.Sprintf(`apiVersion: apps/v1
-kind: %[1]s
-metadata: {name: %[3]s, namespace: %[2]s}
-spec:
-  selector: {matchLabels: {app: %[3]s}}%[4]s
-  template:
-    metadata: {labels: {app: %[3]s}}
-    spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: "app:1", resources: {requests: {cpu: 10m}}}]}
-`, kind, namespace, name, extra)
-}
-
-// autoscalerYAML follows a scale that is written beside it at once.
-func autoscalerYAML(kind, namespace, name string) string {
-	return fmt.Sprintf(`apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata: {name: %[3]s, namespace: %[2]s}
-spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: %[1]s, name: %[3]s}
-  minReplicas: 2
-  maxReplicas: 200
-  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]
-  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}
-`, kind, namespace, name)
-}
 
 func read(t *testing.T, path string) string {
 	t.Helper()
