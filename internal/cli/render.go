@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -85,5 +86,5 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	return checkpoint.ParseTree(c.Site, objects[directory].Files)
+	return tick.Tree(c.Site, objects[directory])
 }
