@@ -81,6 +81,15 @@ func (s *Server) Forget(key aws.Credentials) {
 	delete(s.keys, key.AccessKeyID)
 }
 
+// Rotate gives a key another secret, which nobody is told.
+func (s *Server) Rotate(key aws.Credentials) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.keys[key.AccessKeyID]
+	p.secret = rand.Text()
+	s.keys[key.AccessKeyID] = p
+}
+
 // Config returns what clients are made of that show a key.
 func (s *Server) Config(key aws.Credentials) aws.Config {
 	return aws.Config{
