@@ -88,33 +88,36 @@ func (o *opened) tick() *tick.Tick { return site.Tick(o.config, o.parts) }
 
 // open opens all parts of a site. With reading the state file is not made where
 // it is not there yet.
-func (f *flags) open(env Env, reading bool) (o *opened, err error) {
+func (f *flags) open(env Env, reading bool) (*opened, error) {
 	c, err := f.config()
 	if err != nil {
 		return nil, err
 	}
-	o = &opened{config: c, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
-	defer func() {
-		if err != nil {
-			closed(&err, o)
-		}
-	}()
+	o := &opened{config: c, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
+	if err := o.open(env, reading); err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+func (o *opened) open(env Env, reading bool) error {
+	c := o.config
 	cluster, err := loadCluster(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if o.parts.Sampler, err = kube.New(cluster, kube.Options{Site: c.Site, Clock: env.Clock}); err != nil {
-		return nil, err
+		return err
 	}
 	if o.parts.Store, err = o.openStore(reading); err != nil {
-		return nil, err
+		return err
 	}
 	repository, err := openRepository(env, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.parts.Repository, o.close = repository, append(o.close, repository)
-	return o, nil
+	return nil
 }
 
 func loadCluster(c kubeconfig.Choice) (*rest.Config, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func newRender(env Env) *cobra.Command {
 		Long: `Prints what the branch declares for the site, or for one namespace of it, in its
 canonical form: as the kustomize Components that a rebuild includes, or as the
 records that they are made from. It reads git, and nothing else.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments(cobra.MaximumNArgs(1), "at most one namespace"),
 		RunE: func(c *cobra.Command, args []string) error {
 			print, ok := renderings[what]
 			if !ok {
@@ -36,7 +37,7 @@ records that they are made from. It reads git, and nothing else.`,
 					if err := tree.Broken[args[0]]; err != nil {
 						return err
 					}
-					return fmt.Errorf("namespace %s: git declares nothing in it", args[0])
+					return fmt.Errorf("namespace %s: git declares nothing in it; what it declares is in: %s", args[0], strings.Join(namespaces, ", "))
 				}
 				namespaces = args
 			}

@@ -113,14 +113,13 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 // lookUp advances the timer of a raise by one sample that counts.
 func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 	need := raiseNeed(*s.Scale)
-	level := of.raised(need)
-	if need <= 0 || level <= l.Declared.Replicas {
+	if need <= 0 || !of.exceeds(need, l.Declared.Replicas) {
 		return latch.Up{}
 	}
 	if look.again() {
 		return l.Up
 	}
-	levels := append(slices.Clone(l.Up.Levels), level)
+	levels := append(slices.Clone(l.Up.Levels), of.raised(need))
 	return latch.Up{Levels: levels[max(0, len(levels)-max(of.policy.HoldUp, rolloutHold)):]}
 }
 

@@ -385,6 +385,11 @@ func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look pol
 	}
 	settled := l.Settled(*d.To)
 	second, again = policy.Decide(p, settled, v.sample(web), look)
+	if len(second.Up.Levels) == 0 {
+		// Where bounds or a target moved, what was declared may be enough and yet
+		// no level any more: levels that were held on to are let go.
+		settled.Up = latch.Up{}
+	}
 	switch {
 	case again.Crosses():
 		return fmt.Errorf("law: a second look at what is settled crosses nothing: declares %v, then %v", to(d), to(again))

@@ -159,7 +159,7 @@ func TestFreezesLoseNoTimer(t *testing.T) {
 			interval := pick(h.rand, h.period, h.period, h.period, 3*h.period, 4*h.period)
 			for look > 0 && h.chance(3) {
 				still, stop := h.standstill(v)
-				d, _, err := frozen.look(still, stop, h.between64(h.period))
+				d, _, err := frozen.look(still, stop, h.noGap(h.period))
 				if err != nil {
 					h.trace = frozen.trace
 					return err
@@ -208,8 +208,8 @@ func (h *history) standstill(v view) (view, policy.Stop) {
 	return v, policy.Stop{}
 }
 
-// between64 is an interval that is no gap.
-func (h *history) between64(period time.Duration) time.Duration {
+// noGap is an interval that is no gap.
+func (h *history) noGap(period time.Duration) time.Duration {
 	return time.Duration(1 + h.rand.Int64N(int64(3*period)))
 }
 

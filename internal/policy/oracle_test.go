@@ -61,6 +61,7 @@ type moment struct {
 	stopped, frozen bool  // for all; for lowering
 	counted         int32 // what a raise is measured by
 	raised, lowered int32 // the level asked for, the level allowed
+	enough          bool  // what is declared is enough, level or not
 	needs           int   // samples for a raise, as of this look
 	bounds          policy.Bounds
 
@@ -116,6 +117,7 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 		m.frozen = v.unready() || v.blind || v.rollout != settledDown || stop.Reason != ""
 		if counted > 0 {
 			m.raised = o.rule.raised(counted, bounds, v)
+			m.enough = o.rule.need(counted, v) <= 100*int64(m.declared) && floor(bounds) <= m.declared
 		}
 		m.lowered = o.rule.lowered(v.desired, bounds, v)
 	}
@@ -175,7 +177,7 @@ func (o *oracle) streak() []int32 {
 			break
 		}
 		if !m.stopped {
-			if m.raised <= m.declared || m.raised <= o.declared.Replicas {
+			if m.enough || m.raised <= m.declared || m.raised <= o.declared.Replicas {
 				break
 			}
 			levels = append(levels, m.raised)

@@ -19,7 +19,7 @@ func Thresholds(p Policy, declared checkpoint.Entry, s workload.Scale) (raiseAbo
 	first := func(tooMuch func(count int32) bool) int32 {
 		return int32(sort.Search(math.MaxInt32, func(i int) bool { return tooMuch(int32(i) + 1) }))
 	}
-	raiseAbove = first(func(count int32) bool { return of.raised(count) > declared.Replicas })
+	raiseAbove = first(func(count int32) bool { return of.exceeds(count, declared.Replicas) })
 	lowerAt = first(func(count int32) bool { return of.lowered(count) >= declared.Replicas })
 	return raiseAbove, lowerAt
 }

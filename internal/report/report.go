@@ -49,6 +49,7 @@ type Document struct {
 
 // Stop is a reason that holds for the whole site.
 type Stop struct {
+	All    bool   `json:"all"` // nothing is changed at all; else nothing is lowered
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
 }
@@ -120,7 +121,7 @@ func New(r tick.Report) Document {
 		d.Mode = "observe"
 	}
 	if r.Stop.Reason != policy.ReasonNone {
-		d.Stop = &Stop{string(r.Stop.Reason), r.Stop.Text}
+		d.Stop = &Stop{r.Stop.All, string(r.Stop.Reason), r.Stop.Text}
 	}
 	samples := map[workload.ID]workload.Sample{}
 	for _, s := range r.Samples {

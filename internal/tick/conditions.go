@@ -28,8 +28,9 @@ func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems
 
 // invalid notes a file on the branch that cannot be read.
 func (p *pass) invalid(file string, err error) {
-	p.problem(err)
-	p.condition(alert.Invalid, file, err.Error(), "mend "+file+" on the branch; until then what was agreed before it holds")
+	todo := "mend " + file + " on the branch; until then what was agreed before it holds"
+	p.problem(fmt.Errorf("%w; %s", err, todo))
+	p.condition(alert.Invalid, file, err.Error(), todo)
 }
 
 // findConditions looks at what this pass found, and puts into the outbox what
@@ -48,7 +49,7 @@ func (p *pass) findConditions() {
 
 	var alerts []alert.Alert
 	p.head.Open, alerts = alert.Advance(p.Site, p.head.Open, p.conditions, p.fleet.At, sayAgain)
-	p.report.Alerts = alerts
+	p.report.Conditions, p.report.Alerts = p.conditions, alerts
 	if p.Alerts == nil {
 		return
 	}

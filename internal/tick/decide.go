@@ -54,7 +54,10 @@ func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
 		}
 		l := p.latches.get(s.ID)
 		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID = s.ID
+			why.ID, why.From = s.ID, entryOf(l)
+			if s.Scale != nil {
+				why.Count = s.Scale.Desired
+			}
 			decisions = append(decisions, why)
 			continue
 		}
@@ -94,7 +97,7 @@ func (p *pass) decideAbsent(stop policy.Stop) []policy.Decision {
 			continue
 		}
 		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID = id
+			why.ID, why.From = id, entryOf(l)
 			decisions = append(decisions, why)
 			continue
 		}

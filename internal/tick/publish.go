@@ -152,9 +152,8 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	case err != nil:
 		return err
 	}
-	if p.git.clean {
-		p.head.Agreed.Tip, p.head.Agreed.Directory = id, ""
-	}
+	agreed := &p.head.Agreed
+	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
 	for _, d := range p.changes {
 		p.settleChange(d.Change())

@@ -56,7 +56,7 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	p.git.clean, p.git.directory = true, head.Agreed.Directory
-	if head.Agreed.Tip == p.git.tip && head.Intent == nil {
+	if head.Agreed.Tip == p.git.tip && !head.Agreed.Partly && head.Intent == nil {
 		p.head.Agreed.Suspect = ""
 		err = p.usePolicy()
 	} else {
@@ -87,8 +87,11 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err := p.readCheckpoints(ctx, directory); err != nil {
 		return err
 	}
+	// Latches follow what was read even where it cannot be agreed with yet; then
+	// no directory is known that they agree with.
+	agreed.Tip, agreed.Suspect, agreed.Partly, agreed.Directory = p.git.tip, "", !p.git.clean, ""
 	if p.git.clean {
-		agreed.Tip, agreed.Directory, agreed.Suspect = p.git.tip, directory.ID, ""
+		agreed.Directory = directory.ID
 	}
 	return nil
 }

@@ -44,8 +44,10 @@ type Report struct {
 
 	// Due is since when a crossing waits unpublished; zero is none.
 	Due time.Time
-	// Alerts are the messages that follow from this tick, sent or not.
-	Alerts []alert.Alert
+	// Conditions are what people should know as of this tick, and Alerts the
+	// messages that follow from it, sent or not.
+	Conditions []alert.Condition
+	Alerts     []alert.Alert
 
 	// Problems are what a person must mend; the tick went on without the parts
 	// that they concern.
@@ -97,10 +99,16 @@ type Proposed struct {
 func (r Report) Err() error {
 	problems := append([]error(nil), r.Problems...)
 	for _, part := range r.Unread {
-		problems = append(problems, errors.New("not read: "+part))
+		problems = append(problems, &UnreadError{part})
 	}
 	return errors.Join(problems...)
 }
+
+// An UnreadError says that a part of the cluster could not be read.
+type UnreadError struct{ Part string } // as in Report.Unread
+
+// Error names the part and why.
+func (e *UnreadError) Error() string { return "not read: " + e.Part }
 
 func (p *pass) notice(kind NoticeKind, subject, text string) {
 	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})

@@ -32,8 +32,7 @@ func (r *refusal) Error() string { return r.words }
 func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m, err := r.move(c)
-	if err != nil {
+	if err := c.Check(r.base.Short()); err != nil {
 		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
 	}
 	made, err := r.make(ctx, c)
@@ -41,7 +40,7 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) 
 		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
 	}
 	id := made[len(made)-1].id()
-	if err := r.land(ctx, m, id, made); err != nil {
+	if err := r.land(ctx, r.move(c), id, made); err != nil {
 		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
 	}
 	for _, obj := range made {
@@ -56,38 +55,16 @@ type move struct {
 	from   plumbing.Hash
 }
 
-func (r *Repository) move(c repo.Commit) (m move, err error) {
+func (r *Repository) move(c repo.Commit) move {
 	if c.Branch == "" {
-		m.branch = r.base
-		m.from, err = parseID(c.Parent)
-		return m, err
+		return move{r.base, plumbing.NewHash(c.Parent)}
 	}
-	if m.branch, err = parseBranch(c.Branch); err != nil {
-		return m, err
-	}
-	if m.branch == r.base {
-		return m, fmt.Errorf("branch %q: is the base, which is meant by no name", c.Branch)
-	}
-	if c.Expect != "" {
-		m.from, err = parseID(c.Expect)
-	}
-	return m, err
+	return move{plumbing.NewBranchReferenceName(c.Branch), plumbing.NewHash(c.Expect)}
 }
 
 // make returns the objects of a commit, itself the last.
 func (r *Repository) make(ctx context.Context, c repo.Commit) (made []object, err error) {
-	parent, err := parseID(c.Parent)
-	if err != nil {
-		return nil, err
-	}
-	for path := range c.Files {
-		if err := checkPath(path); err != nil {
-			return nil, err
-		}
-	}
-	if c.When.Unix() <= 0 {
-		return nil, errors.New("a commit needs a time after 1970")
-	}
+	parent := plumbing.NewHash(c.Parent)
 	err = r.look(ctx, parent, func(s *sight) error {
 		h, ok, err := s.commit(parent)
 		if !ok {
@@ -116,7 +93,7 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 		}
 		var no *refusal
 		if try == tries || errors.As(failed, &no) && no.final {
-			return &repo.RefusedError{Why: oneLine(failed.Error())}
+			return &repo.RefusedError{Why: repo.OneLine(failed.Error())}
 		}
 		if err := r.pause(ctx, try); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)

@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // local is a repository on this machine's disk, read and written in place: its
@@ -78,7 +80,7 @@ func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err erro
 	if err == nil {
 		id := strings.TrimSpace(string(text))
 		if !plumbing.IsHash(id) {
-			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), oneLine(id))
+			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), repo.OneLine(id))
 		}
 		return plumbing.NewHash(id), nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // push is one request, as a rule: what each server can do is enough for it.
@@ -79,7 +81,7 @@ func refused(status, words string) error {
 	if rest, ok := strings.CutPrefix(status, "ng "); ok {
 		_, status, _ = strings.Cut(rest, " ")
 	}
-	if words = oneLine(words); words != "" {
+	if words = repo.OneLine(words); words != "" {
 		status += ": " + words
 	}
 	return &refusal{words: status}

@@ -3,7 +3,6 @@ package gitwire
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -98,7 +97,7 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	at, err := parseID(commit)
 	for _, path := range paths {
 		if err == nil {
-			err = checkPath(path)
+			err = repo.CheckPath(path)
 		}
 	}
 	if err == nil {
@@ -135,16 +134,9 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sig
 }
 
 func parseBranch(name string) (plumbing.ReferenceName, error) {
-	branch := plumbing.NewBranchReferenceName(name)
-	if name == "" || strings.HasPrefix(name, "refs/") || branch.Validate() != nil {
-		return "", fmt.Errorf("branch %q: want a name such as main", name)
-	}
-	return branch, nil
+	return plumbing.NewBranchReferenceName(name), repo.CheckBranch(name)
 }
 
 func parseID(id string) (plumbing.Hash, error) {
-	if !plumbing.IsHash(id) || len(id) != 2*len(plumbing.Hash{}) {
-		return plumbing.ZeroHash, fmt.Errorf("commit %q: want 40 hexadecimal digits", id)
-	}
-	return plumbing.NewHash(id), nil
+	return plumbing.NewHash(id), repo.CheckCommit(id)
 }

@@ -106,7 +106,7 @@ func (s *sight) files(e entry, path string, into map[string][]byte) error {
 	}
 	if e.what() == aFile {
 		data, ok := s.need(plumbing.BlobObject, e.id)
-		if ok && isLFS(data) {
+		if ok && repo.IsLFS(data) {
 			return &repo.UnsafeError{Path: path, Why: "is a Git LFS pointer"}
 		}
 		into[path] = data
@@ -135,15 +135,4 @@ func join(dir, name string) string {
 		return name
 	}
 	return dir + "/" + name
-}
-
-// checkPath refuses what git would not take as a path, and what would reach a
-// place of its own.
-func checkPath(path string) error {
-	for name := range strings.SplitSeq(path, "/") {
-		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.ContainsRune(name, 0) {
-			return fmt.Errorf("path %q: want names with / between them, from the root of the repository", path)
-		}
-	}
-	return nil
 }

@@ -21,6 +21,9 @@ type Fixture struct {
 	Open func(t *testing.T) repo.Repository
 	// Refuse makes every push refused from now on, with these words.
 	Refuse func(t *testing.T, words string)
+	// ServerCommits is set where the server makes the commits: their times, and
+	// how it writes trees from old programs, are its own.
+	ServerCommits bool
 }
 
 // Setup makes a fixture whose branch main has one commit of files. Nil files
@@ -42,6 +45,7 @@ func Run(t *testing.T, setup Setup) {
 		"history through merges":           historyThroughMerges,
 		"history of a long branch":         historyLong,
 		"commit changes what it names":     commitChanges,
+		"commit keeps a file's mode":       commitKeepsModes,
 		"commit keeps odd trees as is":     commitKeepsOddTrees,
 		"commit refuses links":             commitUnsafe,
 		"commit reports author and time":   commitHeader,
