@@ -30,6 +30,20 @@ type Draft struct {
 	Body   string // Markdown
 }
 
+// Fit returns a draft of at most so many characters, of which a host takes no
+// more.
+func (d Draft) Fit(title, body int) Draft {
+	d.Title, d.Body = cut(d.Title, title), cut(d.Body, body)
+	return d
+}
+
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
 // A Proposal is one that was made.
 type Proposal struct {
 	ID     string // the host's, unique in its repository

@@ -17,6 +17,7 @@ package dynamo
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -44,11 +45,14 @@ type Options struct {
 type Store struct {
 	table  string
 	client Client
+	gap    time.Duration // the longest before a throttled request's second round
 }
 
 // Open returns the Store in a table. It asks nothing of the table yet: that one
 // is missing or of another shape is a TableError of the first use.
-func Open(o Options) *Store { return &Store{table: o.Table, client: o.Client} }
+func Open(o Options) *Store {
+	return &Store{table: o.Table, client: o.Client, gap: firstGap}
+}
 
 // Partition returns the value of the partition key of a site's items: what
 // dynamodb:LeadingKeys is to be, without a wildcard, for a role that may use

@@ -75,7 +75,7 @@ func (e *TooLargeError) Error() string {
 // than waiting.
 const (
 	rounds   = 4
-	firstGap = 500 * time.Millisecond // at most; it doubles
+	firstGap = 500 * time.Millisecond // the longest; it doubles
 )
 
 // call calls an operation, again while the table is throttled, and says what its
@@ -91,7 +91,7 @@ func call[In, Out any](ctx context.Context, s *Store, operation func(context.Con
 		}
 		// Any part of the gap, so that those who were throttled together do not
 		// come back together.
-		if err := pause(ctx, rand.N(firstGap<<round)); err != nil {
+		if err := pause(ctx, rand.N(s.gap<<round)); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,12 @@ func (s *Store) explain(err error) error {
 // ofSchema reports whether a ValidationException is about the keys of the
 // table: DynamoDB has no code for that.
 func ofSchema(message string) bool {
-	return strings.Contains(message, "schema") || strings.Contains(message, "Type mismatch for key")
+	for _, said := range []string{"schema", "key condition", "Type mismatch for key"} {
+		if strings.Contains(message, said) {
+			return true
+		}
+	}
+	return false
 }
 
 // brief returns what AWS itself said, without the SDK's account of the request.

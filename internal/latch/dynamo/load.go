@@ -16,9 +16,11 @@ import (
 // Load reads the state of a site, a megabyte a request. See [latch.Store].
 func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches []latch.Latch, err error) {
 	query := &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("pk = :site"),
-		ExpressionAttributeValues: item{":site": text(Partition(site))},
+		TableName: &s.table,
+		// Nothing sorts before the head. The sort key is named all the same, so
+		// that a table without one is an error, not a site without state.
+		KeyConditionExpression:    aws.String("pk = :site AND sk >= :first"),
+		ExpressionAttributeValues: item{":site": text(Partition(site)), ":first": text(sortHead)},
 		ConsistentRead:            aws.Bool(true),
 	}
 	for more := true; more; more = len(query.ExclusiveStartKey) > 0 {

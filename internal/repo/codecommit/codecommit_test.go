@@ -38,13 +38,13 @@ func TestProposals(t *testing.T) {
 			Repository: r,
 			Proposals:  r,
 			Reopened:   true,
-			Push: func(t *testing.T, branch string, files map[string]string) {
+			Push: func(t testing.TB, branch string, files map[string]string) {
 				o.Push(t, base(branch), files, "by a person")
 			},
-			Show:    func(t *testing.T, branch, path string) string { return o.Show(t, base(branch), path) },
-			Merge:   func(t *testing.T, id string, squash bool) { s.Merge(t, id, squash) },
-			Decline: func(t *testing.T, id string) { s.Decline(t, id) },
-			Words:   func(t *testing.T, id string) (string, string, []string) { return s.Words(t, id) },
+			Show:    func(t testing.TB, branch, path string) string { return o.Show(t, base(branch), path) },
+			Merge:   s.Merge,
+			Decline: s.Decline,
+			Words:   s.Words,
 		}
 	})
 }

@@ -118,7 +118,7 @@ func (r *Repository) pull(ctx context.Context, id string) (*types.PullRequest, e
 func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d.Title, d.Body = first(d.Title, mostTitle), first(d.Body, mostBody)
+	d = d.Fit(mostTitle, mostBody)
 	p, err := r.newest(ctx, d.Branch, types.PullRequestStatusEnumOpen)
 	if err == nil {
 		if p == nil {
@@ -175,7 +175,7 @@ func (r *Repository) replaced(ctx context.Context, branch string) error {
 	if err != nil || p == nil || strings.HasPrefix(aws.ToString(p.Title), replacedBy) {
 		return err
 	}
-	return r.entitle(ctx, p, first(replacedBy+aws.ToString(p.Title), mostTitle))
+	return r.entitle(ctx, p, repo.Draft{Title: replacedBy + aws.ToString(p.Title)}.Fit(mostTitle, mostBody).Title)
 }
 
 // Close comments, closes, and removes the branch, in this order. See
@@ -251,11 +251,3 @@ func target(p types.PullRequest) types.PullRequestTarget {
 }
 
 func short(ref *string) string { return strings.TrimPrefix(aws.ToString(ref), "refs/heads/") }
-
-// first returns the first characters of a text.
-func first(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
-}

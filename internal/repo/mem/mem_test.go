@@ -16,17 +16,17 @@ func TestProposals(t *testing.T) {
 		return repotest.Host{
 			Repository: r,
 			Proposals:  r,
-			Push: func(t *testing.T, branch string, files map[string]string) {
+			Push: func(t testing.TB, branch string, files map[string]string) {
 				change := map[string][]byte{}
 				for path, content := range files {
 					change[path] = []byte(content)
 				}
 				r.Push(branch, "by a person", at, change)
 			},
-			Show:    func(t *testing.T, branch, path string) string { return r.FilesAt(branch)[path] },
-			Merge:   func(t *testing.T, id string, squash bool) { r.Merge(id, squash, at) },
-			Decline: func(t *testing.T, id string) { r.Decline(id) },
-			Words:   func(t *testing.T, id string) (string, string, []string) { return r.Words(id) },
+			Show:    func(t testing.TB, branch, path string) string { return r.FilesAt(branch)[path] },
+			Merge:   func(t testing.TB, id string, squash bool) { r.Merge(id, squash, at) },
+			Decline: func(t testing.TB, id string) { r.Decline(id) },
+			Words:   func(t testing.TB, id string) (string, string, []string) { return r.Words(id) },
 		}
 	})
 }

@@ -20,15 +20,15 @@ type Host struct {
 	Reopened bool
 
 	// Push commits files to a branch; "" is the base.
-	Push func(t *testing.T, branch string, files map[string]string)
+	Push func(t testing.TB, branch string, files map[string]string)
 	// Show returns a file of a branch, "" where it is not there.
-	Show func(t *testing.T, branch, path string) string
+	Show func(t testing.TB, branch, path string) string
 	// Merge merges an open proposal, and leaves its branch.
-	Merge func(t *testing.T, id string, squash bool)
+	Merge func(t testing.TB, id string, squash bool)
 	// Decline closes an open proposal unmerged, and leaves its branch.
-	Decline func(t *testing.T, id string)
+	Decline func(t testing.TB, id string)
 	// Words returns what a proposal says.
-	Words func(t *testing.T, id string) (title, body string, comments []string)
+	Words func(t testing.TB, id string) (title, body string, comments []string)
 }
 
 // RunProposals runs the contract of repo.Proposals, and of the branches that
