@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -110,10 +111,10 @@ func (l *lossy) RoundTrip(request *http.Request) (*http.Response, error) {
 	if l.after != nil {
 		l.after()
 	}
-	return nil, &http.ProtocolError{ErrorString: "connection reset"}
+	return nil, io.ErrUnexpectedEOF
 }
 
-// through makes a client use a transport, and retry at once.
+// through makes a client use the transport, and retry at once.
 func through(l *lossy) func(*dynamodb.Options) {
 	l.lost = map[string]bool{}
 	return func(o *dynamodb.Options) {
@@ -122,7 +123,7 @@ func through(l *lossy) func(*dynamodb.Options) {
 	}
 }
 
-// eager retries after any error that is not an answer, and at once.
+// eager retries what the SDK retries, and at once.
 type eager struct{ aws.RetryerV2 }
 
 func (eager) RetryDelay(int, error) (time.Duration, error) { return 0, nil }

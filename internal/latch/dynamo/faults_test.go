@@ -110,9 +110,11 @@ func TestHolderPausedInMidSave(t *testing.T) {
 	client := dynalite.Start(t).Client()
 	for step, at := range map[string]func(operation, sort string) bool{
 		"before it looks at the lease": func(operation, _ string) bool { return operation == "GetItem" },
-		"before a latch":               func(operation, sort string) bool { return operation == "UpdateItem" && strings.HasSuffix(sort, "/web") },
-		"before a drop":                func(operation, _ string) bool { return operation == "DeleteItem" },
-		"before the head":              func(operation, sort string) bool { return operation == "UpdateItem" && sort == "head" },
+		"before its latches": func(operation, sort string) bool {
+			return operation == "UpdateItem" && strings.HasPrefix(sort, "latch#")
+		},
+		"before a drop":   func(operation, _ string) bool { return operation == "DeleteItem" },
+		"before the head": func(operation, sort string) bool { return operation == "UpdateItem" && sort == "head" },
 	} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
@@ -188,7 +190,7 @@ func TestOfSimultaneousSavesOfALatchOneLands(t *testing.T) {
 	t.Parallel()
 	s := open(t, dynalite.Start(t).Client())
 	lease := acquire(t, s, "a", noon)
-	l := save(t, s, lease, latch.Head{}, web("web"))[0]
+	l := web("web")
 	for round := range 5 {
 		var saved [16][]latch.Latch
 		var all sync.WaitGroup

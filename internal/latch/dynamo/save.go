@@ -29,10 +29,10 @@ type write struct {
 // Save writes latches, then the head, each under a condition of its own. See
 // [latch.Store].
 //
-// Before the first latch it looks whether the lease still stands. Where that
-// ends later, in mid-save, a latch that the next holder has written or dropped
-// is left alone, and the head with it, since each write asks for its revision
-// and for a fence that is not newer.
+// Before the first latch it looks whether the lease still stands. Where another
+// takes it later, in mid-save, each write of a latch still asks for the revision
+// that was read and for no newer fence, and that of the head for the lease
+// itself: what the other has written or dropped by then stays so.
 func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
 	// All is encoded before anything is written: what cannot be kept leaves the
 	// state as it was.
