@@ -83,6 +83,11 @@ var importers = map[string][]string{
 	"github.com/go-git/":           {"internal/repo", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/demo", "internal/testenv", "internal/cli", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/testenv"},
+
+	"github.com/google/go-github/":      {"internal/repo/github"},
+	"github.com/bradleyfalzon/":         {"internal/repo/github"},
+	"github.com/getkin/kin-openapi":     {"internal/testenv/github"},
+	"sigs.k8s.io/aws-iam-authenticator": {"internal/eks", "internal/testenv"},
 }
 
 func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -86,5 +87,5 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	return checkpoint.ParseTree(c.Site, objects[directory].Files)
+	return tick.Tree(c.Site, objects[directory])
 }

@@ -65,6 +65,8 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 			[]string{siteDir + " is a symlink", "hint: commit a plain file or folder"}},
 		{"checkpoints is a symlink", func(t *testing.T, w *world) { w.link(t, "checkpoints", "apps") },
 			[]string{"checkpoints is a symlink"}},
+		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
+			[]string{checkpoint.SitePath("prod-eu") + " is a symlink"}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
 		}, []string{checkpoint.SitePath("prod-eu") + ": must be a mapping"}},
@@ -131,14 +133,17 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "mend "+shop+" on the branch; until then what was agreed before it holds"},
+			[]string{shop + `: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "mend " + shop + " on the branch; until then what was agreed before it holds"},
 			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
-			[]string{shop + ": ", "mend "+shop+" on the branch"}, nil,
+			[]string{shop + ": ", "mend " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
 		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
-			[]string{shop + " is a symlink", "hint: commit a plain file", "mend "+shop+" on the branch"}, nil,
+			[]string{shop + " is a symlink", "hint: commit a plain file", "mend " + shop + " on the branch"}, nil,
+			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
+		{"a namespace's folder that is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir+"/shop", "../../apps") },
+			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"a policy edited into nonsense", func(t *testing.T, w *world) { w.replace(t, "gitlatch.yaml", "mode: latch", "mode: latchh") },
 			[]string{"the policy before it is used: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
@@ -163,7 +168,12 @@ func TestTheRestGoesOn(t *testing.T) {
 			case c.made != "" && (subject != c.made || w.origin.Git(t, "rev-parse", "main^") != tip):
 				t.Errorf("the log ends with %q, want %q", subject, c.made)
 			}
-			records := w.origin.Show(t, "main", shop) + w.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "pay"))
+			records := ""
+			for path := range w.origin.Tree(t, "main") {
+				if strings.HasSuffix(path, "/checkpoint.yaml") {
+					records += w.origin.Show(t, "main", path)
+				}
+			}
 			for _, fact := range c.facts {
 				if !strings.Contains(records, fact) {
 					t.Errorf("git does not say %s:\n%s", fact, records)

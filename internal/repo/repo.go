@@ -24,7 +24,7 @@ type Repository interface {
 	// them. A path that is not there has the zero Object and no error. Where a
 	// path's id equals the one in known, its content is not fetched. A path that
 	// is, or leads through, a symlink, a submodule or a Git LFS pointer is an
-	// UnsafeError.
+	// UnsafeError; one below a path is noted in its Object.
 	Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]Object, error)
 
 	// History returns the commits that a commit descends from, itself included,
@@ -48,6 +48,9 @@ type Object struct {
 	// Files is the content by path from the root of the repository: one file, or
 	// all files below a directory. Nil where the id was known already.
 	Files map[string][]byte
+	// Unsafe says of paths below a directory why they are not among its files:
+	// "is a symlink".
+	Unsafe map[string]string
 }
 
 // A LogEntry is one commit of a history.

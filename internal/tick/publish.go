@@ -114,7 +114,7 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := checkpoint.ParseTree(p.Site, objects[directory].Files)
+	tree, err := Tree(p.Site, objects[directory])
 	if err != nil {
 		return nil, err
 	}

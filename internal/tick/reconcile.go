@@ -169,12 +169,24 @@ func (p *pass) readPolicy(o repo.Object) error {
 	return p.usePolicy()
 }
 
+// Tree reads the directory of a site as a repository holds it. What must not be
+// followed in it costs its namespace.
+func Tree(site string, o repo.Object) (checkpoint.Tree, error) {
+	tree, err := checkpoint.ParseTree(site, o.Files)
+	for _, path := range slices.Sorted(maps.Keys(o.Unsafe)) {
+		if err == nil {
+			err = tree.Break(path, &repo.UnsafeError{Path: path, Why: o.Unsafe[path]})
+		}
+	}
+	return tree, err
+}
+
 // readCheckpoints takes the site's directory at the tip.
 func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
 		return nil
 	}
-	tree, err := checkpoint.ParseTree(p.Site, o.Files)
+	tree, err := Tree(p.Site, o)
 	if err != nil {
 		return err
 	}

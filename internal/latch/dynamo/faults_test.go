@@ -119,22 +119,28 @@ func TestHolderPausedInMidSave(t *testing.T) {
 			name := table(t, client, "pk", "sk")
 			other := dynamo.Hasty(dynamo.Options{Table: name, Client: client})
 			lease := acquire(t, other, "a", noon)
-			first := save(t, other, lease, latch.Head{At: noon}, web("web"), web("gone"), web("dropped"))
+			first := save(t, other, lease, latch.Head{At: noon}, web("web"), web("gone"), web("again"), web("dropped"))
 
 			later := noon.Add(time.Hour)
 			var once sync.Once
 			var after map[string]latch.Latch
 			takeover := func() {
 				_, now := load(t, other)
-				web, dropped := now["web"], now["dropped"]
-				web.OptedOut, dropped.OptedOut = true, true
-				put := []latch.Latch{web}
-				if dropped.ID != (workload.ID{}) {
-					put = append(put, dropped)
+				lease := acquire(t, other, "b", later)
+				var put []latch.Latch
+				for _, name := range []string{"web", "dropped"} {
+					if l, ok := now[name]; ok {
+						l.OptedOut = true
+						put = append(put, l)
+					}
 				}
-				if _, err := other.Save(t.Context(), acquire(t, other, "b", later), latch.Head{At: later}, put, []workload.ID{now["gone"].ID}); err != nil {
+				if _, err := other.Save(t.Context(), lease, latch.Head{At: later}, put, []workload.ID{now["gone"].ID, now["again"].ID}); err != nil {
 					t.Errorf("the other: %v", err)
 				}
+				// As young a latch as the paused holder knows, and another.
+				again := web("again")
+				again.OptedOut = true
+				save(t, other, lease, latch.Head{At: later}, again)
 				_, after = load(t, other)
 			}
 			slow := dynamo.Hasty(dynamo.Options{Table: name, Client: watched{client, func(operation string, in any) error {
@@ -143,7 +149,7 @@ func TestHolderPausedInMidSave(t *testing.T) {
 				}
 				return nil
 			}}})
-			if _, err := slow.Save(t.Context(), lease, latch.Head{At: noon.Add(time.Minute)}, first[:2], []workload.ID{first[2].ID}); !errors.Is(err, latch.ErrLost) {
+			if _, err := slow.Save(t.Context(), lease, latch.Head{At: noon.Add(time.Minute)}, first[:3], []workload.ID{first[3].ID}); !errors.Is(err, latch.ErrLost) {
 				t.Errorf("error is %v, want ErrLost", err)
 			}
 			head, latches := load(t, other)
@@ -155,6 +161,27 @@ func TestHolderPausedInMidSave(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever extends a lease at its very end keeps it.
+func TestLeaseExtendedWhileItIsTakenOver(t *testing.T) {
+	t.Parallel()
+	client := dynalite.Start(t).Client()
+	name := table(t, client, "pk", "sk")
+	holder := dynamo.Open(dynamo.Options{Table: name, Client: client})
+	lease := acquire(t, holder, "a", noon)
+	late := noon.Add(time.Hour)
+	var once sync.Once
+	other := dynamo.Open(dynamo.Options{Table: name, Client: watched{client, func(operation string, _ any) error {
+		if operation == "UpdateItem" {
+			once.Do(func() { acquire(t, holder, "a", late) })
+		}
+		return nil
+	}}})
+	if _, err := other.Acquire(t.Context(), "prod", "b", late, late.Add(time.Minute)); !errors.As(err, new(*latch.HeldError)) {
+		t.Errorf("error is %v, want HeldError", err)
+	}
+	save(t, holder, lease, latch.Head{})
 }
 
 func TestOfSimultaneousSavesOfALatchOneLands(t *testing.T) {

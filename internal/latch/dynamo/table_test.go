@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -174,33 +175,40 @@ func TestLoadReadsEveryPage(t *testing.T) {
 	}
 }
 
-// A role is confined to a site by the partition key of every request.
+// A role is confined to a site by the partition key of every request. That
+// reads are consistent no stand-in would miss.
 func TestEveryRequestIsForThePartitionOfItsSite(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
-	seen := map[string]bool{}
+	var seen sync.Map
 	name := table(t, client, "pk", "sk")
-	s := dynamo.Hasty(dynamo.Options{Table: name, Client: watched{client, func(operation string, in any) error {
-		seen[operation] = true
+	s := dynamo.Open(dynamo.Options{Table: name, Client: watched{client, func(operation string, in any) error {
+		seen.Store(operation, true)
 		var site types.AttributeValue
+		consistent := true
 		switch in := in.(type) {
 		case *dynamodb.GetItemInput:
-			site = in.Key["pk"]
+			site, consistent = in.Key["pk"], aws.ToBool(in.ConsistentRead)
+		case *dynamodb.QueryInput:
+			site, consistent = in.ExpressionAttributeValues[":site"], aws.ToBool(in.ConsistentRead)
 		case *dynamodb.UpdateItemInput:
 			site = in.Key["pk"]
 		case *dynamodb.DeleteItemInput:
 			site = in.Key["pk"]
-		case *dynamodb.QueryInput:
-			site = in.ExpressionAttributeValues[":site"]
 		}
 		if key, ok := site.(*types.AttributeValueMemberS); !ok || key.Value != "site#prod" || key.Value != dynamo.Partition("prod") {
 			t.Errorf("%s is for %v", operation, site)
 		}
+		if !consistent {
+			t.Errorf("%s may read what is stale", operation)
+		}
 		return nil
 	}}})
 	life(t, s)
-	if len(seen) != 4 {
-		t.Errorf("operations were %v", seen)
+	for _, operation := range []string{"GetItem", "Query", "UpdateItem", "DeleteItem"} {
+		if _, ok := seen.Load(operation); !ok {
+			t.Errorf("%s was not used", operation)
+		}
 	}
 	var keys []string
 	for _, stored := range scan(t, client, name) {

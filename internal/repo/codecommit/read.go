@@ -43,8 +43,13 @@ func (r *Repository) object(ctx context.Context, commit, path, known string) (o 
 	if o.ID = at.id; o.ID == known {
 		return o, nil
 	}
-	o.Files, err = r.files(ctx, commit, at)
-	return o, err
+	if err := r.files(ctx, commit, at, &o); err != nil {
+		return repo.Object{}, err
+	}
+	if why := o.Unsafe[path]; why != "" {
+		return repo.Object{}, &repo.UnsafeError{Path: path, Why: why}
+	}
+	return o, nil
 }
 
 // find returns what is at a path; ok is false where nothing is.
@@ -68,11 +73,27 @@ func (r *Repository) find(ctx context.Context, commit, path string) (at place, o
 	return at, true, nil
 }
 
-// files returns the content of a file, or of all files below a folder, by path.
-func (r *Repository) files(ctx context.Context, commit string, at place) (map[string][]byte, error) {
-	files, err := r.walk(ctx, commit, at)
+// files adds the content of a file, or of all files below a folder, by path, and
+// what is there that is no file.
+func (r *Repository) files(ctx context.Context, commit string, at place, into *repo.Object) error {
+	into.Files = map[string][]byte{}
+	unsafe := func(path, why string) {
+		if into.Unsafe == nil {
+			into.Unsafe = map[string]string{}
+		}
+		into.Unsafe[path] = why
+	}
+	var files []place
+	all, err := r.walk(ctx, commit, at)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	for _, p := range all {
+		if why := p.kind.unsafe(); why != "" {
+			unsafe(p.path, why)
+		} else {
+			files = append(files, p)
+		}
 	}
 	contents := make([][]byte, len(files))
 	err = each(ctx, len(files), func(ctx context.Context, i int) (err error) {
@@ -80,30 +101,28 @@ func (r *Repository) files(ctx context.Context, commit string, at place) (map[st
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found := make(map[string][]byte, len(files))
 	for i, file := range files {
 		if repo.IsLFS(contents[i]) {
-			return nil, &repo.UnsafeError{Path: file.path, Why: "is a Git LFS pointer"}
+			unsafe(file.path, "is a Git LFS pointer")
+		} else {
+			into.Files[file.path] = contents[i]
 		}
-		found[file.path] = contents[i]
 	}
-	return found, nil
+	return nil
 }
 
-// walk returns the files at a place and below, a level of folders at a time.
-func (r *Repository) walk(ctx context.Context, commit string, at place) (files []place, err error) {
+// walk returns all that is no folder at a place and below, a level of folders at
+// a time.
+func (r *Repository) walk(ctx context.Context, commit string, at place) (leaves []place, err error) {
 	for level := []place{at}; len(level) > 0; {
 		var folders, next []place
 		for _, p := range level {
-			switch {
-			case p.kind.unsafe() != "":
-				return nil, &repo.UnsafeError{Path: p.path, Why: p.kind.unsafe()}
-			case p.kind == aFile:
-				files = append(files, p)
-			default:
+			if p.kind == aFolder {
 				folders = append(folders, p)
+			} else {
+				leaves = append(leaves, p)
 			}
 		}
 		found, err := r.list(ctx, commit, folders)
@@ -118,7 +137,7 @@ func (r *Repository) walk(ctx context.Context, commit string, at place) (files [
 		}
 		level = next
 	}
-	return files, nil
+	return leaves, nil
 }
 
 // differing returns the paths of the files that are not the same at two places,

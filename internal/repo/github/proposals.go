@@ -188,17 +188,18 @@ func (p *Proposals) explain(err error) error {
 	if errors.As(err, &login) {
 		return login
 	}
+	var moved *api.RedirectionError
+	if errors.As(err, &moved) {
+		return fmt.Errorf("GitHub answers %d, the repository %s/%s has moved: configure its new name", moved.StatusCode, p.owner, p.name)
+	}
 	answer := answerOf(err)
 	if answer == nil {
 		return err
 	}
 	status := answer.Response.StatusCode
 	what := advice[status]
-	switch {
-	case status == http.StatusNotFound:
+	if status == http.StatusNotFound {
 		what = fmt.Sprintf(", there is no repository %s/%s or the credentials may not see it", p.owner, p.name)
-	case status/100 == 3:
-		what = fmt.Sprintf(", the repository %s/%s has moved: configure its new name", p.owner, p.name)
 	}
 	return fmt.Errorf("GitHub answers %d%s: %s", status, what, words(answer))
 }

@@ -146,7 +146,7 @@ const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab
 
 // odd is a repository with one of each thing that must not be followed.
 func odd(t *testing.T, setup Setup) Fixture {
-	f := setup(t, map[string]string{"plain/file": "1", "lfs/pointer": lfs})
+	f := setup(t, map[string]string{"plain/file": "1", "lfs/pointer": lfs, "lfs/file": "2", "nested/file": "3"})
 	f.Origin.Commit(t, gitserver.Change{Branch: "main", Message: "odd", Entries: []gitserver.Entry{
 		{Path: "linked", Mode: "120000", Content: "plain"},
 		{Path: "nested/linked", Mode: "120000", Content: "../plain/file"},
@@ -162,11 +162,10 @@ func readUnsafe(t *testing.T, setup Setup) {
 	for path, want := range map[string]repo.UnsafeError{
 		"linked":          {Path: "linked", Why: "is a symlink"},
 		"linked/file":     {Path: "linked", Why: "is a symlink"},
-		"nested":          {Path: "nested/linked", Why: "is a symlink"},
+		"nested/linked":   {Path: "nested/linked", Why: "is a symlink"},
 		"module":          {Path: "module", Why: "is a submodule"},
 		"module/anything": {Path: "module", Why: "is a submodule"},
 		"lfs/pointer":     {Path: "lfs/pointer", Why: "is a Git LFS pointer"},
-		"lfs":             {Path: "lfs/pointer", Why: "is a Git LFS pointer"},
 	} {
 		var unsafe *repo.UnsafeError
 		if _, err := r.Read(within(t), tip, nil, "plain", path); !errors.As(err, &unsafe) || *unsafe != want {
@@ -174,6 +173,18 @@ func readUnsafe(t *testing.T, setup Setup) {
 		}
 	}
 	mustRead(t, r, tip, nil, "plain", "nested/absent")
+
+	// What is beside them can be read.
+	for path, want := range map[string]string{"nested": "nested/linked is a symlink", "lfs": "lfs/pointer is a Git LFS pointer"} {
+		o := mustRead(t, r, tip, nil, path)[path]
+		var unsafe []string
+		for at, why := range o.Unsafe {
+			unsafe = append(unsafe, at+" "+why)
+		}
+		if len(o.Files) != 1 || len(unsafe) != 1 || unsafe[0] != want {
+			t.Errorf("read %s: files %q, unsafe %q; want one file, and %s", path, o.Files, unsafe, want)
+		}
+	}
 }
 
 func readBadArguments(t *testing.T, setup Setup) {

@@ -68,12 +68,7 @@ func (s *Server) operation(pattern string, do operation) http.Handler {
 		status, says := s.do(pattern, request{Request: r, said: said}, do)
 		s.mu.Unlock()
 		answer, err := s.contract.answer(pattern, r, status, says)
-		if status == http.StatusUnauthorized { // described of hardly any
-			answer, _ = json.Marshal(says)
-		} else if err == nil && answer != nil {
-			err = s.contract.response(pattern, r, status, answer)
-		}
-		if err != nil && status != http.StatusUnauthorized {
+		if err != nil {
 			s.t.Errorf("the stand-in's own answer to %s is not as GitHub describes it: %v", pattern, err)
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
