@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -71,12 +72,12 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	r, err := openRepository(env, c)
+	ctx := context.Background()
+	r, _, err := openRepository(ctx, opener(env, c, true))
 	if err != nil {
 		return tree, err
 	}
-	defer closed(&err, r)
-	ctx := context.Background()
+	defer closed(&err, site.Parts{Repository: r})
 	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return tree, err

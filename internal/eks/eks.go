@@ -7,6 +7,7 @@
 package eks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,14 +63,14 @@ func New(config aws.Config, o Options) (*Cluster, error) {
 	if o.Clock == nil {
 		return nil, errors.New("new cluster: a clock is required")
 	}
+	// A role is assumed from the program's own region: the cluster's may be one
+	// that is not enabled for the program's account.
+	config.Region, o.Region = cmp.Or(config.Region, o.Region), cmp.Or(o.Region, config.Region)
 	if o.RoleARN != "" {
 		config = assume(config, o)
 	}
 	caller := sts.NewFromConfig(config)
-	if o.Region != "" {
-		config.Region = o.Region
-	}
-	o.Region = config.Region
+	config.Region = o.Region
 	sign, err := signer(config, o.Name)
 	if err != nil {
 		return nil, err

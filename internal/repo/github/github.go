@@ -31,6 +31,8 @@ type Options struct {
 	Author gitwire.Author
 	// Pause waits before a failed push is tried again. See gitwire.Options.
 	Pause func(ctx context.Context, try int) error
+	// MaxBytes bounds what is downloaded at once. See gitwire.Options.
+	MaxBytes int64
 	// TempDir is where a download that is large is kept. See gitwire.Options.
 	TempDir string
 }
@@ -54,7 +56,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 		return nil, nil, err
 	}
 	git, err := gitwire.Open(gitwire.Options{
-		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Pause: o.Pause, TempDir: o.TempDir,
+		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
 		Transport: &login{tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
 	})
 	if err != nil {
