@@ -29,9 +29,8 @@ import (
 )
 
 // An Opener opens what a configuration names, and nothing else. Opening asks
-// nothing of anybody, but for a secret of GitHub's, which is read from Secrets
-// Manager. AWS's own configuration and a state in memory are kept from one Open
-// to the next.
+// nothing of anybody: what is there shows with the first use. AWS's own
+// configuration and a state in memory are kept from one Open to the next.
 type Opener struct {
 	Config config.Config
 	Getenv func(string) string
@@ -182,22 +181,18 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, err
 	}
-	credentials, err := held.read(ctx, secretsmanager.NewFromConfig(own))
-	if err != nil {
-		return nil, nil, err
-	}
 	transport, err := trusting(c.CAFile)
 	if err != nil {
 		return nil, nil, err
 	}
 	r, proposals, err := github.Open(github.Options{
-		Repository:  c.GitHub.Repository,
-		Branch:      c.Branch,
-		APIURL:      c.GitHub.APIURL,
-		Credentials: credentials,
-		Transport:   transport,
-		MaxBytes:    int64(c.MaxBytes),
-		Author:      author(o.Config.Commit.Author),
+		Repository: c.GitHub.Repository,
+		Branch:     c.Branch,
+		APIURL:     c.GitHub.APIURL,
+		Secret:     held.from(secretsmanager.NewFromConfig(own)),
+		Transport:  transport,
+		MaxBytes:   int64(c.MaxBytes),
+		Author:     author(o.Config.Commit.Author),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("repository.github: %w", err)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,8 +175,9 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 	}
 }
 
-// The secret of GitHub's is read once, from where AWS's own variables say.
-func TestGitHubIsOpenedWithASecret(t *testing.T) {
+// The secret of GitHub's is read with the first request, from where AWS's own
+// variables say.
+func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	server := moto.Start(t)
 	isolated(t, moto.Region)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
@@ -181,16 +185,26 @@ func TestGitHubIsOpenedWithASecret(t *testing.T) {
 	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("gitlatch/token"), SecretString: aws.String("github_pat_x")}); err != nil {
 		t.Fatal(err)
 	}
-	document := "state: {memory: {}}\nrepository: {github: {repository: team/site, tokenSecret: gitlatch/token}}"
+	var shown []string
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, token, _ := r.BasicAuth()
+		shown = append(shown, token)
+		http.NotFound(w, r)
+	}))
+	defer host.Close()
+	document := "state: {memory: {}}\nrepository: {github: {repository: team/site, apiURL: " + host.URL + "/api/v3/, tokenSecret: gitlatch/token}}"
 	r, proposals, err := opener(t, document).Repository(t.Context())
-	if err != nil || proposals == nil {
-		t.Fatalf("proposals %v, error %v", proposals, err)
+	if err != nil || proposals == nil || len(shown) > 0 {
+		t.Fatalf("proposals %v, requests %v, error %v", proposals, shown, err)
 	}
-	if err := (Parts{Repository: r}).Close(); err != nil {
-		t.Error(err)
+	if _, _, err := r.Heads(t.Context()); err == nil || len(slices.Compact(shown)) != 1 || shown[0] != "github_pat_x" {
+		t.Errorf("requests with %q, error %v", shown, err)
 	}
-	if _, _, err := opener(t, strings.Replace(document, "/token}", "/other}", 1)).Repository(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "repository.github.tokenSecret: secret gitlatch/other: create the secret") {
+	r, _, err = opener(t, strings.Replace(document, "/token}", "/other}", 1)).Repository(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Heads(t.Context()); err == nil || !strings.Contains(err.Error(), "repository.github.tokenSecret: secret gitlatch/other: create the secret") {
 		t.Errorf("error %v", err)
 	}
 	ca := filepath.Join(t.TempDir(), "ca.pem")

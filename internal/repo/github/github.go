@@ -23,6 +23,9 @@ type Options struct {
 	APIURL string
 	// Credentials are an App's, or a token.
 	Credentials Credentials
+	// Secret reads them instead, with the first request. It is asked again where
+	// it fails.
+	Secret func(context.Context) (Credentials, error)
 
 	// Transport replaces the HTTP transport. Nil is the standard one.
 	Transport http.RoundTripper
@@ -50,7 +53,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}
-	tokens, err := newTokens(o.Credentials, name, at.api, o.Transport)
+	tokens, err := newTokens(o, name, at.api)
 	problems = append(problems, err)
 	if err := errors.Join(problems...); err != nil {
 		return nil, nil, err

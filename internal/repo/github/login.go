@@ -18,42 +18,61 @@ import (
 // tokens hands out the token to use. An App's is minted with the first request,
 // and again a minute before its hour is over.
 type tokens struct {
-	fixed string // "" with an App
-	app   App
-	mint  func() *ghinstallation.Transport
+	secret func(context.Context) (Credentials, error) // nil once the credentials are known
+	mint   func(App) (*ghinstallation.Transport, error)
 
 	mu     sync.Mutex
-	source *ghinstallation.Transport
+	fixed  string // "" with an App
+	app    App
+	source *ghinstallation.Transport // nil with a token
 }
 
-func newTokens(c Credentials, name, apiURL string, transport http.RoundTripper) (*tokens, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	t := &tokens{fixed: c.Token, app: c.App}
-	if t.fixed != "" {
+func newTokens(o Options, name, apiURL string) (*tokens, error) {
+	t := &tokens{secret: o.Secret, mint: func(app App) (*ghinstallation.Transport, error) {
+		own, err := ghinstallation.NewAppsTransport(o.Transport, app.ID, app.PrivateKey)
+		if err != nil {
+			return nil, errors.New("privateKey: is not an RSA key that can be read")
+		}
+		own.BaseURL = apiURL
+		source := ghinstallation.NewFromAppsTransport(own, app.InstallationID)
+		source.InstallationTokenOptions = &api.InstallationTokenOptions{Repositories: []string{name}}
+		return source, nil
+	}}
+	if t.secret != nil {
 		return t, nil
 	}
-	app, err := ghinstallation.NewAppsTransport(transport, c.App.ID, c.App.PrivateKey)
-	if err != nil {
-		return nil, errors.New("privateKey: is not an RSA key that can be read")
+	return t, t.use(o.Credentials)
+}
+
+// use makes credentials those that tokens come from.
+func (t *tokens) use(c Credentials) (err error) {
+	if err := c.check(); err != nil {
+		return err
 	}
-	app.BaseURL = apiURL
-	t.mint = func() *ghinstallation.Transport {
-		source := ghinstallation.NewFromAppsTransport(app, c.App.InstallationID)
-		source.InstallationTokenOptions = &api.InstallationTokenOptions{Repositories: []string{name}}
-		return source
+	if c.Token == "" {
+		if t.source, err = t.mint(c.App); err != nil {
+			return err
+		}
 	}
-	t.source = t.mint()
-	return t, nil
+	t.secret, t.fixed, t.app = nil, c.Token, c.App
+	return nil
 }
 
 func (t *tokens) get(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.secret != nil {
+		c, err := t.secret(ctx)
+		if err == nil {
+			err = t.use(c)
+		}
+		if err != nil {
+			return "", &loginError{err}
+		}
+	}
 	if t.fixed != "" {
 		return t.fixed, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	token, err := t.source.Token(ctx)
 	if err != nil {
 		return "", t.explain(err)
@@ -64,13 +83,15 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 // renew forgets a token that the server does not know any more. It is false
 // where there is no other.
 func (t *tokens) renew(ctx context.Context, refused string) bool {
-	if t.fixed != "" {
-		return false
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.source == nil {
+		return false
+	}
 	if token, err := t.source.Token(ctx); err == nil && token == refused {
-		t.source = t.mint()
+		if source, err := t.mint(t.app); err == nil {
+			t.source = source
+		}
 	}
 	return true
 }
@@ -96,13 +117,15 @@ func (t *tokens) explain(err error) error {
 	if advice != "" {
 		advice = ", " + advice
 	}
-	return &loginError{fmt.Sprintf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, repo.OneLine(said.Message))}
+	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, repo.OneLine(said.Message))}
 }
 
 // A loginError is that no token was handed out: nothing was sent.
-type loginError struct{ words string }
+type loginError struct{ cause error }
 
-func (e *loginError) Error() string { return e.words }
+func (e *loginError) Error() string { return e.cause.Error() }
+
+func (e *loginError) Unwrap() error { return e.cause }
 
 // A login puts a token on each request. Where it is refused as one that is not
 // known, it is renewed, and the request sent again, once.
