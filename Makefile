@@ -17,6 +17,8 @@ demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=
 .PHONY: test
 test: ## Test everything, with a real control plane, which is built once (some minutes)
 	@scripts/need.sh all
+	@scripts/npm/install.sh >/dev/null
+	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
 	go vet ./...
 	go test -json -timeout 20m ./... | go run ./scripts/summary
@@ -53,5 +55,5 @@ fmt: ## Format the Go files
 	gofmt -w functions internal scripts
 
 .PHONY: clean
-clean: ## Remove what was built; the control plane of the tests stays in .cache
+clean: ## Remove what was built; what the tests run on stays in .cache
 	rm -rf bin .aws-sam

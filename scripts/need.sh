@@ -2,7 +2,8 @@
 # Says all at once what this machine lacks for the tests, and how to get it.
 #
 #   scripts/need.sh short    Go and git
-#   scripts/need.sh all      and what the real control plane is built with
+#   scripts/need.sh all      and what the real control plane is built with, and
+#                            what the stand-ins for AWS run on
 #
 # It is plain sh, since bash may be among what is missing.
 set -u
@@ -46,6 +47,12 @@ if [ "${1:-all}" = all ]; then
 	for tool in sha256sum mktemp find; do
 		command -v "$tool" >/dev/null || lack "$tool" "not found" "GNU coreutils and findutils; macOS: brew install coreutils findutils"
 	done
+	need node 18 "$(node --version 2>/dev/null | sed 's/^v//')" "https://nodejs.org/"
+	need npm 8 "$(npm --version 2>/dev/null)" "it comes with node"
+	need python3 3.11 "$(python3 -c 'import platform; print(platform.python_version())' 2>/dev/null)" "https://www.python.org/downloads/"
+	if command -v python3 >/dev/null && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+		lack "python3 venv" "not found" "Debian: apt install python3-venv"
+	fi
 	# Building the control plane fills Go's build cache once.
 	if ! ls -d .cache/controlplane/*/kube-apiserver >/dev/null 2>&1; then
 		cache=$(go env GOCACHE 2>/dev/null)
