@@ -140,7 +140,7 @@ func functionsHaveBuildTargets(t *testing.T, of template) (broken []string) {
 	for _, found := range buildTarget.FindAllSubmatch(makefile, -1) {
 		targets[string(found[1])] = true
 	}
-	for id, f := range functions(deployed(t, of, samples[0]).resources()) {
+	for id, f := range functions(of.section("Resources")) {
 		if !targets[id] {
 			broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
 		}

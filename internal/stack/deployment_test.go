@@ -18,6 +18,7 @@ const (
 // A deployment is a template with the parameters given, resolved as
 // CloudFormation would.
 type deployment struct {
+	t          *testing.T
 	template   template
 	stack      string
 	parameters map[string]string
@@ -26,7 +27,7 @@ type deployment struct {
 
 func deploy(t *testing.T, of template, stack string, given map[string]string) deployment {
 	t.Helper()
-	d := deployment{of, stack, map[string]string{}, map[string]string{}}
+	d := deployment{t, of, stack, map[string]string{}, map[string]string{}}
 	for name, definition := range of.section("Parameters") {
 		value, isGiven := given[name]
 		if standard := at(definition, "Default"); !isGiven && standard != nil {
@@ -78,7 +79,8 @@ func (d deployment) violated() []string {
 }
 
 // resources returns what is made, by logical id, with its intrinsics resolved.
-// A reference to what is not made panics: CloudFormation would refuse it, too.
+// A reference to what is not made fails the test: CloudFormation would refuse it,
+// too.
 func (d deployment) resources() map[string]any {
 	made := map[string]any{}
 	for id, r := range d.template.section("Resources") {
@@ -116,7 +118,7 @@ func (d deployment) holds(v any) bool {
 	case "Condition":
 		definition, known := d.template.section("Conditions")[fmt.Sprint(argument)]
 		if !known {
-			panic(fmt.Sprintf("%s: there is no condition %v", d.template.name, argument))
+			d.t.Fatalf("%s: there is no condition %v", d.template.name, argument)
 		}
 		return d.holds(definition)
 	case "Fn::Equals":
@@ -128,7 +130,8 @@ func (d deployment) holds(v any) bool {
 	case "Fn::Or":
 		return slices.ContainsFunc(arguments, d.holds)
 	}
-	panic(fmt.Sprintf("%s: %v is no condition", d.template.name, v))
+	d.t.Fatalf("%s: %v is no condition", d.template.name, v)
+	return false
 }
 
 // nothing stands for AWS::NoValue.
@@ -198,7 +201,7 @@ func (d deployment) call(name string, argument any) any {
 	case "Fn::FindInMap":
 		found := at(d.template.section("Mappings"), d.text(arguments[0]), d.text(arguments[1]), d.text(arguments[2]))
 		if found == nil {
-			panic(fmt.Sprintf("%s: nothing is mapped at %v", d.template.name, d.resolve(arguments)))
+			d.t.Fatalf("%s: nothing is mapped at %v", d.template.name, d.resolve(arguments))
 		}
 		return found
 	case "Fn::Split":
@@ -210,13 +213,14 @@ func (d deployment) call(name string, argument any) any {
 	case "Fn::ImportValue":
 		value, exported := d.imports[d.text(argument)]
 		if !exported {
-			panic(fmt.Sprintf("%s: no stack exports %s", d.template.name, d.text(argument)))
+			d.t.Fatalf("%s: no stack exports %s", d.template.name, d.text(argument))
 		}
 		return value
 	case "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or":
 		return d.holds(map[string]any{name: argument})
 	}
-	panic(fmt.Sprintf("%s: %s is not known to these tests", d.template.name, name))
+	d.t.Fatalf("%s: %s is not known to these tests", d.template.name, name)
+	return nil
 }
 
 var placeholder = regexp.MustCompile(`\$\{([^!}]+)\}`)
@@ -265,7 +269,8 @@ func (d deployment) attribute(id, name string) any {
 	case "QueueName", "GroupId":
 		return d.physical(id)
 	}
-	panic(fmt.Sprintf("%s: attribute %s of %s is not known to these tests", d.template.name, name, id))
+	d.t.Fatalf("%s: attribute %s of %s is not known to these tests", d.template.name, name, id)
+	return nil
 }
 
 // physical is a name such as CloudFormation gives.
@@ -276,7 +281,7 @@ func (d deployment) physical(id string) string {
 
 func (d deployment) typeOf(id string) string {
 	if !d.makes(id) {
-		panic(fmt.Sprintf("%s: %s is referred to, and not made", d.template.name, id))
+		d.t.Fatalf("%s: %s is referred to, and not made", d.template.name, id)
 	}
 	return fmt.Sprint(at(d.template.section("Resources"), id, "Type"))
 }
@@ -295,7 +300,7 @@ var arns = map[string]string{
 func (d deployment) arn(id string) string {
 	shape, known := arns[d.typeOf(id)]
 	if !known {
-		panic(fmt.Sprintf("%s: the ARN of a %s is not known to these tests", d.template.name, d.typeOf(id)))
+		d.t.Fatalf("%s: the ARN of a %s is not known to these tests", d.template.name, d.typeOf(id))
 	}
 	return fmt.Sprintf(shape, d.physical(id))
 }

@@ -11,7 +11,7 @@ type request struct {
 	name    string
 	allowed bool
 
-	of       string // the sample that is deployed
+	of       string // the sample that is deployed, or theSpoke
 	role     string // whose policies decide; "" is nobody of this account
 	as       string // the principal, where there is no role
 	action   string
@@ -21,6 +21,9 @@ type request struct {
 }
 
 const (
+	// theSpoke is infra/spoke.yaml, deployed.
+	theSpoke = "infra/spoke.yaml"
+
 	// accountDecides is the policy of a key that is not of the stack: that of its
 	// creation by default, which leaves it to the policies of the account.
 	accountDecides = "account"
@@ -45,6 +48,7 @@ func via(service string) map[string]string {
 func from(account string) map[string]string {
 	return map[string]string{"aws:SourceAccount": account, "aws:SecureTransport": "true"}
 }
+func externally(id string) map[string]string { return map[string]string{"sts:ExternalId": id} }
 
 const (
 	allow = true
@@ -122,6 +126,13 @@ var requests = []request{
 	{"run as the role", allow, "github", "", "lambda.amazonaws.com", "sts:AssumeRole", "LatchRole", "LatchRole.AssumeRolePolicyDocument", nil},
 	{"take the role over", deny, "github", "", elsewhere, "sts:AssumeRole", "LatchRole", "LatchRole.AssumeRolePolicyDocument", nil},
 
+	{"assume the spoke's role with the external id", allow, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("edge-7f3a")},
+	{"assume the spoke's role with another's", deny, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("other")},
+	{"assume the spoke's role without the external id", deny, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", nil},
+	{"assume the spoke's role as somebody else", deny, theSpoke, "", elsewhere, "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("edge-7f3a")},
+	{"find the spoke's cluster", allow, theSpoke, "SpokeRole", "", "eks:DescribeCluster", clusters + "edge", "", nil},
+	{"find another cluster of the spoke's account", deny, theSpoke, "SpokeRole", "", "eks:DescribeCluster", clusters + "core", "", nil},
+
 	{"alarm by the key", allow, "github", "", "cloudwatch.amazonaws.com", "kms:Decrypt", "Key", "Key.KeyPolicy", from(account)},
 	{"alarm by a data key", allow, "github", "", "cloudwatch.amazonaws.com", "kms:GenerateDataKey", "Key", "Key.KeyPolicy", from(account)},
 	{"alarm by the key for another account", deny, "github", "", "cloudwatch.amazonaws.com", "kms:Decrypt", "Key", "Key.KeyPolicy", from(otherAccount)},
@@ -134,23 +145,22 @@ var requests = []request{
 
 func TestIAMDecidesAsTheTableSays(t *testing.T) {
 	t.Parallel()
-	for _, f := range decide(t, source, read(t, source), requests) {
+	for _, f := range decide(t, source, read(t, source), read(t, spokeSource), requests) {
 		t.Error(f)
 	}
 }
 
 // decide asks a simulator of IAM, and returns where it decides otherwise than
 // the table says.
-func decide(t *testing.T, file string, of template, requests []request) (found []finding) {
+func decide(t *testing.T, file string, main, spokes template, requests []request) (found []finding) {
 	t.Helper()
-	resources, deployments := map[string]map[string]any{}, map[string]deployment{}
+	deployments := map[string]deployment{theSpoke: deploy(t, spokes, "gitlatch-spoke-edge", spoke)}
 	for _, s := range samples {
-		deployments[s.name] = deployed(t, of, s)
-		resources[s.name] = deployments[s.name].resources()
+		deployments[s.name] = deployed(t, main, s)
 	}
 	var asked []map[string]any
 	for _, r := range requests {
-		asked = append(asked, r.simulated(deployments[r.of], resources[r.of]))
+		asked = append(asked, r.simulated(deployments[r.of], deployments[r.of].resources()))
 	}
 	type answer struct{ Name, Decision, Error string }
 	answers := decode[answer](t, node(t, "simulate.js", asked))

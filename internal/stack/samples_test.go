@@ -6,7 +6,10 @@ import (
 	"testing"
 )
 
-const source = "template.yaml"
+const (
+	source      = "template.yaml"
+	spokeSource = "infra/spoke.yaml"
+)
 
 // A sample is one way to deploy the template.
 type sample struct {
@@ -64,6 +67,14 @@ var samples = []sample{
 		"PublishMode":          "proposal",
 		"AccessEntry":          "none",
 	}},
+}
+
+// spoke is how infra/spoke.yaml is deployed for the sample of that name.
+var spoke = map[string]string{
+	"ClusterName": "edge",
+	"RoleName":    "gitlatch-edge",
+	"HubRoleArn":  "arn:aws:iam::111122223333:role/gitlatch-123-LatchRole-1A2B3C4D5E6F",
+	"ExternalId":  "edge-7f3a",
 }
 
 // deployed deploys a sample of a template, beside the stack that some share the
