@@ -1,19 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
-	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -29,10 +28,16 @@ type event struct {
 	DryRun bool `json:"dryRun"`
 }
 
+// openDeadline bounds what is opened before the first event, which Lambda gives
+// ten seconds.
+const openDeadline = 9 * time.Second
+
 // handler is what warm invocations share: connections, and what they opened.
 type handler struct {
 	config config.Config
+	opener *site.Opener
 	parts  site.Parts
+	stale  bool // parts are closed, since the last tick failed
 	log    zerolog.Logger
 }
 
@@ -45,43 +50,38 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStore(c.State)
-	if err != nil {
-		return nil, err
-	}
-	cluster, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
-	if err != nil {
-		return nil, err
-	}
-	sampler, err := kube.New(cluster, kube.Options{Site: c.Site, Clock: clock})
-	if err != nil {
-		return nil, err
-	}
-	repository, err := site.Repository(c, getenv)
-	if err != nil {
-		return nil, err
-	}
-	return &handler{
-		config: c,
-		parts:  site.Parts{Sampler: sampler, Store: store, Repository: repository, Clock: clock},
-		log:    log,
-	}, nil
+	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log}
+	// Before the first event a function has a whole CPU, which what is opened by
+	// an event would have to wait for.
+	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
+	defer cancel()
+	h.parts, err = h.opener.Open(ctx)
+	return h, err
 }
 
-// openStore opens the state. In memory it lives as long as the execution
-// environment; the next one reads declared levels back from git.
-func openStore(s config.State) (latch.Store, error) {
-	if s.Bolt != "" {
-		return nil, errors.New("state.bolt: a function has no file that outlives it; use another state")
+// parse reads an event for the configured site. What it does not know it
+// refuses: who misspells dryRun must not find a commit.
+func (h *handler) parse(payload json.RawMessage) (e event, err error) {
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil && !errors.Is(err, io.EOF) {
+		return e, fmt.Errorf(`event: %w; want {"site": %q, "dryRun": true} or less`, err, h.config.Site)
 	}
-	return mem.New(), nil
+	if e.Site != "" && e.Site != h.config.Site {
+		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
+	}
+	return e, nil
 }
 
 // handle makes one tick. What could not be read, or needs a person, is an error
 // of the invocation, so that it is counted and alarmed; all else was done.
-func (h *handler) handle(ctx context.Context, e event) (report.Document, error) {
-	if e.Site != "" && e.Site != h.config.Site {
-		return report.Document{}, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
+func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.Document, error) {
+	e, err := h.parse(payload)
+	if err != nil {
+		return report.Document{}, err
+	}
+	if err := h.reopen(ctx); err != nil {
+		return report.Document{}, err
 	}
 	parts := h.parts
 	parts.Owner = "latch"
@@ -94,5 +94,24 @@ func (h *handler) handle(ctx context.Context, e event) (report.Document, error) 
 	start := parts.Clock()
 	r, err := t.Run(ctx)
 	report.Log(h.log, r, parts.Clock().Sub(start), err)
+	h.stale = err != nil
 	return report.New(r).Brief(), errors.Join(err, r.Err())
+}
+
+// reopen opens the parts anew after a tick that failed: a secret that was
+// rotated, or an address that moved, is not to fail every tick of this
+// environment.
+func (h *handler) reopen(ctx context.Context) error {
+	if !h.stale {
+		return nil
+	}
+	if err := h.parts.Close(); err != nil {
+		return err
+	}
+	parts, err := h.opener.Open(ctx)
+	if err != nil {
+		return err
+	}
+	h.parts, h.stale = parts, false
+	return nil
 }

@@ -22,7 +22,7 @@ const module = "github.com/gitlatch/gitlatch/"
 // Pure packages decide: values and an instant go in, values come out. They are
 // small enough to be read and fast enough to be tried by the hundred thousand,
 // which ends where the first of them reaches a network or a clock.
-var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/latch"}
+var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/latch", "internal/alert"}
 
 // What pure packages may reach beyond the standard library and themselves.
 var pureMayReach = []string{"go.yaml.in/yaml/v3"}
@@ -83,6 +83,11 @@ var importers = map[string][]string{
 	"github.com/go-git/":           {"internal/repo", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/demo", "internal/testenv", "internal/cli", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/testenv"},
+
+	"github.com/google/go-github/":      {"internal/repo/github"},
+	"github.com/bradleyfalzon/":         {"internal/repo/github"},
+	"github.com/getkin/kin-openapi":     {"internal/testenv/github"},
+	"sigs.k8s.io/aws-iam-authenticator": {"internal/eks", "internal/testenv"},
 }
 
 func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {

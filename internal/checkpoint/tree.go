@@ -77,6 +77,20 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	return t, nil
 }
 
+// Break notes that a file or folder of the site cannot be read as what it is.
+// It costs its namespace, as a broken record does. Where it belongs to none it
+// is left alone, but for site.yaml, whose error comes back.
+func (t Tree) Break(file string, why error) error {
+	if file == SitePath(t.name) {
+		return why
+	}
+	if namespace, name, ok := split(t.name, file); ok && (name == "" || name == recordFile || name == componentFile) {
+		delete(t.Records, namespace)
+		t.Broken[namespace] = why
+	}
+	return nil
+}
+
 // split takes apart the path of a file that belongs to a namespace.
 func split(site, file string) (namespace, name string, ok bool) {
 	rest, below := strings.CutPrefix(file, Directory(site)+"/")

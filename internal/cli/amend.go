@@ -86,12 +86,18 @@ nothing of them is committed. A time that has passed ends a hold.`,
 			if err := o.amend(c.Context(), a); err != nil {
 				return err
 			}
-			held := "site " + o.config.Site
+			held := []string{"site " + o.config.Site}
 			if len(args) > 0 {
-				held = fmt.Sprint(a.Workloads)
+				held = names(a.Workloads)
 			}
-			_, err = fmt.Fprintf(env.Out, "%s: held until %s\n", held, at.UTC().Format(time.RFC3339))
-			return err
+			what := "held until " + at.UTC().Format(time.RFC3339)
+			if !at.After(env.Clock()) {
+				what = "no longer held"
+			}
+			for _, one := range held {
+				fmt.Fprintf(env.Out, "%s: %s\n", one, what)
+			}
+			return nil
 		},
 	}
 	f.register(c)
@@ -123,6 +129,9 @@ func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error
 	if err != nil {
 		return nil, err
 	}
+	if len(latches) == 0 {
+		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", o.config.Site)
+	}
 	var known, found []workload.ID
 	for _, l := range latches {
 		known = append(known, l.ID)
@@ -135,6 +144,14 @@ func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error
 		found = append(found, id)
 	}
 	return found, nil
+}
+
+func names(ids []workload.ID) []string {
+	var all []string
+	for _, id := range ids {
+		all = append(all, id.String())
+	}
+	return all
 }
 
 func (o *opened) amend(ctx context.Context, a tick.Amendment) error {

@@ -29,6 +29,9 @@ func Run(env Env, args []string) int {
 	root.SetErr(env.Err)
 	if err := root.Execute(); err != nil {
 		fmt.Fprintln(env.Err, "gitlatch:", err)
+		for _, hint := range hintsFor(err) {
+			fmt.Fprintln(env.Err, "hint:", hint)
+		}
 		return 1
 	}
 	return 0
@@ -59,11 +62,21 @@ git copes with today's traffic, without drowning the repository in commits.`,
 	return root
 }
 
+// arguments makes cobra's checks of positional arguments say what is wanted.
+func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if check(c, args) != nil {
+			return fmt.Errorf("%s: wants %s, got %q; see %[1]s --help", c.CommandPath(), want, args)
+		}
+		return nil
+	}
+}
+
 func newVersion(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(env.Out, "gitlatch", env.Version)
 			return err

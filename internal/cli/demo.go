@@ -21,7 +21,7 @@ func newDemo(env Env) *cobra.Command {
 state file and a bare git repository in a temporary folder, and shows what came
 of it. With --cluster real it looks once at the cluster of the current context,
 which it only reads, and commits to a scratch repository.`,
-		Args: cobra.NoArgs,
+		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -36,7 +36,7 @@ which it only reads, and commits to a scratch repository.`,
 			case "real":
 				config, err := kubeconfig.Load(kubeconfig.Choice{})
 				if err != nil {
-					return err
+					return fmt.Errorf("%w; set KUBECONFIG, or choose with kubectl config use-context", err)
 				}
 				return demo.Once(ctx, env.Out, config, dir, env.Clock)
 			}

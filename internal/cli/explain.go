@@ -24,7 +24,7 @@ func newExplain(env Env) *cobra.Command {
 		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
 what git declares, at which counts it would leave that level, which timers run,
 and what would be decided now.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			o, err := f.open(env, true)
 			if err != nil {
@@ -121,7 +121,7 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 
 func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Time) {
 	if n := len(l.Up.Levels); n > 0 {
-		line("timer", "%d samples in a row round to %v", n, l.Up.Levels)
+		line("timer", "%d samples in a row round to %s", n, strings.Trim(fmt.Sprint(l.Up.Levels), "[]"))
 	}
 	if l.Down.Running() {
 		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",

@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,12 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -42,11 +41,11 @@ func (f *flags) config() (config.Config, error) {
 	if err != nil {
 		return config.Config{}, err
 	}
-	if f.kubeconfig != "" {
-		c.Cluster.Kubeconfig = f.kubeconfig
-	}
-	if f.context != "" {
-		c.Cluster.Context = f.context
+	if f.kubeconfig != "" || f.context != "" {
+		c.Cluster = config.Cluster{
+			Kubeconfig: cmp.Or(f.kubeconfig, c.Cluster.Kubeconfig),
+			Context:    cmp.Or(f.context, c.Cluster.Context),
+		}
 	}
 	return c, nil
 }
@@ -71,64 +70,67 @@ func (f *flags) base() (config.Config, error) {
 type opened struct {
 	config config.Config
 	parts  site.Parts
-	close  []io.Closer
 }
 
 // Close closes what was opened.
-func (o *opened) Close() error {
-	var err error
-	for _, c := range o.close {
-		err = errors.Join(err, c.Close())
-	}
-	return err
-}
+func (o *opened) Close() error { return o.parts.Close() }
 
 func (o *opened) tick() *tick.Tick { return site.Tick(o.config, o.parts) }
 
 // open opens all parts of a site. With reading the state file is not made where
 // it is not there yet.
-func (f *flags) open(env Env, reading bool) (o *opened, err error) {
+func (f *flags) open(env Env, reading bool) (*opened, error) {
 	c, err := f.config()
 	if err != nil {
 		return nil, err
 	}
-	o = &opened{config: c, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
-	defer func() {
-		if err != nil {
-			closed(&err, o)
-		}
-	}()
-	cluster, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
-	if err != nil {
-		return nil, err
+	o := &opened{config: c, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
+	if err := o.open(context.Background(), opener(env, c, reading)); err != nil {
+		return nil, errors.Join(err, o.Close())
 	}
-	if o.parts.Sampler, err = kube.New(cluster, kube.Options{Site: c.Site, Clock: env.Clock}); err != nil {
-		return nil, err
-	}
-	if o.parts.Store, err = o.openStore(reading); err != nil {
-		return nil, err
-	}
-	repository, err := openRepository(env, c)
-	if err != nil {
-		return nil, err
-	}
-	o.parts.Repository, o.close = repository, append(o.close, repository)
 	return o, nil
 }
 
-func openRepository(env Env, c config.Config) (*gitwire.Repository, error) {
-	r, err := site.Repository(c, env.Getenv)
-	if err != nil {
-		return nil, fmt.Errorf("open the repository of site %s: %w", c.Site, err)
+func (o *opened) open(ctx context.Context, from *site.Opener) (err error) {
+	if o.parts.Sampler, err = from.Cluster(ctx); err != nil {
+		return chooseCluster(o.config, err)
 	}
-	return r, nil
+	if o.parts.Store, err = from.Store(ctx); err != nil {
+		return err
+	}
+	if o.parts.Alerts, err = from.Alerts(ctx); err != nil {
+		return err
+	}
+	o.parts.Repository, o.parts.Proposals, err = openRepository(ctx, from)
+	return err
 }
 
-func (o *opened) openStore(reading bool) (latch.Store, error) {
-	path := o.config.State.Bolt
-	if path == "" {
-		return mem.New(), nil
+// opener returns what opens the parts of a site. With reading a state file is
+// not made where it is not there yet.
+func opener(env Env, c config.Config, reading bool) *site.Opener {
+	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, Bolt: func(path string) (latch.Store, error) {
+		return openFile(path, reading)
+	}}
+}
+
+// chooseCluster says how to choose another cluster than the one that could not be
+// opened, where flags can.
+func chooseCluster(c config.Config, err error) error {
+	if c.Cluster.EKS != (config.EKS{}) {
+		return err
 	}
+	return fmt.Errorf("%w; choose a cluster with --kubeconfig and --context, or set KUBECONFIG", err)
+}
+
+func openRepository(ctx context.Context, from *site.Opener) (repo.Repository, repo.Proposals, error) {
+	r, proposals, err := from.Repository(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the repository of site %s: %w", from.Config.Site, err)
+	}
+	return r, proposals, nil
+}
+
+func openFile(path string, reading bool) (latch.Store, error) {
 	if _, err := os.Stat(path); reading && errors.Is(err, fs.ErrNotExist) {
 		return mem.New(), nil
 	}
@@ -139,6 +141,5 @@ func (o *opened) openStore(reading bool) (latch.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.close = append(o.close, store)
 	return store, nil
 }

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -20,7 +23,7 @@ func newRender(env Env) *cobra.Command {
 		Long: `Prints what the branch declares for the site, or for one namespace of it, in its
 canonical form: as the kustomize Components that a rebuild includes, or as the
 records that they are made from. It reads git, and nothing else.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments(cobra.MaximumNArgs(1), "at most one namespace"),
 		RunE: func(c *cobra.Command, args []string) error {
 			print, ok := renderings[what]
 			if !ok {
@@ -36,7 +39,7 @@ records that they are made from. It reads git, and nothing else.`,
 					if err := tree.Broken[args[0]]; err != nil {
 						return err
 					}
-					return fmt.Errorf("namespace %s: git declares nothing in it", args[0])
+					return fmt.Errorf("namespace %s: git declares nothing in it; what it declares is in: %s", args[0], strings.Join(namespaces, ", "))
 				}
 				namespaces = args
 			}
@@ -69,13 +72,13 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	r, err := openRepository(env, c)
+	ctx := context.Background()
+	r, _, err := openRepository(ctx, opener(env, c, true))
 	if err != nil {
 		return tree, err
 	}
-	defer closed(&err, r)
-	ctx := context.Background()
-	tip, err := r.Tip(ctx)
+	defer closed(&err, site.Parts{Repository: r})
+	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return tree, err
 	}
@@ -84,5 +87,5 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	return checkpoint.ParseTree(c.Site, objects[directory].Files)
+	return tick.Tree(c.Site, objects[directory])
 }

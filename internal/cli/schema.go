@@ -14,7 +14,7 @@ func newSchema(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(kinds, "|"),
 		Short:     "Print the JSON schema of a kind of file, for editors",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      arguments(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), "one of "+strings.Join(kinds, ", ")),
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, err := fmt.Fprintf(env.Out, "%s", config.Schema(args[0]))

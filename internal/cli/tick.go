@@ -26,7 +26,7 @@ checkpoints of what crossed a threshold for its hold.
 
 It exits with 1 where anything could not be read or needs a person; what could
 be done is done all the same.`,
-		Args: cobra.NoArgs,
+		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if !slices.Contains(report.Formats(), output) {
 				return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(report.Formats(), ", "), output)

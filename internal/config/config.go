@@ -15,6 +15,7 @@ type Config struct {
 	Repository Repository
 	Period     time.Duration // from one tick to the next
 	Commit     Commit
+	Alerts     Alerts
 }
 
 // Cluster is where the site's cluster is found. The zero value is the current
@@ -22,22 +23,20 @@ type Config struct {
 type Cluster struct {
 	Kubeconfig string // path; "" is $KUBECONFIG, else ~/.kube/config
 	Context    string // "" is the current one
+	EKS        EKS    // set, it is the cluster, and the others are not
 }
 
 // State is where the site's state is kept; one of the fields is set.
 type State struct {
-	Bolt   string // path of a bbolt file; its folder may not exist yet
-	Memory bool   // kept for one run only
+	Bolt     string // path of a bbolt file; its folder may not exist yet
+	DynamoDB DynamoDB
+	Memory   bool // kept for one run only
 }
 
-// Repository is the git repository and branch that a site writes.
-type Repository struct {
-	URL        string // https, file, http to this machine itself, or a local path
-	Branch     string
-	PolicyFile string // from the root of the repository
-	Auth       Auth
-	CAFile     string // PEM, trusted instead of the system's; "" is the system's
-	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
+// Alerts is where people are told of what needs them. The zero value is
+// nowhere.
+type Alerts struct {
+	SNS SNS
 }
 
 // Commit is how commits are made.
@@ -53,7 +52,7 @@ type Author struct {
 
 func start() Config {
 	return Config{
-		Repository: Repository{Branch: "main", PolicyFile: "gitlatch.yaml"},
+		Repository: Repository{Mode: Direct, Branch: "main", PolicyFile: "gitlatch.yaml"},
 		Period:     5 * time.Minute,
 	}
 }
@@ -95,20 +94,28 @@ func configFields(c *Config) []field {
 	return []field{
 		{"site", "the name that a cluster fills, such as prod-eu; it outlives clusters", true,
 			text{into: &c.Site, pattern: labelShape, must: "a DNS label: lower case letters, digits and dashes, at most 63"}},
-		{"cluster", "the cluster to sample; without it the current kube context", false, object{fields: []field{
-			{"kubeconfig", "the kubeconfig file", false, file{&c.Cluster.Kubeconfig}},
-			{"context", "the context of the kubeconfig", false, text{into: &c.Cluster.Context}},
-		}}},
+		{"cluster", "the cluster to sample; without it the current kube context", false, object{
+			fields: []field{
+				{"eks", "a cluster of Amazon EKS, which AWS credentials log in to", false, eksFields(&c.Cluster.EKS)},
+				{"kubeconfig", "the kubeconfig file", false, file{&c.Cluster.Kubeconfig}},
+				{"context", "the context of the kubeconfig", false, text{into: &c.Cluster.Context}},
+			},
+			rules: []rule{
+				choice{[]string{"eks", "kubeconfig"}, false},
+				choice{[]string{"eks", "context"}, false},
+			},
+		}},
 		{"state", "where the state is kept between ticks", true, object{
 			fields: []field{
 				{"bolt", "a bbolt file", false, object{fields: []field{
 					{"path", "the file, made where it is not there", true, file{&c.State.Bolt}},
 				}}},
+				{"dynamodb", "a table of Amazon DynamoDB", false, dynamoFields(&c.State.DynamoDB)},
 				{"memory", "nowhere: for trying things, each run starts anew", false, presence{into: &c.State.Memory}},
 			},
-			choices: []choice{{[]string{"bolt", "memory"}, true}},
+			rules: []rule{choice{[]string{"bolt", "dynamodb", "memory"}, true}},
 		}},
-		{"repository", "the git repository that checkpoints are committed to", true, object{fields: repositoryFields(&c.Repository)}},
+		{"repository", "the git repository that checkpoints are committed to", true, repositoryFields(&c.Repository)},
 		{"period", "the time from one tick to the next, as the schedule has it", false, span{into: &c.Period, least: time.Second}},
 		{"commit", "how commits are made", false, object{fields: []field{
 			{"skipCI", "adds [skip ci] to each message", false, truth{&c.Commit.SkipCI}},
@@ -116,6 +123,9 @@ func configFields(c *Config) []field {
 				{"name", "the name", true, text{into: &c.Commit.Author.Name, pattern: `^[^<>\r\n]+$`, must: "a name on one line, without < and >"}},
 				{"email", "the e-mail address", true, text{into: &c.Commit.Author.Email, pattern: `^[^<>\s]+@[^<>\s]+$`, must: "an e-mail address"}},
 			}}},
+		}}},
+		{"alerts", "where people are told of what needs them; without it nowhere but in the log", false, object{fields: []field{
+			{"sns", "a topic of Amazon SNS", true, snsFields(&c.Alerts.SNS)},
 		}}},
 	}
 }

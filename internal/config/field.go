@@ -34,15 +34,8 @@ type field struct {
 // An object is a mapping with known keys. They are read in the order of the
 // fields, whatever their order in the document.
 type object struct {
-	fields  []field
-	choices []choice
-}
-
-// A choice is fields of an object of which at most one may stand; exactly one
-// where it is required.
-type choice struct {
-	names    []string
-	required bool
+	fields []field
+	rules  []rule
 }
 
 func (o object) names() []string {
@@ -74,8 +67,8 @@ func (o object) read(r *reader, path string, n *yaml.Node) {
 	for _, name := range slices.Sorted(maps.Keys(stands)) {
 		r.report(child(path, name), "unknown field; %s", meant(name, o.names()))
 	}
-	for _, c := range o.choices {
-		c.check(r, path)
+	for _, rule := range o.rules {
+		rule.check(r, path)
 	}
 }
 
@@ -102,21 +95,6 @@ func (r *reader) keys(path string, n *yaml.Node) map[string]*yaml.Node {
 	return stands
 }
 
-func (c choice) check(r *reader, path string) {
-	var found []string
-	for _, name := range c.names {
-		if r.lines[child(path, name)] > 0 {
-			found = append(found, name)
-		}
-	}
-	switch {
-	case len(found) > 1:
-		r.report(path, "must hold only one of %s, got %s", strings.Join(c.names, ", "), strings.Join(found, " and "))
-	case len(found) == 0 && c.required:
-		r.report(path, "must hold one of %s", strings.Join(c.names, ", "))
-	}
-}
-
 func (o object) schema() schema {
 	properties := schema{}
 	var required []string
@@ -136,24 +114,13 @@ func (o object) schema() schema {
 		s["required"] = required
 	}
 	var all []any
-	for _, c := range o.choices {
-		all = append(all, c.schema())
+	for _, rule := range o.rules {
+		all = append(all, rule.schema())
 	}
 	if all != nil {
 		s["allOf"] = all
 	}
 	return s
-}
-
-func (c choice) schema() schema {
-	var each []any
-	for _, name := range c.names {
-		each = append(each, schema{"required": []string{name}})
-	}
-	if c.required {
-		return schema{"oneOf": each}
-	}
-	return schema{"not": schema{"required": c.names}}
 }
 
 // A list is a sequence of objects.

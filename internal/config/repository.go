@@ -9,6 +9,30 @@ import (
 	"strings"
 )
 
+// Repository is the git repository and branch that a site writes. One of URL,
+// CodeCommit and GitHub is set.
+type Repository struct {
+	URL        string // https, file, http to this machine itself, or a local path
+	CodeCommit CodeCommit
+	GitHub     GitHub
+	Mode       Mode
+	Branch     string
+	PolicyFile string // from the root of the repository
+	Auth       Auth   // to the URL
+	CAFile     string // PEM, trusted instead of the system's; "" is the system's
+	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
+}
+
+// A Mode is how crossings reach the branch.
+type Mode string
+
+const (
+	// Direct commits them to the branch.
+	Direct Mode = "direct"
+	// Propose puts them into the site's pull request, for people to merge.
+	Propose Mode = "proposal"
+)
+
 // Auth is how gitlatch shows itself to the git server. The zero value does not.
 type Auth struct {
 	Token Secret // an access token, or the password of the user
@@ -49,29 +73,46 @@ func (a Auth) Read(getenv func(string) string) (username, token string, err erro
 	return username, token, nil
 }
 
-func repositoryFields(repo *Repository) []field {
+func repositoryFields(repo *Repository) object {
+	return object{
+		fields: []field{
+			{"url", "the repository's https URL, or the path of a local one", false, text{into: &repo.URL, check: wrongURL}},
+			{"codecommit", "a repository of AWS CodeCommit", false, codecommitFields(&repo.CodeCommit)},
+			{"github", "a repository of GitHub, or of a GitHub Enterprise server", false, githubFields(&repo.GitHub)},
+			{"mode", "direct commits crossings to the branch, proposal puts them into one pull request", false,
+				word[Mode]{&repo.Mode, []Mode{Direct, Propose}}},
+			{"branch", "the branch that is read and written", false,
+				text{into: &repo.Branch, pattern: `^[^\s~^:?*\[\\]+$`, must: "the name of a branch", check: wrongBranch}},
+			{"policyFile", "the policy's file on the branch, from the root of the repository", false, text{into: &repo.PolicyFile, check: wrongPolicyFile}},
+			{"auth", "how to log in to the git server of the URL", false, authFields(&repo.Auth)},
+			{"caFile", "PEM certificates that are trusted instead of the system's", false, file{&repo.CAFile}},
+			{"maxBytes", "the bytes that one read of the repository may take", false, whole{&repo.MaxBytes, 1}},
+		},
+		rules: []rule{
+			choice{[]string{"url", "codecommit", "github"}, true},
+			companion{name: "mode", value: (*string)(&repo.Mode), only: string(Propose), of: []string{"codecommit", "github"}, reason: "a plain git server has no pull requests"},
+			companion{name: "auth", of: []string{"url"}, reason: "codecommit takes the AWS credentials, and github names its secret itself"},
+			companion{name: "caFile", of: []string{"url", "github"}, reason: "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE"},
+			companion{name: "maxBytes", of: []string{"url", "github"}, reason: "codecommit is asked for single files"},
+		},
+	}
+}
+
+func authFields(auth *Auth) object {
 	const literal = "must not stand in this file: put the secret into an environment variable and its name into tokenEnv, or into a file and its path into tokenFile"
-	return []field{
-		{"url", "the repository's https URL, or the path of a local one", true, text{into: &repo.URL, check: wrongURL}},
-		{"branch", "the branch that is read and written", false,
-			text{into: &repo.Branch, pattern: `^[^\s~^:?*\[\\]+$`, must: "the name of a branch", check: wrongBranch}},
-		{"policyFile", "the policy's file on the branch, from the root of the repository", false, text{into: &repo.PolicyFile, check: wrongPolicyFile}},
-		{"auth", "how to log in to the git server", false, object{
-			fields: []field{
-				{"tokenEnv", "the environment variable that holds the access token or password", false, variable{&repo.Auth.Token.Env}},
-				{"tokenFile", "the file that holds the access token or password", false, file{&repo.Auth.Token.File}},
-				{"username", "the user name that goes with it, where the server wants a certain one", false, text{into: &repo.Auth.Username}},
-				{"usernameEnv", "the environment variable that holds the user name", false, variable{&repo.Auth.UsernameEnv}},
-				{"token", "", false, refused(literal)},
-				{"password", "", false, refused(literal)},
-			},
-			choices: []choice{
-				{[]string{"tokenEnv", "tokenFile"}, true},
-				{[]string{"username", "usernameEnv"}, false},
-			},
-		}},
-		{"caFile", "PEM certificates that are trusted instead of the system's", false, file{&repo.CAFile}},
-		{"maxBytes", "the bytes that one read of the repository may take", false, whole{&repo.MaxBytes, 1}},
+	return object{
+		fields: []field{
+			{"tokenEnv", "the environment variable that holds the access token or password", false, variable{&auth.Token.Env}},
+			{"tokenFile", "the file that holds the access token or password", false, file{&auth.Token.File}},
+			{"username", "the user name that goes with it, where the server wants a certain one", false, text{into: &auth.Username}},
+			{"usernameEnv", "the environment variable that holds the user name", false, variable{&auth.UsernameEnv}},
+			{"token", "", false, refused(literal)},
+			{"password", "", false, refused(literal)},
+		},
+		rules: []rule{
+			choice{[]string{"tokenEnv", "tokenFile"}, true},
+			choice{[]string{"username", "usernameEnv"}, false},
+		},
 	}
 }
 

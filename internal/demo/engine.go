@@ -42,7 +42,7 @@ func openEngine(address, repository, dir string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.repository, err = site.Repository(c, func(string) string { return "" }); err != nil {
+	if e.repository, err = site.Git(c, func(string) string { return "" }); err != nil {
 		return nil, err
 	}
 	if e.store, err = bolt.Open(filepath.Join(dir, "state.db")); err != nil {

@@ -45,7 +45,7 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 	if err != nil {
 		return err
 	}
-	repository, err := site.Repository(c, func(string) string { return "" })
+	repository, err := site.Git(c, func(string) string { return "" })
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,21 @@ func (e *UnauthorizedError) Error() string {
 // Unwrap returns the cause.
 func (e *UnauthorizedError) Unwrap() error { return e.Cause }
 
+// A ForbiddenError says that the API server knows who asks, and lets it read
+// nothing at all of what a look needs.
+type ForbiddenError struct {
+	Server string // its URL
+	Cause  error  // what it said to the first request
+}
+
+// Error names the server and what it said.
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("read from the API server at %s: %s", e.Server, words(e.Cause))
+}
+
+// Unwrap returns the cause.
+func (e *ForbiddenError) Unwrap() error { return e.Cause }
+
 // longest is how much is repeated of what a server said.
 const longest = 300
 

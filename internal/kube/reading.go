@@ -56,20 +56,27 @@ func unobserved(o *metav1.ObjectMeta, observed int64) string {
 // scaleOf returns the scale that an object asks for by itself. The API server
 // writes 1 where a manifest states no count; so does this.
 func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale {
-	s := &workload.Scale{Desired: 1, Ready: ready, Driver: writer(o.ManagedFields)}
+	s := &workload.Scale{Desired: 1, Ready: ready}
 	if desired != nil {
 		s.Desired = *desired
 	}
+	s.Driver = writer(o.ManagedFields, s.Desired)
 	return s
 }
 
 // writer returns DrivenByScale where the manager that last wrote among those
 // who own spec.replicas did it through the scale subresource. A count that a
 // manifest states as well, at the same second or later, is the manifest's.
-func writer(entries []metav1.ManagedFieldsEntry) workload.Driver {
+//
+// Where nobody owns the count, because the manifest leaves it out, the API
+// server does not note who writes it through the scale subresource. A count
+// other than the 1 that it began with was then written so.
+func writer(entries []metav1.ManagedFieldsEntry, desired int32) workload.Driver {
 	var latest *metav1.ManagedFieldsEntry
+	tracked := false
 	for i := range entries {
 		e := &entries[i]
+		tracked = tracked || e.Subresource == ""
 		if !ownsReplicas(e) {
 			continue
 		}
@@ -77,7 +84,7 @@ func writer(entries []metav1.ManagedFieldsEntry) workload.Driver {
 			latest = e
 		}
 	}
-	if latest != nil && latest.Subresource == "scale" {
+	if latest != nil && latest.Subresource == "scale" || latest == nil && tracked && desired != 1 {
 		return workload.DrivenByScale
 	}
 	return workload.DrivenByNothing

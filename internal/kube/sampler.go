@@ -57,7 +57,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 // Sample takes one look at the whole cluster. What may not be read, or broke
 // off half-way, is named in Fleet.Unread and its samples are left out; an error
 // means that there is no fleet at all: an UnreachableError, an
-// UnauthorizedError, or that of the context.
+// UnauthorizedError, a ForbiddenError, or that of the context.
 func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock()}}
@@ -82,6 +82,9 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 			h.blindTo = r.resource
 		}
 	}
+	if len(l.denied) == 1+len(workloads)+len(autoscalers) {
+		return workload.Fleet{}, &ForbiddenError{Server: s.server, Cause: l.denied[0]}
+	}
 	if err := l.templates(ctx, &h); err != nil {
 		return workload.Fleet{}, err
 	}
@@ -92,7 +95,8 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 // A look is one Sample under way.
 type look struct {
 	*Sampler
-	fleet workload.Fleet
+	fleet  workload.Fleet
+	denied []error // of each part that may not be read
 }
 
 // cluster reads which cluster it is. It is the first request, so that a server
@@ -126,6 +130,8 @@ func (l *look) unread(ctx context.Context, what string, err error) error {
 		return &UnauthorizedError{Server: l.server, Cause: err}
 	case ctx.Err() != nil:
 		return fmt.Errorf("read %s: %w", what, context.Cause(ctx))
+	case apierrors.IsForbidden(err):
+		l.denied = append(l.denied, err)
 	}
 	l.fleet.Unread = append(l.fleet.Unread, what+": "+words(err))
 	return nil

@@ -343,6 +343,19 @@ func TestNoFleetAtAll(t *testing.T) {
 			}
 		})
 	}
+	t.Run("nothing may be read", func(t *testing.T) {
+		t.Parallel()
+		e := serve(t, fleetOf(1)...)
+		e.trouble = func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+			refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, `User "latch" cannot get`)
+			return true
+		}
+		_, err := sampler(t, e.config()).Sample(t.Context())
+		var forbidden *kube.ForbiddenError
+		if !errors.As(err, &forbidden) || err.Error() != "read from the API server at "+e.URL+`: forbidden: User "latch" cannot get` {
+			t.Errorf("error %v", err)
+		}
+	})
 	t.Run("out of time", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -3,6 +3,7 @@ package latch
 import (
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -20,6 +21,9 @@ type Head struct {
 	// Intent is the push that was about to be made; nil when none was.
 	Intent *Intent `json:"intent,omitzero"`
 
+	// Proposal is what is proposed to people; nil is nothing.
+	Proposal *Proposal `json:"proposal,omitzero"`
+
 	Budget Budget `json:"budget,omitzero"`
 	Recent Recent `json:"recent,omitzero"`
 	// Drop is the mass drop that stops all lowering; nil when there is none.
@@ -28,6 +32,15 @@ type Head struct {
 	// HoldUntil is how long a person wants the whole site left alone; zero is
 	// no hold.
 	HoldUntil time.Time `json:"holdUntil,omitzero"`
+
+	// Due is since when a crossing waits that could not be published; zero is
+	// none.
+	Due time.Time `json:"due,omitzero"`
+
+	// Open are the conditions that people were alerted of, and Outbox the alerts
+	// that are not known to have been sent.
+	Open   []alert.Open  `json:"open,omitzero"`
+	Outbox []alert.Alert `json:"outbox,omitzero"`
 }
 
 // Cluster is which cluster fills the site.
@@ -49,6 +62,9 @@ type Agreed struct {
 	// PolicySource is the policy file's content, so that a quiet tick reads
 	// nothing. Nil where there was no file.
 	PolicySource []byte `json:"policySource,omitzero"`
+	// Partly is true where not all that Tip holds was read and agreed, so that it
+	// is read again although the branch did not move.
+	Partly bool `json:"partly,omitzero"`
 	// Suspect is a tip that did not descend from Tip, seen on one tick; a second
 	// tick that sees it believes it.
 	Suspect string `json:"suspect,omitzero"`
@@ -57,10 +73,29 @@ type Agreed struct {
 // An Intent is written before a push, so that whoever finds it can tell whether
 // the push landed.
 type Intent struct {
+	// Branch is that of a proposal; "" is the base.
+	Branch  string              `json:"branch,omitzero"`
 	ID      string              `json:"id,omitzero"`   // the value of the commit's Gitlatch-Intent trailer
 	Base    string              `json:"base,omitzero"` // the tip that the push was to be made on
 	At      time.Time           `json:"at,omitzero"`
 	Changes []checkpoint.Change `json:"changes,omitzero"` // in the order of workload.Compare
+	// Say is what people should know once the push has landed.
+	Say []alert.Condition `json:"say,omitzero"`
+}
+
+// A Proposal is a change that people are asked to make: a branch of ours, and
+// what the host made of it.
+type Proposal struct {
+	Branch string `json:"branch"`
+	Head   string `json:"head"` // the commit that we pushed to it
+	// On is the id of the site's directory that it was made on.
+	On string `json:"on,omitzero"`
+	// ID and URL are the host's; "" until the host knows of it.
+	ID  string `json:"id,omitzero"`
+	URL string `json:"url,omitzero"`
+	// Opened is when it was first pushed.
+	Opened  time.Time           `json:"opened"`
+	Changes []checkpoint.Change `json:"changes"` // against the base, in the order of workload.Compare
 }
 
 // Budget is the token bucket of a site's commits.

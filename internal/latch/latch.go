@@ -18,6 +18,10 @@ type Latch struct {
 	// Declared is what the branch holds for the workload, as far as was last
 	// agreed; the zero entry is nothing.
 	Declared checkpoint.Entry `json:"declared,omitzero"`
+	// Proposed is what an open proposal would have the branch hold; the zero
+	// entry is nothing. Timers run against it, where it is, so that a crossing is
+	// proposed once.
+	Proposed checkpoint.Entry `json:"proposed,omitzero"`
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
@@ -63,9 +67,35 @@ type Freeze struct {
 	Since  time.Time `json:"since,omitzero"`
 }
 
+// Effective returns the latch as a decision looks at it: with what is proposed,
+// where anything is, in the place of what is declared.
+func (l Latch) Effective() Latch {
+	if l.Proposed != (checkpoint.Entry{}) {
+		l.Declared = l.Proposed
+	}
+	return l
+}
+
 // Settled returns the latch after the branch came to hold e by gitlatch's own
-// doing: samples that asked for still more go on counting.
+// doing: samples that asked for still more go on counting. What was proposed and
+// is now declared, by merging, moves no timer.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
+	merged := l.Proposed == e && e != (checkpoint.Entry{})
+	l.Declared, l.Proposed = e, checkpoint.Entry{}
+	if merged {
+		return l
+	}
+	return l.started(e)
+}
+
+// Proposing returns the latch after e was proposed.
+func (l Latch) Proposing(e checkpoint.Entry) Latch {
+	l.Proposed = e
+	return l.started(e)
+}
+
+// started returns the latch with timers that run against e from now on.
+func (l Latch) started(e checkpoint.Entry) Latch {
 	above := len(l.Up.Levels)
 	for above > 0 && l.Up.Levels[above-1] > e.Replicas {
 		above--
@@ -74,21 +104,21 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 	if len(l.Up.Levels) == 0 {
 		l.Up = Up{}
 	}
-	l.Declared, l.Down = e, Down{}
+	l.Down = Down{}
 	return l
 }
 
 // Adopted returns the latch after a person made the branch hold e: timers start
 // anew, and gitlatch leaves the entry alone until the given instant.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
-	l.Declared, l.Up, l.Down = e, Up{}, Down{}
+	l.Declared, l.Proposed, l.Up, l.Down = e, checkpoint.Entry{}, Up{}, Down{}
 	l.OptedOut, l.YieldUntil = false, until
 	return l
 }
 
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
-	return l.Declared == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
+	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
 		l.YieldUntil.IsZero() && !l.OptedOut
 }
 

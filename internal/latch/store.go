@@ -41,7 +41,7 @@ type Lease struct {
 	Site  string    `json:"site"`
 	Owner string    `json:"owner,omitzero"`
 	Until time.Time `json:"until,omitzero"`
-	Fence int64     `json:"fence"` // grows with each change of hands, never back
+	Fence int64     `json:"fence"` // grows with each change of hands, never back; at least the Unix time of it in ms
 }
 
 // Next returns the lease that owner gets where l is the one stored, whose owner
@@ -57,7 +57,9 @@ func (l Lease) Next(owner string, now, until time.Time) (Lease, error) {
 		return Lease{}, &HeldError{Site: l.Site, Owner: l.Owner, Until: l.Until}
 	default:
 		l.Owner = owner
-		l.Fence++
+		// Time, too, makes it grow: after a store was restored from a backup, no
+		// fence is given out again that was given out since that backup.
+		l.Fence = max(l.Fence+1, now.UnixMilli())
 	}
 	l.Until = until.UTC()
 	return l, nil

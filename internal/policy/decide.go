@@ -17,13 +17,17 @@ const rolloutHold = 3
 
 // Decide looks once at a workload that the policy latches. It returns the latch
 // with its timers advanced, what is declared being left as it is, and the
-// decision. A Cross means that git should hold Decision.To; the caller settles
+// decision. A second look at the same instant is no new sample and decides the
+// same. A Cross means that git should hold Decision.To; the caller settles
 // the latch once it does.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
 	d := Decision{ID: s.ID, Policy: p.Name, From: entry(l.Declared)}
 	if s.Scale != nil {
 		d.Count = s.Scale.Desired
+	}
+	if look.gap() > 0 {
+		l.Up = latch.Up{}
 	}
 	if stop := stopsAll(l, s, look); stop.Reason != ReasonNone {
 		l = frozen(l, stop.Reason, look)
@@ -36,7 +40,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	bounds := acceptedBounds(p, l.Declared, *s.Scale)
 	of := newScale(p, bounds, *s.Scale)
 	d.Mismatch = mismatch(p, l.Declared, *s.Scale)
-	d.Capped = bounds.Max > 0 && s.Scale.Desired > bounds.Max
+	d.Capped = capped(bounds, *s.Scale)
 
 	stop := stopsLowering(s, look)
 	l.Up = lookUp(l, of, s, look)
@@ -49,6 +53,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
 	p, declared := of.policy, l.Declared.Replicas
 	cross := func(level int32, text string) Decision {
+		level = of.within(level)
 		to := bounds
 		to.Replicas = level
 		if p.Bounds == ModeIgnore {
@@ -108,15 +113,13 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 // lookUp advances the timer of a raise by one sample that counts.
 func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 	need := raiseNeed(*s.Scale)
-	level := of.raised(need)
-	if need <= 0 || level <= l.Declared.Replicas {
+	if need <= 0 || !of.exceeds(need, l.Declared.Replicas) {
 		return latch.Up{}
 	}
-	levels := l.Up.Levels
-	if look.gap() > 0 {
-		levels = nil
+	if look.again() {
+		return l.Up
 	}
-	levels = append(slices.Clone(levels), level)
+	levels := append(slices.Clone(l.Up.Levels), of.raised(need))
 	return latch.Up{Levels: levels[max(0, len(levels)-max(of.policy.HoldUp, rolloutHold)):]}
 }
 
@@ -134,6 +137,7 @@ func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop)
 	switch {
 	case !under:
 		l.Down = latch.Down{}
+	case look.again():
 	case !l.Down.Running():
 		l.Down = latch.Down{Level: level, Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
 	default:
@@ -216,6 +220,12 @@ func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) check
 		return checkpoint.Entry{Min: declared.Min, Max: declared.Max}
 	}
 	return live
+}
+
+// capped reports whether the accepted upper bound is below what the workload is
+// asked to have, and the live one is not.
+func capped(accepted checkpoint.Entry, s workload.Scale) bool {
+	return accepted.Max > 0 && s.Desired > accepted.Max && (s.Max == 0 || s.Desired <= s.Max)
 }
 
 func mismatch(p Policy, declared checkpoint.Entry, s workload.Scale) *Bounds {

@@ -124,6 +124,10 @@ type Look struct {
 	Stop   Stop
 }
 
+// again reports whether the instant was looked at before, or an earlier one is
+// told by a clock that went back.
+func (k Look) again() bool { return !k.Last.IsZero() && !k.Now.After(k.Last) }
+
 // gap is the time since the last look where it was too long to have been
 // observed: more than three periods. 0 is no gap.
 func (k Look) gap() time.Duration {

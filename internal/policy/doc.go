@@ -9,8 +9,8 @@
 // that a workload's autoscaler was accepted with are levels too. A latch at
 // level D is left
 //
-//   - upwards, once hold.up consecutive samples each round to a level above D,
-//     for the lowest of those levels: the one that was sustained;
+//   - upwards, once hold.up consecutive samples are each above D and round to a
+//     level above it, for the lowest of those levels: the one that was sustained;
 //   - downwards, once samples have rounded to a level below D for hold.down of
 //     observed time, even when the margin is added to them, for the level of
 //     the highest of those samples with its margin: the peak. At the floor (the

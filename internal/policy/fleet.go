@@ -77,7 +77,7 @@ func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]in
 			}
 		}
 	}
-	mass := dropped >= g.DropLeast && float64(dropped) >= g.DropShare*float64(total)
+	mass := dropped >= g.DropLeast && float64(dropped) >= shareOf(g.DropShare, total)
 	switch {
 	case !mass:
 		h.Drop = nil
@@ -86,6 +86,12 @@ func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]in
 	}
 	h.Recent = remember(h.Recent, now, g, scales)
 	return h
+}
+
+// shareOf is a share of a number of workloads. A share like 0.07 is no binary
+// fraction: 7 of 100 must be no less and no more than 7 %.
+func shareOf(share float64, workloads int) float64 {
+	return math.Round(share*float64(workloads)*1e6) / 1e6
 }
 
 // peaks is the highest scale that each workload was seen with since an instant.
@@ -160,7 +166,7 @@ func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 			retiring++
 		}
 	}
-	if retiring <= max(1, int(g.RetireShare*float64(latches))) {
+	if retiring <= 1 || float64(retiring) <= shareOf(g.RetireShare, latches) {
 		return decisions
 	}
 	return withhold(decisions, Pending, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),

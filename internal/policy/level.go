@@ -25,15 +25,19 @@ func newScale(p Policy, bounds checkpoint.Entry, s workload.Scale) scaleOf {
 	return of
 }
 
-// level rounds a need to a level within the bounds, which are levels too.
-func (of scaleOf) level(need float64) int32 {
+// pods is how many pods a need calls for, before it is rounded to a level. A
+// factor like 1.1 is no binary fraction: a need that lies on a level must not
+// land a billionth above it.
+func (of scaleOf) pods(need float64) float64 {
 	if of.policy.Round == RoundHeadroom && of.target > 0 {
 		need *= of.target
 	}
-	// A factor like 1.1 is no binary fraction: a need that lies on a level must
-	// not land a billionth above it.
-	need = math.Round(need*1e6) / 1e6
+	return math.Round(need*1e6) / 1e6
+}
 
+// level rounds a need to a level within the bounds, which are levels too.
+func (of scaleOf) level(need float64) int32 {
+	need = of.pods(need)
 	if need <= float64(of.floor) {
 		return of.floor
 	}
@@ -48,8 +52,19 @@ func (of scaleOf) level(need float64) int32 {
 	return high
 }
 
+// within clamps a level that a timer held on to: the bounds may have moved
+// since.
+func (of scaleOf) within(level int32) int32 { return min(max(level, of.floor), of.ceiling) }
+
 // raised is the level that a count asks for on the way up.
 func (of scaleOf) raised(count int32) int32 { return of.level(float64(count)) }
+
+// exceeds reports whether a count asks for more than is declared: its level is
+// above, and so is the count itself. A person may have declared what is no
+// level, and as long as that is enough it is not rounded away.
+func (of scaleOf) exceeds(count, declared int32) bool {
+	return of.raised(count) > declared && (of.pods(float64(count)) > float64(declared) || of.floor > declared)
+}
 
 // lowered is the level that a count allows on the way down: the one of the
 // count with its margin, but none at the floor, which must always be reachable.

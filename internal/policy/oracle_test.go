@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"math/big"
 	"slices"
 	"time"
 
@@ -58,8 +59,11 @@ type moment struct {
 
 	declared        int32
 	stopped, frozen bool  // for all; for lowering
+	counted         int32 // what a raise is measured by
 	raised, lowered int32 // the level asked for, the level allowed
+	enough          bool  // what is declared is enough, level or not
 	needs           int   // samples for a raise, as of this look
+	bounds          policy.Bounds
 
 	// settled and adopted tell that git came to hold another entry after this
 	// look: by gitlatch's own doing, by a person's.
@@ -106,13 +110,15 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 		m.needs = 3
 	}
 	bounds := o.accepted(v)
+	m.bounds = bounds
 	if !m.stopped {
-		counted := v.desired
-		if o.unready(v) {
-			counted = v.ready
+		counted := v.counted()
+		m.counted = counted
+		m.frozen = v.unready() || v.blind || v.rollout != settledDown || stop.Reason != ""
+		if counted > 0 {
+			m.raised = o.rule.raised(counted, bounds, v)
+			m.enough = o.rule.need(counted, v) <= 100*int64(m.declared) && floor(bounds) <= m.declared
 		}
-		m.frozen = o.unready(v) || v.blind || v.rollout != settledDown || stop.Reason != ""
-		m.raised = o.rule.raised(counted, bounds, v)
 		m.lowered = o.rule.lowered(v.desired, bounds, v)
 	}
 	o.history = append(o.history, m)
@@ -121,7 +127,7 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 	o.lowering(&a)
 	switch {
 	case m.stopped:
-	case len(a.streak) >= m.needs && m.raised > m.declared:
+	case len(a.streak) >= m.needs:
 		a.to = entry(slices.Min(a.streak[len(a.streak)-m.needs:]), bounds)
 	case !m.frozen && a.running && a.samples >= o.rule.holdUp && a.elapsed >= o.rule.holdDown:
 		a.to = entry(a.peak, bounds)
@@ -137,14 +143,28 @@ func (o *oracle) accepted(v view) policy.Bounds {
 	return policy.Bounds{Min: v.min, Max: v.max}
 }
 
+// entry is what git is to hold: a level, within bounds that may have moved since
+// it was asked for.
 func entry(level int32, b policy.Bounds) checkpoint.Entry {
+	level = max(level, floor(b))
+	if b.Max > 0 {
+		level = min(level, b.Max)
+	}
 	return checkpoint.Entry{Replicas: level, Min: b.Min, Max: b.Max}
 }
 
 // unready: more than one pod, and more than a tenth of them, is not ready.
-func (o *oracle) unready(v view) bool {
+func (v view) unready() bool {
 	missing := v.desired - v.ready
 	return missing > 1 && 10*int64(missing) > int64(v.desired)
+}
+
+// counted is the count that a raise is measured by; 0 asks for nothing.
+func (v view) counted() int32 {
+	if v.unready() {
+		return v.ready
+	}
+	return v.desired
 }
 
 // streak looks back from now for consecutive samples that asked for more than
@@ -157,7 +177,7 @@ func (o *oracle) streak() []int32 {
 			break
 		}
 		if !m.stopped {
-			if m.raised <= m.declared || m.raised <= o.declared.Replicas {
+			if m.enough || m.raised <= m.declared || m.raised <= o.declared.Replicas {
 				break
 			}
 			levels = append(levels, m.raised)
@@ -208,11 +228,10 @@ func (r rule) raised(count int32, b policy.Bounds, v view) int32 {
 // lowered is the level that a count allows: with the margin, but none at the
 // floor.
 func (r rule) lowered(count int32, b policy.Bounds, v view) int32 {
-	need := r.need(count, v)
-	if need*1000 <= int64(floor(b))*one {
+	if count <= floor(b) {
 		return floor(b)
 	}
-	return r.level(need*(1000+max(r.margin, v.tolerance)), b)
+	return r.level(r.need(count, v)*(1000+max(r.margin, v.tolerance)), b)
 }
 
 // need is a count in hundredths of a pod.
@@ -232,39 +251,51 @@ func (r rule) level(need int64, b policy.Bounds) int32 {
 	if need <= int64(below)*one {
 		return below
 	}
-	for _, above := range r.between(b) {
+	for _, above := range r.levels {
+		if above <= below {
+			continue
+		}
+		if b.Max > 0 && above >= b.Max {
+			break
+		}
 		if need > int64(above)*one {
 			below = above
 			continue
 		}
-		// Nearest parts at sqrt(below * above): need * need against the product,
-		// in floats wide enough to tell the halves of one part in 10^9 apart.
-		if r.round == policy.RoundNearest && square(need) < float64(below)*float64(above)*one*one {
-			return below
-		}
-		return above
+		return r.choose(need, below, above)
 	}
-	return below // the upper bound
+	if b.Max > below {
+		return r.choose(need, below, b.Max)
+	}
+	return below
 }
 
-func square(x int64) float64 { return float64(x) * float64(x) }
+// choose rounds a need above one level to it or to the next.
+func (r rule) choose(need int64, below, above int32) int32 {
+	if r.round == policy.RoundNearest && need < int64(above)*one {
+		square := new(big.Int).Mul(big.NewInt(need), big.NewInt(need))
+		product := new(big.Int).Mul(big.NewInt(int64(below)*one), big.NewInt(int64(above)*one))
+		if square.Cmp(product) < 0 {
+			return below // of the geometric mean
+		}
+	}
+	return above
+}
 
-// between are the levels above the floor and up to the upper bound, which is a
-// level itself.
-func (r rule) between(b policy.Bounds) []int32 {
-	var levels []int32
-	for _, l := range r.levels {
-		if b.Max > 0 && l >= b.Max {
-			break
-		}
-		if l > floor(b) {
-			levels = append(levels, l)
-		}
+// wasLevel reports whether a latch may declare a level that was one under the
+// bounds of now, or of an earlier look that a timer remembers.
+func (o *oracle) wasLevel(level int32) bool {
+	return slices.ContainsFunc(o.history, func(m moment) bool { return o.rule.isLevel(level, m.bounds) })
+}
+
+// isLevel reports whether a latch may declare a level: one of the series within
+// the bounds, or a bound.
+func (r rule) isLevel(level int32, b policy.Bounds) bool {
+	if level == floor(b) || b.Max > floor(b) && level == b.Max {
+		return true
 	}
-	if b.Max > floor(b) {
-		levels = append(levels, b.Max)
-	}
-	return levels
+	_, found := slices.BinarySearch(r.levels, level)
+	return found && level > floor(b) && (b.Max == 0 || level < b.Max)
 }
 
 // highest is beyond every need that the laws draw, margins included.

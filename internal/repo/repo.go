@@ -1,26 +1,30 @@
-// Package repo is the port to a git repository: reading a few paths at a
-// commit and moving a branch by compare-and-swap, without a clone. The packages
-// below this one are its adapters.
+// Package repo is the ports to a git repository: reading a few paths at a
+// commit and moving a branch by compare-and-swap, without a clone; and
+// proposing a branch to people. The packages below this one are its adapters.
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 )
 
-// Repository is one git repository and the branch of it that gitlatch writes.
-// Object ids are hexadecimal.
+// Repository is one git repository and a branch of it, the base: the one that
+// holds the checkpoints. Object ids are hexadecimal. Other branches are named
+// without refs/heads/.
 type Repository interface {
-	// Tip returns the commit at the branch, in one request. A branch that does
-	// not exist is ErrNoBranch.
-	Tip(ctx context.Context) (string, error)
+	// Heads returns the commit at the base and, in the order asked, at other
+	// branches: "" for one that does not exist. It is one request where the
+	// protocol has one for several branches. A base that does not exist is
+	// ErrNoBranch.
+	Heads(ctx context.Context, also ...string) (base string, others []string, err error)
 
 	// Read reads paths at a commit: files, and directories with all files below
 	// them. A path that is not there has the zero Object and no error. Where a
 	// path's id equals the one in known, its content is not fetched. A path that
 	// is, or leads through, a symlink, a submodule or a Git LFS pointer is an
-	// UnsafeError.
+	// UnsafeError; one below a path is noted in its Object.
 	Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]Object, error)
 
 	// History returns the commits that a commit descends from, itself included,
@@ -29,10 +33,12 @@ type Repository interface {
 	// there are were returned, so that nothing older exists.
 	History(ctx context.Context, commit, until string, limit int) (log []LogEntry, whole bool, err error)
 
-	// Commit makes one commit on a parent and moves a ref to it by one
+	// Commit makes one commit on a parent and moves a branch to it by one
 	// compare-and-swap, and returns its id. See Commit for what each field
-	// does. Errors are ErrMoved, RefusedError or ErrUnknown; with any of the
-	// first two the ref does not hold the commit.
+	// does. A commit that is on the branch already, because an answer was lost
+	// or a tick is repeated, is not made again. Errors are ErrMoved, RefusedError
+	// or ErrUnknown; with any of the first two the branch does not hold the
+	// commit.
 	Commit(ctx context.Context, c Commit) (string, error)
 }
 
@@ -42,6 +48,9 @@ type Object struct {
 	// Files is the content by path from the root of the repository: one file, or
 	// all files below a directory. Nil where the id was known already.
 	Files map[string][]byte
+	// Unsafe says of paths below a directory why they are not among its files:
+	// "is a symlink".
+	Unsafe map[string]string
 }
 
 // A LogEntry is one commit of a history.
@@ -54,6 +63,13 @@ type LogEntry struct {
 
 // A Commit is a change to make.
 type Commit struct {
+	// Branch is the branch to move; "" is the base, which moves only from Parent.
+	Branch string
+	// Expect is the commit that a branch other than the base holds now, or ""
+	// where it must not exist yet. Parent need not be on it: a proposal whose
+	// base moved is made anew on the moved base, and the branch leaves what it
+	// held.
+	Expect string
 	Parent string // the commit that it is made on
 	// Files is the content by path from the root; nil removes the file. What is
 	// not named stays as it is, bytes, modes and all.
@@ -66,22 +82,23 @@ var (
 	// ErrNoBranch says that the branch does not exist in a repository that could
 	// be read.
 	ErrNoBranch = errors.New("branch does not exist")
-	// ErrMoved says that the branch was moved by another since the parent was
-	// read. Read again and decide afresh.
+	// ErrMoved says that the branch was moved by another since it was read. Read
+	// again and decide afresh.
 	ErrMoved = errors.New("branch moved meanwhile")
 	// ErrUnknown says that a push may or may not have landed, and the branch
 	// could not be read afterwards. The next tick finds out.
 	ErrUnknown = errors.New("push may or may not have landed")
 )
 
-// A RefusedError says that the server will not take the push as it is: the
+// A RefusedError says that the server will not take what was sent as it is: the
 // branch is protected, a hook declined it, or the credentials may not write.
 type RefusedError struct {
-	Why string // the server's own words, on one line
+	What string // what was refused; "" is a push
+	Why  string // the server's own words, on one line
 }
 
 // Error gives the server's words.
-func (e *RefusedError) Error() string { return "push was refused: " + e.Why }
+func (e *RefusedError) Error() string { return cmp.Or(e.What, "push") + " was refused: " + e.Why }
 
 // An UnsafeError says that a path is not a plain file or directory.
 type UnsafeError struct {

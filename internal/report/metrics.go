@@ -1,36 +1,109 @@
 package report
 
-// Metrics are emitted under MetricNamespace with one dimension, MetricDimension,
-// whose value is the site. The alarms and the dashboard of template.yaml name
-// them.
-const (
-	MetricNamespace = "gitlatch"
-	MetricDimension = "site"
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// The metrics of a tick. Each but PushFailures and Commits is emitted by every
-// tick that came to its end, be it 0: what is missing is a tick.
+// Namespace is that of all metrics; their one dimension is the site.
 const (
-	MetricHeartbeat            = "Heartbeat"            // 1
-	MetricCrossings            = "Crossings"            // decided in this tick
-	MetricCommits              = "Commits"              // made in this tick
-	MetricPushFailures         = "PushFailures"         // crossings could not be published
-	MetricUnderDeclaredPods    = "UnderDeclaredPods"    // pods that run beyond what is declared, over all latched workloads
-	MetricCheckpointAgeSeconds = "CheckpointAgeSeconds" // since the oldest crossing that waits to be published; 0 where none does
-	MetricUnread               = "Unread"               // parts of the cluster that could not be read
-	MetricFrozen               = "Frozen"               // workloads whose timers stand still
+	Namespace = "gitlatch"
+	dimension = "site"
 )
 
-// Metrics returns the names of all metrics.
-func Metrics() []string {
-	return []string{
-		MetricHeartbeat,
-		MetricCrossings,
-		MetricCommits,
-		MetricPushFailures,
-		MetricUnderDeclaredPods,
-		MetricCheckpointAgeSeconds,
-		MetricUnread,
-		MetricFrozen,
+// A Metric is a number that a tick gives.
+type Metric struct {
+	Name string
+	Unit string // as CloudWatch spells it
+	of   func(tick.Report) float64
+}
+
+// Metrics are all that a tick emits, in this order. Alarms and dashboards go by
+// these names.
+func Metrics() []Metric {
+	return []Metric{
+		{"Heartbeat", "Count", func(tick.Report) float64 { return 1 }}, // a tick came to its end
+		{"Workloads", "Count", func(r tick.Report) float64 { return float64(len(r.Decisions)) }},
+		{"Crossings", "Count", func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }},
+		{"Frozen", "Count", func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Frozen]) }},
+		{"Commits", "Count", commits},
+		{"PushFailures", "Count", pushFailures},
+		{"Unread", "Count", func(r tick.Report) float64 { return float64(len(r.Unread)) }},
+		{"UnderDeclaredPods", "Count", underDeclared},
+		{"CheckpointAgeSeconds", "Seconds", checkpointAge},
 	}
+}
+
+func commits(r tick.Report) float64 {
+	if r.Commit == nil {
+		return 0
+	}
+	return 1
+}
+
+// pushFailures counts what the repository would not take.
+func pushFailures(r tick.Report) (n float64) {
+	for _, c := range r.Conditions {
+		if c.Kind == alert.Blocked {
+			n++
+		}
+	}
+	return n
+}
+
+// underDeclared is how many pods a rebuild would begin with too few: those that
+// latched workloads have beyond what git declares.
+func underDeclared(r tick.Report) (pods float64) {
+	for _, d := range r.Decisions {
+		if d.Verdict == policy.Skip {
+			continue
+		}
+		declared := int32(0)
+		if l, ok := r.Latches[d.ID]; ok {
+			declared = l.Declared.Replicas
+		}
+		pods += float64(max(0, d.Count-declared))
+	}
+	return pods
+}
+
+// checkpointAge is how long the oldest crossing waits unpublished, in seconds;
+// 0 where none does.
+func checkpointAge(r tick.Report) float64 {
+	if r.Due.IsZero() {
+		return 0
+	}
+	return r.At.Sub(r.Due).Seconds()
+}
+
+// WriteMetrics writes a report's metrics as one line in CloudWatch's embedded
+// metric format.
+func WriteMetrics(w io.Writer, r tick.Report, now time.Time) error {
+	type definition struct {
+		Name string
+		Unit string
+	}
+	line := map[string]any{dimension: r.Site}
+	var definitions []definition
+	for _, m := range Metrics() {
+		definitions = append(definitions, definition{m.Name, m.Unit})
+		line[m.Name] = m.of(r)
+	}
+	line["_aws"] = map[string]any{
+		"Timestamp": now.UnixMilli(),
+		"CloudWatchMetrics": []map[string]any{{
+			"Namespace": Namespace, "Dimensions": [][]string{{dimension}}, "Metrics": definitions,
+		}},
+	}
+	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
 }

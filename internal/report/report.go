@@ -40,11 +40,16 @@ type Document struct {
 	Workloads []Workload `json:"workloads"`
 	Notices   []Notice   `json:"notices"`
 	Commit    *Commit    `json:"commit"` // null where there was nothing to say
-	Problems  []string   `json:"problems"`
+	// Proposal is what people were asked for, where anything about it changed.
+	Proposal *Proposal `json:"proposal,omitempty"`
+	// Alerts are the messages that followed, in a line each.
+	Alerts   []string `json:"alerts"`
+	Problems []string `json:"problems"`
 }
 
 // Stop is a reason that holds for the whole site.
 type Stop struct {
+	All    bool   `json:"all"` // nothing is changed at all; else nothing is lowered
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
 }
@@ -97,19 +102,26 @@ type Commit struct {
 	Crossings int    `json:"crossings"`
 }
 
+// Proposal is a proposal as the tick left it.
+type Proposal struct {
+	URL       string `json:"url,omitempty"` // "" in a dry run
+	Subject   string `json:"subject"`
+	Crossings int    `json:"crossings"`
+}
+
 // New returns a report in its stable shape.
 func New(r tick.Report) Document {
 	d := Document{
 		APIVersion: Version, Kind: kind,
 		Site: r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held,
 		Unread:    append([]string{}, r.Unread...),
-		Workloads: []Workload{}, Notices: []Notice{}, Problems: []string{},
+		Workloads: []Workload{}, Notices: []Notice{}, Alerts: []string{}, Problems: []string{},
 	}
 	if r.Observe {
 		d.Mode = "observe"
 	}
 	if r.Stop.Reason != policy.ReasonNone {
-		d.Stop = &Stop{string(r.Stop.Reason), r.Stop.Text}
+		d.Stop = &Stop{r.Stop.All, string(r.Stop.Reason), r.Stop.Text}
 	}
 	samples := map[workload.ID]workload.Sample{}
 	for _, s := range r.Samples {
@@ -124,6 +136,13 @@ func New(r tick.Report) Document {
 	if c := r.Commit; c != nil {
 		subject, _, _ := strings.Cut(c.Message, "\n")
 		d.Commit = &Commit{c.ID, subject, c.Message, len(c.Changes)}
+	}
+	if p := r.Proposal; p != nil {
+		subject, _, _ := strings.Cut(p.Message, "\n")
+		d.Proposal = &Proposal{p.URL, subject, len(p.Changes)}
+	}
+	for _, a := range r.Alerts {
+		d.Alerts = append(d.Alerts, a.Headline())
 	}
 	for _, p := range r.Problems {
 		d.Problems = append(d.Problems, p.Error())

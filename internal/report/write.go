@@ -1,15 +1,18 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -19,23 +22,27 @@ func Formats() []string { return []string{"table", "json", "yaml"} }
 // Write writes a report in the named format.
 func Write(w io.Writer, format string, r tick.Report) error {
 	d := New(r)
-	var text []byte
+	var text bytes.Buffer
 	var err error
 	switch format {
 	case "table":
 		return d.table(w)
 	case "json":
-		text, err = json.MarshalIndent(d, "", "  ")
-		text = append(text, '\n')
+		lines := json.NewEncoder(&text)
+		lines.SetIndent("", "  ")
+		lines.SetEscapeHTML(false)
+		err = lines.Encode(d)
 	case "yaml":
-		text, err = yaml.Marshal(d)
+		var all []byte
+		all, err = yaml.Marshal(d)
+		text.Write(all)
 	default:
 		err = fmt.Errorf("output %q: must be one of %s", format, strings.Join(Formats(), ", "))
 	}
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(text)
+	_, err = w.Write(text.Bytes())
 	return err
 }
 
@@ -58,13 +65,26 @@ func (d Document) table(out io.Writer) error {
 		fmt.Fprintf(&b, "%s %s: %s\n", n.Kind, n.Subject, n.Text)
 	}
 	if d.Stop != nil {
-		fmt.Fprintf(&b, "stopped (%s): %s\n", d.Stop.Reason, d.Stop.Text)
+		stopped := "lowered"
+		if d.Stop.All {
+			stopped = "changed"
+		}
+		fmt.Fprintf(&b, "nothing is %s (%s): %s\n", stopped, d.Stop.Reason, d.Stop.Text)
+	}
+	if d.Proposal != nil {
+		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
+	}
+	for _, a := range d.Alerts {
+		fmt.Fprintf(&b, "alert: %s\n", a)
 	}
 	switch {
 	case d.Commit == nil && d.Mode == "observe":
 		b.WriteString("mode is observe: nothing is written to git\n")
-	case d.Commit == nil:
+	case d.Commit == nil && d.Proposal == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Verdict == string(policy.Cross) }):
+		b.WriteString("what crosses could not be committed\n")
+	case d.Commit == nil && d.Proposal == nil:
 		b.WriteString("no threshold was crossed: no commit\n")
+	case d.Commit == nil:
 	case d.DryRun:
 		fmt.Fprintf(&b, "would commit: %s\n", d.Commit.Subject)
 	default:

@@ -1,6 +1,7 @@
 package tick_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -61,6 +63,54 @@ var scenes = []scene{
 		w.scale("shop/web", 180)
 		w.ticks(1)
 		w.rival = func() { w.repository.Edit("elsewhere", w.now, map[string][]byte{"app.yaml": []byte("x")}) }
+	}},
+	{"proposal opened", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(1)
+	}},
+	{"proposal updated", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.scale("pay/ledger", 12)
+		w.ticks(1)
+	}},
+	{"proposal moot", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.ticks(1)
+		w.scale("shop/web", 180)
+		w.ticks(2)
+		w.scale("shop/web", 87)
+		w.ticks(26*12 + 1)
+	}},
+	{"proposal merged beside a crossing", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.scale("pay/ledger", 12)
+		w.ticks(1)
+		w.mergeProposal(true)
+	}},
+	{"review beside a crossing", func(w *world) {
+		w.host = true
+		w.scale("shop/web", 3)
+		w.scale("shop/api", 87)
+		w.ticks(2)
+		w.repository.Edit("review", w.now, map[string][]byte{"gitlatch.yaml": []byte(latching + "default: {surge: {review: true}}\n")})
+		w.scale("shop/web", 3000)
+		w.scale("shop/api", 180)
+		w.ticks(1)
+	}},
+	{"alert to send", func(w *world) {
+		w.scale("shop/web", 3)
+		w.ticks(2)
+		w.scale("shop/web", 3000)
+		w.ticks(1)
 	}},
 	{"quiet", func(w *world) {
 		w.scale("shop/web", 87)
@@ -141,6 +191,7 @@ func TestRandomHistories(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			w := newWorld(map[string]string{"gitlatch.yaml": latching + "default: {hold: {down: 30m}}\n", "app.yaml": "kind: App\n"})
+			w.host, w.propose = seed%3 > 0, seed%3 > 1
 			for range 150 {
 				w.happen(r)
 			}
@@ -189,6 +240,21 @@ func (w *world) happen(r *rand.Rand) {
 	default:
 		w.scale(who, 1+int32(r.ExpFloat64()*100))
 	}
+	if w.host && r.IntN(12) == 0 {
+		switch r.IntN(4) {
+		case 0:
+			w.mergeProposal(r.IntN(2) == 0)
+		case 1:
+			if p := w.openProposal(); p != nil {
+				w.repository.Decline(p.ID)
+			}
+		case 2:
+			if w.openProposal() == nil {
+				break
+			}
+			w.repository.Push("gitlatch/"+site, "theirs", w.now, map[string][]byte{"theirs.yaml": []byte("x")})
+		}
+	}
 	for range 1 + r.IntN(4) {
 		w.tick()
 		w.killBefore = 0
@@ -206,6 +272,20 @@ func (w *world) scale(who string, pods int32) {
 	w.fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
 		Desired: pods, Ready: pods, Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
 	}}
+}
+
+func (w *world) openProposal() *repo.Proposal {
+	p, err := w.repository.Find(context.Background(), "gitlatch/"+site)
+	if err != nil || p == nil || p.State != repo.ProposalOpen {
+		return nil
+	}
+	return p
+}
+
+func (w *world) mergeProposal(squash bool) {
+	if p := w.openProposal(); p != nil {
+		w.repository.Merge(p.ID, squash, w.now)
+	}
 }
 
 // ticks runs calm ticks, a period apart.
@@ -227,7 +307,8 @@ func (w *world) outcome(t testing.TB) string {
 		fmt.Fprintf(&b, "%s: %q\n", path, files[path])
 	}
 	for _, l := range sortedLatches(w.latches(t)) {
-		fmt.Fprintf(&b, "%s declared %+v up %v down %v opted out %v\n", l.ID, l.Declared, l.Up, l.Down.Running(), l.OptedOut)
+		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v\n",
+			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut)
 	}
 	ours := 0
 	for _, message := range w.repository.Log() {
@@ -236,5 +317,17 @@ func (w *world) outcome(t testing.TB) string {
 		}
 	}
 	fmt.Fprintf(&b, "%d commits, intent %v\n", ours, w.head(t).Intent)
+	if p := w.openProposal(); p != nil {
+		proposed := w.repository.FilesAt("gitlatch/" + site)
+		for _, path := range sortedKeys(proposed) {
+			fmt.Fprintf(&b, "proposed %s: %q\n", path, proposed[path])
+		}
+	}
+	fmt.Fprintf(&b, "proposal open: %v\n", w.openProposal() != nil)
+	alerts := map[string]string{}
+	for _, a := range w.sent {
+		alerts[string(a.Kind)+" "+string(a.State)] = a.ID
+	}
+	fmt.Fprintf(&b, "alerts: %v\n", sortedKeys(alerts))
 	return b.String()
 }

@@ -54,12 +54,16 @@ func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
 		}
 		l := p.latches.get(s.ID)
 		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID = s.ID
+			why.ID, why.From = s.ID, entryOf(l)
+			if s.Scale != nil {
+				why.Count = s.Scale.Desired
+			}
 			decisions = append(decisions, why)
 			continue
 		}
-		l, d := policy.Decide(chosen, l, s, look)
-		p.latches.set(l)
+		decided, d := policy.Decide(chosen, l.Effective(), s, look)
+		decided.Declared = l.Declared
+		p.latches.set(decided)
 		decisions = append(decisions, d)
 	}
 	return decisions
@@ -93,7 +97,7 @@ func (p *pass) decideAbsent(stop policy.Stop) []policy.Decision {
 			continue
 		}
 		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID = id
+			why.ID, why.From = id, entryOf(l)
 			decisions = append(decisions, why)
 			continue
 		}

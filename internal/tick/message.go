@@ -50,6 +50,43 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision, mend
 	return b.String()
 }
 
+// Body is the body of a proposal: the crossings as a table, and what people can
+// do with it. What came from outside is escaped.
+func Body(site string, crossings []policy.Decision) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "What runs at site `%s` has left these levels. Merging changes what a rebuild gives; nothing on the live cluster.\n\n", site)
+	b.WriteString("| workload | declared | proposed | why |\n|---|---:|---:|---|\n")
+	for _, d := range crossings {
+		why := cmp.Or(d.Text, "as proposed before")
+		if d.Surge {
+			why = "**out of the ordinary:** " + escape(why)
+		} else {
+			why = escape(why)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(d.ID.String()), levelOf(d.From, "new"), levelOf(d.To, "retired"), why)
+	}
+	b.WriteString("\nMerge it in any way, change it in a commit of your own, or close it to say no: what you decide is left alone for a day. This proposal follows the need while it is open.\n")
+	return b.String()
+}
+
+// escape makes text plain in a cell of a Markdown table.
+func escape(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\r':
+			r = ' '
+		case r == '<':
+			b.WriteString("&lt;")
+			continue
+		case strings.ContainsRune("\\`*_{}[]()#+!|~@", r):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // weight is how far a crossing goes: the ratio of its levels, a lowering
 // counting as much as a raise. A new entry or a retirement goes farthest of
 // what is ordinary.
@@ -61,11 +98,12 @@ func weight(d policy.Decision) float64 {
 }
 
 func arrow(d policy.Decision) string {
-	level := func(e *checkpoint.Entry, none string) string {
-		if e == nil {
-			return none
-		}
-		return fmt.Sprint(e.Replicas)
+	return levelOf(d.From, "new") + " -> " + levelOf(d.To, "retired")
+}
+
+func levelOf(e *checkpoint.Entry, none string) string {
+	if e == nil {
+		return none
 	}
-	return level(d.From, "new") + " -> " + level(d.To, "retired")
+	return fmt.Sprint(e.Replicas)
 }

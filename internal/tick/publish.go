@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -20,9 +21,18 @@ import (
 // attempts is how often a push is tried that others keep winning.
 const attempts = 6
 
-// publish pushes all crossings as one commit. What another changed meanwhile is
-// dropped, to be decided afresh.
+// publish pushes all crossings as one commit, and proposes those that people
+// want to see first. What another changed meanwhile is dropped, to be decided
+// afresh.
 func (p *pass) publish(ctx context.Context) error {
+	if err := p.commit(ctx); err != nil {
+		return err
+	}
+	return p.propose(ctx)
+}
+
+// commit pushes to the base what needs nobody's word.
+func (p *pass) commit(ctx context.Context) error {
 	p.crossings()
 	for attempt := 0; len(p.changes) > 0 || len(p.stale()) > 0; attempt++ {
 		if attempt == attempts {
@@ -41,7 +51,7 @@ func (p *pass) publish(ctx context.Context) error {
 			return err
 		}
 		p.wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
-		if p.git.tip, err = p.Repository.Tip(ctx); err != nil {
+		if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
 			return err
 		}
 		// What the branch holds now was not reconciled: the next tick does that.
@@ -52,7 +62,7 @@ func (p *pass) publish(ctx context.Context) error {
 
 // crossings takes those decisions that are to be published.
 func (p *pass) crossings() {
-	if p.git.stop != "" {
+	if p.git.stop != "" || p.Propose {
 		return
 	}
 	for _, d := range p.report.Decisions {
@@ -66,7 +76,7 @@ func (p *pass) crossings() {
 // nothing in them crosses: a person's level must not wait for the next crossing
 // to take effect. It can wait for the budget.
 func (p *pass) stale() []string {
-	if p.git.stop != "" || p.git.moved || p.git.tree == nil || !p.set.Latch || p.report.Stop.All {
+	if p.Propose || p.git.stop != "" || p.git.moved || p.git.tree == nil || !p.set.Latch || p.report.Stop.All {
 		return nil
 	}
 	if len(p.changes) == 0 && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
@@ -78,28 +88,38 @@ func (p *pass) stale() []string {
 // merge applies the crossings to what the tip holds, and drops those whose
 // entry is not what their decision saw.
 func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
-	if p.git.tree == nil {
-		directory := checkpoint.Directory(p.Site)
-		objects, err := p.Repository.Read(ctx, p.git.tip, nil, directory)
-		if err != nil {
-			return nil, err
-		}
-		tree, err := checkpoint.ParseTree(p.Site, objects[directory].Files)
-		if err != nil {
-			return nil, err
-		}
-		p.git.tree = &tree
+	tree, err := p.readTree(ctx)
+	if err != nil {
+		return nil, err
 	}
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
-	files, skipped := checkpoint.Merge(*p.git.tree, site, changes(p.changes))
+	files, skipped := checkpoint.Merge(*tree, site, changes(p.changes))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 	}
 	if len(p.stale()) > 0 {
-		checkpoint.Mend(*p.git.tree, files)
+		checkpoint.Mend(*tree, files)
 	}
 	return files, nil
+}
+
+// readTree returns what the tip holds of the site.
+func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
+	if p.git.tree != nil {
+		return p.git.tree, nil
+	}
+	directory := checkpoint.Directory(p.Site)
+	objects, err := p.Repository.Read(ctx, p.git.tip, nil, directory)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := Tree(p.Site, objects[directory])
+	if err != nil {
+		return nil, err
+	}
+	p.git.tree = &tree
+	return p.git.tree, nil
 }
 
 // push writes the intent, then pushes.
@@ -109,6 +129,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 		Base:    p.git.tip,
 		At:      p.fleet.At,
 		Changes: changes(p.changes),
+		Say:     surges(p.changes),
 	}
 	message := Message(p.Site, intent.ID, p.SkipCI, p.changes, p.stale())
 	if p.DryRun {
@@ -125,21 +146,21 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	var refused *repo.RefusedError
 	switch {
 	case errors.As(err, &refused):
-		p.changes = nil
 		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
+		p.condition(alert.Blocked, "", err.Error(), "let gitlatch's identity push to the branch, or give it another branch or identity")
 		return nil
 	case err != nil:
 		return err
 	}
-	if p.git.clean {
-		p.head.Agreed.Tip, p.head.Agreed.Directory = id, ""
-	}
+	agreed := &p.head.Agreed
+	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
 	for _, d := range p.changes {
 		p.settleChange(d.Change())
 	}
+	p.conditions = append(p.conditions, intent.Say...)
 	p.report.Commit = &Commit{ID: id, Message: message, Changes: p.changes}
-	p.changes = nil
+	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, id, nil, ""
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -24,6 +25,12 @@ const (
 // found is what git holds.
 type found struct {
 	tip string
+	// proposed is what the proposal's branch holds; "" where there is none, or
+	// nobody asked.
+	proposed string
+	// directory is the id of the site's directory at the tip; "" where there is
+	// none, or it is not known.
+	directory string
 	// tree is what the tip holds of the site; nil where nothing moved, so that it
 	// was not read.
 	tree *checkpoint.Tree
@@ -31,8 +38,9 @@ type found struct {
 	clean bool
 	// moved is true once another moved the branch since.
 	moved bool
-	// stop withholds publishing while the branch is not to be believed.
-	stop string
+	// stop withholds publishing while the branch is not to be believed, and
+	// proposing withholds it from the proposal alone.
+	stop, proposing string
 }
 
 // reconcile reads what git holds and makes the latches agree with it, entry by
@@ -44,16 +52,25 @@ func (p *pass) reconcile(ctx context.Context) error {
 	}
 	p.stored, p.head, p.latches = head, head, newLatches(all)
 
-	if p.git.tip, err = p.Repository.Tip(ctx); err != nil {
+	if err := p.readHeads(ctx); err != nil {
 		return err
 	}
-	p.git.clean = true
-	agreed := &p.head.Agreed
-	if agreed.Tip == p.git.tip && p.head.Intent == nil {
-		agreed.Suspect = ""
-		return p.usePolicy()
+	p.git.clean, p.git.directory = true, head.Agreed.Directory
+	if head.Agreed.Tip == p.git.tip && !head.Agreed.Partly && head.Intent == nil {
+		p.head.Agreed.Suspect = ""
+		err = p.usePolicy()
+	} else {
+		err = p.readBase(ctx)
 	}
+	if err != nil || p.git.stop != "" {
+		return err
+	}
+	return p.reviewProposal(ctx)
+}
 
+// readBase reads what moved on the base.
+func (p *pass) readBase(ctx context.Context) error {
+	agreed := &p.head.Agreed
 	believed, err := p.descends(ctx)
 	if err != nil || !believed {
 		return err
@@ -66,11 +83,15 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	directory := objects[checkpoint.Directory(p.Site)]
+	p.git.directory = directory.ID
 	if err := p.readCheckpoints(ctx, directory); err != nil {
 		return err
 	}
+	// Latches follow what was read even where it cannot be agreed with yet; then
+	// no directory is known that they agree with.
+	agreed.Tip, agreed.Suspect, agreed.Partly, agreed.Directory = p.git.tip, "", !p.git.clean, ""
 	if p.git.clean {
-		agreed.Tip, agreed.Directory, agreed.Suspect = p.git.tip, directory.ID, ""
+		agreed.Directory = directory.ID
 	}
 	return nil
 }
@@ -104,7 +125,9 @@ func (p *pass) descends(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	if suspect := agreed.Suspect; suspect != "" && holds(history, suspect) {
-		p.notice(NoticeRewritten, p.git.tip, fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip))
+		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
+		p.notice(NoticeRewritten, p.git.tip, text)
+		p.condition(alert.Rewritten, p.git.tip, text, "see who rewrote the branch; entries that changed with it are left alone for a day")
 		p.head.Intent = nil
 		return true, nil
 	}
@@ -141,9 +164,21 @@ func (p *pass) readPolicy(o repo.Object) error {
 	case agreed.Policy == "":
 		return err
 	}
-	p.problem(fmt.Errorf("the policy before it is used: %w", err))
+	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
 	p.git.clean = false
 	return p.usePolicy()
+}
+
+// Tree reads the directory of a site as a repository holds it. What must not be
+// followed in it costs its namespace.
+func Tree(site string, o repo.Object) (checkpoint.Tree, error) {
+	tree, err := checkpoint.ParseTree(site, o.Files)
+	for _, path := range slices.Sorted(maps.Keys(o.Unsafe)) {
+		if err == nil {
+			err = tree.Break(path, &repo.UnsafeError{Path: path, Why: o.Unsafe[path]})
+		}
+	}
+	return tree, err
 }
 
 // readCheckpoints takes the site's directory at the tip.
@@ -151,13 +186,13 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
 		return nil
 	}
-	tree, err := checkpoint.ParseTree(p.Site, o.Files)
+	tree, err := Tree(p.Site, o)
 	if err != nil {
 		return err
 	}
 	p.git.tree = &tree
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
-		p.problem(tree.Broken[namespace])
+		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
 		p.git.clean = false
 	}
 	for _, namespace := range tree.Stale() {
@@ -168,22 +203,25 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		p.head.Cluster.UID = tree.Site.Cluster
 	}
 
-	judged, err := p.closeIntent(ctx, tree.Entries())
-	if err != nil {
+	judged := p.mergeProposal(tree.Entries())
+	if err := p.closeProposalIntent(ctx); err != nil {
+		return err
+	}
+	if err := p.closeIntent(ctx, tree.Entries(), judged); err != nil {
 		return err
 	}
 	p.compare(tree, judged)
 	return nil
 }
 
-// closeIntent finds out what became of a push that was about to be made, and
-// returns the workloads that it judged.
-func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoint.Entry) (map[workload.ID]bool, error) {
+// closeIntent finds out what became of a push to the base that was about to be
+// made, and adds the workloads that it judged.
+func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoint.Entry, judged map[workload.ID]bool) error {
 	intent := p.head.Intent
 	if intent == nil {
-		return nil, nil
+		return nil
 	}
-	landed, dropped, judged := false, false, map[workload.ID]bool{}
+	landed, dropped := false, false
 	var reverted []checkpoint.Change
 	for _, c := range intent.Changes {
 		held := entryAt(entries, c.ID)
@@ -203,7 +241,7 @@ func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoi
 	if len(reverted) > 0 {
 		was, err := p.wasPushed(ctx, intent)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, c := range reverted {
 			if was {
@@ -214,12 +252,13 @@ func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoi
 	}
 	if landed {
 		p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, intent.At)
+		p.conditions = append(p.conditions, intent.Say...)
 		p.notice(NoticeLanded, intent.ID, "an earlier tick's push had landed: settled")
 	} else if dropped {
 		p.notice(NoticeDropped, intent.ID, "an earlier tick ended before its push: decided afresh")
 	}
 	p.head.Intent = nil
-	return judged, nil
+	return nil
 }
 
 // wasPushed reports whether the intent's commit is in the branch's recent
@@ -291,8 +330,6 @@ func (p *pass) settleChange(c checkpoint.Change) {
 	}
 	p.latches.set(p.latches.get(c.ID).Settled(e))
 }
-
-func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems, err) }
 
 func entryAt(entries map[workload.ID]checkpoint.Entry, id workload.ID) *checkpoint.Entry {
 	if e, ok := entries[id]; ok {

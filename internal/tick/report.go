@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -37,6 +38,16 @@ type Report struct {
 	// Commit is what was published; nil where there was nothing to say. In a dry
 	// run it is what would have been, without an id.
 	Commit *Commit
+	// Proposal is what people were asked for, or asked anew; nil where nothing
+	// about it changed.
+	Proposal *Proposed
+
+	// Due is since when a crossing waits unpublished; zero is none.
+	Due time.Time
+	// Conditions are what people should know as of this tick, and Alerts the
+	// messages that follow from it, sent or not.
+	Conditions []alert.Condition
+	Alerts     []alert.Alert
 
 	// Problems are what a person must mend; the tick went on without the parts
 	// that they concern.
@@ -63,6 +74,9 @@ const (
 	NoticeOptedOut  NoticeKind = "opted-out" // a person deleted an entry
 	NoticeRewritten NoticeKind = "rewritten" // the branch does not descend from what was agreed
 	NoticeMoved     NoticeKind = "moved"     // an entry moved while it was to be written
+	NoticeMerged    NoticeKind = "merged"    // people merged what was proposed
+	NoticeDeclined  NoticeKind = "declined"  // people closed the proposal, or took it over
+	NoticeWithdrawn NoticeKind = "withdrawn" // nothing was left of the proposal
 	NoticeStale     NoticeKind = "stale"     // a Component does not say what its record says
 )
 
@@ -73,15 +87,28 @@ type Commit struct {
 	Changes []policy.Decision
 }
 
+// Proposed is a proposal as a tick left it.
+type Proposed struct {
+	URL     string
+	Message string
+	Changes []policy.Decision
+}
+
 // Err joins the report's problems and unread parts: what a person should be
 // told although the tick came to its end.
 func (r Report) Err() error {
 	problems := append([]error(nil), r.Problems...)
 	for _, part := range r.Unread {
-		problems = append(problems, errors.New("not read: "+part))
+		problems = append(problems, &UnreadError{part})
 	}
 	return errors.Join(problems...)
 }
+
+// An UnreadError says that a part of the cluster could not be read.
+type UnreadError struct{ Part string } // as in Report.Unread
+
+// Error names the part and why.
+func (e *UnreadError) Error() string { return "not read: " + e.Part }
 
 func (p *pass) notice(kind NoticeKind, subject, text string) {
 	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})

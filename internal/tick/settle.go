@@ -2,31 +2,80 @@ package tick
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// settle saves the latches that moved, then the head with what was agreed.
+// settle saves the latches that moved, then the head with what was agreed and
+// the alerts that are to be sent.
 func (p *pass) settle(ctx context.Context) error {
+	p.due()
+	p.findConditions()
 	if p.DryRun {
 		return nil
 	}
-	if p.report.Stop.Reason == policy.ReasonSecond {
-		return p.settleSecond(ctx)
+	if p.second() {
+		// A second cluster reads: of the state it moves only that it was seen.
+		head := p.stored
+		head.Cluster, head.Open, head.Outbox = p.head.Cluster, p.head.Open, p.head.Outbox
+		_, err := p.Store.Save(ctx, p.lease, head, nil, nil)
+		p.head = head
+		return err
 	}
 	p.head.At = p.fleet.At
 	put, drop := p.latches.moved()
-	if _, err := p.Store.Save(ctx, p.lease, p.head, put, drop); err != nil {
-		return err
-	}
-	return nil
+	_, err := p.Store.Save(ctx, p.lease, p.head, put, drop)
+	return err
 }
 
-// settleSecond saves only that a second cluster was seen: it reads, and moves
-// no clock of the site that is not its own.
-func (p *pass) settleSecond(ctx context.Context) error {
-	head := p.stored
-	head.Cluster = p.head.Cluster
-	_, err := p.Store.Save(ctx, p.lease, head, nil, nil)
+// second reports whether this pass looked at a second live cluster.
+func (p *pass) second() bool { return p.report.Stop.Reason == policy.ReasonSecond }
+
+// due notes since when a crossing waits that could not be published.
+func (p *pass) due() {
+	waits := false
+	for _, d := range p.report.Decisions {
+		waits = waits || d.Crosses() && !p.published(d) || d.Verdict == policy.Pending && d.Reason == policy.ReasonBudget
+	}
+	switch {
+	case !waits:
+		p.head.Due = time.Time{}
+	case p.head.Due.IsZero():
+		p.head.Due = p.fleet.At
+	}
+	p.report.Due = p.head.Due
+}
+
+// published reports whether a crossing was committed, or lies before people.
+func (p *pass) published(d policy.Decision) bool {
+	if c := p.report.Commit; c != nil && slices.ContainsFunc(c.Changes, func(o policy.Decision) bool { return o.ID == d.ID }) {
+		return true
+	}
+	return p.head.Proposal != nil && slices.ContainsFunc(p.head.Proposal.Changes, func(c checkpoint.Change) bool { return c.ID == d.ID })
+}
+
+// alert sends what is in the outbox, and saves that it was. One that could not
+// be sent stays for the next tick.
+func (p *pass) alert(ctx context.Context) error {
+	if p.DryRun || p.Alerts == nil || len(p.head.Outbox) == 0 {
+		return nil
+	}
+	sent := 0
+	for _, a := range p.head.Outbox {
+		if err := p.Alerts.Send(ctx, a); err != nil {
+			p.problem(fmt.Errorf("send alert %q: %w", a.Headline(), err))
+			break
+		}
+		sent++
+	}
+	if sent == 0 {
+		return nil
+	}
+	p.head.Outbox = p.head.Outbox[sent:]
+	_, err := p.Store.Save(ctx, p.lease, p.head, nil, nil)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -193,14 +194,25 @@ var events = map[string]func(*story, []string) error{
 	// to it, as a force-push or a replica that lags behind does. forward: and
 	// back to where it was.
 	"mark": func(s *story, _ []string) (err error) {
-		s.marked, err = s.repository.Tip(s.Context())
+		s.marked, _, err = s.repository.Heads(s.Context())
 		return err
 	},
 	"rewind": func(s *story, _ []string) error {
-		now, err := s.repository.Tip(s.Context())
+		now, _, err := s.repository.Heads(s.Context())
 		s.repository.Rewrite(s.marked)
 		s.marked = now
 		return err
+	},
+	// host proposes | reviews: one with pull requests, for all crossings or for
+	// those that a policy wants reviewed.
+	"host": func(s *story, w []string) error {
+		s.host, s.propose = true, w[0] == "proposes"
+		return nil
+	},
+	// topic deaf | hears: whether alerts arrive from now on.
+	"topic": func(s *story, w []string) error {
+		s.deaf = w[0] == "deaf"
+		return nil
 	},
 	// state lost: all that was remembered is gone.
 	"state": func(s *story, _ []string) error {
@@ -326,6 +338,20 @@ func (s *story) person(w []string) error {
 		s.repository.Edit("remove", s.now, map[string][]byte{w[1]: nil})
 	case "writes": // path "text"
 		s.repository.Edit("write", s.now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
+	case "merges", "squashes":
+		p, err := s.repository.Find(s.Context(), "gitlatch/"+site)
+		if err != nil || p == nil || p.State != repo.ProposalOpen {
+			return errors.New("there is no open proposal")
+		}
+		s.repository.Merge(p.ID, w[0] == "squashes", s.now)
+	case "declines":
+		p, err := s.repository.Find(s.Context(), "gitlatch/"+site)
+		if err != nil || p == nil {
+			return errors.New("there is no proposal")
+		}
+		s.repository.Decline(p.ID)
+	case "pushes": // to the proposal's branch: path
+		s.repository.Push("gitlatch/"+site, "taken over", s.now, map[string][]byte{w[1]: []byte("theirs")})
 	case "busy": // 30: commits elsewhere
 		n, err := strconv.Atoi(w[1])
 		for i := range n {
@@ -426,8 +452,39 @@ func (s *story) expect(w []string) error {
 		return contains(fmt.Sprint(s.last.Err()), w[1])
 	case "requests": // to the repository, in the last tick
 		return equal(s.requests, w[1])
+	case "proposal": // open 3 | merged | closed | none: how many it would change, when it is open
+		p, err := s.repository.Find(s.Context(), "gitlatch/"+site)
+		switch {
+		case err != nil:
+			return err
+		case p == nil:
+			return equal("none", strings.Join(w[1:], " "))
+		case p.State != repo.ProposalOpen:
+			return equal(p.State, strings.Join(w[1:], " "))
+		}
+		return equal(fmt.Sprintf("open %d", len(s.head(s).Proposal.Changes)), strings.Join(w[1:], " "))
+	case "proposed": // shop/web 200: what the proposal's branch declares
+		files := map[string][]byte{}
+		for path, text := range s.repository.FilesAt("gitlatch/" + site) {
+			files[path] = []byte(text)
+		}
+		tree, err := checkpoint.ParseTree(site, files)
+		if err != nil {
+			return err
+		}
+		if e, ok := tree.Entries()[id(w[1])]; ok {
+			return equal(e.Replicas, w[2])
+		}
+		return equal("nothing", w[2])
 	case "file": // path "words"
 		return contains(s.repository.Files()[w[1]], w[2])
+	case "alerts": // those that arrived since last asked: surge raised, mass-drop resolved
+		var got []string
+		for _, a := range s.sent {
+			got = append(got, string(a.Kind)+" "+string(a.State))
+		}
+		s.sent = nil
+		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
 	case "held":
 		return contains(s.last.Held, "lease is held")
 	}

@@ -1,5 +1,6 @@
 // Package tick is one pass over one site: take the lease, sample the cluster,
-// reconcile with git, decide, publish, settle. It owns that order and nothing
+// reconcile with git, decide, publish, settle, and send the alerts that follow.
+// It owns that order and nothing
 // else: what is decided is in policy, and what is known of clusters,
 // repositories and state is behind ports.
 //
@@ -14,14 +15,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Tick is what one pass needs. All fields but DryRun, SkipCI and Wait must be
-// set.
+// A Tick is what one pass needs. All fields must be set but Proposals and
+// Propose, Alerts, Wait, SkipCI and DryRun.
 type Tick struct {
 	Site   string
 	Owner  string        // of the lease; unlike that of any other run
@@ -32,6 +34,13 @@ type Tick struct {
 	Store      latch.Store
 	Repository repo.Repository
 	Clock      func() time.Time
+	// Proposals asks people for changes, on a host that has such a thing; nil is
+	// one that has not. With Propose all crossings are proposed, without it only
+	// those that a policy wants reviewed.
+	Proposals repo.Proposals
+	Propose   bool
+	// Alerts sends what people should know. Nil sends nothing.
+	Alerts Alerts
 	// Wait sleeps for about d before a lost race is run again, or until ctx
 	// ends. Nil does not wait.
 	Wait func(ctx context.Context, d time.Duration)
@@ -51,6 +60,12 @@ type Sampler interface {
 	Sample(ctx context.Context) (workload.Fleet, error)
 }
 
+// Alerts sends messages to people. An error means that it is not known to have
+// arrived; it is sent again then, under the same id.
+type Alerts interface {
+	Send(ctx context.Context, a alert.Alert) error
+}
+
 // pass is a tick under way: each step reads what the steps before it found.
 type pass struct {
 	*Tick
@@ -62,7 +77,9 @@ type pass struct {
 	set     policy.Set
 	git     found
 	changes []policy.Decision // the crossings to publish
-	report  Report
+	// conditions are what people should know, as found so far.
+	conditions []alert.Condition
+	report     Report
 }
 
 // Run makes one pass. The report is valid as far as the pass came, with an
@@ -94,6 +111,7 @@ func (p *pass) run(ctx context.Context) (err error) {
 		{"decide", p.decide},
 		{"publish", p.publish},
 		{"settle", p.settle},
+		{"alert", p.alert},
 	} {
 		if err := step.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)

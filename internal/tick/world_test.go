@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -50,6 +51,13 @@ type world struct {
 	// lostReply makes the next push land without the tick hearing of it.
 	lostReply bool
 	requests  int
+	// propose lets every crossing be proposed; without host there is nothing to
+	// propose to.
+	propose, host bool
+
+	// sent are the alerts that arrived; deaf is a topic that takes none.
+	sent []alert.Alert
+	deaf bool
 }
 
 func newWorld(files map[string]string) *world {
@@ -76,6 +84,7 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Sampler:    sampler{w},
 		Store:      mortalStore{w.store, w},
 		Repository: mortalRepository{w.repository, w},
+		Alerts:     topic{w},
 		Clock:      func() time.Time { return w.now },
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
@@ -84,6 +93,9 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 			}
 			return config.ParsePolicy(file, data, period)
 		},
+	}
+	if w.host {
+		t.Proposals, t.Propose = mortalProposals{w.repository, w}, w.propose
 	}
 	for _, c := range change {
 		c(t)
@@ -97,6 +109,19 @@ func (w *world) effect() error {
 	if w.killBefore > 0 && w.effects >= w.killBefore {
 		return errKilled
 	}
+	return nil
+}
+
+type topic struct{ *world }
+
+func (t topic) Send(_ context.Context, a alert.Alert) error {
+	if err := t.effect(); err != nil {
+		return err
+	}
+	if t.deaf {
+		return errors.New("topic does not exist")
+	}
+	t.sent = append(t.sent, a)
 	return nil
 }
 
@@ -143,9 +168,9 @@ type mortalRepository struct {
 	*world
 }
 
-func (r mortalRepository) Tip(ctx context.Context) (string, error) {
+func (r mortalRepository) Heads(ctx context.Context, also ...string) (string, []string, error) {
 	r.requests++
-	return r.Repository.Tip(ctx)
+	return r.Repository.Heads(ctx, also...)
 }
 
 func (r mortalRepository) Read(ctx context.Context, id string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
@@ -175,6 +200,30 @@ func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, er
 		return "", repo.ErrUnknown
 	}
 	return id, err
+}
+
+type mortalProposals struct {
+	repo.Proposals
+	*world
+}
+
+func (r mortalProposals) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
+	r.requests++
+	return r.Proposals.Find(ctx, branch)
+}
+
+func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, error) {
+	if err := r.effect(); err != nil {
+		return repo.Proposal{}, err
+	}
+	return r.Proposals.Ensure(ctx, d)
+}
+
+func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string) error {
+	if err := r.effect(); err != nil {
+		return err
+	}
+	return r.Proposals.Close(ctx, p, why)
 }
 
 // entries are what git declares now, as a fresh reader would see it.

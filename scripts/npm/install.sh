@@ -17,7 +17,7 @@ key=$(cat "$here"/{package.json,package-lock.json,.npmrc,install.sh} <(uname -sm
 out=$cache/$key
 
 if [ -d "$out" ]; then
-	touch -c "$out"
+	touch -c "$out" 2>/dev/null || true # in use, so it stays
 	echo "$out"
 	exit 0
 fi

@@ -16,7 +16,7 @@ key=$(cat "$here"/{requirements.txt,venv.sh} <(echo "$python"; uname -sm) | sha2
 out=$cache/$key
 
 if [ -d "$out" ]; then
-	touch -c "$out"
+	touch -c "$out" 2>/dev/null || true # in use, so it stays
 	echo "$out"
 	exit 0
 fi

@@ -34,11 +34,11 @@ func Load(c Choice) (*rest.Config, error) {
 	merged, err := rules.Load()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("kubeconfig %s: no such file; name another with --kubeconfig", where)
+		return nil, fmt.Errorf("kubeconfig %s: no such file", where)
 	case err != nil:
 		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
 	case len(merged.Contexts) == 0:
-		return nil, fmt.Errorf("kubeconfig %s: %s; name one with --kubeconfig, or set KUBECONFIG", where, absence(rules.GetLoadingPrecedence()))
+		return nil, fmt.Errorf("kubeconfig %s: %s", where, absence(rules.GetLoadingPrecedence()))
 	}
 	if err := check(merged, c.Context); err != nil {
 		return nil, fmt.Errorf("kubeconfig %s: %w", where, err)
@@ -67,7 +67,7 @@ func check(c *api.Config, context string) error {
 		context = c.CurrentContext
 	}
 	if context == "" {
-		return fmt.Errorf("no present context; choose one with --context: %s", there)
+		return fmt.Errorf("no present context; choose one of: %s", there)
 	}
 	found, ok := c.Contexts[context]
 	switch {

@@ -32,7 +32,7 @@ func BenchmarkTreeWalk(b *testing.B) {
 	s.Reset()
 	for n := 0; b.Loop(); n++ {
 		r := open(b, gitwire.Options{URL: s.URL("large")})
-		tip, err := r.Tip(b.Context())
+		tip, _, err := r.Heads(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func BenchmarkDisk(b *testing.B) {
 	o := gitserver.NewOrigin(b, b.TempDir(), site(20))
 	r := open(b, gitwire.Options{URL: o.Dir})
 	for n := 0; b.Loop(); n++ {
-		tip, err := r.Tip(b.Context())
+		tip, _, err := r.Heads(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -32,12 +32,15 @@ func (r *refusal) Error() string { return r.words }
 func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	parent, made, err := r.make(ctx, c)
+	if err := c.Check(r.base.Short()); err != nil {
+		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
+	}
+	made, err := r.make(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
 	}
 	id := made[len(made)-1].id()
-	if err := r.land(ctx, parent, id, made); err != nil {
+	if err := r.land(ctx, r.move(c), id, made); err != nil {
 		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
 	}
 	for _, obj := range made {
@@ -46,19 +49,22 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) 
 	return id.String(), nil
 }
 
+// A move is of a branch, away from the head that it must have; zero is none.
+type move struct {
+	branch plumbing.ReferenceName
+	from   plumbing.Hash
+}
+
+func (r *Repository) move(c repo.Commit) move {
+	if c.Branch == "" {
+		return move{r.base, plumbing.NewHash(c.Parent)}
+	}
+	return move{plumbing.NewBranchReferenceName(c.Branch), plumbing.NewHash(c.Expect)}
+}
+
 // make returns the objects of a commit, itself the last.
-func (r *Repository) make(ctx context.Context, c repo.Commit) (parent plumbing.Hash, made []object, err error) {
-	if parent, err = parseID(c.Parent); err != nil {
-		return parent, nil, err
-	}
-	for path := range c.Files {
-		if err := checkPath(path); err != nil {
-			return parent, nil, err
-		}
-	}
-	if c.When.Unix() <= 0 {
-		return parent, nil, errors.New("a commit needs a time after 1970")
-	}
+func (r *Repository) make(ctx context.Context, c repo.Commit) (made []object, err error) {
+	parent := plumbing.NewHash(c.Parent)
 	err = r.look(ctx, parent, func(s *sight) error {
 		h, ok, err := s.commit(parent)
 		if !ok {
@@ -69,17 +75,17 @@ func (r *Repository) make(ctx context.Context, c repo.Commit) (parent plumbing.H
 		made = append(e.made, commitObject(tree, parent, r.author, c.When, c.Message))
 		return err
 	})
-	return parent, made, err
+	return made, err
 }
 
 // land pushes until the branch holds the commit, or cannot.
-func (r *Repository) land(ctx context.Context, parent, id plumbing.Hash, made []object) error {
+func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []object) error {
 	for try := 1; ; try++ {
-		failed := r.remote.push(ctx, parent, made)
+		failed := r.remote.push(ctx, m.branch, m.from, made)
 		if failed == nil {
 			return nil
 		}
-		switch landed, err := r.landed(ctx, parent, id); {
+		switch landed, err := r.landed(ctx, m, id); {
 		case err != nil:
 			return err
 		case landed:
@@ -87,7 +93,7 @@ func (r *Repository) land(ctx context.Context, parent, id plumbing.Hash, made []
 		}
 		var no *refusal
 		if try == tries || errors.As(failed, &no) && no.final {
-			return &repo.RefusedError{Why: oneLine(failed.Error())}
+			return &repo.RefusedError{Why: repo.OneLine(failed.Error())}
 		}
 		if err := r.pause(ctx, try); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)
@@ -97,19 +103,20 @@ func (r *Repository) land(ctx context.Context, parent, id plumbing.Hash, made []
 
 // landed reads the branch after a push that failed: whether it holds the commit
 // after all. Where it holds another, that is repo.ErrMoved.
-func (r *Repository) landed(ctx context.Context, parent, id plumbing.Hash) (bool, error) {
-	tip, err := r.remote.tip(ctx)
-	switch {
-	case errors.Is(err, repo.ErrNoBranch):
-		return false, repo.ErrMoved
-	case err != nil:
+func (r *Repository) landed(ctx context.Context, m move, id plumbing.Hash) (bool, error) {
+	heads, err := r.remote.heads(ctx, []plumbing.ReferenceName{m.branch})
+	if err != nil {
 		return false, fmt.Errorf("%w: %w", repo.ErrUnknown, err)
-	case tip == id:
-		return true, nil
-	case tip == parent:
-		return false, nil
 	}
-	log, _, err := r.history(ctx, tip, id.String(), recent)
+	switch heads[0] {
+	case id:
+		return true, nil
+	case m.from:
+		return false, nil
+	case plumbing.ZeroHash:
+		return false, repo.ErrMoved
+	}
+	log, _, err := r.history(ctx, heads[0], id.String(), recent)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", repo.ErrUnknown, err)
 	}

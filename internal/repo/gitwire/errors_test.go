@@ -110,7 +110,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			options := gitwire.Options{URL: s.URL("shop"), Auth: gitwire.Token(secret)}
 			c.prepare(t, s, o, &options)
 			r := open(t, options)
-			tip, err := r.Tip(t.Context())
+			tip, _, err := r.Heads(t.Context())
 			if err == nil {
 				t.Fatalf("tip is %s, want an error", tip)
 			}

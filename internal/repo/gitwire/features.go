@@ -3,12 +3,9 @@ package gitwire
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // features are what a server can do. They compare with ==.
@@ -26,13 +23,13 @@ var best = features{v2: true, filter: true}
 // An advertisement is a server's answer when asked what it can do.
 type advertisement struct {
 	features
-	tip plumbing.Hash // of the branch, in version 0 only; zero where it is not there
+	heads []plumbing.Hash // of the branches asked for, in version 0 only; zero for one that is not there
 }
 
 var errSHA256 = errors.New("its objects have SHA-256 ids, only SHA-1 is supported")
 
-// advertised asks the server.
-func (h *smartHTTP) advertised(ctx context.Context) (advertisement, error) {
+// advertised asks the server what it can do, and in version 0 where branches are.
+func (h *smartHTTP) advertised(ctx context.Context, branches ...plumbing.ReferenceName) (advertisement, error) {
 	answer, err := h.get(ctx, uploadPack)
 	if err != nil {
 		return advertisement{}, err
@@ -54,7 +51,7 @@ func (h *smartHTTP) advertised(ctx context.Context) (advertisement, error) {
 	if p.line() == "version 2" {
 		return capabilities(in)
 	}
-	return h.references(in, p)
+	return references(in, p, branches)
 }
 
 // capabilities reads the advertisement of version 2.
@@ -77,7 +74,8 @@ func capabilities(in *packets) (advertisement, error) {
 
 // references reads the advertisement of version 0, which is a list of all the
 // server's refs and may be long. first is its first line.
-func (h *smartHTTP) references(in *packets, first packet) (a advertisement, err error) {
+func references(in *packets, first packet, branches []plumbing.ReferenceName) (a advertisement, err error) {
+	a.heads = make([]plumbing.Hash, len(branches))
 	if first.kind == flush {
 		return a, nil // a repository without refs
 	}
@@ -94,8 +92,8 @@ func (h *smartHTTP) references(in *packets, first packet) (a advertisement, err 
 		if p.kind == data && line == "" {
 			line = p.line()
 		}
-		if id, name, _ := strings.Cut(line, " "); name == string(h.branch) {
-			a.tip = plumbing.NewHash(id)
+		if !note(line, branches, a.heads) {
+			return a, errNotGit
 		}
 		line = ""
 	}
@@ -122,54 +120,62 @@ func (h *smartHTTP) attempt(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// tip asks for one ref by its name. In version 0 there is only the list of all.
-func (h *smartHTTP) tip(ctx context.Context) (tip plumbing.Hash, err error) {
+// heads asks for refs by their names. In version 0 there is only the list of all.
+func (h *smartHTTP) heads(ctx context.Context, branches []plumbing.ReferenceName) (heads []plumbing.Hash, err error) {
 	if h.has.v2 {
-		tip, err = h.lsRefs(ctx)
-		if err != nil && (h.asked || hopeless(err)) {
-			return tip, err
+		heads, err = h.lsRefs(ctx, branches)
+		if err == nil || h.asked || hopeless(err) {
+			return heads, err
 		}
 	}
-	if !h.has.v2 || err != nil {
-		a, asking := h.advertised(ctx)
-		if asking != nil {
-			return tip, asking
-		}
-		h.has, h.asked = a.features, true
-		if a.v2 {
-			return tip, err
-		}
-		tip = a.tip
+	a, asking := h.advertised(ctx, branches...)
+	if asking != nil {
+		return nil, asking
 	}
-	if tip.IsZero() {
-		return tip, fmt.Errorf("branch %q: %w", h.branch.Short(), repo.ErrNoBranch)
+	h.has, h.asked = a.features, true
+	if a.v2 {
+		return nil, err
 	}
-	return tip, nil
+	return a.heads, nil
 }
 
-// lsRefs is version 2's listing of the refs that begin with the branch's name;
-// zero is no branch.
-func (h *smartHTTP) lsRefs(ctx context.Context) (tip plumbing.Hash, err error) {
+// lsRefs is version 2's listing of the refs that begin with the branches' names.
+func (h *smartHTTP) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
 	var ask request
 	ask.linef("command=ls-refs\n")
 	ask.delimiter()
-	ask.linef("ref-prefix %s\n", h.branch)
+	for _, branch := range branches {
+		ask.linef("ref-prefix %s\n", branch)
+	}
 	ask.flush()
 	answer, err := h.post(ctx, uploadPack, &ask, true)
 	if err != nil {
-		return tip, err
+		return nil, err
 	}
 	defer answer.Close()
+	heads := make([]plumbing.Hash, len(branches))
 	for in := (&packets{r: answer}); ; {
 		p, err := in.next()
 		if err != nil || p.kind == flush {
-			return tip, err
+			return heads, err
 		}
-		if id, name, _ := strings.Cut(p.line(), " "); name == string(h.branch) {
-			if !plumbing.IsHash(id) {
-				return tip, errNotGit
-			}
-			tip = plumbing.NewHash(id)
+		if !note(p.line(), branches, heads) {
+			return nil, errNotGit
 		}
 	}
+}
+
+// note takes the commit from a line of a listing, where it is that of one of
+// the branches. It is false where a branch has no commit's id.
+func note(line string, branches []plumbing.ReferenceName, heads []plumbing.Hash) bool {
+	id, name, _ := strings.Cut(line, " ")
+	for i, branch := range branches {
+		if name == string(branch) {
+			if !plumbing.IsHash(id) {
+				return false
+			}
+			heads[i] = plumbing.NewHash(id)
+		}
+	}
+	return true
 }

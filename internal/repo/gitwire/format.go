@@ -156,8 +156,3 @@ func (e entry) sortKey() string {
 	}
 	return e.name
 }
-
-// lfsPointer is how the file begins that Git LFS keeps in place of a large one.
-const lfsPointer = "version https://git-lfs.github.com/spec/"
-
-func isLFS(data []byte) bool { return bytes.HasPrefix(data, []byte(lfsPointer)) }

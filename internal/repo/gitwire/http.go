@@ -9,16 +9,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // smartHTTP is a repository on a server that speaks git over HTTP.
 type smartHTTP struct {
 	url      string
-	branch   plumbing.ReferenceName
 	auth     Auth
 	client   *http.Client
 	maxBytes int64
@@ -153,24 +152,7 @@ func status(answer *http.Response) error {
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/plain" {
 		words, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		e.words = oneLine(string(words))
+		e.words = repo.OneLine(string(words))
 	}
 	return e
-}
-
-// oneLine makes words of others fit into an error: on one line, printable, and
-// not endless.
-func oneLine(words string) string {
-	words = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, words)
-	words = strings.Join(strings.Fields(words), " ")
-	const most = 300
-	if runes := []rune(words); len(runes) > most {
-		words = string(runes[:most]) + "..."
-	}
-	return words
 }

@@ -60,7 +60,7 @@ func TestAQuietLookIsOneRequest(t *testing.T) {
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
 	for range 3 {
 		s.Reset()
-		if _, err := r.Tip(t.Context()); err != nil {
+		if _, _, err := r.Heads(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		got := s.Requests()
@@ -80,7 +80,7 @@ func TestAServerWithoutVersion2IsAskedOnce(t *testing.T) {
 	r := open(t, gitwire.Options{URL: s.URL("shop")})
 	for n, want := range [][]string{{"POST git-upload-pack", "GET info/refs"}, {"GET info/refs"}, {"GET info/refs"}} {
 		s.Reset()
-		if tip, err := r.Tip(t.Context()); err != nil || tip != o.Tip("main") {
+		if tip, _, err := r.Heads(t.Context()); err != nil || tip != o.Tip("main") {
 			t.Fatalf("tip is %s, %v", tip, err)
 		}
 		if got := asked(s); !slices.Equal(got, want) {
@@ -224,11 +224,11 @@ func TestCertificatesOfABundleAreTrusted(t *testing.T) {
 	secure.Config.ErrorLog = quiet
 	url := secure.URL + "/shop.git"
 
-	if tip, err := open(t, gitwire.Options{URL: url}).Tip(t.Context()); err == nil {
+	if tip, _, err := open(t, gitwire.Options{URL: url}).Heads(t.Context()); err == nil {
 		t.Errorf("an unknown certificate was trusted: %s", tip)
 	}
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
-	if tip, err := open(t, gitwire.Options{URL: url, CABundle: bundle}).Tip(t.Context()); err != nil || tip != o.Tip("main") {
+	if tip, _, err := open(t, gitwire.Options{URL: url, CABundle: bundle}).Heads(t.Context()); err != nil || tip != o.Tip("main") {
 		t.Errorf("tip is %s, %v", tip, err)
 	}
 	if _, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main", CABundle: []byte("nonsense")}); err == nil {
@@ -246,4 +246,25 @@ func entries(t *testing.T, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+func TestHeadsOfSeveralBranchesAreOneRequest(t *testing.T) {
+	t.Parallel()
+	for _, v0 := range []bool{false, true} {
+		s := gitserver.Start(t)
+		s.OnlyV0(v0)
+		o := s.Create(t, "shop", map[string]string{"a": "1"})
+		want := o.Push(t, "gitlatch/prod", map[string]string{"a": "2"}, "proposed")
+		r := open(t, gitwire.Options{URL: s.URL("shop")})
+		for range 2 { // the first learns the version that is spoken
+			s.Reset()
+			base, others, err := r.Heads(t.Context(), "gitlatch/prod", "absent")
+			if err != nil || base != o.Tip("main") || !slices.Equal(others, []string{want, ""}) {
+				t.Fatalf("heads are %s, %q, %v", base, others, err)
+			}
+		}
+		if got := s.Requests(); len(got) != 1 {
+			t.Errorf("version 0 only is %v: %d requests, want 1: %v", v0, len(got), got)
+		}
+	}
 }

@@ -23,15 +23,14 @@ import (
 // local is a repository on this machine's disk, read and written in place: its
 // hooks do not run.
 type local struct {
-	path   string // as it was configured
-	dir    string // where HEAD and refs are
-	bare   bool
-	branch plumbing.ReferenceName
-	disk   *filesystem.Storage
+	path string // as it was configured
+	dir  string // where HEAD and refs are
+	bare bool
+	disk *filesystem.Storage
 }
 
-func openLocal(path string, branch plumbing.ReferenceName) (*local, error) {
-	l := &local{path: path, dir: path, bare: true, branch: branch}
+func openLocal(path string) (*local, error) {
+	l := &local{path: path, dir: path, bare: true}
 	if info, err := os.Stat(filepath.Join(path, ".git")); err == nil {
 		if !info.IsDir() {
 			return nil, fmt.Errorf("repository %s: is a linked worktree, use the repository that it belongs to", path)
@@ -60,29 +59,32 @@ func (l *local) String() string { return l.path }
 
 func (l *local) close() error { return l.disk.Close() }
 
-func (l *local) tip(ctx context.Context) (plumbing.Hash, error) {
+func (l *local) heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
 	if err := ctx.Err(); err != nil {
-		return plumbing.ZeroHash, err
+		return nil, err
 	}
-	tip, err := l.read()
-	if err == nil && tip.IsZero() {
-		err = fmt.Errorf("branch %q: %w", l.branch.Short(), repo.ErrNoBranch)
+	heads := make([]plumbing.Hash, len(branches))
+	for i, branch := range branches {
+		var err error
+		if heads[i], err = l.read(branch); err != nil {
+			return nil, err
+		}
 	}
-	return tip, err
+	return heads, nil
 }
 
-// read returns the commit at the branch, zero where there is none. A ref of its
+// read returns the commit at a branch, zero where there is none. A ref of its
 // own goes before one among the packed.
-func (l *local) read() (tip plumbing.Hash, err error) {
-	text, err := os.ReadFile(l.refPath())
+func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err error) {
+	text, err := os.ReadFile(l.refPath(branch))
 	if err == nil {
 		id := strings.TrimSpace(string(text))
 		if !plumbing.IsHash(id) {
-			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", l.branch.Short(), oneLine(id))
+			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), repo.OneLine(id))
 		}
 		return plumbing.NewHash(id), nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) && !isDirectory(l.refPath()) {
+	if !errors.Is(err, fs.ErrNotExist) && !isDirectory(l.refPath(branch)) {
 		return tip, err
 	}
 	packed, err := os.ReadFile(filepath.Join(l.dir, "packed-refs"))
@@ -90,7 +92,7 @@ func (l *local) read() (tip plumbing.Hash, err error) {
 		return tip, err
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(packed)); lines.Scan(); {
-		if id, name, _ := strings.Cut(lines.Text(), " "); name == string(l.branch) {
+		if id, name, _ := strings.Cut(lines.Text(), " "); name == string(branch) {
 			return plumbing.NewHash(id), nil
 		}
 	}
@@ -102,7 +104,9 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func (l *local) refPath() string { return filepath.Join(l.dir, filepath.FromSlash(string(l.branch))) }
+func (l *local) refPath(branch plumbing.ReferenceName) string {
+	return filepath.Join(l.dir, filepath.FromSlash(string(branch)))
+}
 
 // fetch and deepen have nothing to bring: all objects are at hand, once packs
 // that are new are known of.
@@ -123,20 +127,20 @@ func (l *local) deepen(ctx context.Context, into *objects, commit plumbing.Hash,
 
 // push writes the objects, then moves the ref as git does: under its lock file,
 // which renamed is the new ref. A checked-out branch is refused as by git.
-func (l *local) push(ctx context.Context, old plumbing.Hash, made []object) error {
+func (l *local) push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if head, err := os.ReadFile(filepath.Join(l.dir, "HEAD")); !l.bare && err == nil &&
-		strings.TrimSpace(string(head)) == "ref: "+string(l.branch) {
-		return &refusal{words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", l.branch.Short(), l.path), final: true}
+		strings.TrimSpace(string(head)) == "ref: "+string(branch) {
+		return &refusal{words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", branch.Short(), l.path), final: true}
 	}
 	for _, obj := range made {
 		if _, err := l.disk.SetEncodedObject(encoded(obj)); err != nil {
 			return fmt.Errorf("write an object: %w", err)
 		}
 	}
-	path := l.refPath()
+	path := l.refPath(branch)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -144,7 +148,7 @@ func (l *local) push(ctx context.Context, old plumbing.Hash, made []object) erro
 	if err != nil {
 		return err
 	}
-	if err := l.move(lock, old, made[len(made)-1].id()); err != nil {
+	if err := l.move(lock, branch, old, made[len(made)-1].id()); err != nil {
 		return errors.Join(err, os.Remove(lock.Name()))
 	}
 	return nil
@@ -172,8 +176,8 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 }
 
 // move writes the ref's new value to its lock file and puts that in its place.
-func (l *local) move(lock *os.File, old, to plumbing.Hash) error {
-	at, err := l.read()
+func (l *local) move(lock *os.File, branch plumbing.ReferenceName, old, to plumbing.Hash) error {
+	at, err := l.read(branch)
 	if err == nil && at != old {
 		err = fmt.Errorf("the branch is at %s", at)
 	}
@@ -183,5 +187,5 @@ func (l *local) move(lock *os.File, old, to plumbing.Hash) error {
 	if err = errors.Join(err, lock.Close()); err != nil {
 		return err
 	}
-	return os.Rename(lock.Name(), l.refPath())
+	return os.Rename(lock.Name(), l.refPath(branch))
 }

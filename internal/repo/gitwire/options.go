@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Options say which repository to open, and how.
@@ -25,7 +23,7 @@ type Options struct {
 	// file:///path or a path to a bare repository or to one with files. It must
 	// not hold credentials.
 	URL string
-	// Branch is the branch to read and write, "main".
+	// Branch is the base, "main".
 	Branch string
 
 	// Auth is sent with each request over HTTP; the zero value sends none.
@@ -67,11 +65,8 @@ var DefaultAuthor = Author{Name: "gitlatch", Email: "gitlatch@users.noreply.gith
 // Open checks the options and returns the repository; over HTTP it sends
 // nothing yet. All that is wrong with the options is in one error.
 func Open(o Options) (*Repository, error) {
-	branch := plumbing.NewBranchReferenceName(o.Branch)
-	var problems []error
-	if o.Branch == "" || strings.HasPrefix(o.Branch, "refs/") || branch.Validate() != nil {
-		problems = append(problems, fmt.Errorf("branch %q: want a name such as main", o.Branch))
-	}
+	branch, err := parseBranch(o.Branch)
+	problems := []error{err}
 	o.Author = cmp.Or(o.Author, DefaultAuthor)
 	if o.Author.Name == "" || o.Author.Email == "" || strings.ContainsAny(o.Author.Name+o.Author.Email, "<>\n\x00") {
 		problems = append(problems, errors.New("author: want a name and an email address without < and >"))
@@ -79,7 +74,7 @@ func Open(o Options) (*Repository, error) {
 	if o.MaxBytes < 0 {
 		problems = append(problems, fmt.Errorf("max bytes: must not be negative, got %d", o.MaxBytes))
 	}
-	remote, err := connect(o, branch)
+	remote, err := connect(o)
 	problems = append(problems, err)
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -87,15 +82,15 @@ func Open(o Options) (*Repository, error) {
 	if o.Pause == nil {
 		o.Pause = pause
 	}
-	return &Repository{remote: remote, objects: newObjects(), author: o.Author, pause: o.Pause}, nil
+	return &Repository{remote: remote, base: branch, objects: newObjects(), author: o.Author, pause: o.Pause}, nil
 }
 
-func connect(o Options, branch plumbing.ReferenceName) (remote, error) {
+func connect(o Options) (remote, error) {
 	if !strings.Contains(o.URL, "://") {
 		if host, _, ok := strings.Cut(o.URL, ":"); ok && !strings.ContainsAny(host, "/\\") {
 			return nil, fmt.Errorf("repository at host %q: ssh is not spoken, use its https:// address", host[strings.Index(host, "@")+1:])
 		}
-		return openLocal(o.URL, branch)
+		return openLocal(o.URL)
 	}
 	// A URL that does not parse may hold a password: it is not repeated.
 	u, err := url.Parse(o.URL)
@@ -109,7 +104,7 @@ func connect(o Options, branch plumbing.ReferenceName) (remote, error) {
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("repository %s: the url must end with the path", bare(u))
 	case u.Scheme == "file":
-		return openLocal(filepath.FromSlash(u.Path), branch)
+		return openLocal(filepath.FromSlash(u.Path))
 	case u.Host == "":
 		return nil, fmt.Errorf("repository %s: the url names no host", bare(u))
 	case u.Scheme == "http" && !loopback(u.Hostname()):
@@ -121,7 +116,6 @@ func connect(o Options, branch plumbing.ReferenceName) (remote, error) {
 	}
 	return &smartHTTP{
 		url:      strings.TrimSuffix(bare(u), "/"),
-		branch:   branch,
 		auth:     o.Auth,
 		client:   &http.Client{Transport: transport, CheckRedirect: keep},
 		maxBytes: cmp.Or(o.MaxBytes, 256<<20),

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // go-git's reader of pkt-lines takes the delimiter of protocol version 2 for an
@@ -65,7 +67,7 @@ func (p *packets) next() (packet, error) {
 		return packet{}, early(err)
 	}
 	if words, ok := bytes.CutPrefix(payload, []byte("ERR ")); ok {
-		return packet{}, &serverError{oneLine(string(words))}
+		return packet{}, &serverError{repo.OneLine(string(words))}
 	}
 	return packet{payload: payload}, nil
 }
@@ -117,7 +119,7 @@ func (b *band) take(p packet) error {
 	case 2:
 		b.words.Write(rest)
 	case 3:
-		return &serverError{oneLine(string(rest))}
+		return &serverError{repo.OneLine(string(rest))}
 	default:
 		if !bytes.HasPrefix(p.payload, []byte("NAK")) && !bytes.HasPrefix(p.payload, []byte("ACK ")) {
 			return errNotGit

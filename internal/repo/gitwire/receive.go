@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // push is one request, as a rule: what each server can do is enough for it.
-func (h *smartHTTP) push(ctx context.Context, old plumbing.Hash, made []object) error {
+func (h *smartHTTP) push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error {
 	if h.announce {
 		answer, err := h.get(ctx, receivePack)
 		if err != nil {
@@ -21,7 +23,7 @@ func (h *smartHTTP) push(ctx context.Context, old plumbing.Hash, made []object) 
 		answer.Close()
 	}
 	var send request
-	send.linef("%s %s %s\x00 report-status side-band-64k", old, made[len(made)-1].id(), h.branch)
+	send.linef("%s %s %s\x00 report-status side-band-64k", old, made[len(made)-1].id(), branch)
 	send.flush()
 	if err := pack(&send, made); err != nil {
 		return err
@@ -79,7 +81,7 @@ func refused(status, words string) error {
 	if rest, ok := strings.CutPrefix(status, "ng "); ok {
 		_, status, _ = strings.Cut(rest, " ")
 	}
-	if words = oneLine(words); words != "" {
+	if words = repo.OneLine(words); words != "" {
 		status += ": " + words
 	}
 	return &refusal{words: status}

@@ -15,6 +15,7 @@ import (
 // serve the calls that follow.
 type Repository struct {
 	remote remote
+	base   plumbing.ReferenceName
 	author Author
 	pause  func(ctx context.Context, try int) error
 
@@ -24,10 +25,11 @@ type Repository struct {
 
 var _ repo.Repository = (*Repository)(nil)
 
-// A remote is a way to a repository and to one branch of it.
+// A remote is a way to a repository.
 type remote interface {
-	// tip returns the commit at the branch, or wraps repo.ErrNoBranch.
-	tip(ctx context.Context) (plumbing.Hash, error)
+	// heads returns the commit at each branch, in the order asked; zero for one
+	// that does not exist.
+	heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error)
 	// fetch brings objects of a commit: trees and blobs by their ids, each
 	// without what is below it; and the commit itself, with its root tree, where
 	// its own id is among them.
@@ -35,9 +37,10 @@ type remote interface {
 	// deepen brings the commits that a commit descends from, itself included, to
 	// a distance of less than depth.
 	deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error
-	// push moves the branch, by compare-and-swap, to the last of the objects, a
-	// commit. An error may be a refusal, and does not mean that it did not land.
-	push(ctx context.Context, old plumbing.Hash, made []object) error
+	// push moves a branch, by compare-and-swap, to the last of the objects, a
+	// commit; an old head of zero makes the branch. An error may be a refusal,
+	// and does not mean that it did not land.
+	push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error
 	// close removes what is on disk.
 	close() error
 	// String names the repository, without anything secret.
@@ -52,15 +55,37 @@ func (r *Repository) Close() error {
 	return r.remote.close()
 }
 
-// Tip is one request. See repo.Repository.
-func (r *Repository) Tip(ctx context.Context) (string, error) {
+// Heads is one request. See repo.Repository.
+func (r *Repository) Heads(ctx context.Context, also ...string) (string, []string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	tip, err := r.remote.tip(ctx)
+	heads, err := r.heads(ctx, also)
 	if err != nil {
-		return "", fmt.Errorf("read the branch of %s: %w", r.remote, err)
+		return "", nil, fmt.Errorf("read the branch of %s: %w", r.remote, err)
 	}
-	return tip.String(), nil
+	others := make([]string, len(also))
+	for i, head := range heads[1:] {
+		if !head.IsZero() {
+			others[i] = head.String()
+		}
+	}
+	return heads[0].String(), others, nil
+}
+
+func (r *Repository) heads(ctx context.Context, also []string) ([]plumbing.Hash, error) {
+	branches := []plumbing.ReferenceName{r.base}
+	for _, name := range also {
+		branch, err := parseBranch(name)
+		if err != nil {
+			return nil, err
+		}
+		branches = append(branches, branch)
+	}
+	heads, err := r.remote.heads(ctx, branches)
+	if err == nil && heads[0].IsZero() {
+		err = fmt.Errorf("branch %q: %w", r.base.Short(), repo.ErrNoBranch)
+	}
+	return heads, err
 }
 
 // Read takes a request for each level of the tree that it does not have at
@@ -72,7 +97,7 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	at, err := parseID(commit)
 	for _, path := range paths {
 		if err == nil {
-			err = checkPath(path)
+			err = repo.CheckPath(path)
 		}
 	}
 	if err == nil {
@@ -108,9 +133,10 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sig
 	}
 }
 
+func parseBranch(name string) (plumbing.ReferenceName, error) {
+	return plumbing.NewBranchReferenceName(name), repo.CheckBranch(name)
+}
+
 func parseID(id string) (plumbing.Hash, error) {
-	if !plumbing.IsHash(id) || len(id) != 2*len(plumbing.Hash{}) {
-		return plumbing.ZeroHash, fmt.Errorf("commit %q: want 40 hexadecimal digits", id)
-	}
-	return plumbing.NewHash(id), nil
+	return plumbing.NewHash(id), repo.CheckCommit(id)
 }

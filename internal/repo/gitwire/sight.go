@@ -66,8 +66,11 @@ func (s *sight) read(commit plumbing.Hash, known map[string]string, paths []stri
 		object := repo.Object{ID: e.id.String()}
 		if known[path] != object.ID {
 			object.Files = map[string][]byte{}
-			if err := s.files(e, path, object.Files); err != nil {
+			if err := s.files(e, path, &object); err != nil {
 				return nil, err
+			}
+			if why := object.Unsafe[path]; why != "" {
+				return nil, &repo.UnsafeError{Path: path, Why: why}
 			}
 		}
 		found[path] = object
@@ -100,16 +103,21 @@ func (s *sight) find(tree plumbing.Hash, path string) (e entry, ok bool, err err
 }
 
 // files adds the content of an entry, and of all below it, by path.
-func (s *sight) files(e entry, path string, into map[string][]byte) error {
-	if why := e.what().unsafe(); why != "" {
-		return &repo.UnsafeError{Path: path, Why: why}
-	}
-	if e.what() == aFile {
+func (s *sight) files(e entry, path string, into *repo.Object) error {
+	why := e.what().unsafe()
+	if why == "" && e.what() == aFile {
 		data, ok := s.need(plumbing.BlobObject, e.id)
-		if ok && isLFS(data) {
-			return &repo.UnsafeError{Path: path, Why: "is a Git LFS pointer"}
+		if !ok || !repo.IsLFS(data) {
+			into.Files[path] = data
+			return nil
 		}
-		into[path] = data
+		why = "is a Git LFS pointer"
+	}
+	if why != "" {
+		if into.Unsafe == nil {
+			into.Unsafe = map[string]string{}
+		}
+		into.Unsafe[path] = why
 		return nil
 	}
 	entries, _, err := s.tree(e.id)
@@ -135,15 +143,4 @@ func join(dir, name string) string {
 		return name
 	}
 	return dir + "/" + name
-}
-
-// checkPath refuses what git would not take as a path, and what would reach a
-// place of its own.
-func checkPath(path string) error {
-	for name := range strings.SplitSeq(path, "/") {
-		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.ContainsRune(name, 0) {
-			return fmt.Errorf("path %q: want names with / between them, from the root of the repository", path)
-		}
-	}
-	return nil
 }

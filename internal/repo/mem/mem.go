@@ -1,6 +1,6 @@
 // Package mem is a repository in memory: a working adapter of repo.Repository
-// for tests that run many ticks, and the base on which they inject faults. It
-// has one branch, keeps every commit, and is safe for concurrent use.
+// and repo.Proposals for tests that run many ticks, and the base on which they
+// inject faults. It keeps every commit, and is safe for concurrent use.
 package mem
 
 import (
@@ -21,10 +21,19 @@ import (
 
 // Repository is a repository in memory. Use New.
 type Repository struct {
-	mu      sync.Mutex
-	tip     string
-	commits map[string]commit
+	mu        sync.Mutex
+	commits   map[string]commit
+	heads     map[string]string // by branch; base is ""
+	proposals []*proposal       // the oldest first
 }
+
+// base is the key of the base in heads.
+const base = ""
+
+var (
+	_ repo.Repository = (*Repository)(nil)
+	_ repo.Proposals  = (*Repository)(nil)
+)
 
 type commit struct {
 	Parents []string
@@ -34,10 +43,10 @@ type commit struct {
 	When    time.Time
 }
 
-// New returns a repository whose branch holds one commit with the files.
+// New returns a repository whose base holds one commit with the files.
 func New(files map[string]string) *Repository {
-	r := &Repository{commits: map[string]commit{}}
-	r.tip = r.add(commit{Files: files, Author: "person", Message: "first"})
+	r := &Repository{commits: map[string]commit{}, heads: map[string]string{}}
+	r.heads[base] = r.add(commit{Files: files, Author: "person", Message: "first"})
 	return r
 }
 
@@ -56,11 +65,15 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Tip returns the commit at the branch.
-func (r *Repository) Tip(ctx context.Context) (string, error) {
+// Heads returns the commits at the base and at other branches.
+func (r *Repository) Heads(ctx context.Context, also ...string) (string, []string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.tip, ctx.Err()
+	var others []string
+	for _, branch := range also {
+		others = append(others, r.heads[branch])
+	}
+	return r.heads[base], others, ctx.Err()
 }
 
 // Read reads paths at a commit.
@@ -122,61 +135,94 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 	return log, true, ctx.Err()
 }
 
-// Commit makes one commit and moves the branch to it.
+// Commit makes one commit and moves a branch to it.
 func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.commit("gitlatch", c)
 }
 
 func (r *Repository) commit(author string, c repo.Commit) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tip != c.Parent {
-		return "", repo.ErrMoved
+	parent, ok := r.commits[c.Parent]
+	if !ok {
+		return "", fmt.Errorf("commit %s does not exist", c.Parent)
 	}
-	files := maps.Clone(r.commits[r.tip].Files)
+	files := maps.Clone(parent.Files)
 	for path, data := range c.Files {
 		files[path] = string(data)
 		if data == nil {
 			delete(files, path)
 		}
 	}
-	r.tip = r.add(commit{Parents: []string{c.Parent}, Files: files, Author: author, Message: c.Message, When: c.When.UTC()})
-	return r.tip, nil
+	id := r.add(commit{Parents: []string{c.Parent}, Files: files, Author: author, Message: c.Message, When: c.When.UTC()})
+	expect := c.Expect
+	if c.Branch == base {
+		expect = c.Parent
+	}
+	switch head := r.heads[c.Branch]; {
+	case slices.Contains(r.ancestry(head), id):
+	case head == expect:
+		r.heads[c.Branch] = id
+	default:
+		return "", repo.ErrMoved
+	}
+	return id, nil
 }
 
-// Edit commits as a person does: nil removes a file.
+// ancestry is the first-parent history of a commit, itself first.
+func (r *Repository) ancestry(id string) []string {
+	var ids []string
+	for id != "" {
+		ids = append(ids, id)
+		id = cmp.Or(append(r.commits[id].Parents, "")...)
+	}
+	return ids
+}
+
+// Edit commits to the base as a person does: nil removes a file.
 func (r *Repository) Edit(message string, when time.Time, files map[string][]byte) string {
-	tip, _ := r.Tip(context.Background())
-	id, err := r.commit("person", repo.Commit{Parent: tip, Files: files, Message: message, When: when})
+	return r.Push(base, message, when, files)
+}
+
+// Push commits to a branch that exists as a person does: nil removes a file.
+func (r *Repository) Push(branch, message string, when time.Time, files map[string][]byte) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	head := r.heads[branch]
+	id, err := r.commit("person", repo.Commit{Branch: branch, Expect: head, Parent: head, Files: files, Message: message, When: when})
 	if err != nil {
-		panic(err) // the tip was read a moment ago, by the only writer of a test
+		panic(err) // a test pushes to a branch that is not there
 	}
 	return id
 }
 
-// Rewrite moves the branch to any commit, as a force-push does.
+// Rewrite moves the base to any commit, as a force-push does.
 func (r *Repository) Rewrite(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tip = id
+	r.heads[base] = id
 }
 
-// Files are those at the branch, by path.
-func (r *Repository) Files() map[string]string {
+// Files are those at the base, by path.
+func (r *Repository) Files() map[string]string { return r.FilesAt(base) }
+
+// FilesAt are those at a branch, by path; none where it does not exist.
+func (r *Repository) FilesAt(branch string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.commits[r.tip].Files)
+	return maps.Clone(r.commits[r.heads[branch]].Files)
 }
 
-// Log are the messages of the branch's first-parent history, newest first.
+// Log are the messages of the base's first-parent history, newest first.
 func (r *Repository) Log() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var log []string
-	for id := r.tip; id != ""; {
-		c := r.commits[id]
-		log = append(log, c.Message)
-		id = cmp.Or(append(c.Parents, "")...)
+	for _, id := range r.ancestry(r.heads[base]) {
+		log = append(log, r.commits[id].Message)
 	}
 	return log
 }

@@ -32,12 +32,35 @@ func tip(t *testing.T, setup Setup) {
 
 func tipOfNoBranch(t *testing.T, setup Setup) {
 	f := setup(t, nil)
-	if tip, err := f.Open(t).Tip(within(t)); !errors.Is(err, repo.ErrNoBranch) || !strings.Contains(err.Error(), `"main"`) {
+	if tip, _, err := f.Open(t).Heads(within(t)); !errors.Is(err, repo.ErrNoBranch) || !strings.Contains(err.Error(), `"main"`) {
 		t.Errorf("in an empty repository: %q, %v; want ErrNoBranch that names the branch", tip, err)
 	}
 	f.Origin.Push(t, "main/nested", map[string]string{"a": "1"}, "begin")
-	if tip, err := f.Open(t).Tip(within(t)); !errors.Is(err, repo.ErrNoBranch) {
+	if tip, _, err := f.Open(t).Heads(within(t)); !errors.Is(err, repo.ErrNoBranch) {
 		t.Errorf("beside another branch: %q, %v; want ErrNoBranch", tip, err)
+	}
+}
+
+func otherHeads(t *testing.T, setup Setup) {
+	f := setup(t, map[string]string{"a": "1"})
+	base := f.Origin.Tip("main")
+	one := f.Origin.Push(t, "gitlatch/one", map[string]string{"a": "2"}, "one")
+	two := f.Origin.Push(t, "gitlatch/two", map[string]string{"a": "3"}, "two")
+	f.Origin.Push(t, "gitlatch/one-more", map[string]string{"a": "4"}, "begins like one")
+	r := f.Open(t)
+	got, others, err := r.Heads(within(t), "gitlatch/two", "absent", "gitlatch/one", "gitlatch")
+	if err != nil || got != base || !slices.Equal(others, []string{two, "", one, ""}) {
+		t.Errorf("heads are %s, %q, %v; want %s, then two, none, one, none", got, others, err, base)
+	}
+	f.Origin.Git(t, "pack-refs", "--all")
+	f.Origin.ForcePush(t, "gitlatch/two", "")
+	if _, others, err = r.Heads(within(t), "gitlatch/one", "gitlatch/two"); err != nil || !slices.Equal(others, []string{one, ""}) {
+		t.Errorf("after one was removed: %q, %v", others, err)
+	}
+	for _, name := range []string{"", "refs/heads/gitlatch/one", "a..b", "with space"} {
+		if _, others, err := r.Heads(within(t), name); err == nil {
+			t.Errorf("branch %q is at %q", name, others)
+		}
 	}
 }
 
@@ -123,7 +146,7 @@ const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab
 
 // odd is a repository with one of each thing that must not be followed.
 func odd(t *testing.T, setup Setup) Fixture {
-	f := setup(t, map[string]string{"plain/file": "1", "lfs/pointer": lfs})
+	f := setup(t, map[string]string{"plain/file": "1", "lfs/pointer": lfs, "lfs/file": "2", "nested/file": "3"})
 	f.Origin.Commit(t, gitserver.Change{Branch: "main", Message: "odd", Entries: []gitserver.Entry{
 		{Path: "linked", Mode: "120000", Content: "plain"},
 		{Path: "nested/linked", Mode: "120000", Content: "../plain/file"},
@@ -139,11 +162,10 @@ func readUnsafe(t *testing.T, setup Setup) {
 	for path, want := range map[string]repo.UnsafeError{
 		"linked":          {Path: "linked", Why: "is a symlink"},
 		"linked/file":     {Path: "linked", Why: "is a symlink"},
-		"nested":          {Path: "nested/linked", Why: "is a symlink"},
+		"nested/linked":   {Path: "nested/linked", Why: "is a symlink"},
 		"module":          {Path: "module", Why: "is a submodule"},
 		"module/anything": {Path: "module", Why: "is a submodule"},
 		"lfs/pointer":     {Path: "lfs/pointer", Why: "is a Git LFS pointer"},
-		"lfs":             {Path: "lfs/pointer", Why: "is a Git LFS pointer"},
 	} {
 		var unsafe *repo.UnsafeError
 		if _, err := r.Read(within(t), tip, nil, "plain", path); !errors.As(err, &unsafe) || *unsafe != want {
@@ -151,6 +173,18 @@ func readUnsafe(t *testing.T, setup Setup) {
 		}
 	}
 	mustRead(t, r, tip, nil, "plain", "nested/absent")
+
+	// What is beside them can be read.
+	for path, want := range map[string]string{"nested": "nested/linked is a symlink", "lfs": "lfs/pointer is a Git LFS pointer"} {
+		o := mustRead(t, r, tip, nil, path)[path]
+		var unsafe []string
+		for at, why := range o.Unsafe {
+			unsafe = append(unsafe, at+" "+why)
+		}
+		if len(o.Files) != 1 || len(unsafe) != 1 || unsafe[0] != want {
+			t.Errorf("read %s: files %q, unsafe %q; want one file, and %s", path, o.Files, unsafe, want)
+		}
+	}
 }
 
 func readBadArguments(t *testing.T, setup Setup) {
@@ -279,7 +313,7 @@ func deadline(t *testing.T, setup Setup) {
 	tip := mustTip(t, r)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Tip(ctx); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.Heads(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("tip after the deadline: %v", err)
 	}
 	if _, err := r.Read(ctx, tip, nil, "a"); !errors.Is(err, context.Canceled) {

@@ -21,6 +21,9 @@ type Fixture struct {
 	Open func(t *testing.T) repo.Repository
 	// Refuse makes every push refused from now on, with these words.
 	Refuse func(t *testing.T, words string)
+	// ServerCommits is set where the server makes the commits: their times, and
+	// how it writes trees from old programs, are its own.
+	ServerCommits bool
 }
 
 // Setup makes a fixture whose branch main has one commit of files. Nil files
@@ -32,6 +35,7 @@ func Run(t *testing.T, setup Setup) {
 	for name, test := range map[string]func(*testing.T, Setup){
 		"tip":                              tip,
 		"tip of no branch":                 tipOfNoBranch,
+		"heads of other branches":          otherHeads,
 		"read files and directories":       readPaths,
 		"read what is known":               readKnown,
 		"read an older commit":             readOlder,
@@ -41,6 +45,7 @@ func Run(t *testing.T, setup Setup) {
 		"history through merges":           historyThroughMerges,
 		"history of a long branch":         historyLong,
 		"commit changes what it names":     commitChanges,
+		"commit keeps a file's mode":       commitKeepsModes,
 		"commit keeps odd trees as is":     commitKeepsOddTrees,
 		"commit refuses links":             commitUnsafe,
 		"commit reports author and time":   commitHeader,
@@ -48,6 +53,11 @@ func Run(t *testing.T, setup Setup) {
 		"commit on a stale parent":         commitStale,
 		"commit on a branch that is gone":  commitGone,
 		"commit is refused":                commitRefused,
+		"a branch is made for a proposal":  branchMade,
+		"a proposal is made anew":          branchRebuilt,
+		"a branch that is not as expected": branchMoved,
+		"a proposal's commit made twice":   branchTwice,
+		"a branch without a proper name":   branchUnnamed,
 		"racing writers all land":          racers,
 		"a deadline is honoured":           deadline,
 		"read sees its own commit at once": readOwn,
@@ -68,7 +78,7 @@ func within(t *testing.T) context.Context {
 
 func mustTip(t *testing.T, r repo.Repository) string {
 	t.Helper()
-	tip, err := r.Tip(within(t))
+	tip, _, err := r.Heads(within(t))
 	if err != nil {
 		t.Fatalf("tip: %v", err)
 	}

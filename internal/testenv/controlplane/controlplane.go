@@ -1,12 +1,15 @@
 package controlplane
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +116,21 @@ func (cp *ControlPlane) As(user string, groups ...string) *rest.Config {
 // Kubeconfig returns the path of an administrator's kubeconfig, whose one
 // context is named test.
 func (cp *ControlPlane) Kubeconfig() string { return cp.kubeconfig }
+
+// KubeconfigAs returns the path of a kubeconfig of the user that As is about.
+func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string) string {
+	t.Helper()
+	admin, err := os.ReadFile(cp.kubeconfig)
+	if err != nil {
+		t.Fatalf("write the kubeconfig of %s: %v", user, err)
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	as := fmt.Sprintf("user: {as: %q, as-groups: [%q], ", user, strings.Join(groups, `", "`))
+	if err := os.WriteFile(path, bytes.Replace(admin, []byte("user: {"), []byte(as), 1), 0o600); err != nil {
+		t.Fatalf("write the kubeconfig of %s: %v", user, err)
+	}
+	return path
+}
 
 func (cp *ControlPlane) configure(t testing.TB, user string) string {
 	t.Helper()

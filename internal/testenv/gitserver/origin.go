@@ -113,6 +113,26 @@ func (o *Origin) Commit(t testing.TB, c Change) string {
 	return o.tip(c.Branch)
 }
 
+// Merge takes one branch into another as a person does on a host: as one commit
+// of its own, squash, or with a commit that has both as parents. It returns the
+// commit, and fails the test where the two conflict.
+func (o *Origin) Merge(t testing.TB, from, into string, squash bool, message string) string {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	old, head := o.tip(into), o.tip(from)
+	out := func(args ...string) string {
+		return strings.TrimSpace(string(run(t, o.Dir, nil, args...)))
+	}
+	args := []string{"commit-tree", "-m", message, "-p", old}
+	if !squash {
+		args = append(args, "-p", head)
+	}
+	id := out(append(args, out("merge-tree", "--write-tree", old, head))...)
+	run(t, o.Dir, nil, "update-ref", "refs/heads/"+into, id, old)
+	return id
+}
+
 func (o *Origin) next() time.Time {
 	o.commits++
 	return Epoch.Add(time.Duration(o.commits-1) * time.Minute)

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCommand runs the built command as a shell does: what was asked for goes
+// to stdout, what went wrong to stderr, and the exit status tells which.
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	binary := filepath.Join(t.TempDir(), "gitlatch")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	for _, c := range []struct {
+		args        string
+		status      int
+		out, stderr string // how each begins
+	}{
+		{"version", 0, "gitlatch ", ""},
+		{"", 0, "gitlatch keeps git near enough", ""},
+		{"tick --help", 0, "Looks at the cluster once", ""},
+		{"schema Config", 0, "{\n", ""},
+		{"tick", 1, "", "gitlatch: which site? give --config FILE"},
+		{"tick --config /nowhere/config.yaml", 1, "", "gitlatch: --config: open /nowhere/config.yaml: "},
+		{"frob", 1, "", `gitlatch: unknown command "frob"`},
+	} {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.CommandContext(ctx, binary, strings.Fields(c.args)...)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		var exit *exec.ExitError
+		if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		begins := func(got, want string) bool { return strings.HasPrefix(got, want) && (want != "" || got == "") }
+		if status := cmd.ProcessState.ExitCode(); status != c.status || !begins(stdout.String(), c.out) || !begins(stderr.String(), c.stderr) {
+			t.Errorf("gitlatch %s: status %d, stdout %.80q, stderr %.200q", c.args, status, &stdout, &stderr)
+		}
+	}
+}

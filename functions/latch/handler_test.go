@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// document is a configuration with nothing wrong in it, of a cluster that is
+// not there.
+const document = `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-eu
+cluster: {kubeconfig: %q}
+state: {memory: {}}
+repository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}
+`
+
+const kubeconfigOf = `
+apiVersion: v1
+kind: Config
+current-context: test
+clusters: [{name: test, cluster: {server: %q}}]
+users: [{name: test, user: {token: cluster-secret}}]
+contexts: [{name: test, context: {cluster: test, user: test}}]
+`
+
+// environment is that of a function that is configured by a document.
+func environment(document string) func(string) string {
+	return func(name string) string {
+		return map[string]string{configVariable: document, "GIT_TOKEN": "git-secret"}[name]
+	}
+}
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	kubeconfig := write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, "https://127.0.0.1:1"))
+	good := fmt.Sprintf(document, kubeconfig, "https://git.example.com/site.git")
+	for _, c := range []struct {
+		name     string
+		document string
+		token    string
+		want     []string
+	}{
+		{"no configuration", "", "x", []string{"GITLATCH_CONFIG", "kind Config"}},
+		{"not YAML", "{", "x", []string{"GITLATCH_CONFIG:1: "}},
+		{"all that is wrong, at once", strings.NewReplacer("prod-eu", "Prod EU", "kind: Config", "kind: Config\nperiod: 5").Replace(good), "x",
+			[]string{"GITLATCH_CONFIG:4: period: must", "GITLATCH_CONFIG:5: site: must be a DNS label"}},
+		{"a misspelt field", good + "perriod: 5m\n", "x", []string{"perriod", "period"}},
+		{"a state that would not last", strings.Replace(good, "{memory: {}}", "{bolt: {path: /var/lib/latch.db}}", 1), "x",
+			[]string{"state.bolt", "no file that outlives it", "state.memory"}},
+		{"a kubeconfig that is not there", fmt.Sprintf(document, "/nowhere/kubeconfig", "https://git.example.com/site.git"), "x",
+			[]string{"cluster: kubeconfig /nowhere/kubeconfig", "no such file"}},
+		{"a context that is not there", strings.Replace(good, "cluster: {", "cluster: {context: green, ", 1), "x",
+			[]string{`no context "green"`, "there are: test"}},
+		{"a token that is not there", good, "", []string{"repository.auth.tokenEnv", "GIT_TOKEN is not set"}},
+		{"a repository that is not there", fmt.Sprintf(document, kubeconfig, "/nowhere/site.git"), "x", []string{"/nowhere/site.git", "no git repository"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			getenv := func(name string) string {
+				return map[string]string{configVariable: c.document, "GIT_TOKEN": c.token}[name]
+			}
+			_, err := newHandler(getenv, time.Now, zerolog.Nop())
+			if err == nil {
+				t.Fatal("it started")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("does not say %q: %v", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "--kubeconfig") {
+				t.Errorf("speaks of a flag, which a function has not: %v", err)
+			}
+		})
+	}
+}
+
+func TestAnEventIsTakenToTheLetter(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewServer(http.NotFoundHandler())
+	api.Close() // nobody answers any more
+	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"app.yaml": "kind: App\n"})
+	var log bytes.Buffer
+	h, err := newHandler(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), time.Now, zerolog.New(&log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		payload string
+		want    string
+	}{
+		// These are taken, and come as far as the cluster.
+		{`{}`, "reach the API server at " + api.URL},
+		{`null`, "reach the API server"},
+		{``, "reach the API server"},
+		{`{"site": "prod-eu"}`, "reach the API server"},
+		{`{"site": "prod-eu", "dryRun": true}`, "reach the API server"},
+		// These are not.
+		{`{"site": "prod-us"}`, `site is "prod-us", and this function is configured for "prod-eu"`},
+		{`{"dry_run": true}`, `unknown field "dry_run"; want {"site": "prod-eu", "dryRun": true}`},
+		{`{"dryRun": "yes"}`, "dryRun"},
+		{`"prod-eu"`, "event: "},
+	} {
+		log.Reset()
+		_, err := h.handle(t.Context(), json.RawMessage(c.payload))
+		got := fmt.Sprint(err)
+		if !strings.Contains(got, c.want) || strings.Contains(got, "secret") {
+			t.Errorf("%s: want words %q, and no secrets: %s", c.payload, c.want, got)
+		}
+		ticked := strings.Contains(log.String(), `"message":"tick"`)
+		if reached := strings.Contains(got, "reach"); ticked != reached {
+			t.Errorf("%s: logged %s", c.payload, log.String())
+		}
+	}
+	if log := origin.Log(t, "main"); len(log) != 1 {
+		t.Errorf("log %q", log)
+	}
+}

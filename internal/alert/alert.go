@@ -1,0 +1,177 @@
+// Package alert turns what is wrong at a site into messages that a person gets
+// once: when it begins, again after an interval while it lasts, and when it is
+// over. It is pure; what sends the messages is below this package.
+package alert
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Condition is something that a person should know of. Conditions compare
+// with ==.
+type Condition struct {
+	Kind Kind `json:"kind"`
+	// Subject is what it is about, beside the site: a workload, a branch, a
+	// cluster. Of one kind and subject there is one condition.
+	Subject string `json:"subject,omitempty"`
+	Text    string `json:"text"` // a sentence with the numbers
+	Do      string `json:"do"`   // what a person should do about it
+}
+
+// Kind is a stable name for a condition: filters and runbooks go by it.
+type Kind string
+
+// The kinds.
+const (
+	Surge         Kind = "surge"              // a crossing beyond the policy's surge was committed
+	MassDrop      Kind = "mass-drop"          // much of the fleet halved at once
+	SecondCluster Kind = "second-cluster"     // two live clusters share a site
+	ClusterNew    Kind = "cluster-changed"    // another cluster ticks under the site's name
+	Blocked       Kind = "publishing-blocked" // the repository takes no push
+	Stale         Kind = "checkpoint-stale"   // a crossing waits unpublished
+	Unread        Kind = "unread"             // part of the cluster cannot be read
+	Rewritten     Kind = "branch-rewritten"   // the branch does not descend from what was agreed
+	Invalid       Kind = "invalid-in-git"     // a policy or record on the branch cannot be read
+	Retirement    Kind = "mass-retirement"    // many workloads would retire at once
+)
+
+// Severity is how soon a person should look.
+type Severity string
+
+// The severities.
+const (
+	Critical Severity = "critical" // the checkpoint is not kept: now
+	Warning  Severity = "warning"  // today
+)
+
+// kinds say of each kind how severe it is, and whether it is an event, which
+// has no duration and is never over.
+var kinds = map[Kind]struct {
+	severity Severity
+	event    bool
+}{
+	Surge:         {Warning, true},
+	MassDrop:      {Critical, false},
+	SecondCluster: {Critical, false},
+	ClusterNew:    {Warning, false},
+	Blocked:       {Critical, false},
+	Stale:         {Critical, false},
+	Unread:        {Warning, false},
+	Rewritten:     {Warning, true},
+	Invalid:       {Critical, false},
+	Retirement:    {Warning, false},
+}
+
+// Severity returns how severe the kind is.
+func (k Kind) Severity() Severity { return kinds[k].severity }
+
+// An Open is a condition that lasts.
+type Open struct {
+	Condition
+	Since  time.Time `json:"since"`
+	Raised time.Time `json:"raised"` // when a message last said so
+}
+
+// An Alert is one message.
+type Alert struct {
+	// ID is the same whenever the message is sent again because it is not known
+	// to have arrived.
+	ID   string `json:"id"`
+	Site string `json:"site"`
+	Condition
+	Severity Severity  `json:"severity"`
+	State    State     `json:"state"`
+	Since    time.Time `json:"since"`
+	At       time.Time `json:"at"`
+}
+
+// State is what an alert says of its condition.
+type State string
+
+// The states.
+const (
+	Raised   State = "raised"
+	Lasting  State = "lasting" // said again, since it goes on
+	Resolved State = "resolved"
+)
+
+// Advance compares the conditions of now with those that were open, and returns
+// those that are open now and the messages that follow. A condition that lasts
+// is said again every interval.
+func Advance(site string, open []Open, now []Condition, at time.Time, every time.Duration) ([]Open, []Alert) {
+	var next []Open
+	var alerts []Alert
+	say := func(c Condition, state State, since time.Time) {
+		alerts = append(alerts, newAlert(site, c, state, since, at))
+	}
+	for _, c := range sorted(now) {
+		if kinds[c.Kind].event {
+			say(c, Raised, at)
+			continue
+		}
+		was := Open{Since: at, Raised: at}
+		i := slices.IndexFunc(open, func(o Open) bool { return o.key() == c.key() })
+		switch {
+		case i < 0:
+			say(c, Raised, at)
+		default:
+			if was = open[i]; at.Sub(was.Raised) >= every {
+				was.Raised = at
+				say(c, Lasting, was.Since)
+			}
+		}
+		next = append(next, Open{Condition: c, Since: was.Since, Raised: was.Raised})
+	}
+	for _, o := range open {
+		if !slices.ContainsFunc(next, func(n Open) bool { return n.key() == o.key() }) {
+			say(o.Condition, Resolved, o.Since)
+		}
+	}
+	return next, alerts
+}
+
+func newAlert(site string, c Condition, state State, since, at time.Time) Alert {
+	sum := sha256.Sum256([]byte(strings.Join([]string{site, c.key(), string(state), at.UTC().Format(time.RFC3339Nano)}, "\x00")))
+	return Alert{
+		ID: hex.EncodeToString(sum[:8]), Site: site, Condition: c,
+		Severity: c.Kind.Severity(), State: state, Since: since, At: at,
+	}
+}
+
+func (c Condition) key() string { return string(c.Kind) + "\x00" + c.Subject }
+
+// sorted returns the conditions by kind and subject, each once.
+func sorted(conditions []Condition) []Condition {
+	s := slices.SortedStableFunc(slices.Values(conditions), func(a, b Condition) int { return cmp.Compare(a.key(), b.key()) })
+	return slices.CompactFunc(s, func(a, b Condition) bool { return a.key() == b.key() })
+}
+
+// Headline is the alert in a line.
+func (a Alert) Headline() string {
+	about := string(a.Kind)
+	if a.Subject != "" {
+		about += " " + a.Subject
+	}
+	return "gitlatch " + a.Site + ": " + about + " " + string(a.State)
+}
+
+// Message is the alert for a person.
+func (a Alert) Message() string {
+	var b strings.Builder
+	b.WriteString(a.Headline() + "\n\n")
+	b.WriteString(a.Text + "\n")
+	if a.State == Resolved {
+		b.WriteString("This is over; it began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
+	} else {
+		if !a.Since.Equal(a.At) {
+			b.WriteString("It began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
+		}
+		b.WriteString("\nWhat to do: " + a.Do + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package alert
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func TestAdvance(t *testing.T) {
+	t.Parallel()
+	unread := Condition{Kind: Unread, Subject: "deployments: forbidden", Text: "a", Do: "b"}
+	later := unread
+	later.Text = "in other words"
+	surge := Condition{Kind: Surge, Subject: "shop/deployment/web"}
+	drop := Condition{Kind: MassDrop}
+	open := func(c Condition, since, raised time.Duration) Open {
+		return Open{c, noon.Add(-since), noon.Add(-raised)}
+	}
+	for _, test := range []struct {
+		name string
+		open []Open
+		now  []Condition
+		say  []string
+		left []Open
+	}{
+		{name: "nothing is wrong"},
+		{name: "begins", now: []Condition{unread}, say: []string{"unread raised"}, left: []Open{open(unread, 0, 0)}},
+		{name: "is found twice", now: []Condition{unread, unread}, say: []string{"unread raised"}, left: []Open{open(unread, 0, 0)}},
+		{name: "goes on", open: []Open{open(unread, time.Hour, time.Hour)}, now: []Condition{unread}, left: []Open{open(unread, time.Hour, time.Hour)}},
+		{name: "goes on in other words", open: []Open{open(unread, time.Hour, time.Hour)}, now: []Condition{later}, left: []Open{open(later, time.Hour, time.Hour)}},
+		{name: "goes on for a day", open: []Open{open(unread, 24*time.Hour, 24*time.Hour)}, now: []Condition{unread}, say: []string{"unread lasting"}, left: []Open{open(unread, 24*time.Hour, 0)}},
+		{name: "was said again an hour ago", open: []Open{open(unread, 25*time.Hour, time.Hour)}, now: []Condition{unread}, left: []Open{open(unread, 25*time.Hour, time.Hour)}},
+		{name: "ends", open: []Open{open(unread, time.Hour, time.Hour)}, say: []string{"unread resolved"}},
+		{name: "an event is never open", now: []Condition{surge}, say: []string{"surge raised"}},
+		{name: "one ends and another begins", open: []Open{open(unread, time.Hour, time.Hour)}, now: []Condition{drop}, say: []string{"mass-drop raised", "unread resolved"}, left: []Open{open(drop, 0, 0)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			left, alerts := Advance("prod", test.open, test.now, noon, 24*time.Hour)
+			var said []string
+			for _, a := range alerts {
+				said = append(said, string(a.Kind)+" "+string(a.State))
+			}
+			if !slices.Equal(said, test.say) {
+				t.Errorf("said %v, want %v", said, test.say)
+			}
+			if !slices.Equal(left, test.left) {
+				t.Errorf("open are %v, want %v", left, test.left)
+			}
+		})
+	}
+}
+
+func TestEveryKindHasASeverity(t *testing.T) {
+	t.Parallel()
+	for kind, of := range kinds {
+		if of.severity != Critical && of.severity != Warning {
+			t.Errorf("%s has severity %q", kind, of.severity)
+		}
+	}
+}
+
+func TestMessagesTellWhatToDoUntilItIsOver(t *testing.T) {
+	t.Parallel()
+	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Do: "let it push"}
+	for state, want := range map[State]bool{Raised: true, Lasting: true, Resolved: false} {
+		text := newAlert("prod", c, state, noon.Add(-time.Hour), noon).Message()
+		if got := strings.Contains(text, "What to do: let it push"); got != want {
+			t.Errorf("%s: says what to do: %v\n%s", state, got, text)
+		}
+		if !strings.Contains(text, c.Text) || !strings.Contains(text, "2026-03-02T11:00:00Z") {
+			t.Errorf("%s: lacks the numbers\n%s", state, text)
+		}
+	}
+}
+
+func TestAnAlertSentAgainHasTheSameID(t *testing.T) {
+	t.Parallel()
+	c := Condition{Kind: Unread, Subject: "a"}
+	first, again := newAlert("prod", c, Raised, noon, noon), newAlert("prod", c, Raised, noon, noon)
+	other := newAlert("prod", Condition{Kind: Unread, Subject: "b"}, Raised, noon, noon)
+	if first.ID != again.ID || first.ID == other.ID {
+		t.Errorf("ids are %s, %s and %s", first.ID, again.ID, other.ID)
+	}
+}

@@ -1,0 +1,102 @@
+// Package sns sends alerts to an SNS topic: text for people, JSON for machines,
+// and attributes for filter policies.
+package sns
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+)
+
+// Publisher is what a Topic needs of the SDK's client.
+type Publisher interface {
+	Publish(context.Context, *sns.PublishInput, ...func(*sns.Options)) (*sns.PublishOutput, error)
+}
+
+// A Topic takes alerts.
+type Topic struct {
+	ARN    string
+	Client Publisher
+}
+
+// Protocols whose subscribers are machines get the alert as JSON; all others
+// get the text.
+var machines = []string{"sqs", "lambda", "http", "https", "firehose"}
+
+// Send publishes an alert. Subscribers can filter by the attributes site, kind,
+// severity and state.
+func (t Topic) Send(ctx context.Context, a alert.Alert) error {
+	document, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	bodies := map[string]string{"default": a.Message()}
+	for _, protocol := range machines {
+		bodies[protocol] = string(document)
+	}
+	body, err := json.Marshal(bodies)
+	if err != nil {
+		return err
+	}
+	_, err = t.Client.Publish(ctx, &sns.PublishInput{
+		TopicArn:         aws.String(t.ARN),
+		Subject:          aws.String(subject(a.Headline())),
+		Message:          aws.String(string(body)),
+		MessageStructure: aws.String("json"),
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"site":     attribute(a.Site),
+			"kind":     attribute(string(a.Kind)),
+			"severity": attribute(string(a.Severity)),
+			"state":    attribute(string(a.State)),
+			"id":       attribute(a.ID),
+		},
+	})
+	return t.explain(err)
+}
+
+func attribute(value string) types.MessageAttributeValue {
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+}
+
+// subject keeps to what SNS takes: fewer than 100 printable ASCII characters.
+func subject(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+	return text[:min(len(text), 99)]
+}
+
+// What SNS says, and what to do about it.
+var remedies = map[string]string{
+	"NotFound":                    "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn",
+	"NotFoundException":           "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn",
+	"AuthorizationError":          "the role may not publish to it: allow sns:Publish on the topic",
+	"AuthorizationErrorException": "the role may not publish to it: allow sns:Publish on the topic",
+	"KMSAccessDenied":             "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it",
+	"KMSDisabled":                 "the topic's key is disabled: enable it",
+	"InvalidParameter":            "alerts.sns.topicArn is not the ARN of a topic",
+}
+
+func (t Topic) explain(err error) error {
+	var code smithy.APIError
+	if !errors.As(err, &code) {
+		return err
+	}
+	if remedy, ok := remedies[code.ErrorCode()]; ok {
+		return fmt.Errorf("topic %s: %s (%w)", t.ARN, remedy, err)
+	}
+	return fmt.Errorf("topic %s: %w", t.ARN, err)
+}

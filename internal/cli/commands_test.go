@@ -1,0 +1,190 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+)
+
+func TestRenderPrintsWhatGitDeclares(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	file := func(path string) string { return "---\n" + w.origin.Show(t, "main", path) }
+	pay, shop := checkpoint.ComponentPath("prod-eu", "pay"), checkpoint.ComponentPath("prod-eu", "shop")
+	before := w.hash(t)
+	w.api.Close() // only git is read
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"render"}, file(pay) + file(shop)},
+		{[]string{"render", "shop"}, file(shop)},
+		{[]string{"render", "pay", "-o", "record"}, file(checkpoint.RecordPath("prod-eu", "pay"))},
+	} {
+		if got := w.run(c.args...); got != (outcome{0, c.want, ""}) {
+			t.Errorf("%v: %+v", c.args, got)
+		}
+	}
+	if w.hash(t) != before {
+		t.Error("render wrote")
+	}
+}
+
+func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.api.uid = "9a41-green"
+	w.now = w.now.Add(time.Hour) // blue is no longer alive
+	if got := w.tick(); !strings.Contains(got.out, "nothing is lowered (other-cluster): cluster 9a41-green is not the site's, 1f0c-blue") {
+		t.Errorf("before: %+v", got)
+	}
+	if got := w.run("adopt"); got != (outcome{0, "cluster 9a41-green is now that of site prod-eu\n", ""}) {
+		t.Errorf("adopt: %+v", got)
+	}
+	if got := w.tick(); got.status != 0 || strings.Contains(got.out, "other-cluster") {
+		t.Errorf("after: %+v", got)
+	}
+}
+
+func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	record := checkpoint.RecordPath("prod-eu", "shop")
+	lines := slices.DeleteFunc(strings.SplitAfter(w.origin.Show(t, "main", record), "\n"), func(l string) bool {
+		return strings.Contains(l, "deployment.web")
+	})
+	w.origin.Push(t, "main", map[string]string{record: strings.Join(lines, "")}, "web has its own ways")
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "opted-out shop/deployment/web: a person deleted its entry") {
+		t.Errorf("opted out: %+v", got)
+	}
+	if got := w.run("adopt", "shop/web"); got != (outcome{0, "shop/deployment/web is latched from the next tick on\n", ""}) {
+		t.Errorf("adopt: %+v", got)
+	}
+	w.tick()
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "shop/web new -> 100") {
+		t.Errorf("back in: %+v", got)
+	}
+}
+
+func TestHold(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
+	tip := w.origin.Tip("main")
+
+	if got := w.run("hold", "--until", "30m"); got != (outcome{0, "site prod-eu: held until 2026-03-02T08:45:00Z\n", ""}) {
+		t.Errorf("site: %+v", got)
+	}
+	for range 3 {
+		if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "nothing is changed (hold): the site is held by a person until 2026-03-02T08:45:00Z") {
+			t.Errorf("held: %+v", got)
+		}
+	}
+	if got := w.run("hold", "--until", "-1s"); got != (outcome{0, "site prod-eu: no longer held\n", ""}) {
+		t.Errorf("end: %+v", got)
+	}
+	if got := w.run("hold", "shop/web", "shop/deployment/api", "--until", "2026-03-03T08:00:00Z"); got != (outcome{0,
+		"shop/deployment/web: held until 2026-03-03T08:00:00Z\nshop/deployment/api: held until 2026-03-03T08:00:00Z\n", ""}) {
+		t.Errorf("workloads: %+v", got)
+	}
+	w.tick()
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
+		t.Errorf("held: %+v", got)
+	}
+	if got := w.run("explain", "shop/web"); !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
+		t.Errorf("explain: %+v", got)
+	}
+	if w.origin.Tip("main") != tip {
+		t.Error("it committed")
+	}
+}
+
+func TestASecondTickEndsQuietlyWhereTheFirstHoldsTheLease(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.lease(t, "another run", w.now.Add(time.Minute))
+	before := w.state(t)
+	want := "site prod-eu: lease is held by another run until 2026-03-02T08:16:00Z: nothing to do\n"
+	if got := w.run("tick"); got != (outcome{0, want, ""}) {
+		t.Errorf("%+v", got)
+	}
+	if got := w.run("hold", "--until", "3h"); got.status != 1 || !strings.Contains(got.err, "lease is held by another run until 2026-03-02T08:16:00Z") {
+		t.Errorf("%+v", got)
+	}
+	if w.state(t) != before {
+		t.Error("state changed")
+	}
+}
+
+func TestSchemaAndVersion(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"Config", "Policy"} {
+		got := run(time.Time{}, "schema", kind)
+		if got.status != 0 || !json.Valid([]byte(got.out)) || !strings.Contains(got.out, `"const": "`+kind+`"`) {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+	if got := run(time.Time{}, "version"); got != (outcome{0, "gitlatch v1.2.3\n", ""}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A command line that makes no sense does nothing, and says what would.
+func TestMisspelt(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	before := w.hash(t)
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{"frob", []string{`unknown command "frob"`}},
+		{"tic", []string{`unknown command "tic"`, "tick"}},
+		{"tick shop", []string{"gitlatch tick: wants no arguments", `"shop"`, "--help"}},
+		{"tick --dry", []string{"unknown flag: --dry", "gitlatch tick --help"}},
+		{"tick --output xml", []string{"--output: must be one of table, json, yaml", `"xml"`}},
+		{"tick --repository elsewhere --config file", []string{"--repository", "--config", "one of the two"}},
+		{"explain", []string{"wants one workload, as shop/web"}},
+		{"explain shop/web shop/api", []string{"wants one workload, as shop/web"}},
+		{"explain shop/wep", []string{`"shop/wep"`, "shop/api, shop/batch, shop/cart, shop/web"}},
+		{"explain web", []string{`"web"`, "namespace/name"}},
+		{"explain show/web", []string{"namespace show"}},
+		{"render shop pay", []string{"at most one namespace"}},
+		{"render sho", []string{"namespace sho", "pay, shop"}},
+		{"render --output xml", []string{"--output: must be component or record", `"xml"`}},
+		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
+		{"hold", []string{"--until: say until when", "3h"}},
+		{"hold --until tomorrow", []string{"--until: must be a time", `"tomorrow"`}},
+		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
+		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
+		{"schema", []string{"wants one of Config, Policy"}},
+		{"version x", []string{"wants no arguments"}},
+		{"demo --cluster other", []string{"--cluster: must be recorded or real", `"other"`}},
+		{"demo --output xml", []string{"xml", "text"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			got := w.run(strings.Fields(c.args)...)
+			if got.status != 1 || got.out != "" {
+				t.Errorf("status %d, out %q", got.status, got.out)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(got.err, want) {
+					t.Errorf("does not say %q: %s", want, got.err)
+				}
+			}
+		})
+	}
+	if w.hash(t) != before {
+		t.Error("something was written")
+	}
+	if got := run(w.now, "tick"); got.status != 1 || !strings.Contains(got.err, "--config FILE, or --repository URL") {
+		t.Errorf("no site: %+v", got)
+	}
+	if got := newWorld(t).run("adopt", "shop/web"); got.status != 1 || !strings.Contains(got.err, "run gitlatch tick first") {
+		t.Errorf("no state: %+v", got)
+	}
+}

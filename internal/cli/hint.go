@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// hints say what to do about errors that say only what is wrong.
+var hints = []struct {
+	about func(error) bool
+	text  string
+}{
+	{is[*kube.UnreachableError], "if another cluster is meant, choose it with --kubeconfig and --context"},
+	{is[*kube.UnauthorizedError], "log in again, or choose other credentials with --kubeconfig and --context"},
+	{is[*tick.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac"},
+	{func(err error) bool { return errors.Is(err, repo.ErrNoBranch) }, "create the branch, or name another as repository.branch of the configuration"},
+	{is[*repo.RefusedError], "let the identity of repository.auth push to the branch, or name another as repository.branch"},
+	{is[*repo.UnsafeError], "commit a plain file or folder in its place: gitlatch follows nothing out of its own"},
+}
+
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+// hintsFor returns what there is to do about an error and those joined in it.
+func hintsFor(err error) []string {
+	var found []string
+	for _, h := range hints {
+		if h.about(err) {
+			found = append(found, h.text)
+		}
+	}
+	return found
+}

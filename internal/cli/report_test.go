@@ -1,0 +1,138 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/report"
+)
+
+// busy is a world in which each verdict has its workload: one crosses, one is on
+// its way down, one stands still, one is quiet and two are not latched.
+func busy(t *testing.T) *world {
+	w := settled(t)
+	set := func(id string, n int32) { w.api.workloads[id].desired, w.api.workloads[id].ready = n, n }
+	set("shop/deployment/api", 51)
+	w.api.workloads["shop/deployment/api"].most = 900
+	set("shop/deployment/web", 30)
+	set("shop/deployment/cart", 4)
+	w.api.workloads["shop/deployment/cart"].blind = true
+	if got := w.tick(); got.status != 0 {
+		t.Fatalf("tick: %+v", got)
+	}
+	return w
+}
+
+func TestReportsHaveTheirForm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"tick.txt", nil},
+		{"tick.json", []string{"-o", "json"}},
+		{"tick.yaml", []string{"--output", "yaml"}},
+		{"dry-run.txt", []string{"--dry-run"}},
+		{"dry-run.json", []string{"--dry-run", "-o", "json"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := busy(t).tick(c.args...)
+			if got.status != 0 || got.err != "" {
+				t.Errorf("status %d, %s", got.status, got.err)
+			}
+			golden(t, c.name, got.out)
+		})
+	}
+}
+
+// What machines read says the same in both forms, and reads back as it was
+// written.
+func TestJSONAndYAMLAreOneDocument(t *testing.T) {
+	t.Parallel()
+	var fromJSON, fromYAML report.Document
+	d := json.NewDecoder(strings.NewReader(busy(t).tick("-o", "json").out))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict([]byte(busy(t).tick("-o", "yaml").out), &fromYAML); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := json.Marshal(fromJSON)
+	b, _ := json.Marshal(fromYAML)
+	if string(a) != string(b) {
+		t.Errorf("JSON says\n%s\nYAML says\n%s", a, b)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ golden, workload string }{
+		{"explain-crosses.txt", "shop/api"},
+		{"explain-on-its-way-down.txt", "shop/deployment/web"},
+		{"explain-stands-still.txt", "shop/cart"},
+		{"explain-quiet.txt", "pay/ledger"},
+		{"explain-undriven.txt", "shop/batch"},
+		{"explain-system.txt", "kube-system/dns"},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			t.Parallel()
+			w := busy(t)
+			before := w.hash(t)
+			got := w.run("explain", c.workload)
+			if got.status != 0 || got.err != "" {
+				t.Errorf("status %d, %s", got.status, got.err)
+			}
+			golden(t, c.golden, got.out)
+			if w.hash(t) != before {
+				t.Error("explain wrote")
+			}
+		})
+	}
+}
+
+func TestADryRunWritesNothingAnywhere(t *testing.T) {
+	t.Parallel()
+	fresh := newWorld(t)
+	before := fresh.hash(t)
+	if got := fresh.run("tick", "--dry-run"); got.status != 0 || !strings.Contains(got.out, "sample 1 of 2") {
+		t.Errorf("%+v", got)
+	}
+	if fresh.hash(t) != before {
+		t.Error("a first dry run wrote")
+	}
+
+	w := busy(t)
+	before = w.hash(t)
+	first := w.run("tick", "--dry-run", "-o", "json")
+	if first.status != 0 || !strings.Contains(first.out, `"crossings": 1`) {
+		t.Errorf("%+v", first)
+	}
+	if again := w.run("tick", "--dry-run", "-o", "json"); again != first {
+		t.Errorf("again it says %+v", again)
+	}
+	if w.hash(t) != before {
+		t.Error("a dry run wrote")
+	}
+	if got := w.tick(); !strings.Contains(got.out, "\ncommit "+w.origin.Tip("main")+": latch(prod-eu): shop/api 50 -> 100\n") {
+		t.Errorf("for real: %+v", got)
+	}
+}
+
+func TestASiteThatObservesCommitsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tip := w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "latch\n", "observe\n", 1)}, "observe")
+	for range 3 {
+		if got := w.tick(); got.status != 0 || !strings.HasSuffix(got.out, "mode is observe: nothing is written to git\n") {
+			t.Errorf("%+v", got)
+		}
+	}
+	if w.origin.Tip("main") != tip {
+		t.Error("it committed")
+	}
+}

@@ -1,0 +1,323 @@
+package cli_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+var (
+	shop    = checkpoint.RecordPath("prod-eu", "shop")
+	siteDir = checkpoint.Directory("prod-eu")
+)
+
+// grown is a settled world with a raise to publish once two ticks have seen it.
+func grown(t *testing.T) *world {
+	w := settled(t)
+	for _, id := range []string{"shop/deployment/web", "pay/statefulset/ledger"} {
+		p := w.api.workloads[id]
+		p.desired, p.ready = 2*p.desired+1, 2*p.desired+1
+	}
+	return w
+}
+
+// TestNothingIsDoneWhereNothingCanBe meets what stops a tick altogether: the
+// message names it and says what to do, and neither branch nor state is other
+// than before.
+func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
+	t.Parallel()
+	all := []string{"kube-system", "deployments", "statefulsets", "daemonsets", "horizontalpodautoscalers"}
+	for _, c := range []struct {
+		name  string
+		spoil func(*testing.T, *world)
+		want  []string
+	}{
+		{"the API server is not there", func(_ *testing.T, w *world) { w.api.Close() },
+			[]string{"reach the API server at http://127.0.0.1:", "connection refused", "hint: ", "--context"}},
+		{"the API server does not know us", func(_ *testing.T, w *world) {
+			for _, resource := range all {
+				w.api.refuse[resource] = http.StatusUnauthorized
+			}
+		}, []string{"log in to the API server at http://127.0.0.1:", "unauthorized", "hint: log in again"}},
+		{"the API server knows us no more in the middle", func(_ *testing.T, w *world) { w.api.refuse["daemonsets"] = http.StatusUnauthorized },
+			[]string{"log in to the API server at http://127.0.0.1:", "hint: log in again"}},
+		{"a kubeconfig that is not there", func(t *testing.T, w *world) { remove(t, w.path("kubeconfig")) },
+			[]string{"kubeconfig: no such file", "--kubeconfig", "KUBECONFIG"}},
+		{"a kubeconfig that is none", func(t *testing.T, w *world) { w.write(t, "kubeconfig", "{") }, []string{"/kubeconfig: "}},
+
+		{"a repository that is not there", func(t *testing.T, w *world) { w.configure(t, w.path("nowhere.git")) },
+			[]string{"nowhere.git", "there is no git repository at this path"}},
+		{"a server that is not there", func(t *testing.T, w *world) { w.configure(t, "http://127.0.0.1:1/site.git") },
+			[]string{"http://127.0.0.1:1/site.git", "connection refused"}},
+		{"a branch that is not there", func(t *testing.T, w *world) { w.origin.ForcePush(t, "main", "") },
+			[]string{"site.git", `branch "main"`, "does not exist", "hint: create the branch", "repository.branch"}},
+		{"a repository of SHA-256 ids", func(t *testing.T, w *world) {
+			w.origin.Git(t, "init", "--quiet", "--bare", "--object-format=sha256", w.path("long.git"))
+			w.configure(t, w.path("long.git"))
+		}, []string{"long.git", "SHA-256", "only SHA-1 is supported"}},
+		{"the site's folder is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir, "../apps") },
+			[]string{siteDir + " is a symlink", "hint: commit a plain file or folder"}},
+		{"checkpoints is a symlink", func(t *testing.T, w *world) { w.link(t, "checkpoints", "apps") },
+			[]string{"checkpoints is a symlink"}},
+		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
+			[]string{checkpoint.SitePath("prod-eu") + " is a symlink"}},
+		{"a site file that is none", func(t *testing.T, w *world) {
+			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
+		}, []string{checkpoint.SitePath("prod-eu") + ": must be a mapping"}},
+		{"a site file of another site", func(t *testing.T, w *world) {
+			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)
+		}, []string{checkpoint.SitePath("prod-eu"), "must be prod-eu", "prod-us"}},
+		{"a site file of a newer format", func(t *testing.T, w *world) {
+			w.replace(t, checkpoint.SitePath("prod-eu"), "version: 1", "version: 7")
+		}, []string{checkpoint.SitePath("prod-eu"), "update gitlatch"}},
+
+		{"a configuration that is not there", func(t *testing.T, w *world) { remove(t, w.path("config.yaml")) },
+			[]string{"--config", "config.yaml", "no such file"}},
+		{"a configuration with much wrong", func(t *testing.T, w *world) {
+			w.write(t, "config.yaml", strings.NewReplacer("site: prod-eu", "site: Prod EU", "bolt:", "blot:").Replace(fmt.Sprintf(configure, "kubeconfig", "state.db", "site.git")))
+		}, []string{"config.yaml:3: site: must be a DNS label", "config.yaml:5: state.blot: "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := grown(t)
+			state := w.state(t)
+			c.spoil(t, w)
+			tip := w.origin.Tip("main")
+			for range 2 {
+				w.fails(t, w.tick(), c.want...)
+			}
+			if w.origin.Tip("main") != tip {
+				t.Error("the branch moved")
+			}
+			if got := w.state(t); got != state {
+				t.Errorf("the state is now\n%s\nand was\n%s", got, state)
+			}
+		})
+	}
+}
+
+// TestTheRestGoesOn meets what stops a part: that part keeps its levels, and
+// the rest is done.
+func TestTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		spoil func(*testing.T, *world)
+		want  []string // in the words of the command
+		shown []string // in the table
+		made  string   // the commit of the second tick, "" for none
+		facts []string // in the records afterwards
+	}{
+		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
+			[]string{"not read: statefulsets: forbidden: ", "hint: nothing is lowered until all is read", "infra/rbac"},
+			[]string{"nothing is lowered (partial): the cluster was read in part: statefulsets: forbidden"},
+			"latch(prod-eu): shop/web 100 -> 200", []string{`statefulset.ledger: "5"`, `deployment.web: "200"`, `deployment.cart: "20"`}},
+		{"autoscalers are forbidden", func(_ *testing.T, w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden },
+			[]string{"not read: horizontalpodautoscalers: forbidden: "},
+			[]string{"its scale is unknown: horizontalpodautoscalers are unread"},
+			"", []string{`statefulset.ledger: "5"`, `deployment.web: "100"`, `deployment.cart: "20"`}},
+		{"everything is forbidden", func(_ *testing.T, w *world) {
+			for _, resource := range []string{"kube-system", "deployments", "statefulsets", "daemonsets", "horizontalpodautoscalers"} {
+				w.api.refuse[resource] = http.StatusForbidden
+			}
+		}, []string{"not read: namespace kube-system: ", "not read: deployments: ", "not read: statefulsets: ", "not read: daemonsets: ", "not read: horizontalpodautoscalers: "},
+			[]string{"absent from a sample that does not count"},
+			"", []string{`statefulset.ledger: "5"`, `deployment.web: "100"`, `deployment.cart: "20"`}},
+		{"the API server stumbles", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = http.StatusInternalServerError },
+			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
+			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
+		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
+			[]string{shop + `: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "mend " + shop + " on the branch; until then what was agreed before it holds"},
+			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
+			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
+		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
+			[]string{shop + ": ", "mend " + shop + " on the branch"}, nil,
+			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
+		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
+			[]string{shop + " is a symlink", "hint: commit a plain file", "mend " + shop + " on the branch"}, nil,
+			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
+		{"a namespace's folder that is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir+"/shop", "../../apps") },
+			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
+			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
+		{"a policy edited into nonsense", func(t *testing.T, w *world) { w.replace(t, "gitlatch.yaml", "mode: latch", "mode: latchh") },
+			[]string{"the policy before it is used: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
+			"latch(prod-eu): shop/web 100 -> 200, +1 more", []string{`deployment.web: "200"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := grown(t)
+			c.spoil(t, w)
+			tip := w.origin.Tip("main")
+			w.fails(t, w.tick(), c.want...)
+			second := w.tick()
+			w.fails(t, outcome{second.status, "", second.err}, c.want...)
+			for _, want := range c.shown {
+				if !strings.Contains(second.out, want) {
+					t.Errorf("does not show %q:\n%s", want, second.out)
+				}
+			}
+			switch subject := w.origin.Log(t, "main")[0]; {
+			case c.made == "" && w.origin.Tip("main") != tip:
+				t.Errorf("it committed %q", subject)
+			case c.made != "" && (subject != c.made || w.origin.Git(t, "rev-parse", "main^") != tip):
+				t.Errorf("the log ends with %q, want %q", subject, c.made)
+			}
+			records := ""
+			for path := range w.origin.Tree(t, "main") {
+				if strings.HasSuffix(path, "/checkpoint.yaml") {
+					records += w.origin.Show(t, "main", path)
+				}
+			}
+			for _, fact := range c.facts {
+				if !strings.Contains(records, fact) {
+					t.Errorf("git does not say %s:\n%s", fact, records)
+				}
+			}
+		})
+	}
+}
+
+// A branch that takes no push keeps its levels, and so do the latches: the raise
+// is made as soon as the branch takes it.
+func TestAProtectedBranch(t *testing.T) {
+	t.Parallel()
+	w := grown(t)
+	server := gitserver.Start(t)
+	must(t, os.Rename(w.origin.Dir, server.Dir("site")))
+	w.origin.Dir = server.Dir("site")
+	w.configure(t, server.URL("site"))
+	w.origin.Decline(t, "main is protected: open a pull request")
+	tip, declared := w.origin.Tip("main"), w.declared(t)
+	w.tick()
+	for range 2 {
+		got := w.tick()
+		w.fails(t, outcome{got.status, "", got.err}, "publish: ", server.URL("site"), "push was refused: ", "main is protected", "hint: let the identity of repository.auth push")
+		if !strings.Contains(got.out, "what crosses could not be committed") {
+			t.Errorf("shows\n%s", got.out)
+		}
+		if w.origin.Tip("main") != tip || w.declared(t) != declared {
+			t.Errorf("tip %s, levels %s", w.origin.Tip("main"), w.declared(t))
+		}
+	}
+	w.origin.Decline(t, "")
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "shop/web 100 -> 200, +1 more") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A working copy's own branch is not moved under whoever works in it.
+func TestABranchThatIsCheckedOut(t *testing.T) {
+	t.Parallel()
+	w := grown(t)
+	must(t, os.Rename(w.origin.Dir, w.path("bare")))
+	must(t, os.Mkdir(w.origin.Dir, 0o755))
+	must(t, os.Rename(w.path("bare"), filepath.Join(w.origin.Dir, ".git")))
+	w.origin.Config(t, "core.bare", "false")
+	tip := w.origin.Tip("main")
+	w.tick()
+	got := w.tick()
+	w.fails(t, outcome{got.status, "", got.err}, `branch "main" is checked out in `+w.origin.Dir, "use a bare repository, or another branch")
+	if w.origin.Tip("main") != tip {
+		t.Error("the branch moved")
+	}
+}
+
+// A state file that cannot be read stops the tick before it does anything, and
+// is rebuilt from git once it is moved away.
+func TestACorruptStateFile(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func([]byte) []byte{
+		"not ours":    func([]byte) []byte { return []byte(strings.Repeat("not a database\n", 1000)) },
+		"cut short":   func(b []byte) []byte { return b[:4096+100] },
+		"overwritten": func(b []byte) []byte { copy(b[:2*4096], make([]byte, 2*4096)); return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := grown(t)
+			declared, file := w.declared(t), w.path("state/latch.db")
+			content, err := os.ReadFile(file)
+			must(t, err)
+			w.write(t, "state/latch.db", string(spoil(content)))
+			before := w.hash(t)
+			for _, args := range [][]string{{"tick"}, {"tick", "--dry-run"}, {"explain", "shop/web"}, {"adopt"}, {"hold", "--until", "3h"}} {
+				w.fails(t, w.run(args...), file, "state cannot be read", "move it away and run again", "read back from git")
+			}
+			if w.hash(t) != before {
+				t.Error("something was written")
+			}
+
+			must(t, os.Rename(file, w.path("spoilt.db")))
+			tip := w.origin.Tip("main")
+			if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "seeded shop/deployment/web: declared level 100 read back from git") {
+				t.Errorf("%+v", got)
+			}
+			if w.declared(t) != declared || w.origin.Tip("main") != tip {
+				t.Errorf("levels are now %s, and were %s", w.declared(t), declared)
+			}
+			if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "shop/web 100 -> 200") {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// fails fails the test unless a command ended with status 1, printed nothing
+// but the words in its error, and no secret.
+func (w *world) fails(t *testing.T, got outcome, words ...string) {
+	t.Helper()
+	if got.status != 1 || !strings.HasPrefix(got.err, "gitlatch: ") || strings.Contains(got.err, "secret") {
+		t.Errorf("status %d, out %q, err %q", got.status, got.out, got.err)
+	}
+	for _, want := range words {
+		if !strings.Contains(got.err, want) {
+			t.Errorf("does not say %q: %s", want, got.err)
+		}
+	}
+}
+
+// declared are the levels that the state holds, in words.
+func (w *world) declared(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	_, latches := w.load(t)
+	for _, l := range latches {
+		fmt.Fprintf(&b, "%s %d\n", l.ID, l.Declared.Replicas)
+	}
+	return b.String()
+}
+
+// replace edits a file on the branch, by hand.
+func (w *world) replace(t *testing.T, path, old, edited string) {
+	t.Helper()
+	was := w.origin.Show(t, "main", path)
+	if !strings.Contains(was, old) {
+		t.Fatalf("%s does not hold %q:\n%s", path, old, was)
+	}
+	w.origin.Push(t, "main", map[string]string{path: strings.Replace(was, old, edited, 1)}, "by hand")
+}
+
+// link puts a symlink where a file or folder was.
+func (w *world) link(t *testing.T, path, target string) {
+	t.Helper()
+	w.origin.Commit(t, gitserver.Change{Branch: "main", Message: "link", Entries: []gitserver.Entry{
+		{Path: path, Content: gitserver.Removed}, {Path: path, Mode: "120000", Content: target},
+	}})
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	must(t, os.Remove(path))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,117 @@
+package eks
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/kube"
+)
+
+// describedFor is how long a description is believed while the server in it
+// answers.
+const describedFor = time.Hour
+
+// A description is what DescribeCluster said. The zero value is none.
+type description struct {
+	server
+	at      time.Time
+	private bool // the endpoint answers only within the cluster's network
+}
+
+// A server is what connections depend on.
+type server struct {
+	endpoint string // URL
+	ca       string // PEM
+}
+
+// Statuses of a cluster that can be sampled. A cluster is UPDATING for as long
+// as its control plane is replaced, which answers meanwhile; of one that is
+// being deleted nothing must be believed.
+var answering = []types.ClusterStatus{types.ClusterStatusActive, types.ClusterStatusUpdating}
+
+// described returns where the cluster is, and the sampler of it. It asks AWS only
+// where what it knows is too old.
+func (c *Cluster) described(ctx context.Context) (description, *kube.Sampler, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.options.Clock()
+	if !c.seen.at.IsZero() && now.Sub(c.seen.at) < describedFor {
+		return c.seen, c.sampler, nil
+	}
+	next, err := c.describe(ctx)
+	if err != nil {
+		return description{}, nil, err
+	}
+	if c.sampler == nil || next.server != c.seen.server {
+		if c.sampler, err = c.connect(next.server); err != nil {
+			return description{}, nil, err
+		}
+	}
+	next.at = now
+	c.seen = next
+	return c.seen, c.sampler, nil
+}
+
+// forget makes the next look ask AWS where the cluster is, and returns what was
+// known. Connections are kept until that is known to be another place.
+func (c *Cluster) forget() description {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen.at = time.Time{}
+	return c.seen
+}
+
+func (c *Cluster) describe(ctx context.Context) (description, error) {
+	answer, err := c.describer.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(c.options.Name)})
+	if err != nil {
+		return description{}, c.notDescribed(ctx, err)
+	}
+	found, err := read(answer.Cluster)
+	if err != nil {
+		return description{}, fmt.Errorf("%s: %w", c, err)
+	}
+	return found, nil
+}
+
+func read(cluster *types.Cluster) (description, error) {
+	switch {
+	case cluster == nil:
+		return description{}, errors.New("the answer describes none")
+	case !slices.Contains(answering, cluster.Status):
+		return description{}, fmt.Errorf("its status is %s: it can be sampled once it is ACTIVE", cluster.Status)
+	case aws.ToString(cluster.Endpoint) == "" || cluster.CertificateAuthority == nil:
+		return description{}, errors.New("it has no endpoint yet")
+	}
+	ca, err := base64.StdEncoding.DecodeString(aws.ToString(cluster.CertificateAuthority.Data))
+	if err != nil {
+		return description{}, fmt.Errorf("read its certificate authority: %w", err)
+	}
+	network := cluster.ResourcesVpcConfig
+	return description{
+		server:  server{endpoint: *cluster.Endpoint, ca: string(ca)},
+		private: network != nil && !network.EndpointPublicAccess,
+	}, nil
+}
+
+// connect returns a sampler that shows a valid token with each request. Its
+// connections are closed by the server once nobody uses them.
+func (c *Cluster) connect(s server) (*kube.Sampler, error) {
+	sampler, err := kube.New(&rest.Config{
+		Host:            s.endpoint,
+		TLSClientConfig: rest.TLSClientConfig{CAData: []byte(s.ca)},
+		WrapTransport:   c.tokens.wrap,
+	}, kube.Options{Site: c.options.Site, Clock: c.options.Clock})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c, err)
+	}
+	return sampler, nil
+}

@@ -1,0 +1,365 @@
+package eks_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	stand "github.com/gitlatch/gitlatch/internal/testenv/eks"
+)
+
+const (
+	account = "123456789012"
+	latch   = "arn:aws:sts::" + account + ":assumed-role/latch/1"
+)
+
+// An endpoint answers as the API server of a cluster in which nothing runs.
+type endpoint struct {
+	*httptest.Server
+
+	mu     sync.Mutex
+	refuse metav1.StatusReason // of every request; "" is none
+	shown  []string            // tokens, less their repetitions
+	dialed int
+}
+
+func serve(t *testing.T) *endpoint {
+	e := &endpoint{}
+	e.Server = httptest.NewUnstartedServer(http.HandlerFunc(e.answer))
+	e.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if state == http.StateNew {
+			e.dialed++
+		}
+	}
+	e.StartTLS()
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *endpoint) answer(w http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if token := r.Header.Get("Authorization"); !slices.Contains(e.shown, token) {
+		e.shown = append(e.shown, token)
+	}
+	codes := map[metav1.StatusReason]int{metav1.StatusReasonUnauthorized: http.StatusUnauthorized, metav1.StatusReasonForbidden: http.StatusForbidden}
+	kinds := map[string]string{
+		"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList",
+		"horizontalpodautoscalers": "HorizontalPodAutoscalerList", "scaledobjects": "ScaledObjectList",
+	}
+	w.Header().Set("Content-Type", "application/json")
+	folder, resource := r.URL.Path[:strings.LastIndex(r.URL.Path, "/")], r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	switch {
+	case e.refuse != "":
+		w.WriteHeader(codes[e.refuse])
+		_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: e.refuse, Code: int32(codes[e.refuse]), Message: "no"})
+	case resource == "kube-system":
+		_, _ = w.Write([]byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "uid-1"}}`))
+	default:
+		version := strings.TrimPrefix(folder, "/apis/")
+		_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": version, "kind": kinds[resource], "metadata": map[string]any{}, "items": []any{}})
+	}
+}
+
+// cluster is how EKS describes the endpoint.
+func (e *endpoint) cluster() stand.Cluster {
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: e.Certificate().Raw})
+	return stand.Cluster{Account: account, Endpoint: e.URL, CA: ca}
+}
+
+// A world is a cluster prod-eu with what AWS says of it.
+type world struct {
+	aws      *stand.Server
+	endpoint *endpoint
+	now      time.Time
+	key      aws.Credentials
+	cluster  *eks.Cluster
+}
+
+func newWorld(t *testing.T, change func(*eks.Options)) *world {
+	t.Helper()
+	w := &world{aws: stand.Start(t), endpoint: serve(t), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	w.aws.Describe("prod-eu", w.endpoint.cluster())
+	w.key = w.aws.Key(latch)
+	o := eks.Options{Name: "prod-eu", Site: "prod-eu", Clock: func() time.Time { return w.now }}
+	if change != nil {
+		change(&o)
+	}
+	cluster, err := eks.New(w.aws.Config(w.key), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cluster = cluster
+	return w
+}
+
+// sees fails the test unless a look sees the cluster.
+func (w *world) sees(t *testing.T) {
+	t.Helper()
+	fleet, err := w.cluster.Sample(t.Context())
+	if err != nil || fleet.Cluster != "uid-1" || fleet.Site != "prod-eu" || len(fleet.Unread) > 0 {
+		t.Fatalf("fleet %+v, error %v", fleet, err)
+	}
+}
+
+// fails fails the test unless a look fails with all of some words, and none of
+// what must not be told.
+func (w *world) fails(t *testing.T, words ...string) error {
+	t.Helper()
+	_, err := w.cluster.Sample(t.Context())
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range words {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q, want %q in it", err, want)
+		}
+	}
+	for _, secret := range []string{w.key.SecretAccessKey, w.key.SessionToken, "k8s-aws-v1.", "RequestID", "\n"} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("error %q tells %q", err, secret)
+		}
+	}
+	return err
+}
+
+func TestAWarmLookAsksTheClusterAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for range 3 {
+		w.sees(t)
+		w.now = w.now.Add(5 * time.Minute)
+	}
+	if n := w.aws.Requested("eks:DescribeCluster"); n != 1 || w.endpoint.dialed != 1 {
+		t.Errorf("described %d times, dialed %d times", n, w.endpoint.dialed)
+	}
+	if n := w.aws.Requested("sts:GetCallerIdentity"); n != 0 {
+		t.Errorf("asked STS %d times", n)
+	}
+	w.now = w.now.Add(time.Hour)
+	w.sees(t)
+	if n := w.aws.Requested("eks:DescribeCluster"); n != 2 || w.endpoint.dialed != 1 {
+		t.Errorf("an hour later: described %d times, dialed %d times", n, w.endpoint.dialed)
+	}
+}
+
+// The token names the STS that the cluster asks, not an endpoint that this
+// program has for its own.
+func TestTheTokenIsARequestToSTSForTheCluster(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *eks.Options) { o.Region = "eu-central-1" })
+	w.sees(t)
+	text, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(w.endpoint.shown[0], "Bearer k8s-aws-v1."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := url.Parse(string(text))
+	if err != nil || signed.Scheme != "https" || signed.Host != "sts.eu-central-1.amazonaws.com" || signed.Query().Get("X-Amz-SignedHeaders") != "host;x-k8s-aws-id" {
+		t.Errorf("token for %s, error %v", signed, err)
+	}
+}
+
+func TestAnEndpointThatMovedIsFoundInTheSameLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.sees(t)
+	other := serve(t)
+	w.aws.Describe("prod-eu", other.cluster())
+	w.sees(t)
+	if len(other.shown) != 0 {
+		t.Error("asked for a description that was still good")
+	}
+	w.endpoint.Close()
+	w.sees(t)
+	if len(other.shown) != 1 || w.aws.Requested("eks:DescribeCluster") != 2 {
+		t.Errorf("tokens %d, described %d times", len(other.shown), w.aws.Requested("eks:DescribeCluster"))
+	}
+}
+
+func TestAnEndpointThatIsDown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		private bool
+		want    string
+	}{
+		"public":  {false, "its endpoint is public: see whether its public access CIDRs"},
+		"private": {true, "its endpoint is private: run the function in the cluster's network"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			described := w.endpoint.cluster()
+			described.Private = c.private
+			w.aws.Describe("prod-eu", described)
+			w.endpoint.Close()
+			var unreachable *kube.UnreachableError
+			if err := w.fails(t, "connection refused", c.want); !errors.As(err, &unreachable) {
+				t.Errorf("error %v", err)
+			}
+			again := serve(t)
+			w.aws.Describe("prod-eu", again.cluster())
+			w.sees(t)
+		})
+	}
+}
+
+func TestWhatAWSRefusesIsSaidWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	const role = "arn:aws:iam::210987654321:role/spoke/gitlatch"
+	for name, c := range map[string]struct {
+		options func(*eks.Options)
+		aws     func(*world)
+		want    []string
+	}{
+		"no such cluster": {
+			func(o *eks.Options) { o.Name = "prod-us" }, nil,
+			[]string{"describe EKS cluster prod-us in eu-west-1: ResourceNotFoundException: No cluster found", "account of arn:aws:iam::123456789012:role/latch", "cluster.eks.name", "cluster.eks.roleArn"},
+		},
+		"another account's": {
+			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.Account = "210987654321" }) },
+			[]string{"ResourceNotFoundException", "cluster.eks.roleArn"},
+		},
+		"not there yet": {
+			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.Status, c.Endpoint = "CREATING", "" }) },
+			[]string{"EKS cluster prod-eu in eu-west-1: its status is CREATING: it can be sampled once it is ACTIVE"},
+		},
+		"going away": {
+			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.Status = "DELETING" }) },
+			[]string{"its status is DELETING"},
+		},
+		"no certificate": {
+			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.CA = []byte("no PEM") }) },
+			[]string{"EKS cluster prod-eu in eu-west-1: ", "new sampler: "},
+		},
+		"not allowed to describe": {
+			nil, func(w *world) { w.aws.Deny("eks:DescribeCluster") },
+			[]string{"describe EKS cluster prod-eu in eu-west-1: AccessDeniedException: User: " + latch, "allow arn:aws:iam::123456789012:role/latch eks:DescribeCluster"},
+		},
+		"a role that cannot be assumed": {
+			func(o *eks.Options) { o.RoleARN = role }, nil,
+			[]string{"assume " + role + " for EKS cluster prod-eu in eu-west-1: AccessDenied: User: " + latch, "sts:AssumeRole in the one's policy, and the other's trust policy"},
+		},
+		"a role that wants another external id": {
+			func(o *eks.Options) { o.RoleARN, o.ExternalID = role, "prod" }, func(w *world) { w.aws.Role(role, "other") },
+			[]string{"assume " + role, "with the external id that is configured"},
+		},
+		"keys that AWS does not know": {
+			nil, func(w *world) { w.aws.Forget(w.key) },
+			[]string{"describe EKS cluster prod-eu in eu-west-1: InvalidClientTokenId: "},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.options)
+			if c.aws != nil {
+				c.aws(w)
+			}
+			w.fails(t, c.want...)
+			if len(w.endpoint.shown) > 0 {
+				t.Error("the cluster was asked")
+			}
+		})
+	}
+}
+
+func (w *world) describe(change func(*stand.Cluster)) {
+	c := w.endpoint.cluster()
+	change(&c)
+	w.aws.Describe("prod-eu", c)
+}
+
+func TestAClusterThatIsUpdatedAnswersMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.describe(func(c *stand.Cluster) { c.Status = "UPDATING" })
+	w.sees(t)
+}
+
+func TestAClusterOfAnotherAccountIsReachedThroughARole(t *testing.T) {
+	t.Parallel()
+	const role = "arn:aws:iam::210987654321:role/spoke/gitlatch"
+	w := newWorld(t, func(o *eks.Options) { o.RoleARN, o.ExternalID = role, "prod-eu@hub" })
+	w.aws.Role(role, "prod-eu@hub")
+	w.describe(func(c *stand.Cluster) { c.Account = "210987654321" })
+	w.sees(t)
+	w.sees(t)
+	if n := w.aws.Requested("sts:AssumeRole"); n != 1 {
+		t.Errorf("assumed %d times", n)
+	}
+	if strings.Contains(w.endpoint.shown[0], base64.RawURLEncoding.EncodeToString([]byte(w.key.AccessKeyID))) {
+		t.Error("the token is signed with the function's own key")
+	}
+	w.endpoint.refuse = metav1.StatusReasonUnauthorized
+	w.fails(t, "--principal-arn "+role+" ")
+}
+
+func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	t.Run("no access entry", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, nil)
+		w.endpoint.refuse = metav1.StatusReasonUnauthorized
+		err := w.fails(t, "log in to the API server at "+w.endpoint.URL+": unauthorized: no;",
+			"aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/latch --kubernetes-groups gitlatch:samplers")
+		var unauthorized *kube.UnauthorizedError
+		if !errors.As(err, &unauthorized) {
+			t.Errorf("error %v", err)
+		}
+		w.endpoint.refuse = ""
+		w.sees(t)
+	})
+	t.Run("keys that are no longer good", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, nil)
+		w.sees(t)
+		w.endpoint.refuse = metav1.StatusReasonUnauthorized
+		w.aws.Forget(w.key)
+		w.fails(t, "unauthorized: no; AWS refuses the credentials, too: get caller identity: InvalidClientTokenId: ")
+	})
+	t.Run("no rights", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, nil)
+		w.endpoint.refuse = metav1.StatusReasonForbidden
+		err := w.fails(t, "read from the API server at "+w.endpoint.URL+": forbidden: no;", "kubectl apply -k infra/rbac", "gitlatch:samplers")
+		var forbidden *kube.ForbiddenError
+		if !errors.As(err, &forbidden) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestWithoutCredentialsOrAClock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	if _, err := eks.New(w.aws.Config(w.key), eks.Options{Name: "prod-eu"}); err == nil {
+		t.Error("no error without a clock")
+	}
+	config := w.aws.Config(w.key)
+	config.Credentials = credentials.StaticCredentialsProvider{}
+	var err error
+	if w.cluster, err = eks.New(config, eks.Options{Name: "prod-eu", Clock: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	w.key.SessionToken, w.key.SecretAccessKey = "-", "-"
+	if _, err := w.cluster.Sample(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "find AWS credentials: ") {
+		t.Errorf("error %v", err)
+	}
+}

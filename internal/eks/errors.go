@@ -1,0 +1,139 @@
+package eks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	"sigs.k8s.io/aws-iam-authenticator/pkg/arn"
+)
+
+// Group is the Kubernetes group that an access entry gives, and to which the
+// manifests in infra/rbac give their rights.
+const Group = "gitlatch:samplers"
+
+// The codes of AWS that are told apart.
+const codeNotFound = "ResourceNotFoundException"
+
+var codesDenied = []string{"AccessDeniedException", "AccessDenied"}
+
+// String names the cluster.
+func (c *Cluster) String() string {
+	return fmt.Sprintf("EKS cluster %s in %s", c.options.Name, c.options.Region)
+}
+
+// A callError is a call of AWS that failed, with what to do about it.
+type callError struct {
+	what  string
+	cause error
+	fix   string // "" where it is not known
+}
+
+// Error gives AWS's words, without the SDK's about the request.
+func (e *callError) Error() string {
+	text := e.what + ": "
+	if api := apiError(e.cause); api != nil {
+		text += api.ErrorCode() + ": " + api.ErrorMessage()
+	} else {
+		text += e.cause.Error()
+	}
+	if e.fix != "" {
+		text += "; " + e.fix
+	}
+	return text
+}
+
+// Unwrap returns the SDK's error.
+func (e *callError) Unwrap() error { return e.cause }
+
+func apiError(err error) smithy.APIError {
+	var api smithy.APIError
+	errors.As(err, &api)
+	return api
+}
+
+func hasCode(err error, codes ...string) bool {
+	api := apiError(err)
+	return api != nil && slices.Contains(codes, api.ErrorCode())
+}
+
+// noCredentials says why there are no credentials: with a role, that it cannot be
+// assumed.
+func (c *Cluster) noCredentials(err error) error {
+	role := c.options.RoleARN
+	if role == "" {
+		return &callError{what: "find AWS credentials", cause: err}
+	}
+	failed := &callError{what: "assume " + role + " for " + c.String(), cause: err}
+	if hasCode(err, codesDenied...) {
+		failed.fix = "let the function's role assume it: sts:AssumeRole in the one's policy, and the other's trust policy"
+		if c.options.ExternalID != "" {
+			failed.fix += " with the external id that is configured"
+		}
+	}
+	return failed
+}
+
+// notDescribed says why a cluster could not be described.
+func (c *Cluster) notDescribed(ctx context.Context, err error) error {
+	failed := &callError{what: "describe " + c.String(), cause: err}
+	switch {
+	case hasCode(err, codeNotFound):
+		failed.fix = fmt.Sprintf("there is none of this name in the account of %s: check cluster.eks.name and cluster.eks.region, or name a role of the cluster's account in cluster.eks.roleArn", c.principal(ctx))
+	case hasCode(err, codesDenied...):
+		failed.fix = fmt.Sprintf("allow %s eks:DescribeCluster on it", c.principal(ctx))
+	}
+	return failed
+}
+
+// noAccess says why the cluster does not know who asks: it has no access entry,
+// unless AWS does not know either.
+func (c *Cluster) noAccess(ctx context.Context, err error) error {
+	who, unknown := c.whoAmI(ctx)
+	if unknown != nil && apiError(unknown) != nil {
+		return fmt.Errorf("%w; AWS refuses the credentials, too: %w", err, &callError{what: "get caller identity", cause: unknown})
+	}
+	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s",
+		err, Group, c.options.Region, c.options.Name, who, Group)
+}
+
+// noRights says why the cluster knows who asks and lets it see nothing.
+func (c *Cluster) noRights(err error) error {
+	return fmt.Errorf("%w; give group %s its rights in %s: kubectl apply -k infra/rbac, and see that the access entry names that group", err, Group, c)
+}
+
+// reachable says what to look at where a server does not answer although it is
+// where AWS says.
+func (d description) reachable() string {
+	if d.private {
+		return "its endpoint is private: run the function in the cluster's network"
+	}
+	return "its endpoint is public: see whether its public access CIDRs and the function's network let the function reach it"
+}
+
+// whoAmI returns the ARN of the role that asks, as IAM and access entries have
+// it; "ROLE" with an error.
+func (c *Cluster) whoAmI(ctx context.Context) (string, error) {
+	if c.options.RoleARN != "" {
+		return c.options.RoleARN, nil
+	}
+	answer, err := c.caller.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil || answer.Arn == nil {
+		return "ROLE", err
+	}
+	if _, canonical, err := arn.Canonicalize(*answer.Arn); err == nil {
+		return canonical, nil
+	}
+	return *answer.Arn, nil
+}
+
+// principal is whoAmI for a sentence.
+func (c *Cluster) principal(ctx context.Context) string {
+	if who, err := c.whoAmI(ctx); err == nil {
+		return who
+	}
+	return "the function's role"
+}

@@ -1,0 +1,111 @@
+package eks
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"sigs.k8s.io/aws-iam-authenticator/pkg/token"
+)
+
+const (
+	// tokenLives is how long a cluster takes a token for, from when it was signed.
+	tokenLives = 15 * time.Minute
+	// tokenUsed is how long it is shown for: a request that is under way when a
+	// token expires is refused.
+	tokenUsed = tokenLives - time.Minute
+	// roleAssumed is the longest that a role can assume another for.
+	roleAssumed = time.Hour
+)
+
+// A tokens signs tokens, and keeps one until it is soon to expire.
+type tokens struct {
+	sign  func() (string, error)
+	clock func() time.Time
+
+	mu    sync.Mutex
+	token string
+	until time.Time
+}
+
+// get returns a token that is valid for a minute at least.
+func (t *tokens) get() (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock()
+	if t.token != "" && now.Before(t.until) {
+		return t.token, nil
+	}
+	signed, err := t.sign()
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	t.token, t.until = signed, now.Add(tokenUsed)
+	return signed, nil
+}
+
+// forget makes the next request show a new token.
+func (t *tokens) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.token = ""
+}
+
+// wrap returns a transport that shows a token with each request.
+func (t *tokens) wrap(base http.RoundTripper) http.RoundTripper { return &bearer{t, base} }
+
+type bearer struct {
+	tokens *tokens
+	base   http.RoundTripper
+}
+
+// RoundTrip sends the request with a token.
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	signed, err := b.tokens.get()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+signed)
+	return b.base.RoundTrip(r)
+}
+
+// signer returns what signs tokens for a cluster: a request to STS that the
+// cluster will send, and that nobody sends from here. It must therefore name an
+// STS that the cluster knows, whichever endpoint is configured for this program.
+func signer(config aws.Config, cluster string) (func() (string, error), error) {
+	generator, err := token.NewGenerator(false, false)
+	if err != nil {
+		return nil, fmt.Errorf("sign tokens: %w", err)
+	}
+	client := sts.NewFromConfig(config, func(o *sts.Options) { o.BaseEndpoint = nil })
+	return func() (string, error) {
+		signed, err := generator.GetWithSTS(cluster, client)
+		return signed.Token, err
+	}, nil
+}
+
+// assume returns the configuration of the role. Its credentials are renewed
+// while they outlive any token that they sign.
+func assume(config aws.Config, o Options) aws.Config {
+	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(config), o.RoleARN, func(p *stscreds.AssumeRoleOptions) {
+		p.RoleSessionName = session(o.Site)
+		p.Duration = roleAssumed
+		if o.ExternalID != "" {
+			p.ExternalID = aws.String(o.ExternalID)
+		}
+	})
+	config = config.Copy()
+	config.Credentials = aws.NewCredentialsCache(provider, func(c *aws.CredentialsCacheOptions) { c.ExpiryWindow = tokenLives })
+	return config
+}
+
+// session names the role's session in the account's logs: at most 64 characters.
+func session(site string) string {
+	name := "gitlatch-" + site
+	return name[:min(len(name), 64)]
+}

@@ -1,0 +1,112 @@
+package dynamo_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/latch/latchtest"
+	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// Two stand-ins, written apart from each other, agree on what the store asks.
+// Races are for the first, which decides them as DynamoDB does.
+
+func TestStoreOnDynalite(t *testing.T) {
+	t.Parallel()
+	client := dynalite.Start(t).Client()
+	latchtest.Run(t, func(t *testing.T) latch.Store { return open(t, client) })
+}
+
+func TestStoreOnMoto(t *testing.T) {
+	t.Parallel()
+	client := dynamodb.NewFromConfig(moto.Start(t).Config(), func(o *dynamodb.Options) {
+		o.HTTPClient = &http.Client{Transport: &oneByOne{}}
+	})
+	latchtest.Run(t, func(t *testing.T) latch.Store { return open(t, client) })
+}
+
+// oneByOne sends a request once the one before is answered: moto may write
+// several on a condition that held for each.
+type oneByOne struct{ mu sync.Mutex }
+
+func (o *oneByOne) RoundTrip(request *http.Request) (*http.Response, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return http.DefaultTransport.RoundTrip(request)
+}
+
+func open(t testing.TB, client *dynamodb.Client) *dynamo.Store {
+	return dynamo.Open(dynamo.Options{Table: table(t, client, "pk", "sk"), Client: client})
+}
+
+var tables atomic.Int64
+
+// table makes a table with string keys of the given names, and returns its own.
+func table(t testing.TB, client *dynamodb.Client, keys ...string) string {
+	t.Helper()
+	in := &dynamodb.CreateTableInput{
+		TableName:   aws.String(fmt.Sprint("gitlatch-", tables.Add(1))),
+		BillingMode: types.BillingModePayPerRequest,
+	}
+	for i, key := range keys {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(key), AttributeType: types.ScalarAttributeTypeS})
+		in.KeySchema = append(in.KeySchema, types.KeySchemaElement{AttributeName: aws.String(key), KeyType: []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]})
+	}
+	if _, err := client.CreateTable(t.Context(), in); err != nil {
+		t.Fatalf("create table: %v", err)
+	}
+	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 10 * time.Millisecond })
+	if err := waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: in.TableName}, time.Minute); err != nil {
+		t.Fatalf("create table: %v", err)
+	}
+	return *in.TableName
+}
+
+func acquire(t testing.TB, s latch.Store, owner string, now time.Time) latch.Lease {
+	t.Helper()
+	lease, err := s.Acquire(t.Context(), "prod", owner, now, now.Add(time.Minute))
+	if err != nil {
+		t.Fatalf("acquire for %s: %v", owner, err)
+	}
+	return lease
+}
+
+func save(t testing.TB, s latch.Store, lease latch.Lease, head latch.Head, put ...latch.Latch) []latch.Latch {
+	t.Helper()
+	saved, err := s.Save(t.Context(), lease, head, put, nil)
+	if err != nil {
+		t.Fatalf("save: %v", err)
+	}
+	return saved
+}
+
+func load(t testing.TB, s latch.Store) (latch.Head, map[string]latch.Latch) {
+	t.Helper()
+	head, latches, err := s.Load(t.Context(), "prod")
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	byName := map[string]latch.Latch{}
+	for _, l := range latches {
+		byName[l.ID.Name] = l
+	}
+	return head, byName
+}
+
+func web(name string) latch.Latch {
+	return latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}}
+}

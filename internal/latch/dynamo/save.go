@@ -1,0 +1,186 @@
+package dynamo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// atOnce bounds the writes of latches that run at the same time.
+const atOnce = 16
+
+// A write is what a save makes of one item.
+type write struct {
+	what      string
+	key       item
+	body      []byte
+	change    string
+	condition string
+	values    item
+}
+
+// Save writes latches, then the head, each under a condition of its own. See
+// [latch.Store].
+//
+// Before the first latch it looks whether the lease still stands. Where another
+// takes it later, in mid-save, each write of a latch still asks for the revision
+// that was read and for no newer fence, and that of the head for the lease
+// itself: what the other has written or dropped by then stays so.
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+	// All is encoded before anything is written: what cannot be kept leaves the
+	// state as it was.
+	last, err := s.headWrite(lease, head)
+	if err != nil {
+		return nil, err
+	}
+	var saved []latch.Latch
+	var writes []write
+	for _, l := range put {
+		w, l, err := s.latchWrite(lease, l)
+		if err != nil {
+			return nil, err
+		}
+		writes, saved = append(writes, w), append(saved, l)
+	}
+
+	if len(put)+len(drop) > 0 {
+		held, err := s.lease(ctx, lease.Site)
+		if err != nil {
+			return nil, fmt.Errorf("read lease of site %s: %w", lease.Site, err)
+		}
+		if !held.Holds(lease) {
+			return nil, latch.ErrLost
+		}
+	}
+	if err := each(writes, func(w write) error { return s.write(ctx, w) }); err != nil {
+		return nil, err
+	}
+	if err := each(drop, func(id workload.ID) error { return s.drop(ctx, lease, id) }); err != nil {
+		return nil, err
+	}
+	if err := s.write(ctx, last); err != nil {
+		return nil, err
+	}
+	return saved, nil
+}
+
+func (s *Store) headWrite(lease latch.Lease, head latch.Head) (write, error) {
+	return sealed(write{
+		what:      "head of site " + lease.Site,
+		key:       headKey(lease.Site),
+		change:    "SET body = :body, stamp = :stamp",
+		condition: stands,
+		values:    standing(lease),
+	}, head)
+}
+
+// latchWrite returns also the latch as it will be stored.
+func (s *Store) latchWrite(lease latch.Lease, l latch.Latch) (write, latch.Latch, error) {
+	w := write{
+		what:      "latch " + l.ID.String(),
+		key:       latchKey(lease.Site, l.ID),
+		change:    "SET body = :body, stamp = :stamp, rev = :rev, fence = :fence",
+		condition: "rev = :was AND fence <= :fence",
+		values:    item{":rev": number(l.Rev + 1), ":fence": number(lease.Fence), ":was": number(l.Rev)},
+	}
+	if l.Rev == 0 {
+		w.condition = "attribute_not_exists(rev)"
+		delete(w.values, ":was")
+	}
+	l.Rev++
+	w, err := sealed(w, l)
+	if err != nil {
+		return w, l, err
+	}
+	if l, err = latch.Decode[latch.Latch](s.where(w.key), w.body); err != nil {
+		return w, l, fmt.Errorf("save %s: %w", w.what, err)
+	}
+	return w, l, nil
+}
+
+// sealed returns a write with the stored form of a value, and with a stamp by
+// which it is known again.
+func sealed[T latch.Stored](w write, v T) (write, error) {
+	var err error
+	if w.body, err = latch.Encode(v); err != nil {
+		return w, fmt.Errorf("save %s: %w", w.what, err)
+	}
+	if len(w.body) > maxBody {
+		return w, &TooLargeError{What: w.what, Size: len(w.body)}
+	}
+	w.values[":body"], w.values[":stamp"] = binary(w.body), text(rand.Text())
+	return w, nil
+}
+
+// write writes one item, or returns ErrLost where its condition does not hold.
+// A write whose answer got lost is sent again, and then fails on what it has
+// itself written: that is the write, not a loss.
+func (s *Store) write(ctx context.Context, w write) error {
+	err := s.update(ctx, w.key, w.change, w.condition, w.values)
+	if errors.Is(err, errCondition) {
+		var stored item
+		if stored, err = s.get(ctx, w.key, attrStamp); err == nil && textOf(stored[attrStamp]) != textOf(w.values[":stamp"]) {
+			return latch.ErrLost
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("save %s: %w", w.what, err)
+	}
+	return nil
+}
+
+// drop deletes one latch, unless a later holder has written it.
+func (s *Store) drop(ctx context.Context, lease latch.Lease, id workload.ID) error {
+	condition := "attribute_not_exists(fence) OR fence <= :fence"
+	_, err := call(ctx, s, s.client.DeleteItem, &dynamodb.DeleteItemInput{
+		TableName:                 &s.table,
+		Key:                       latchKey(lease.Site, id),
+		ConditionExpression:       &condition,
+		ExpressionAttributeValues: item{":fence": number(lease.Fence)},
+	})
+	switch {
+	case errors.Is(err, errCondition):
+		return latch.ErrLost
+	case err != nil:
+		return fmt.Errorf("drop latch %s: %w", id, err)
+	}
+	return nil
+}
+
+// each does something with every element, a bounded number at once. After an
+// error it begins no other, waits for those that run, and returns the first.
+func each[T any](all []T, do func(T) error) (first error) {
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	failed := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return first != nil
+	}
+	slots := make(chan struct{}, atOnce)
+	for _, v := range all {
+		slots <- struct{}{}
+		if failed() {
+			break
+		}
+		running.Go(func() {
+			defer func() { <-slots }()
+			if err := do(v); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				if first == nil {
+					first = err
+				}
+			}
+		})
+	}
+	running.Wait()
+	return first
+}

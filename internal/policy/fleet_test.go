@@ -1,0 +1,456 @@
+package policy_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// scales are those of n workloads, as far as a count is given; those after the
+// last have the last.
+func scales(n int, counts ...int32) map[workload.ID]int32 {
+	all := map[workload.ID]int32{}
+	for i := range n {
+		all[workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprintf("w%d", i)}] = counts[min(i, len(counts)-1)]
+	}
+	return all
+}
+
+// few are n workloads the first k of which have low, the others high.
+func few(n, k int, low, high int32) map[workload.ID]int32 {
+	counts := make([]int32, 0, n)
+	for i := range n {
+		if i < k {
+			counts = append(counts, low)
+		} else {
+			counts = append(counts, high)
+		}
+	}
+	return scales(n, counts...)
+}
+
+func fleetAt(minutes int) workload.Fleet {
+	return workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: noon.Add(time.Duration(minutes) * time.Minute)}
+}
+
+func TestMassDrop(t *testing.T) {
+	t.Parallel()
+	type seen struct {
+		minute int
+		scales map[workload.ID]int32
+	}
+	tests := []struct {
+		name   string
+		guards func(*policy.Guards)
+		looks  []seen
+		drop   bool
+	}{
+		{"3 of 10 halve", nil, []seen{{0, few(10, 0, 0, 20)}, {5, few(10, 3, 10, 20)}}, true},
+		{"3 of 10 not quite", nil, []seen{{0, few(10, 0, 0, 20)}, {5, few(10, 3, 11, 20)}}, false},
+		{"2 of 10", nil, []seen{{0, few(10, 0, 0, 20)}, {5, few(10, 2, 1, 20)}}, false},
+		{"2 of 2 are too few to tell", nil, []seen{{0, few(2, 0, 0, 20)}, {5, few(2, 2, 1, 20)}}, false},
+		{"3 of 3", nil, []seen{{0, few(3, 0, 0, 20)}, {5, few(3, 3, 1, 20)}}, true},
+		{"29 of 100", nil, []seen{{0, few(100, 0, 0, 20)}, {5, few(100, 29, 1, 20)}}, false},
+		{"30 of 100", nil, []seen{{0, few(100, 0, 0, 20)}, {5, few(100, 30, 1, 20)}}, true},
+		{"exactly 7 %", func(g *policy.Guards) { g.DropShare = 0.07 }, []seen{{0, few(100, 0, 0, 20)}, {5, few(100, 7, 1, 20)}}, true},
+		{"exactly 55 %", func(g *policy.Guards) { g.DropShare = 0.55 }, []seen{{0, few(100, 0, 0, 20)}, {5, few(100, 55, 1, 20)}}, true},
+		{"less than 55 %", func(g *policy.Guards) { g.DropShare = 0.55 }, []seen{{0, few(100, 0, 0, 20)}, {5, few(100, 54, 1, 20)}}, false},
+		{"down to zero", nil, []seen{{0, few(10, 0, 0, 20)}, {5, few(10, 3, 0, 20)}}, true},
+		{"single pods cannot halve, and are no part of the whole", nil, []seen{{0, few(20, 10, 1, 20)}, {5, few(20, 10, 0, 20)}}, false},
+		{"single pods do not hide those that halve", nil, []seen{{0, few(20, 9, 20, 1)}, {5, scales(20, 10, 10, 10, 20, 20, 20, 20, 20, 20, 1)}}, true},
+		{"2 to 1 is half", nil, []seen{{0, few(3, 0, 0, 2)}, {5, few(3, 3, 1, 2)}}, true},
+		{"step by step within half an hour", nil, []seen{{0, scales(5, 20)}, {10, scales(5, 17)}, {20, scales(5, 13)}, {30, scales(5, 10)}}, true},
+		{"step by step over more than half an hour", nil, []seen{{0, scales(5, 20)}, {10, scales(5, 17)}, {20, scales(5, 13)}, {31, scales(5, 10)}}, false},
+		{"from a peak that was short", nil, []seen{{0, scales(5, 12)}, {10, scales(5, 24)}, {20, scales(5, 12)}}, true},
+		{"the night falls slowly", nil, []seen{{0, scales(5, 100)}, {30, scales(5, 60)}, {60, scales(5, 35)}, {90, scales(5, 20)}}, false},
+		{"of what was new a moment ago", nil, []seen{{0, scales(1, 20)}, {5, scales(5, 20)}, {10, scales(5, 10)}}, true},
+		{"what is absent has not halved", nil, []seen{{0, scales(10, 20)}, {5, scales(6, 20)}}, false},
+		{"what was absent for a moment has", nil, []seen{{0, scales(5, 20)}, {5, scales(0, 0)}, {10, scales(5, 10)}}, false},
+		{"the first look", nil, []seen{{0, scales(5, 1)}}, false},
+		{"a night without looks", nil, []seen{{0, scales(5, 20)}, {600, scales(5, 1)}}, false},
+	}
+	for _, tt := range tests {
+		g := policy.DefaultGuards()
+		if tt.guards != nil {
+			tt.guards(&g)
+		}
+		var h latch.Head
+		var stop policy.Stop
+		for _, look := range tt.looks {
+			h, stop = policy.Assess(g, h, fleetAt(look.minute), look.scales)
+		}
+		if got := stop.Reason == policy.ReasonMassDrop; got != tt.drop || got != (h.Drop != nil) || stop.All {
+			t.Errorf("%s: %+v, drop %+v", tt.name, stop, h.Drop)
+		}
+	}
+}
+
+// A mass drop lasts until the fleet has recovered: longer than the guard looks
+// back, and however it wavers. It is told as it was first seen.
+func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	h, _ := policy.Assess(g, latch.Head{}, fleetAt(0), scales(10, 100))
+	for minute := 5; minute <= 600; minute += 5 {
+		var stop policy.Stop
+		h, stop = policy.Assess(g, h, fleetAt(minute), few(10, 4+minute%2, 20, 100))
+		if stop.Reason != policy.ReasonMassDrop || !h.Drop.Since.Equal(fleetAt(5).At) {
+			t.Fatalf("after %d minutes: %+v %+v", minute, stop, h.Drop)
+		}
+		if !strings.Contains(stop.Text, "5 workloads") && !strings.Contains(stop.Text, "4 workloads") {
+			t.Fatalf("does not say how many: %s", stop.Text)
+		}
+	}
+	if h, stop := policy.Assess(g, h, fleetAt(605), few(10, 4, 50, 100)); h.Drop == nil || stop.Reason != policy.ReasonMassDrop {
+		t.Errorf("half of what it was is no recovery: %+v", stop)
+	}
+	h, stop := policy.Assess(g, h, fleetAt(605), few(10, 4, 51, 100))
+	if h.Drop != nil || stop.Reason != policy.ReasonNone {
+		t.Errorf("recovered: %+v", stop)
+	}
+	if h, stop = policy.Assess(g, h, fleetAt(610), few(10, 4, 51, 100)); h.Drop != nil || stop.Reason != policy.ReasonNone {
+		t.Errorf("the look after: %+v", stop)
+	}
+}
+
+// What the guards remember is bounded, whatever the period.
+func TestGuardsRememberLittle(t *testing.T) {
+	t.Parallel()
+	g, h := policy.DefaultGuards(), latch.Head{}
+	for minute := range 300 {
+		seen := scales(3, 20)
+		if minute >= 5 {
+			seen[web] = 7
+		}
+		h, _ = policy.Assess(g, h, fleetAt(minute), seen)
+		if n := len(h.Recent.At); n > 7 || h.Recent.At[0].Before(fleetAt(minute-35).At) {
+			t.Fatalf("minute %d: remembers %d instants since %s", minute, n, h.Recent.At[0])
+		}
+		if past := h.Recent.Counts[web]; minute == 5 && (len(past) != 2 || past[0] != -1 || past[1] != 7) {
+			t.Errorf("what was new at the second instant is remembered as %v", past)
+		}
+		for id, counts := range h.Recent.Counts {
+			if len(counts) != len(h.Recent.At) {
+				t.Fatalf("%s has %d counts at %d instants", id, len(counts), len(h.Recent.At))
+			}
+		}
+	}
+}
+
+func TestClustersOfASite(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	blue := latch.Cluster{UID: "uid-blue", Seen: noon}
+	tests := []struct {
+		name    string
+		bound   latch.Cluster
+		minute  int
+		sampled string
+		unread  []string
+		all     bool
+		reason  policy.Reason
+		seen    latch.Cluster
+	}{
+		{"the first binds the site", latch.Cluster{}, 0, "uid-blue", nil, false, "", blue},
+		{"its own", blue, 5, "uid-blue", nil, false, "", latch.Cluster{UID: "uid-blue", Seen: fleetAt(5).At}},
+		{"another, while its own is alive", blue, 15, "uid-green", nil, true, policy.ReasonSecond,
+			latch.Cluster{UID: "uid-blue", Seen: noon, Other: "uid-green", OtherSeen: fleetAt(15).At}},
+		{"another, once its own has been silent for more than three periods", blue, 16, "uid-green", nil, false, policy.ReasonOther,
+			latch.Cluster{UID: "uid-blue", Seen: noon, Other: "uid-green", OtherSeen: fleetAt(16).At}},
+		{"another, where its own is only known from git", latch.Cluster{UID: "uid-blue"}, 0, "uid-green", nil, false, policy.ReasonOther,
+			latch.Cluster{UID: "uid-blue", Other: "uid-green", OtherSeen: noon}},
+		{"one that is unknown", blue, 5, "", nil, false, policy.ReasonPartial, blue},
+		{"one that is unknown binds nothing", latch.Cluster{}, 5, "", nil, false, policy.ReasonPartial, latch.Cluster{}},
+		{"read in part", blue, 5, "uid-blue", []string{"deployments: forbidden", "hpas: timeout"}, false, policy.ReasonPartial,
+			latch.Cluster{UID: "uid-blue", Seen: fleetAt(5).At}},
+		{"another, read in part", blue, 30, "uid-green", []string{"deployments: forbidden"}, false, policy.ReasonOther,
+			latch.Cluster{UID: "uid-blue", Seen: noon, Other: "uid-green", OtherSeen: fleetAt(30).At}},
+	}
+	for _, tt := range tests {
+		fleet := fleetAt(tt.minute)
+		fleet.Cluster, fleet.Unread = tt.sampled, tt.unread
+		h, stop := policy.Assess(g, latch.Head{Cluster: tt.bound}, fleet, nil)
+		if stop.All != tt.all || stop.Reason != tt.reason {
+			t.Errorf("%s: %+v", tt.name, stop)
+		}
+		if h.Cluster != tt.seen {
+			t.Errorf("%s: cluster is %+v, want %+v", tt.name, h.Cluster, tt.seen)
+		}
+		for _, what := range tt.unread {
+			if tt.reason == policy.ReasonPartial && !strings.Contains(stop.Text, what) {
+				t.Errorf("%s: does not say %q: %s", tt.name, what, stop.Text)
+			}
+		}
+	}
+}
+
+// A second live cluster says nothing of the scales of the site's own.
+func TestASecondClusterIsNoMassDrop(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	h, _ := policy.Assess(g, latch.Head{}, fleetAt(0), scales(10, 100))
+	green := fleetAt(5)
+	green.Cluster = "uid-green"
+	h, stop := policy.Assess(g, h, green, scales(10, 1))
+	if stop.Reason != policy.ReasonSecond || h.Drop != nil || len(h.Recent.At) != 1 {
+		t.Errorf("%+v %+v %+v", stop, h.Drop, h.Recent.At)
+	}
+}
+
+func TestAPersonHoldsTheSite(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	h, stop := policy.Assess(g, latch.Head{HoldUntil: fleetAt(10).At}, fleetAt(5), scales(3, 5))
+	if !stop.All || stop.Reason != policy.ReasonHold || h.HoldUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
+		t.Errorf("while it lasts: %+v", stop)
+	}
+	h, stop = policy.Assess(g, h, fleetAt(10), scales(3, 5))
+	if stop.Reason != policy.ReasonNone || !h.HoldUntil.IsZero() {
+		t.Errorf("once over: %+v until %s", stop, h.HoldUntil)
+	}
+}
+
+func TestRetirement(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	g.RetireAfter = time.Hour
+	day := func(l latch.Latch, whole []bool, intervals ...time.Duration) (latch.Latch, policy.Decision) {
+		look, d := policy.Look{Now: noon, Period: 5 * time.Minute}, policy.Decision{}
+		for i, w := range whole {
+			l, d = policy.Retire(g, l, look, w)
+			look.Last = look.Now
+			look.Now = look.Now.Add(intervals[min(i, len(intervals)-1)])
+		}
+		return l, d
+	}
+	times := func(n int, whole bool) []bool {
+		all := make([]bool, n)
+		for i := range all {
+			all[i] = whole
+		}
+		return all
+	}
+	then := func(parts ...[]bool) (all []bool) {
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return all
+	}
+	const period = 5 * time.Minute
+	tests := []struct {
+		name      string
+		declared  int32
+		whole     []bool
+		intervals []time.Duration
+		want      policy.Verdict
+	}{
+		{"absent for as long", 100, times(13, true), []time.Duration{period}, policy.Cross},
+		{"absent for a look less", 100, times(12, true), []time.Duration{period}, policy.Pending},
+		{"with nothing declared", 0, times(13, true), []time.Duration{period}, policy.Pending},
+		{"never in a sample that counts", 100, times(100, false), []time.Duration{period}, policy.Frozen},
+		{"a sample that does not count at the end", 100, then(times(13, true), times(1, false)), []time.Duration{period}, policy.Frozen},
+		{"samples that do not count are not counted", 100, then(times(6, true), times(5, false), times(6, true)), []time.Duration{period}, policy.Pending},
+		{"and lose nothing", 100, then(times(6, true), times(5, false), times(7, true)), []time.Duration{period}, policy.Cross},
+		{"a gap is not counted", 100, times(13, true), []time.Duration{period, period, 12 * time.Hour, period}, policy.Pending},
+		{"three periods are no gap", 100, times(5, true), []time.Duration{3 * period}, policy.Cross},
+	}
+	for _, tt := range tests {
+		l, d := day(blank(tt.declared, workload.Scale{}), tt.whole, tt.intervals...)
+		if d.Verdict != tt.want {
+			t.Errorf("%s: %s %q, want %s", tt.name, d.Verdict, d.Text, tt.want)
+		}
+		if d.ID != web || l.Declared.Replicas != tt.declared || d.To != nil {
+			t.Errorf("%s: %+v of %+v", tt.name, d, l)
+		}
+		switch tt.want {
+		case policy.Cross:
+			if !d.Lowers() || d.Reason != policy.ReasonNone || d.Urgent {
+				t.Errorf("%s: %+v", tt.name, d)
+			}
+		default:
+			if d.Reason != policy.ReasonUnread {
+				t.Errorf("%s: reason %q", tt.name, d.Reason)
+			}
+		}
+	}
+}
+
+// An absence stops the clock of a lowering.
+func TestAbsenceLowersNothing(t *testing.T) {
+	t.Parallel()
+	p, g := policy.Presets()["cope"], policy.DefaultGuards()
+	p.HoldDown = 20 * time.Minute
+	l, low := blank(100, workload.Scale{}), healthy(workload.Scale{Desired: 10})
+	var d policy.Decision
+	look := policy.Look{Now: noon, Period: 5 * time.Minute}
+	for i, present := range []bool{true, true, true, false, false, false, false, false, true, true} {
+		if present {
+			l, d = policy.Decide(p, l, low, look)
+		} else {
+			l, d = policy.Retire(g, l, look, i%2 == 0)
+		}
+		if crosses := i == 9; d.Crosses() != crosses {
+			t.Errorf("look %d: %s %q", i, d.Verdict, d.Text)
+		}
+		look.Last, look.Now = look.Now, look.Now.Add(5*time.Minute)
+	}
+}
+
+func cross(name string, from, to int32, urgent bool) policy.Decision {
+	d := policy.Decision{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}, Verdict: policy.Cross, Urgent: urgent, Text: "why"}
+	if from > 0 {
+		d.From = &checkpoint.Entry{Replicas: from}
+	}
+	if to > 0 {
+		d.To = &checkpoint.Entry{Replicas: to}
+	}
+	return d
+}
+
+func TestTooManyDoNotRetireAtOnce(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		share    float64
+		latches  int
+		retiring int
+		withheld bool
+	}{
+		{"one may always", 0.1, 2, 1, false},
+		{"two of ten", 0.1, 10, 2, true},
+		{"two of twenty", 0.1, 20, 2, false},
+		{"two of nineteen", 0.1, 19, 2, true},
+		{"exactly 29 %", 0.29, 100, 29, false},
+		{"more than 29 %", 0.29, 100, 30, true},
+		{"exactly 7 %", 0.07, 100, 7, false},
+		{"all", 1, 5, 5, false},
+	}
+	for _, tt := range tests {
+		g := policy.DefaultGuards()
+		g.RetireShare = tt.share
+		decisions := []policy.Decision{cross("raised", 10, 20, false), {Verdict: policy.Quiet}}
+		for i := range tt.retiring {
+			decisions = append(decisions, cross(fmt.Sprint("gone", i), 10, 0, false))
+		}
+		for i, d := range policy.LimitRetirement(g, tt.latches, decisions) {
+			switch {
+			case i == 0 && !d.Crosses(), i == 1 && d.Verdict != policy.Quiet:
+				t.Errorf("%s: another's decision changed: %+v", tt.name, d)
+			case i > 1 && d.Crosses() == tt.withheld:
+				t.Errorf("%s: %+v", tt.name, d)
+			case i > 1 && tt.withheld && (d.Verdict != policy.Pending || d.Reason != policy.ReasonMany || !strings.HasPrefix(d.Text, "why; ")):
+				t.Errorf("%s: %+v", tt.name, d)
+			}
+		}
+		if !decisions[len(decisions)-1].Crosses() {
+			t.Errorf("%s: the decisions that were handed in changed", tt.name)
+		}
+	}
+}
+
+func TestObserveWithholdsAll(t *testing.T) {
+	t.Parallel()
+	got := policy.Observe([]policy.Decision{cross("a", 1, 2, true), cross("b", 1, 0, false), {Verdict: policy.Frozen, Reason: policy.ReasonBlind}})
+	for i, d := range got[:2] {
+		if d.Verdict != policy.Pending || d.Reason != policy.ReasonObserve {
+			t.Errorf("%d: %+v", i, d)
+		}
+	}
+	if got[0].To == nil || got[2].Verdict != policy.Frozen || got[2].Reason != policy.ReasonBlind {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards() // 24 a day, one an hour, six at most
+	after := func(d time.Duration) time.Time { return noon.Add(d) }
+	lower := []policy.Decision{cross("a", 200, 100, false)}
+	tests := []struct {
+		name      string
+		budget    latch.Budget
+		at        time.Time
+		decisions []policy.Decision
+		made      bool
+	}{
+		{"a new site has a full bucket", latch.Budget{}, noon, lower, true},
+		{"a whole token", latch.Budget{Tokens: 1, At: noon}, noon, lower, true},
+		{"less than a token", latch.Budget{Tokens: 0.5, At: noon}, after(29 * time.Minute), lower, false},
+		{"a token earned", latch.Budget{Tokens: 0.5, At: noon}, after(30 * time.Minute), lower, true},
+		{"an hour earns one", latch.Budget{At: noon}, after(time.Hour), lower, true},
+		{"a clock that went back earns nothing", latch.Budget{At: noon}, after(-5 * time.Hour), lower, false},
+		{"a clock that went back takes nothing", latch.Budget{Tokens: 1, At: noon}, after(-5 * time.Hour), lower, true},
+		{"a raise that is not urgent waits", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 100, 120, false)}, false},
+		{"a first level waits", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 0, 120, false)}, false},
+		{"an urgent raise does not", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 100, 200, true)}, true},
+		{"others ride along", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 200, 100, false), cross("b", 1, 2, true)}, true},
+		{"what is urgent and withheld carries none", latch.Budget{At: noon}, noon,
+			append(policy.Observe([]policy.Decision{cross("b", 1, 2, true)}), cross("a", 200, 100, false)), false},
+	}
+	for _, tt := range tests {
+		got := policy.Afford(g, tt.budget, tt.at, tt.decisions)
+		for i, d := range got {
+			if !tt.decisions[i].Crosses() {
+				continue
+			}
+			if d.Crosses() != tt.made {
+				t.Errorf("%s: %+v", tt.name, d)
+			}
+			if !tt.made && (d.Verdict != policy.Pending || d.Reason != policy.ReasonBudget) {
+				t.Errorf("%s: withheld as %s %s", tt.name, d.Verdict, d.Reason)
+			}
+		}
+	}
+}
+
+func TestSpendingTheBudget(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	b := policy.Spend(g, latch.Budget{}, noon)
+	if b.Tokens != 5 || !b.At.Equal(noon) {
+		t.Errorf("of a full bucket: %+v", b)
+	}
+	b = policy.Spend(g, b, noon.Add(30*time.Minute))
+	if math.Abs(b.Tokens-4.5) > 1e-9 {
+		t.Errorf("half an hour later: %+v", b)
+	}
+	b = policy.Spend(g, b, noon.Add(100*time.Hour))
+	if b.Tokens != 5 {
+		t.Errorf("no more than a quarter of a day is saved up: %+v", b)
+	}
+	if b = policy.Spend(g, latch.Budget{Tokens: 0.2, At: noon}, noon); b.Tokens != 0 {
+		t.Errorf("an urgent raise makes debts: %+v", b)
+	}
+	g.CommitsPerDay = 1
+	if b = policy.Spend(g, latch.Budget{}, noon); b.Tokens != 0 {
+		t.Errorf("one commit a day: %+v", b)
+	}
+
+	if !policy.Afford(g, latch.Budget{}, noon, []policy.Decision{cross("a", 200, 100, false)})[0].Crosses() {
+		t.Error("one commit a day is never made")
+	}
+	if policy.Afford(g, b, noon.Add(23*time.Hour), []policy.Decision{cross("a", 200, 100, false)})[0].Crosses() {
+		t.Error("one commit a day is made twice")
+	}
+
+	// However hard it is drawn on, a day sees no more than 1.25 times its budget.
+	g, b = policy.DefaultGuards(), latch.Budget{}
+	made := 0
+	for minute := range 24 * 60 {
+		now := noon.Add(time.Duration(minute) * time.Minute)
+		if policy.Afford(g, b, now, []policy.Decision{cross("a", 200, 100, false)})[0].Crosses() {
+			b = policy.Spend(g, b, now)
+			made++
+		}
+	}
+	if made < 24 || made > 30 {
+		t.Errorf("%d commits in a day", made)
+	}
+}

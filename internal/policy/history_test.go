@@ -1,0 +1,438 @@
+package policy_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+
+// A history is one workload's random life under one policy, lived by a latch
+// and by the oracle side by side.
+type history struct {
+	rand   *rand.Rand
+	policy policy.Policy
+	period time.Duration
+
+	latch  latch.Latch
+	oracle *oracle
+
+	now, last time.Time
+	view      view
+	calm      bool // nothing but the need moves
+	trace     []event
+}
+
+// An event is a look as a story tells it, or a person's edit where there is no
+// decision.
+type event struct {
+	at       time.Time
+	interval time.Duration
+	view     view
+	stop     policy.Reason
+	declared checkpoint.Entry
+	decision policy.Decision
+}
+
+func (e event) String() string {
+	at := e.at.Format("02 15:04:05")
+	if e.decision.Verdict == "" {
+		return fmt.Sprintf("%s a person writes %+v", at, e.declared)
+	}
+	d := e.decision
+	return fmt.Sprintf("%s +%s %+v stop=%q declared=%+v -> %s %s to=%v %q", at, e.interval, e.view, e.stop, e.declared, d.Verdict, d.Reason, to(d), d.Text)
+}
+
+// newHistory draws a policy, valid by its own account, and a first sample.
+func newHistory(seed, index uint64) *history {
+	h := &history{rand: rand.New(rand.NewPCG(seed, index)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	h.period = []time.Duration{time.Minute, 5 * time.Minute, time.Hour}[h.rand.IntN(3)]
+	h.calm = h.rand.IntN(4) == 0
+	for {
+		r, p := h.drawPolicy()
+		if len(p.Problems()) == 0 {
+			h.policy, h.oracle = p, &oracle{rule: r}
+			break
+		}
+	}
+	h.view = view{desired: h.between(1, 60)}
+	if h.rand.IntN(3) == 0 {
+		h.view.desired = h.between(1, 2000)
+	}
+	h.view.ready = h.view.desired
+	h.drawBounds()
+	h.view.target = pick[int64](h.rand, 0, 50, 75, 80)
+	h.view.tolerance = pick[int64](h.rand, 0, 0, 100, 250)
+	return h
+}
+
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+func (h *history) between(low, high int32) int32 { return low + h.rand.Int32N(high-low+1) }
+
+// chance is one in n.
+func (h *history) chance(n int) bool { return h.rand.IntN(n) == 0 }
+
+var namedLevels = map[string][]int32{}
+
+func init() {
+	for _, name := range policy.SeriesNames() {
+		namedLevels[name] = levelsOf(name)
+	}
+}
+
+var lists = [][]int32{{1}, {3, 4}, {7, 20, 90}, {2, 8, 32, 128, 512}, {50, 100}, {1, 2, 3, 5, 8, 13, 21, 34, 55}}
+
+var listLevels = func() [][]int32 {
+	var all [][]int32
+	for _, l := range lists {
+		all = append(all, levelsFrom(l))
+	}
+	return all
+}()
+
+func (h *history) drawPolicy() (rule, policy.Policy) {
+	r := rule{
+		round:  pick(h.rand, policy.Rounds()...),
+		holdUp: 1 + h.rand.IntN(4),
+		margin: int64(pick(h.rand, 0, 50, 100, 100, 125, 199, 300)),
+		bounds: pick(h.rand, policy.ModeReport, policy.ModeReport, policy.ModeLatch, policy.ModeIgnore),
+	}
+	looks := pick(h.rand, 0, 1, 3, 6, 26)
+	r.holdDown = time.Duration(looks)*h.period + time.Duration(h.rand.IntN(3)-1)*h.period/4
+	r.holdDown = max(0, r.holdDown)
+	p := policy.Policy{
+		Name: "drawn", Round: r.round, HoldUp: r.holdUp, HoldDown: r.holdDown, Margin: float64(r.margin) / 1000,
+		Urgent: 1.25, Surge: 10, Review: h.chance(4),
+		Scale: policy.ModeLatch, Bounds: r.bounds,
+	}
+	if h.chance(20) {
+		p.Scale = policy.ModeReport
+	}
+	var err error
+	if i := h.rand.IntN(len(lists) + 8); i < len(lists) {
+		r.series, r.levels = fmt.Sprint(lists[i]), listLevels[i]
+		p.Series, err = policy.ListSeries(lists[i])
+	} else {
+		r.series = pick(h.rand, policy.SeriesNames()...)
+		r.levels = namedLevels[r.series]
+		p.Series, err = policy.ParseSeries(r.series)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return r, p
+}
+
+func (h *history) drawBounds() {
+	h.view.min = pick[int32](h.rand, 0, 1, 1, h.between(2, 12))
+	h.view.max = pick[int32](h.rand, 0, h.view.min+h.between(0, 5), h.between(10, 100)+h.view.min, h.between(100, 3000))
+	h.view.max = max(h.view.max, 0)
+	if h.view.max > 0 {
+		h.view.max = max(h.view.max, h.view.min)
+	}
+}
+
+// next draws the sample and the instant of the next look.
+func (h *history) next() (policy.Stop, time.Duration) {
+	h.nextNeed()
+	v := &h.view
+	v.unread, v.terminating, v.blind, v.rollout = false, false, false, settledDown
+	v.ready = v.desired
+	var stop policy.Stop
+	if !h.calm {
+		switch h.rand.IntN(40) {
+		case 0, 1:
+			v.unread = true
+		case 2:
+			v.terminating = true
+		case 3, 4:
+			v.blind = true
+		case 5, 6, 7, 8:
+			v.rollout = inFlight
+		case 9:
+			v.rollout = unknownRollout
+		case 10, 11, 12:
+			v.ready = max(0, v.desired-h.between(0, 4))
+		case 13, 14:
+			v.ready = h.between(0, v.desired)
+		case 15:
+			stop = policy.Stop{All: true, Reason: policy.ReasonHold, Text: "held"}
+		case 16:
+			stop = policy.Stop{Reason: policy.ReasonMassDrop, Text: "a mass drop"}
+		case 17:
+			v.desired = 0
+		case 18:
+			h.drawBounds()
+		case 19:
+			v.target = pick[int64](h.rand, 0, 50, 75)
+			v.tolerance = pick[int64](h.rand, 0, 100)
+		}
+	}
+	interval := h.period
+	switch h.rand.IntN(16) {
+	case 0:
+		interval = 3 * h.period
+	case 1:
+		interval = 3*h.period + time.Second
+	case 2:
+		interval = time.Duration(1 + h.rand.Int64N(int64(5*h.period)))
+	case 3:
+		if !h.calm {
+			interval = h.period * time.Duration(4+h.rand.IntN(30))
+		}
+	}
+	return stop, interval
+}
+
+// nextNeed lets the need rest, walk, hang about a threshold, leap or fall.
+func (h *history) nextNeed() {
+	n := max(1, h.view.desired)
+	switch h.rand.IntN(12) {
+	case 0:
+		n = n * h.between(60, 160) / 100
+	case 1:
+		n += h.between(-2, 2)
+	case 2:
+		if h.latch.Declared.Replicas > 0 {
+			n = h.latch.Declared.Replicas + h.between(-2, 2)
+		}
+	case 3:
+		if h.chance(4) {
+			n = min(20_000, n*h.between(2, 30))
+		}
+	case 4:
+		if h.chance(3) {
+			n = n / h.between(2, 20)
+		}
+	case 5:
+		if h.chance(3) {
+			n = max(1, h.view.min)
+		}
+	}
+	h.view.desired = min(20_000, max(1, n))
+}
+
+// look lives one look and compares latch and oracle. It returns what both agree
+// on, or what they do not.
+func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy.Decision, answer, error) {
+	h.last, h.now = h.now, h.now.Add(interval)
+	if len(h.oracle.history) == 0 {
+		h.last = time.Time{}
+	}
+	look := policy.Look{Now: h.now, Last: h.last, Period: h.period, Stop: stop}
+	before := h.latch
+	a := h.oracle.look(v, stop, h.now, h.period)
+	l, d := policy.Decide(h.policy, before, v.sample(web), look)
+	h.trace = append(h.trace, event{h.now, interval, v, stop.Reason, before.Declared, d})
+	h.latch = l
+	if err := h.agree(l, d, a, v); err != nil {
+		return d, a, err
+	}
+	again := look
+	again.Last = look.Now
+	return d, a, repeats(h.policy, l, d, v, again)
+}
+
+func to(d policy.Decision) any {
+	if d.To == nil {
+		return nil
+	}
+	return *d.To
+}
+
+// agree compares what the latch makes of a look with what the oracle does.
+func (h *history) agree(l latch.Latch, d policy.Decision, a answer, v view) error {
+	want, verdict, reason := h.expect(a, v)
+	got := checkpoint.Entry{}
+	if d.To != nil {
+		got = *d.To
+	}
+	switch {
+	case got != want:
+		return fmt.Errorf("declares %+v, the oracle %+v", got, want)
+	case d.Verdict != verdict:
+		return fmt.Errorf("verdict is %q, the oracle's %q", d.Verdict, verdict)
+	case reason != policy.ReasonNone && d.Reason != reason:
+		return fmt.Errorf("reason is %q, the oracle's %q", d.Reason, reason)
+	case d.Verdict == policy.Frozen && d.Reason == policy.ReasonNone:
+		return fmt.Errorf("freezes without a reason")
+	case d.Text == "":
+		return fmt.Errorf("says nothing")
+	case l.Declared != h.oracle.declared:
+		return fmt.Errorf("changed what is declared to %+v", l.Declared)
+	case !tail(a.streak, l.Up.Levels, max(h.policy.HoldUp, 3)):
+		return fmt.Errorf("raise has levels %v, the oracle %v", l.Up.Levels, a.streak)
+	case l.Down.Running() != a.running:
+		return fmt.Errorf("lowering runs: %v, the oracle's: %v", l.Down.Running(), a.running)
+	case a.running && l.Down.Level != a.peak:
+		return fmt.Errorf("peak is %d, the oracle's %d", l.Down.Level, a.peak)
+	case a.running && l.Down.Elapsed(h.now) != a.elapsed:
+		return fmt.Errorf("observed %s, the oracle %s", l.Down.Elapsed(h.now), a.elapsed)
+	case a.running && l.Down.Count != min(a.samples, max(1, h.policy.HoldUp)):
+		return fmt.Errorf("counted %d samples, the oracle %d", l.Down.Count, a.samples)
+	}
+	return h.laws(d, a)
+}
+
+// tail reports whether kept is as much of the end of all as n allows.
+func tail(all, kept []int32, n int) bool {
+	return slices.Equal(all[max(0, len(all)-n):], kept)
+}
+
+// expect is the decision that follows from the oracle's answer.
+func (h *history) expect(a answer, v view) (checkpoint.Entry, policy.Verdict, policy.Reason) {
+	declared := h.oracle.declared
+	switch {
+	case a.now.stopped:
+		return checkpoint.Entry{}, policy.Frozen, policy.ReasonNone
+	case a.to != (checkpoint.Entry{}):
+		return h.crossing(a.to, a)
+	case len(a.streak) > 0 || declared.Replicas == 0:
+		return checkpoint.Entry{}, policy.Pending, policy.ReasonNone
+	case a.now.frozen && (a.running || a.now.lowered < declared.Replicas):
+		return checkpoint.Entry{}, policy.Frozen, policy.ReasonNone
+	case a.running:
+		return checkpoint.Entry{}, policy.Pending, policy.ReasonNone
+	case h.policy.Bounds == policy.ModeLatch && (declared.Min != v.min || declared.Max != v.max):
+		return h.crossing(entry(declared.Replicas, policy.Bounds{Min: v.min, Max: v.max}), a)
+	}
+	return checkpoint.Entry{}, policy.Quiet, policy.ReasonNone
+}
+
+// crossing is what becomes of one: made, or withheld by the policy.
+func (h *history) crossing(to checkpoint.Entry, a answer) (checkpoint.Entry, policy.Verdict, policy.Reason) {
+	if h.policy.Bounds == policy.ModeIgnore {
+		to.Min, to.Max = 0, 0
+	}
+	declared := h.oracle.declared.Replicas
+	surge := declared > 0 && min(a.now.counted, to.Replicas) > 10*declared
+	switch {
+	case h.policy.Scale == policy.ModeReport:
+		return to, policy.Pending, policy.ReasonReport
+	case surge && h.policy.Review:
+		return to, policy.Review, policy.ReasonSurge
+	}
+	return to, policy.Cross, policy.ReasonNone
+}
+
+// laws are those that hold at each look by itself.
+func (h *history) laws(d policy.Decision, a answer) error {
+	if d.To == nil {
+		return nil
+	}
+	declared, level := h.oracle.declared.Replicas, d.To.Replicas
+	need := slices.Min(append([]int32{a.now.counted}, lastCounts(h.oracle.history, a.now.needs)...))
+	switch bounded := a.now.bounds; {
+	case level < 1:
+		return fmt.Errorf("law: never 0: declares %d", level)
+	case level < floor(bounded) || bounded.Max > 0 && level > bounded.Max:
+		return fmt.Errorf("law: always within bounds: %d is not in %+v", level, bounded)
+	case level != declared && !h.oracle.wasLevel(level):
+		return fmt.Errorf("law: always a level: %d is none of %s", level, h.oracle.rule.series)
+	case level > declared && h.policy.Round == policy.RoundUp && level < need && level != bounded.Max:
+		return fmt.Errorf("law: never below the sustained need: %d is below %d", level, need)
+	case declared > 0 && level < declared && a.now.frozen:
+		return fmt.Errorf("law: freezes lower nothing: %d to %d", declared, level)
+	case a.now.stopped:
+		return fmt.Errorf("law: freezes change nothing: %d to %d", declared, level)
+	case declared > 0 && level > declared && d.Urgent != (4*int64(min(a.now.counted, level)) > 5*int64(declared)):
+		return fmt.Errorf("urgent is %v for %d of %d over %d", d.Urgent, a.now.counted, level, declared)
+	case declared > 0 && d.Surge != (int64(min(a.now.counted, level)) > 10*int64(declared)):
+		return fmt.Errorf("surge is %v for %d of %d over %d", d.Surge, a.now.counted, level, declared)
+	case declared == 0 && (d.Urgent || d.Surge):
+		return fmt.Errorf("the first level of a workload is urgent or a surge")
+	}
+	return nil
+}
+
+// lastCounts are the counts of the last n looks that were not stopped, as far as
+// the upper bound of then allowed them.
+func lastCounts(history []moment, n int) []int32 {
+	var counts []int32
+	for i := len(history) - 1; i >= 0 && len(counts) < n; i-- {
+		if m := history[i]; !m.stopped {
+			if m.bounds.Max > 0 {
+				m.counted = min(m.counted, m.bounds.Max)
+			}
+			counts = append(counts, m.counted)
+		}
+	}
+	return counts
+}
+
+// repeats is the law that a second look at the same instant changes nothing:
+// with the latch as it is, the same is decided and no timer moves; with the
+// crossing settled, nothing is left to cross.
+func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look policy.Look) error {
+	second, again := policy.Decide(p, l, v.sample(web), look)
+	switch {
+	case !second.Equal(l):
+		return fmt.Errorf("law: a second look changes nothing: from %+v to %+v", l, second)
+	case again.Verdict != d.Verdict || to(again) != to(d):
+		return fmt.Errorf("law: a second look decides the same: %s %v, then %s %v", d.Verdict, to(d), again.Verdict, to(again))
+	case d.Verdict != policy.Cross:
+		return nil
+	}
+	settled := l.Settled(*d.To)
+	second, again = policy.Decide(p, settled, v.sample(web), look)
+	if len(second.Up.Levels) == 0 {
+		// Where bounds or a target moved, what was declared may be enough and yet
+		// no level any more: levels that were held on to are let go.
+		settled.Up = latch.Up{}
+	}
+	switch {
+	case again.Crosses():
+		return fmt.Errorf("law: a second look at what is settled crosses nothing: declares %v, then %v", to(d), to(again))
+	case !unfrozen(second).Equal(unfrozen(settled)):
+		return fmt.Errorf("law: a second look at what is settled changes nothing: from %+v to %+v", settled, second)
+	}
+	return nil
+}
+
+// unfrozen is a latch without its note on why it stood still, which a crossing
+// leaves to the next look to erase.
+func unfrozen(l latch.Latch) latch.Latch {
+	l.Freeze = latch.Freeze{}
+	return l
+}
+
+// settle does with a decision what a tick may: git takes it now, or not at all.
+// Now and then a person edits the entry.
+func (h *history) settle(d policy.Decision) {
+	if d.Crosses() && !h.chance(5) {
+		h.latch = h.latch.Settled(*d.To)
+		h.oracle.settle(*d.To)
+	}
+	if !h.calm && h.chance(50) {
+		e := checkpoint.Entry{Replicas: h.between(1, 300), Min: h.view.min, Max: h.view.max}
+		if h.chance(5) {
+			e = checkpoint.Entry{}
+		}
+		until := h.now.Add(pick(h.rand, 0, h.period, 5*h.period, 40*h.period))
+		h.latch = h.latch.Adopted(e, until)
+		h.oracle.adopt(e, until)
+		h.trace = append(h.trace, event{at: h.now, declared: e})
+	}
+}
+
+// fail tells a history that went wrong as a story.
+func (h *history) fail(t *testing.T, index uint64, err error) {
+	t.Helper()
+	var story strings.Builder
+	for _, e := range h.trace[max(0, len(h.trace)-40):] {
+		fmt.Fprintln(&story, e)
+	}
+	t.Fatalf("history %d: series %s, round %s, hold.up %d, hold.down %s, margin %.3g, bounds %s, period %s\n%s%v",
+		index, h.policy.Series, h.policy.Round, h.policy.HoldUp, h.policy.HoldDown, h.policy.Margin, h.policy.Bounds, h.period,
+		&story, err)
+}

@@ -1,0 +1,259 @@
+package policy_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+// histories is how many random lives the laws are held against.
+func histories() uint64 {
+	if testing.Short() {
+		return 4_000
+	}
+	return 100_000
+}
+
+// seed makes the histories the same on every run: one that fails is told by its
+// index.
+const seed = 20181106
+
+// each lives n histories on all processors, and stops at the first error.
+func each(t *testing.T, n uint64, live func(h *history) error) {
+	t.Helper()
+	var (
+		next   atomic.Uint64
+		failed atomic.Bool
+		group  sync.WaitGroup
+		first  sync.Once
+		index  uint64
+		wrong  *history
+		why    error
+	)
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1); i <= n && !failed.Load(); i = next.Add(1) {
+				h := newHistory(seed, i)
+				if err := live(h); err != nil {
+					failed.Store(true)
+					first.Do(func() { index, wrong, why = i, h, err })
+				}
+			}
+		})
+	}
+	group.Wait()
+	if wrong != nil {
+		wrong.fail(t, index, why)
+	}
+}
+
+// At every look of every history, latch and oracle agree on the decision and on
+// the timers, and the laws of a single look hold; afterwards, whatever state a
+// latch was left in, the floor is reached and a sustained need is declared.
+func TestHistoriesAgreeWithTheOracle(t *testing.T) {
+	t.Parallel()
+	var looks, raises, lowerings, freezes atomic.Int64
+	each(t, histories(), func(h *history) error {
+		n := 10 + h.rand.IntN(40)
+		for range n {
+			stop, interval := h.next()
+			d, _, err := h.look(h.view, stop, interval)
+			if err != nil {
+				return err
+			}
+			switch {
+			case d.Verdict == policy.Frozen:
+				freezes.Add(1)
+			case d.Crosses() && d.Lowers():
+				lowerings.Add(1)
+			case d.Crosses():
+				raises.Add(1)
+			}
+			h.settle(d)
+		}
+		looks.Add(int64(n))
+		if h.chance(2) {
+			return reachesTheFloor(h)
+		}
+		return declaresWhatIsSustained(h)
+	})
+	t.Logf("%d looks: %d raises, %d lowerings, %d freezes", looks.Load(), raises.Load(), lowerings.Load(), freezes.Load())
+	if least := looks.Load() / 100; raises.Load() < least || lowerings.Load() < least || freezes.Load() < least {
+		t.Error("the histories hardly touch what they are to prove")
+	}
+}
+
+// steady lives looks at one constant need in good health, and settles all that
+// crosses. What a policy sends for review, a person merges.
+func (h *history) steady(need int32, looks int) error {
+	v := view{desired: need, ready: need, min: h.view.min, max: h.view.max, target: h.view.target, tolerance: h.view.tolerance}
+	for range looks {
+		d, _, err := h.look(v, policy.Stop{}, h.period)
+		if err != nil {
+			return err
+		}
+		if d.Crosses() || d.Verdict == policy.Review {
+			h.latch = h.latch.Settled(*d.To)
+			h.oracle.settle(*d.To)
+		}
+	}
+	return nil
+}
+
+// endYield makes the person who may have edited the entry be done.
+func (h *history) endYield() {
+	h.policy.Scale = policy.ModeLatch
+	h.latch.YieldUntil, h.oracle.yield = time.Time{}, time.Time{}
+}
+
+func (h *history) accepted() policy.Bounds {
+	return h.oracle.accepted(h.view)
+}
+
+// The floor is always reachable: a need that stays at it ends there, after the
+// lowering that was under way and one more.
+func reachesTheFloor(h *history) error {
+	h.endYield()
+	floor := floor(h.accepted())
+	looks := 2 * (h.policy.HoldUp + int(h.policy.HoldDown/h.period) + 3)
+	if err := h.steady(floor, looks); err != nil {
+		return err
+	}
+	if got := h.latch.Declared.Replicas; got != floor {
+		return fmt.Errorf("law: the floor is always reachable: after %d looks at %d the level is %d", looks, floor, got)
+	}
+	return nil
+}
+
+// Never below the sustained need, up to the upper bound, with round up.
+func declaresWhatIsSustained(h *history) error {
+	h.endYield()
+	need := h.between(1, 500)
+	if err := h.steady(need, h.policy.HoldUp+1); err != nil {
+		return err
+	}
+	got, bounds := h.latch.Declared.Replicas, h.accepted()
+	if least := need; h.policy.Round == policy.RoundUp && got < least && (bounds.Max == 0 || got < bounds.Max) {
+		return fmt.Errorf("law: never below the sustained need: %d after %d looks at %d", got, h.policy.HoldUp+1, need)
+	}
+	return nil
+}
+
+// Freezes lose no timer: a history with looks put in between that count for
+// nothing crosses at the same looks, for the same levels, as the one without.
+func TestFreezesLoseNoTimer(t *testing.T) {
+	t.Parallel()
+	each(t, histories()/20, func(h *history) error {
+		h.policy.Scale = policy.ModeLatch
+		plain, frozen := *h, *h
+		plain.oracle, frozen.oracle = &oracle{rule: h.oracle.rule}, &oracle{rule: h.oracle.rule}
+		for look := range 10 + h.rand.IntN(40) {
+			h.nextNeed()
+			v := h.view
+			v.ready = v.desired
+			interval := pick(h.rand, h.period, h.period, h.period, 3*h.period, 4*h.period)
+			for look > 0 && h.chance(3) {
+				still, stop := h.standstill(v)
+				d, _, err := frozen.look(still, stop, h.noGap(h.period))
+				if err != nil {
+					h.trace = frozen.trace
+					return err
+				}
+				if d.Verdict != policy.Frozen {
+					return fmt.Errorf("look %d: %s where nothing may move: %+v %+v", look, d.Verdict, still, stop)
+				}
+			}
+			a, _, err := plain.look(v, policy.Stop{}, interval)
+			if err != nil {
+				return err
+			}
+			b, _, err := frozen.look(v, policy.Stop{}, interval)
+			h.trace = frozen.trace
+			if err != nil {
+				return err
+			}
+			if a.Verdict != b.Verdict || to(a) != to(b) {
+				return fmt.Errorf("law: freezes lose no timer: look %d: %s %v without, %s %v with", look, a.Verdict, to(a), b.Verdict, to(b))
+			}
+			if a.Crosses() {
+				plain.latch, frozen.latch = plain.latch.Settled(*a.To), frozen.latch.Settled(*b.To)
+				plain.oracle.settle(*a.To)
+				frozen.oracle.settle(*b.To)
+				h.latch = plain.latch
+			}
+		}
+		return nil
+	})
+}
+
+// standstill is a look at which a latch stands still altogether.
+func (h *history) standstill(v view) (view, policy.Stop) {
+	switch h.rand.IntN(5) {
+	case 0:
+		v.unread = true
+	case 1:
+		v.terminating = true
+	case 2:
+		v.desired, v.ready = 0, 0
+	case 3:
+		return v, policy.Stop{All: true, Reason: policy.ReasonSecond, Text: "two clusters"}
+	default:
+		return v, policy.Stop{All: true, Reason: policy.ReasonHold, Text: "held"}
+	}
+	return v, policy.Stop{}
+}
+
+// noGap is an interval that is no gap.
+func (h *history) noGap(period time.Duration) time.Duration {
+	return time.Duration(1 + h.rand.Int64N(int64(3*period)))
+}
+
+// Monotone and quiet, for all needs under random policies: a larger need never
+// asks for less nor allows less, and nothing between the level that a need asks
+// for and the one that it allows, nor within the margin of a lowering, moves a
+// latch.
+func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
+	t.Parallel()
+	each(t, histories()/100, func(h *history) error {
+		raised, lowered := int32(0), int32(0)
+		at := int32(1)
+		for range 200 {
+			up, down := h.raisedBy(at), h.loweredBy(at)
+			switch {
+			case up < raised || down < lowered:
+				return fmt.Errorf("law: monotone: need %d asks for %d after %d, and allows %d after %d", at, up, raised, down, lowered)
+			case down < up:
+				return fmt.Errorf("law: quiet within the margin: need %d asks for %d and allows %d", at, up, down)
+			}
+			if high := int32(float64(at) * (1 + h.policy.Margin)); at > floor(h.accepted()) && h.raisedBy(high) > down {
+				return fmt.Errorf("law: quiet within the margin: lowered to %d for %d, %d asks for %d", down, at, high, h.raisedBy(high))
+			}
+			raised, lowered = up, down
+			at += 1 + h.rand.Int32N(1+at/8)
+		}
+		return nil
+	})
+}
+
+// raisedBy is the level that one look at a need asks for, and loweredBy the one
+// that it allows.
+func (h *history) raisedBy(need int32) int32 { return decideAtOnce(h, need, 0) }
+
+func (h *history) loweredBy(need int32) int32 { return decideAtOnce(h, need, 1<<30) }
+
+func decideAtOnce(h *history, need, declared int32) int32 {
+	p, l := h.policy, h.latch
+	p.HoldUp, p.HoldDown, p.Scale, p.Bounds, p.Review = 1, 0, policy.ModeLatch, policy.ModeLatch, false
+	l.Declared.Replicas = declared
+	v := view{desired: need, ready: need, min: h.view.min, max: h.view.max, target: h.view.target, tolerance: h.view.tolerance}
+	_, d := policy.Decide(p, l, v.sample(web), policy.Look{Now: h.now, Period: h.period})
+	if d.To == nil {
+		return declared
+	}
+	return d.To.Replicas
+}

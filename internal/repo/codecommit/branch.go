@@ -1,0 +1,147 @@
+package codecommit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/codecommit"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// onTop is how many commits a proposal's branch gets, one on top of the other,
+// before it is made anew.
+const onTop = 50
+
+// propose moves a branch other than the base.
+func (r *Repository) propose(ctx context.Context, c repo.Commit) (string, error) {
+	head, err := r.head(ctx, c.Branch)
+	if err != nil {
+		return "", err
+	}
+	if head != c.Expect {
+		return r.landed(ctx, c)
+	}
+	parted := false
+	if head != "" {
+		log, _, err := r.history(ctx, head, c.Parent, onTop)
+		if err != nil {
+			return "", err
+		}
+		parted = aws.ToString(log[len(log)-1].CommitId) == c.Parent
+	}
+	if parted {
+		return r.build(ctx, c)
+	}
+	return r.renew(ctx, c)
+}
+
+// build puts on top of a branch what makes its files those of the parent with
+// the change.
+func (r *Repository) build(ctx context.Context, c repo.Commit) (string, error) {
+	paths, err := r.differing(ctx, [2]string{c.Parent, c.Expect}, [2]place{root(c.Parent), root(c.Expect)})
+	if err != nil {
+		return "", err
+	}
+	files := map[string][]byte{}
+	for _, path := range paths {
+		held, err := r.object(ctx, c.Parent, path, "")
+		if err != nil {
+			return "", err
+		}
+		files[path] = held.Files[path]
+	}
+	maps.Copy(files, c.Files)
+	e, err := r.edit(ctx, c.Expect, files)
+	if err != nil || e.empty() {
+		return c.Expect, err
+	}
+	return r.create(ctx, c, e)
+}
+
+// renew makes a branch anew. The commit is made beforehand on a branch beside,
+// so that the branch itself never holds anything but proposals; and what another
+// pushed until the last moment is put back.
+func (r *Repository) renew(ctx context.Context, c repo.Commit) (string, error) {
+	beside := c.Branch + ".next"
+	defer func() {
+		ctx, cancel := grace(ctx)
+		defer cancel()
+		r.remove(ctx, beside) // the next one removes it otherwise
+	}()
+	id, err := r.beside(ctx, beside, c)
+	if err != nil {
+		return "", err
+	}
+	if c.Expect != "" {
+		if err := r.replaced(ctx, c.Branch); err != nil {
+			return "", err
+		}
+		removed, err := r.remove(ctx, c.Branch)
+		if err != nil {
+			return "", r.refused("", err)
+		}
+		// From here on the branch is gone: it is put in place whatever the deadline.
+		var cancel func()
+		ctx, cancel = grace(ctx)
+		defer cancel()
+		// Nothing removed is an answer that was lost: the branch was there just now.
+		if removed != "" && removed != c.Expect {
+			return "", errors.Join(repo.ErrMoved, r.point(ctx, c.Branch, removed))
+		}
+	}
+	err = r.point(ctx, c.Branch, id)
+	switch {
+	case is(err, branchExists):
+		return r.landed(ctx, c)
+	case err != nil:
+		return "", r.refused("", err)
+	}
+	return id, nil
+}
+
+// beside makes the commit on a branch of its own, which is left from another
+// try where it exists.
+func (r *Repository) beside(ctx context.Context, branch string, c repo.Commit) (string, error) {
+	err := r.point(ctx, branch, c.Parent)
+	if is(err, branchExists) {
+		if _, err = r.remove(ctx, branch); err == nil {
+			err = r.point(ctx, branch, c.Parent)
+		}
+	}
+	if err != nil {
+		return "", r.refused("", err)
+	}
+	c.Branch, c.Expect = branch, c.Parent
+	return r.advance(ctx, c)
+}
+
+// point makes a branch at a commit.
+func (r *Repository) point(ctx context.Context, branch, commit string) error {
+	_, err := r.Client.CreateBranch(ctx, &codecommit.CreateBranchInput{RepositoryName: &r.Repository, BranchName: &branch, CommitId: &commit})
+	return err
+}
+
+// remove removes a branch and returns the commit that it held; "" where it was
+// not there.
+func (r *Repository) remove(ctx context.Context, branch string) (string, error) {
+	out, err := r.Client.DeleteBranch(ctx, &codecommit.DeleteBranchInput{RepositoryName: &r.Repository, BranchName: &branch})
+	switch {
+	case is(err, noBranch):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("remove branch %q: %w", branch, err)
+	case out.DeletedBranch == nil:
+		return "", nil
+	}
+	return aws.ToString(out.DeletedBranch.CommitId), nil
+}
+
+// grace is a little time, also where there is none left.
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+}

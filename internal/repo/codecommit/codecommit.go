@@ -1,0 +1,123 @@
+package codecommit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/codecommit"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// API is what is called of CodeCommit, and so what the role must be allowed:
+// the first five to read and commit, all of them for proposals.
+type API interface {
+	GetBranch(context.Context, *codecommit.GetBranchInput, ...func(*codecommit.Options)) (*codecommit.GetBranchOutput, error)
+	GetCommit(context.Context, *codecommit.GetCommitInput, ...func(*codecommit.Options)) (*codecommit.GetCommitOutput, error)
+	GetFolder(context.Context, *codecommit.GetFolderInput, ...func(*codecommit.Options)) (*codecommit.GetFolderOutput, error)
+	GetBlob(context.Context, *codecommit.GetBlobInput, ...func(*codecommit.Options)) (*codecommit.GetBlobOutput, error)
+	CreateCommit(context.Context, *codecommit.CreateCommitInput, ...func(*codecommit.Options)) (*codecommit.CreateCommitOutput, error)
+
+	CreateBranch(context.Context, *codecommit.CreateBranchInput, ...func(*codecommit.Options)) (*codecommit.CreateBranchOutput, error)
+	DeleteBranch(context.Context, *codecommit.DeleteBranchInput, ...func(*codecommit.Options)) (*codecommit.DeleteBranchOutput, error)
+	ListPullRequests(context.Context, *codecommit.ListPullRequestsInput, ...func(*codecommit.Options)) (*codecommit.ListPullRequestsOutput, error)
+	GetPullRequest(context.Context, *codecommit.GetPullRequestInput, ...func(*codecommit.Options)) (*codecommit.GetPullRequestOutput, error)
+	CreatePullRequest(context.Context, *codecommit.CreatePullRequestInput, ...func(*codecommit.Options)) (*codecommit.CreatePullRequestOutput, error)
+	UpdatePullRequestTitle(context.Context, *codecommit.UpdatePullRequestTitleInput, ...func(*codecommit.Options)) (*codecommit.UpdatePullRequestTitleOutput, error)
+	UpdatePullRequestDescription(context.Context, *codecommit.UpdatePullRequestDescriptionInput, ...func(*codecommit.Options)) (*codecommit.UpdatePullRequestDescriptionOutput, error)
+	UpdatePullRequestStatus(context.Context, *codecommit.UpdatePullRequestStatusInput, ...func(*codecommit.Options)) (*codecommit.UpdatePullRequestStatusOutput, error)
+	PostCommentForPullRequest(context.Context, *codecommit.PostCommentForPullRequestInput, ...func(*codecommit.Options)) (*codecommit.PostCommentForPullRequestOutput, error)
+}
+
+var _ API = (*codecommit.Client)(nil)
+
+// Options say which repository to open.
+type Options struct {
+	Repository string // its name
+	Branch     string // the base, "main"
+	Client     API    // it retries what is throttled, or what the server failed at
+
+	// Region is where people find a pull request in the console.
+	Region string
+	// Author is the author and committer of commits; the zero value is gitlatch.
+	Author Author
+}
+
+// Author is who makes a commit.
+type Author struct{ Name, Email string }
+
+// A Repository is a repo.Repository and a repo.Proposals. It may be used by many
+// goroutines, which take turns. What it read serves the calls that follow.
+type Repository struct {
+	Options
+
+	mu   sync.Mutex
+	seen seen
+}
+
+var (
+	_ repo.Repository = (*Repository)(nil)
+	_ repo.Proposals  = (*Repository)(nil)
+)
+
+// Open checks the options and returns the repository; it sends nothing yet.
+func Open(o Options) (*Repository, error) {
+	problems := []error{repo.CheckBranch(o.Branch)}
+	if o.Repository == "" {
+		problems = append(problems, errors.New("repository: want its name"))
+	}
+	if o.Client == nil {
+		problems = append(problems, errors.New("client: want one"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	o.Author = cmp.Or(o.Author, Author{"gitlatch", "gitlatch@users.noreply.github.com"})
+	return &Repository{Options: o, seen: newSeen()}, nil
+}
+
+// String names the repository.
+func (r *Repository) String() string { return "codecommit repository " + r.Repository }
+
+// Heads is a request for each branch. See repo.Repository.
+func (r *Repository) Heads(ctx context.Context, also ...string) (string, []string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	heads := make([]string, 1+len(also))
+	err := each(ctx, len(heads), func(ctx context.Context, i int) (err error) {
+		branch := r.Branch
+		if i > 0 {
+			branch = also[i-1]
+		}
+		heads[i], err = r.head(ctx, branch)
+		return err
+	})
+	if err == nil && heads[0] == "" {
+		err = fmt.Errorf("branch %q: %w", r.Branch, repo.ErrNoBranch)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("read the branch of %s: %w", r, err)
+	}
+	return heads[0], heads[1:], nil
+}
+
+// head returns the commit at a branch, "" where there is no such branch.
+func (r *Repository) head(ctx context.Context, branch string) (string, error) {
+	if err := repo.CheckBranch(branch); err != nil {
+		return "", err
+	}
+	out, err := r.Client.GetBranch(ctx, &codecommit.GetBranchInput{RepositoryName: &r.Repository, BranchName: &branch})
+	switch {
+	case is(err, noBranch):
+		return "", nil
+	case err != nil:
+		return "", r.explain(err)
+	case out.Branch == nil:
+		return "", nil
+	}
+	return aws.ToString(out.Branch.CommitId), nil
+}

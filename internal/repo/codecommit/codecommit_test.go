@@ -1,0 +1,83 @@
+package codecommit_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	api "github.com/aws/aws-sdk-go-v2/service/codecommit"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
+	"github.com/gitlatch/gitlatch/internal/repo/repotest"
+	standin "github.com/gitlatch/gitlatch/internal/testenv/codecommit"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	repotest.Run(t, func(t *testing.T, files map[string]string) repotest.Fixture {
+		s, o := shop(t, files)
+		return repotest.Fixture{
+			Origin:        o,
+			Open:          func(t *testing.T) repo.Repository { return open(t, s) },
+			Refuse:        func(t *testing.T, words string) { s.Deny("CreateCommit", words) },
+			ServerCommits: true,
+		}
+	})
+}
+
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	repotest.RunProposals(t, func(t *testing.T, files map[string]string) repotest.Host {
+		s, o := shop(t, files)
+		r := open(t, s)
+		return repotest.Host{
+			Repository: r,
+			Proposals:  r,
+			Reopened:   true,
+			Push: func(t testing.TB, branch string, files map[string]string) {
+				o.Push(t, base(branch), files, "by a person")
+			},
+			Show:    func(t testing.TB, branch, path string) string { return o.Show(t, base(branch), path) },
+			Merge:   s.Merge,
+			Decline: s.Decline,
+			Words:   s.Words,
+		}
+	})
+}
+
+func base(branch string) string {
+	if branch == "" {
+		return "main"
+	}
+	return branch
+}
+
+func shop(t *testing.T, files map[string]string) (*standin.Server, *gitserver.Origin) {
+	s := standin.Start(t)
+	return s, s.Create(t, "shop", files)
+}
+
+func open(t *testing.T, s *standin.Server) *codecommit.Repository {
+	t.Helper()
+	r, err := codecommit.Open(codecommit.Options{Repository: "shop", Branch: "main", Client: client(s), Region: standin.Region})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// client is AWS's own, which waits hardly at all before it tries again.
+func client(s *standin.Server) *api.Client {
+	return api.New(api.Options{
+		BaseEndpoint: aws.String(s.Endpoint()),
+		Region:       standin.Region,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "SECRETEXAMPLE"}, nil
+		}),
+		Retryer: retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond }),
+	})
+}

@@ -1,0 +1,112 @@
+package codecommit
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// An edit is what CreateCommit is told to do to a commit's files.
+type edit struct {
+	put    []types.PutFileEntry
+	remove []types.DeleteFileEntry
+}
+
+func (e edit) empty() bool { return len(e.put)+len(e.remove) == 0 }
+
+// edit returns what makes files of a commit hold what they should; nil removes a
+// file. What is so already is not in it, and a file keeps its mode.
+func (r *Repository) edit(ctx context.Context, commit string, files map[string][]byte) (e edit, err error) {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		old, err := r.target(ctx, commit, path, files)
+		if err != nil {
+			return edit{}, err
+		}
+		content := files[path]
+		switch {
+		case content == nil && old.id != "":
+			e.remove = append(e.remove, types.DeleteFileEntry{FilePath: &path})
+		case content != nil && old.id != blobID(content):
+			e.put = append(e.put, types.PutFileEntry{FilePath: &path, FileContent: content, FileMode: modeOf(old)})
+		}
+	}
+	return e, nil
+}
+
+// target returns the file that a change of a path replaces, zero where there is
+// none, and refuses what must not be replaced.
+func (r *Repository) target(ctx context.Context, commit, path string, files map[string][]byte) (place, error) {
+	at := root(commit)
+	for name := range strings.SplitSeq(path, "/") {
+		f, err := r.folder(ctx, commit, at)
+		if err != nil {
+			return place{}, err
+		}
+		next, ok := f.below(at.path)[name]
+		if !ok {
+			return place{}, nil
+		}
+		at = next
+		if why := at.kind.unsafe(); why != "" {
+			return place{}, &repo.UnsafeError{Path: at.path, Why: why}
+		}
+		if at.kind == aFile && at.path != path {
+			if content, named := files[at.path]; files[path] != nil && !(named && content == nil) {
+				return place{}, &repo.UnsafeError{Path: at.path, Why: "is a file where a directory is needed"}
+			}
+			return place{}, nil
+		}
+	}
+	if at.kind == aFolder {
+		return place{}, &repo.UnsafeError{Path: path, Why: "is a directory"}
+	}
+	return at, nil
+}
+
+func modeOf(old place) types.FileModeTypeEnum {
+	if old.mode == types.FileModeTypeEnumExecutable {
+		return old.mode
+	}
+	return types.FileModeTypeEnumNormal
+}
+
+// blobID is the id that git gives to a file's content.
+func blobID(content []byte) string {
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// What CreateCommit takes at most, in bytes.
+const (
+	mostMessage = 256 << 10
+	mostFile    = 6 << 20
+	mostFiles   = 7 << 20
+)
+
+// fits refuses what CodeCommit would.
+func (e edit) fits(message string) error {
+	if len(message) > mostMessage {
+		return &repo.RefusedError{Why: fmt.Sprintf("the message is %d KiB, CodeCommit takes 256 at most", len(message)>>10)}
+	}
+	all := 0
+	for _, file := range e.put {
+		all += len(file.FileContent)
+		if len(file.FileContent) > mostFile {
+			return &repo.RefusedError{Why: fmt.Sprintf("%s is %d MiB, CodeCommit takes 6 at most", *file.FilePath, len(file.FileContent)>>20)}
+		}
+	}
+	if all > mostFiles {
+		return &repo.RefusedError{Why: fmt.Sprintf("the files that change are %d MiB together, CodeCommit takes 7 at most", all>>20)}
+	}
+	return nil
+}

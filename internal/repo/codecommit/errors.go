@@ -1,0 +1,64 @@
+package codecommit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// The names that CodeCommit gives to errors, by what they mean here.
+var (
+	noRepository = []string{"RepositoryDoesNotExistException"}
+	noBranch     = []string{"BranchDoesNotExistException", "ReferenceDoesNotExistException"}
+	branchExists = []string{"BranchNameExistsException"}
+	outdated     = []string{"ParentCommitIdOutdatedException", "ConcurrentReferenceUpdateException"}
+	noChange     = []string{"NoChangeException", "SameFileContentException"}
+	closed       = []string{"PullRequestAlreadyClosedException"}
+	tooMany      = []string{"MaximumFileEntriesExceededException"}
+	notAllowed   = []string{"AccessDeniedException", "AccessDenied", "UnauthorizedException", "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException"}
+)
+
+// is reports whether an error has one of the names.
+func is(err error, names []string) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && slices.Contains(names, api.ErrorCode())
+}
+
+// explain says what to do about an error, where that is known.
+func (r *Repository) explain(err error) error {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return err
+	}
+	words := repo.OneLine(api.ErrorMessage())
+	switch {
+	case is(err, noRepository):
+		return fmt.Errorf("there is no repository %q in this account and region", r.Repository)
+	case is(err, noBranch):
+		return fmt.Errorf("%w: %s", repo.ErrNoBranch, words)
+	case is(err, notAllowed):
+		return fmt.Errorf("the role is not allowed to: %s", words)
+	}
+	return fmt.Errorf("%s: %s", api.ErrorCode(), words)
+}
+
+// refused is an error of what was sent to be written: the server's answer that
+// it will not, or else what became of the request.
+func (r *Repository) refused(what string, err error) error {
+	var api smithy.APIError
+	if !errors.As(err, &api) || api.ErrorFault() == smithy.FaultServer {
+		return err
+	}
+	why := api.ErrorCode() + ": " + api.ErrorMessage()
+	switch {
+	case is(err, noRepository), is(err, noBranch):
+		return r.explain(err)
+	case is(err, tooMany):
+		why = "it changes more files than CodeCommit takes in one commit: " + why
+	}
+	return &repo.RefusedError{What: what, Why: repo.OneLine(why)}
+}

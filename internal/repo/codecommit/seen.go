@@ -1,0 +1,78 @@
+package codecommit
+
+import (
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+)
+
+// keepBytes is how much content is kept from one tick to the next: far more
+// than checkpoints need.
+const keepBytes = 16 << 20
+
+// seen is what was read and can never change: by its id.
+type seen struct {
+	mu      *sync.Mutex
+	folders map[[2]string]folder // by id and path
+	blobs   map[string][]byte
+	commits map[string]types.Commit
+	bytes   int
+}
+
+func newSeen() seen {
+	return seen{mu: &sync.Mutex{}, folders: map[[2]string]folder{}, blobs: map[string][]byte{}, commits: map[string]types.Commit{}}
+}
+
+func (s *seen) folder(at place) (folder, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.folders[[2]string{at.id, at.path}]
+	return f, ok
+}
+
+func (s *seen) keepFolder(at place, f folder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.folders[[2]string{at.id, at.path}] = f
+	s.bytes += 100 * len(f)
+}
+
+func (s *seen) blob(id string) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content, ok := s.blobs[id]
+	return content, ok
+}
+
+func (s *seen) keepBlob(id string, content []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blobs[id] = content
+	s.bytes += len(content)
+}
+
+func (s *seen) commit(id string) (types.Commit, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.commits[id]
+	return c, ok
+}
+
+func (s *seen) keepCommit(id string, c types.Commit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commits[id] = c
+	s.bytes += 1000
+}
+
+// trim forgets what was seen once it is much; nothing is lost but time.
+func (s *seen) trim() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bytes > keepBytes {
+		clear(s.folders)
+		clear(s.blobs)
+		clear(s.commits)
+		s.bytes = 0
+	}
+}

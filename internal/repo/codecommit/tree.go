@@ -1,0 +1,131 @@
+package codecommit
+
+import (
+	"context"
+	"path"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/codecommit"
+	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+)
+
+// An entry is what a name in a folder stands for.
+type entry struct {
+	kind kind
+	id   string // of the tree or blob; of the root, that of its commit
+	mode types.FileModeTypeEnum
+}
+
+type kind int
+
+const (
+	aFile kind = iota
+	aFolder
+	aSymlink
+	aSubmodule
+)
+
+// unsafe says, as a phrase, why an entry must not be followed; "" where it may.
+func (k kind) unsafe() string {
+	return map[kind]string{aSymlink: "is a symlink", aSubmodule: "is a submodule"}[k]
+}
+
+// A folder is the entries of one, by name.
+type folder map[string]entry
+
+// A place is an entry and where it is.
+type place struct {
+	path string // "" is the root
+	entry
+}
+
+func root(commit string) place { return place{"", entry{kind: aFolder, id: commit}} }
+
+// below are the places in a folder that is at a path.
+func (f folder) below(at string) map[string]place {
+	places := make(map[string]place, len(f))
+	for name, e := range f {
+		places[name] = place{path.Join(at, name), e}
+	}
+	return places
+}
+
+// list returns what is in each of several folders of a commit.
+func (r *Repository) list(ctx context.Context, commit string, at []place) ([]folder, error) {
+	found := make([]folder, len(at))
+	err := each(ctx, len(at), func(ctx context.Context, i int) (err error) {
+		found[i], err = r.folder(ctx, commit, at[i])
+		return err
+	})
+	return found, err
+}
+
+func (r *Repository) folder(ctx context.Context, commit string, at place) (folder, error) {
+	if f, ok := r.seen.folder(at); ok {
+		return f, nil
+	}
+	out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
+		RepositoryName: &r.Repository, CommitSpecifier: &commit, FolderPath: aws.String("/" + at.path),
+	})
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	f := folder{}
+	for _, e := range out.Files {
+		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFile, aws.ToString(e.BlobId), e.FileMode}
+	}
+	for _, e := range out.SubFolders {
+		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFolder, aws.ToString(e.TreeId), ""}
+	}
+	for _, e := range out.SymbolicLinks {
+		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSymlink, aws.ToString(e.BlobId), e.FileMode}
+	}
+	for _, e := range out.SubModules {
+		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSubmodule, aws.ToString(e.CommitId), ""}
+	}
+	r.seen.keepFolder(at, f)
+	return f, nil
+}
+
+// blob returns the content of a file.
+func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
+	if content, ok := r.seen.blob(id); ok {
+		return content, nil
+	}
+	out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: &id})
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	content := out.Content
+	if content == nil {
+		content = []byte{}
+	}
+	r.seen.keepBlob(id, content)
+	return content, nil
+}
+
+// atOnce is how many requests are under way at a time.
+const atOnce = 8
+
+// each calls f for each of n, several at a time, and returns the first error.
+func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range n {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			if err := f(ctx, i); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,113 @@
+package github
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Credentials are one of the two.
+type Credentials struct {
+	App   App
+	Token string // fine-grained, with contents: write, and pull requests: write for proposals
+}
+
+// App is a GitHub App, installed where the repository is.
+type App struct {
+	ID             int64
+	InstallationID int64
+	PrivateKey     []byte // PEM, as GitHub hands it out
+}
+
+// ParseSecret reads credentials as they are kept as a secret: a token, or for an
+// App a JSON object with appId, installationId and privateKey. An error names the
+// fields that are wrong, and nothing of what they hold.
+func ParseSecret(secret string) (Credentials, error) {
+	secret = strings.TrimSpace(secret)
+	if !strings.HasPrefix(secret, "{") {
+		c := Credentials{Token: secret}
+		return c, c.check()
+	}
+	var held struct {
+		AppID          number `json:"appId"`
+		InstallationID number `json:"installationId"`
+		PrivateKey     string `json:"privateKey"`
+	}
+	if err := json.Unmarshal([]byte(secret), &held); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return Credentials{}, fmt.Errorf("%s: want a string", wrong.Field)
+		}
+		if field := (*fieldError)(nil); errors.As(err, &field) {
+			return Credentials{}, errors.New("appId and installationId: want a number each")
+		}
+		return Credentials{}, errors.New("want a token, or JSON with appId, installationId and privateKey")
+	}
+	c := Credentials{App: App{int64(held.AppID), int64(held.InstallationID), []byte(held.PrivateKey)}}
+	return c, c.App.check()
+}
+
+// A number is written as one, or as a string of one.
+type number int64
+
+type fieldError struct{}
+
+func (*fieldError) Error() string { return "want a number" }
+
+// UnmarshalJSON reads a number.
+func (n *number) UnmarshalJSON(text []byte) error {
+	got, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
+	if err != nil {
+		return &fieldError{}
+	}
+	*n = number(got)
+	return nil
+}
+
+func (c Credentials) check() error {
+	switch {
+	case c.Token != "" && c.App.set():
+		return errors.New("credentials: want an App's or a token, not both")
+	case c.App.set():
+		return c.App.check()
+	case c.Token == "":
+		return errors.New("credentials: want an App's or a token")
+	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return errors.New("token: holds blanks or what no token holds")
+	}
+	return nil
+}
+
+func (a App) set() bool { return a.ID != 0 || a.InstallationID != 0 || len(a.PrivateKey) > 0 }
+
+func (a App) check() error {
+	var problems []error
+	if a.ID <= 0 {
+		problems = append(problems, errors.New("appId: want the App's id, a number above 0"))
+	}
+	if a.InstallationID <= 0 {
+		problems = append(problems, errors.New("installationId: want the installation's id, a number above 0"))
+	}
+	return errors.Join(append(problems, checkKey(a.PrivateKey))...)
+}
+
+func checkKey(key []byte) error {
+	block, _ := pem.Decode(key)
+	switch {
+	case len(key) == 0:
+		return errors.New("privateKey: is missing")
+	case block == nil:
+		return errors.New("privateKey: is not PEM, or its line breaks were lost")
+	}
+	if _, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return nil
+	}
+	if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+		return nil
+	}
+	return fmt.Errorf("privateKey: is PEM of %q, and not an RSA key that can be read", block.Type)
+}

@@ -1,0 +1,104 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	api "github.com/google/go-github/v88/github"
+
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+)
+
+// Options say which repository to open, and as whom.
+type Options struct {
+	Repository string // "owner/name"
+	Branch     string // the base, "main"
+	// APIURL is the REST API of a GitHub Enterprise: https://HOST/api/v3, or
+	// https://api.SUBDOMAIN.ghe.com. "" is GitHub's own.
+	APIURL string
+	// Credentials are an App's, or a token.
+	Credentials Credentials
+
+	// Transport replaces the HTTP transport. Nil is the standard one.
+	Transport http.RoundTripper
+	// Author is the author and committer of commits; the zero value is
+	// gitwire.DefaultAuthor.
+	Author gitwire.Author
+	// Pause waits before a failed push is tried again. See gitwire.Options.
+	Pause func(ctx context.Context, try int) error
+	// MaxBytes bounds what is downloaded at once. See gitwire.Options.
+	MaxBytes int64
+	// TempDir is where a download that is large is kept. See gitwire.Options.
+	TempDir string
+}
+
+// Open checks the options and returns the repository, and its pull requests; it
+// sends nothing yet. All that is wrong with the options is in one error.
+func Open(o Options) (*gitwire.Repository, *Proposals, error) {
+	owner, name, ok := strings.Cut(o.Repository, "/")
+	var problems []error
+	if !ok || owner == "" || name == "" || strings.ContainsAny(name, "/ ") || strings.HasSuffix(name, ".git") {
+		problems = append(problems, fmt.Errorf("repository %q: want owner/name", o.Repository))
+	}
+	at, err := addressOf(o.APIURL)
+	problems = append(problems, err)
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	tokens, err := newTokens(o.Credentials, name, at.api, o.Transport)
+	problems = append(problems, err)
+	if err := errors.Join(problems...); err != nil {
+		return nil, nil, err
+	}
+	git, err := gitwire.Open(gitwire.Options{
+		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
+		Transport: &login{tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	base := at.api + "/"
+	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
+		Transport:     &login{tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
+		CheckRedirect: stay,
+	}))
+	if err != nil {
+		return nil, nil, err
+	}
+	return git, &Proposals{owner: owner, name: name, base: o.Branch, api: client, git: git}, nil
+}
+
+// stay makes the client return a redirect as it is: credentials belong to one
+// host.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// An address is where a GitHub is.
+type address struct{ api, web string }
+
+func addressOf(apiURL string) (address, error) {
+	if apiURL == "" {
+		return address{"https://api.github.com", "https://github.com"}, nil
+	}
+	u, err := url.Parse(apiURL)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return address{}, errors.New("api url: want https://HOST/api/v3")
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme != "https" && !(u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())) {
+		return address{}, fmt.Errorf("api url of %s: want https", u.Host)
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	host, dedicated := strings.CutPrefix(u.Host, "api.")
+	switch {
+	case path == "/api/v3":
+		return address{u.Scheme + "://" + u.Host + path, u.Scheme + "://" + u.Host}, nil
+	case path == "" && dedicated:
+		return address{u.Scheme + "://" + u.Host, u.Scheme + "://" + host}, nil
+	}
+	return address{}, fmt.Errorf("api url of %s: want https://HOST/api/v3", u.Host)
+}

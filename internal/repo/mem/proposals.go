@@ -1,0 +1,173 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+type proposal struct {
+	repo.Proposal
+	title, body string
+	comments    []string
+}
+
+// Find returns the newest proposal of a branch.
+func (r *Repository) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.newest(branch); p != nil {
+		found := p.Proposal
+		return &found, ctx.Err()
+	}
+	return nil, ctx.Err()
+}
+
+func (r *Repository) newest(branch string) (newest *proposal) {
+	for _, p := range r.proposals {
+		if p.State == repo.ProposalOpen {
+			p.Head = r.heads[p.Branch]
+		}
+		if p.Branch == branch {
+			newest = p
+		}
+	}
+	return newest
+}
+
+// Ensure opens a proposal or updates the open one.
+func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return repo.Proposal{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	head, ok := r.heads[d.Branch]
+	if !ok {
+		return repo.Proposal{}, fmt.Errorf("propose branch %q: %w", d.Branch, repo.ErrNoBranch)
+	}
+	p := r.newest(d.Branch)
+	if p == nil || p.State != repo.ProposalOpen {
+		id := strconv.Itoa(len(r.proposals) + 1)
+		p = &proposal{Proposal: repo.Proposal{
+			ID: id, URL: "mem://proposals/" + id, Branch: d.Branch, State: repo.ProposalOpen, Head: head,
+		}}
+		r.proposals = append(r.proposals, p)
+	}
+	p.title, p.body = d.Title, d.Body
+	return p.Proposal, nil
+}
+
+// Close closes an open proposal with a comment, and removes its branch.
+func (r *Repository) Close(ctx context.Context, closing repo.Proposal, why string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.proposal(closing.ID)
+	switch {
+	case err != nil:
+		return err
+	case p.State != repo.ProposalOpen:
+		return nil
+	case r.heads[p.Branch] != closing.Head:
+		return fmt.Errorf("close proposal %s: %w", p.ID, repo.ErrMoved)
+	}
+	p.comments = append(p.comments, why)
+	r.end(p, repo.ProposalClosed)
+	delete(r.heads, p.Branch)
+	return nil
+}
+
+func (r *Repository) proposal(id string) (*proposal, error) {
+	for _, p := range r.proposals {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("proposal %q does not exist", id)
+}
+
+// end gives an open proposal its last state, with the head that it has then.
+func (r *Repository) end(p *proposal, state repo.ProposalState) {
+	p.State, p.Head = state, r.heads[p.Branch]
+}
+
+// Merge merges an open proposal as a person does, as one commit of its own or
+// with a commit that has both as parents; the branch stays. Where both sides
+// changed a file, the proposal's is taken.
+func (r *Repository) Merge(id string, squash bool, when time.Time) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.must(id)
+	head := r.heads[p.Branch]
+	merge := commit{
+		Parents: []string{r.heads[base], head},
+		Files:   r.merged(r.heads[base], head),
+		Author:  "person",
+		Message: "merge " + p.title,
+		When:    when.UTC(),
+	}
+	if squash {
+		merge.Parents, merge.Message = merge.Parents[:1], p.title
+	}
+	r.heads[base] = r.add(merge)
+	r.end(p, repo.ProposalMerged)
+	return r.heads[base]
+}
+
+// merged is the files of one commit with what another changed since they
+// parted.
+func (r *Repository) merged(ours, theirs string) map[string]string {
+	below := map[string]bool{}
+	for _, id := range r.ancestry(ours) {
+		below[id] = true
+	}
+	var parted map[string]string
+	for _, id := range r.ancestry(theirs) {
+		if below[id] {
+			parted = r.commits[id].Files
+			break
+		}
+	}
+	files, changed := maps.Clone(r.commits[ours].Files), r.commits[theirs].Files
+	for path, content := range changed {
+		if was, ok := parted[path]; !ok || was != content {
+			files[path] = content
+		}
+	}
+	for path := range parted {
+		if _, ok := changed[path]; !ok {
+			delete(files, path)
+		}
+	}
+	return files
+}
+
+// Decline closes an open proposal unmerged as a person does; the branch stays.
+func (r *Repository) Decline(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end(r.must(id), repo.ProposalClosed)
+}
+
+// Words returns what a proposal says: its title, its body and the comments.
+func (r *Repository) Words(id string) (title, body string, comments []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.must(id)
+	return p.title, p.body, p.comments
+}
+
+func (r *Repository) must(id string) *proposal {
+	p, err := r.proposal(id)
+	if err != nil {
+		panic(err) // a test names a proposal that was never made
+	}
+	return p
+}

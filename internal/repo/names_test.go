@@ -1,0 +1,43 @@
+package repo_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// Git itself says which names are good.
+func TestBranchesAreNamedAsGitWantsIt(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"", "main", "gitlatch/prod-eu", "a.b", "a/b.lock/c", "a.lock", "/a", "a/", "a//b", ".a", "a/.b", "a.", "a..b",
+		"@", "a@b", "a@{b", "@{u}", "-a", "a-", "a b", "a~", "a^", "a:b", "a?", "a*", "a[", `a\b`, "a\x00b", "a\tb", "a\x7f", "ü", "HEAD1",
+	}
+	for _, name := range names {
+		want := !strings.Contains(name, "\x00") && exec.Command("git", "check-ref-format", "--branch", name).Run() == nil
+		if name == "@" || strings.HasPrefix(name, "@{") {
+			want = false // git reads these as the name of another
+		}
+		if err := repo.CheckBranch(name); (err == nil) != want {
+			t.Errorf("branch %q: %v, git takes it: %v", name, err, want)
+		}
+	}
+	if repo.CheckBranch("refs/heads/main") == nil {
+		t.Error("a name in full is taken")
+	}
+}
+
+func TestOneLineIsOneLine(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"a\nb\r\n\tc ":           "a b c",
+		"\x1b[31mred":            "[31mred",
+		strings.Repeat("ü", 400): strings.Repeat("ü", 300) + "...",
+	} {
+		if got := repo.OneLine(words); got != want {
+			t.Errorf("%q becomes %q, want %q", words, got, want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo/github"
+)
+
+// load returns AWS's configuration, which is loaded once.
+func (o *Opener) load(ctx context.Context) (aws.Config, error) {
+	o.once.Do(func() { o.aws, o.awsErr = awsconfig.LoadDefaultConfig(ctx) })
+	if o.awsErr != nil {
+		return aws.Config{}, fmt.Errorf("load the configuration of AWS: %w", o.awsErr)
+	}
+	return o.aws.Copy(), nil
+}
+
+// in returns AWS's configuration for a region; "" is the one that the program
+// runs in. The field is what a missing region is said of.
+func (o *Opener) in(ctx context.Context, field, region string) (aws.Config, error) {
+	own, err := o.load(ctx)
+	if region != "" {
+		own.Region = region
+	}
+	if err == nil && own.Region == "" {
+		err = noRegion(field)
+	}
+	return own, err
+}
+
+func noRegion(field string) error {
+	return fmt.Errorf("%s: no region is configured: name one, or set AWS_REGION", field)
+}
+
+// regionOf returns the region that an ARN is of; "" where it is a name.
+func regionOf(resource string) string {
+	parsed, _ := arn.Parse(resource)
+	return parsed.Region
+}
+
+// A Vault is what is needed of the SDK's client of Secrets Manager.
+type Vault interface {
+	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+}
+
+// A secret is where credentials of GitHub are found.
+type secret struct {
+	field string // of the configuration
+	name  string // or ARN
+	app   bool   // an App's key is wanted
+}
+
+func secretOf(g config.GitHub) secret {
+	if g.AppSecret != "" {
+		return secret{"repository.github.appSecret", g.AppSecret, true}
+	}
+	return secret{"repository.github.tokenSecret", g.TokenSecret, false}
+}
+
+// What Secrets Manager says, and what to do about it.
+var remedies = map[string]string{
+	"ResourceNotFoundException": "create the secret, or correct its name and region",
+	"AccessDeniedException":     "allow the role secretsmanager:GetSecretValue on it, and kms:Decrypt where it has a key of its own",
+	"DecryptionFailure":         "allow the role kms:Decrypt on the key of the secret",
+	"InvalidRequestException":   "restore the secret if it is being deleted, and give it a value",
+}
+
+// read reads the credentials. No error tells any of them.
+func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, error) {
+	failed := func(err error) (github.Credentials, error) {
+		return github.Credentials{}, fmt.Errorf("%s: secret %s: %w", s.field, s.name, err)
+	}
+	answer, err := vault.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.name)})
+	var said smithy.APIError
+	switch {
+	case errors.As(err, &said) && remedies[said.ErrorCode()] != "":
+		return failed(fmt.Errorf("%s (%w)", remedies[said.ErrorCode()], err))
+	case err != nil:
+		return failed(err)
+	case answer.SecretString == nil:
+		return failed(errors.New("is binary: store it as text"))
+	}
+	credentials, err := github.ParseSecret(*answer.SecretString)
+	switch {
+	case err != nil:
+		return failed(err)
+	case s.app && credentials.Token != "":
+		return failed(errors.New("holds no JSON of an App: name a secret with a token in tokenSecret"))
+	case !s.app && credentials.Token == "":
+		return failed(errors.New("holds the key of an App: name it in appSecret"))
+	}
+	return credentials, nil
+}

@@ -1,0 +1,206 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/codecommit"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+
+	alerts "github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
+	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// An Opener opens what a configuration names, and nothing else. Opening asks
+// nothing of anybody, but for a secret of GitHub's, which is read from Secrets
+// Manager. AWS's own configuration and a state in memory are kept from one Open
+// to the next.
+type Opener struct {
+	Config config.Config
+	Getenv func(string) string
+	Clock  func() time.Time
+	// Bolt opens a file of state; nil in a program that has no file which
+	// outlives it.
+	Bolt func(path string) (latch.Store, error)
+
+	memory latch.Store
+	once   sync.Once
+	aws    aws.Config
+	awsErr error
+}
+
+// Open opens all parts of the site but its Owner, which is the run's.
+func (o *Opener) Open(ctx context.Context) (Parts, error) {
+	p := Parts{Clock: o.Clock}
+	if err := o.open(ctx, &p); err != nil {
+		return Parts{}, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
+	if p.Store, err = o.Store(ctx); err != nil {
+		return err
+	}
+	if p.Sampler, err = o.Cluster(ctx); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if p.Alerts, err = o.Alerts(ctx); err != nil {
+		return err
+	}
+	p.Repository, p.Proposals, err = o.Repository(ctx)
+	return err
+}
+
+// Close closes what must be closed of the parts.
+func (p Parts) Close() error {
+	var err error
+	for _, part := range []any{p.Repository, p.Store} {
+		if c, ok := part.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// Cluster opens the cluster.
+func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
+	c := o.Config.Cluster
+	if c.EKS == (config.EKS{}) {
+		found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
+		if err != nil {
+			return nil, err
+		}
+		return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock})
+	}
+	own, err := o.load(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case own.Region == "" && c.EKS.Region == "":
+		return nil, noRegion("cluster.eks.region")
+	}
+	return eks.New(own, eks.Options{
+		Name:       c.EKS.Name,
+		Region:     c.EKS.Region,
+		RoleARN:    c.EKS.RoleARN,
+		ExternalID: c.EKS.ExternalID,
+		Site:       o.Config.Site,
+		Clock:      o.Clock,
+	})
+}
+
+// Store opens the state. In memory it lives as long as the Opener.
+func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
+	switch s := o.Config.State; {
+	case s.DynamoDB != (config.DynamoDB{}):
+		own, err := o.in(ctx, "state.dynamodb.region", s.DynamoDB.Region)
+		if err != nil {
+			return nil, err
+		}
+		return dynamo.Open(dynamo.Options{Table: s.DynamoDB.Table, Client: dynamodb.NewFromConfig(own)}), nil
+	case s.Bolt != "" && o.Bolt == nil:
+		return nil, errors.New("state.bolt: a function has no file that outlives it: use state.dynamodb, or state.memory for trying things")
+	case s.Bolt != "":
+		return o.Bolt(s.Bolt)
+	}
+	if o.memory == nil {
+		o.memory = mem.New()
+	}
+	return o.memory, nil
+}
+
+// Alerts opens where people are told; nil where that is nowhere.
+func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
+	topic := o.Config.Alerts.SNS.TopicARN
+	if topic == "" {
+		return nil, nil
+	}
+	own, err := o.in(ctx, "alerts.sns.topicArn", regionOf(topic))
+	if err != nil {
+		return nil, err
+	}
+	return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
+}
+
+// Repository opens the repository, and what proposes to its people; nil on a
+// host that has no proposals.
+func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	switch r := o.Config.Repository; {
+	case r.CodeCommit != (config.CodeCommit{}):
+		return o.codecommit(ctx)
+	case r.GitHub != (config.GitHub{}):
+		return o.github(ctx)
+	}
+	r, err := Git(o.Config, o.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, nil, nil
+}
+
+func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	c := o.Config.Repository
+	own, err := o.in(ctx, "repository.codecommit.region", c.CodeCommit.Region)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := cc.Open(cc.Options{
+		Repository: c.CodeCommit.Name,
+		Branch:     c.Branch,
+		Client:     codecommit.NewFromConfig(own),
+		Region:     own.Region,
+		Author:     cc.Author(author(o.Config.Commit.Author)),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r, nil
+}
+
+func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, error) {
+	c := o.Config.Repository
+	held := secretOf(c.GitHub)
+	own, err := o.in(ctx, held.field, regionOf(held.name))
+	if err != nil {
+		return nil, nil, err
+	}
+	credentials, err := held.read(ctx, secretsmanager.NewFromConfig(own))
+	if err != nil {
+		return nil, nil, err
+	}
+	transport, err := trusting(c.CAFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, proposals, err := github.Open(github.Options{
+		Repository:  c.GitHub.Repository,
+		Branch:      c.Branch,
+		APIURL:      c.GitHub.APIURL,
+		Credentials: credentials,
+		Transport:   transport,
+		MaxBytes:    int64(c.MaxBytes),
+		Author:      author(o.Config.Commit.Author),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("repository.github: %w", err)
+	}
+	return r, proposals, nil
+}

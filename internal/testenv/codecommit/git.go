@@ -1,0 +1,53 @@
+package codecommit
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// git runs git in a repository, and returns what it printed.
+func git(o *gitserver.Origin, input string, env []string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = o.Dir, append(gitserver.Environ(), env...)
+	cmd.Stdin = strings.NewReader(input)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := cmd.Run()
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// commitOf is the commit that a branch's name, a ref or an id stands for.
+func commitOf(o *gitserver.Origin, specifier string) (string, bool) {
+	if id := o.Tip(strings.TrimPrefix(specifier, "refs/heads/")); id != "" {
+		return id, true
+	}
+	id, err := git(o, "", nil, "rev-parse", "--verify", "--quiet", specifier+"^{commit}")
+	return id, err == nil
+}
+
+// object returns an object as git stores it, unpacked; ok is false where there
+// is none of the kind.
+func object(o *gitserver.Origin, kind, id string) (content string, ok bool) {
+	out, err := git(o, id+"\n", nil, "cat-file", "--batch")
+	head, content, _ := strings.Cut(out, "\n")
+	field := strings.Fields(head)
+	return content, err == nil && len(field) == 3 && field[1] == kind
+}
+
+// A line is one of a tree.
+type line struct{ mode, kind, id, path string }
+
+// listing is git's listing of a tree; ok is false where it is not there.
+func listing(o *gitserver.Origin, tree string, flags ...string) (lines []line, ok bool) {
+	out, err := git(o, "", nil, append(append([]string{"ls-tree", "-z"}, flags...), tree)...)
+	for _, text := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if meta, path, found := strings.Cut(text, "\t"); found {
+			field := strings.Fields(meta)
+			lines = append(lines, line{field[0], field[1], field[2], path})
+		}
+	}
+	return lines, err == nil
+}

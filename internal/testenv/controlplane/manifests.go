@@ -1,0 +1,37 @@
+package controlplane
+
+import "fmt"
+
+// Workload is the manifest of a Deployment or StatefulSet as it stands in git:
+// without a count. Its pods ask for 10m of CPU each.
+func Workload(kind, namespace, name string) string {
+	own := ""
+	if kind == "StatefulSet" {
+		own = "\n  serviceName: " + name + "\n  podManagementPolicy: Parallel"
+	}
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: %[1]s
+metadata: {name: %[3]s, namespace: %[2]s}
+spec:
+  selector: {matchLabels: {app: %[3]s}}%[4]s
+  template:
+    metadata: {labels: {app: %[3]s}}
+    spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: "app:1", resources: {requests: {cpu: 10m}}}]}
+`, kind, namespace, name, own)
+}
+
+// Autoscaler is the manifest of an HPA of a Workload, between 2 and 200 pods.
+// It aims at 70 %, 7m a pod: shown that, it keeps whatever count it finds, up or
+// down.
+func Autoscaler(kind, namespace, name string) string {
+	return fmt.Sprintf(`apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: %[3]s, namespace: %[2]s}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: %[1]s, name: %[3]s}
+  minReplicas: 2
+  maxReplicas: 200
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]
+  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}
+`, kind, namespace, name)
+}

@@ -1,0 +1,194 @@
+// Package github is a part for tests: a stand-in of GitHub, on loopback. Git is
+// the real one; the REST API keeps pull requests over the same repositories, and
+// checks each request and each of its own answers against the description that
+// GitHub publishes. It needs the git program.
+package github
+
+import (
+	"crypto/rsa"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// Owner is who has the repositories.
+const Owner = "octo"
+
+// A Server is the stand-in. The knobs may be turned while it runs.
+type Server struct {
+	t        testing.TB
+	git      *gitserver.Server
+	http     *httptest.Server
+	contract *contract
+
+	mu        sync.Mutex
+	origins   map[string]*gitserver.Origin // by name
+	pulls     []*pull                      // the oldest first
+	calls     []string
+	tokens    map[string]bool // whether they are still good
+	minted    int
+	app       App
+	suspended bool
+	denied    map[string]bool
+	before    map[string]func()
+}
+
+// An App is one that may ask for tokens.
+type App struct {
+	ID, InstallationID int64
+	Key                *rsa.PublicKey
+}
+
+// Start starts a server without repositories, which ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{
+		t: t, git: gitserver.Start(t), contract: read(t),
+		origins: map[string]*gitserver.Origin{}, tokens: map[string]bool{}, denied: map[string]bool{}, before: map[string]func(){},
+	}
+	routes := http.NewServeMux()
+	routes.HandleFunc("/", s.serveGit)
+	for pattern, do := range operations {
+		method, path, _ := strings.Cut(pattern, " ")
+		routes.Handle(method+" /api/v3"+path, s.operation(pattern, do))
+	}
+	routes.HandleFunc("/api/v3/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s is not among the operations that are described", r.Method, r.URL.Path)
+		http.NotFound(w, r)
+	})
+	s.http = httptest.NewServer(routes)
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+// APIURL is the address of the REST API.
+func (s *Server) APIURL() string { return s.http.URL + "/api/v3" }
+
+// Create makes a repository. See gitserver.NewOrigin.
+func (s *Server) Create(t testing.TB, name string, files map[string]string) *gitserver.Origin {
+	t.Helper()
+	o := s.git.Create(t, Owner+"/"+name, files)
+	s.set(func() { s.origins[name] = o })
+	return o
+}
+
+// Grant makes a token a good one.
+func (s *Server) Grant(token string) { s.set(func() { s.tokens[token] = true }) }
+
+// Install makes an App one that may ask for tokens.
+func (s *Server) Install(a App) { s.set(func() { s.app = a }) }
+
+// Suspend makes the App's installation suspended: it gets no tokens, and those
+// it has are worth nothing.
+func (s *Server) Suspend() {
+	s.Expire()
+	s.set(func() { s.suspended = true })
+}
+
+// Expire ends the time of all tokens.
+func (s *Server) Expire() { s.set(func() { clear(s.tokens) }) }
+
+// ReadOnly makes the server take no pushes with 403, as for a token that may not
+// write.
+func (s *Server) ReadOnly() { s.git.ReadOnly(true) }
+
+// Deny makes an operation, such as "POST /repos/{owner}/{repo}/pulls", one that
+// the credentials do not allow.
+func (s *Server) Deny(pattern string) { s.set(func() { s.denied[pattern] = true }) }
+
+// Before runs f once, after the next call of an operation came in and before it
+// is done.
+func (s *Server) Before(pattern string, f func()) { s.set(func() { s.before[pattern] = f }) }
+
+// Calls returns the operations called so far, and "git" for each request of git.
+func (s *Server) Calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
+// Minted is how many tokens were handed out.
+func (s *Server) Minted() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.minted
+}
+
+func (s *Server) set(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+func (s *Server) note(call string) { s.set(func() { s.calls = append(s.calls, call) }) }
+
+func (s *Server) good(token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[token]
+}
+
+// serveGit asks for a token, as the password of a user by the name that GitHub
+// wants.
+func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
+	s.note("git")
+	user, token, _ := r.BasicAuth()
+	if user != "x-access-token" || !s.good(token) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+		w.Header().Set("Content-Type", "text/plain")
+		w.WriteHeader(http.StatusUnauthorized)
+		io.WriteString(w, "Invalid username or token. Password authentication is not supported for Git operations.")
+		return
+	}
+	s.git.ServeHTTP(w, r)
+}
+
+// Merge merges an open pull request as a person does; the branch stays.
+func (s *Server) Merge(t testing.TB, id string, squash bool) {
+	t.Helper()
+	p := s.must(t, id)
+	s.set(func() {
+		p.look()
+		p.mergedAs = p.origin.Merge(t, p.head.branch, p.base.branch, squash, p.title)
+		p.open = false
+	})
+}
+
+// Decline closes an open pull request unmerged as a person does; the branch
+// stays.
+func (s *Server) Decline(t testing.TB, id string) {
+	t.Helper()
+	p := s.must(t, id)
+	s.set(func() {
+		p.look()
+		p.open = false
+	})
+}
+
+// Words returns what a pull request says: its title, its body and the comments.
+func (s *Server) Words(t testing.TB, id string) (title, body string, comments []string) {
+	t.Helper()
+	p := s.must(t, id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return p.title, p.body, slices.Clone(p.comments)
+}
+
+func (s *Server) must(t testing.TB, id string) *pull {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number, _ := strconv.Atoi(id)
+	p := s.pull(number)
+	if p == nil {
+		t.Fatalf("there is no pull request %s", id)
+	}
+	return p
+}

@@ -1,0 +1,112 @@
+package tick
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+const (
+	// sayAgain is how often a condition that lasts is said again.
+	sayAgain = 24 * time.Hour
+	// staleAfter is how long a crossing may wait before people are told.
+	staleAfter = 6 * time.Hour
+	// outboxAtMost is how many alerts are kept that cannot be sent; the oldest
+	// go first.
+	outboxAtMost = 100
+)
+
+// condition notes what people should know.
+func (p *pass) condition(kind alert.Kind, subject, text, do string) {
+	p.conditions = append(p.conditions, alert.Condition{Kind: kind, Subject: subject, Text: text, Do: do})
+}
+
+// problem notes what a person must mend although the tick goes on.
+func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems, err) }
+
+// invalid notes a file on the branch that cannot be read.
+func (p *pass) invalid(file string, err error) {
+	todo := "mend " + file + " on the branch; until then what was agreed before it holds"
+	p.problem(fmt.Errorf("%w; %s", err, todo))
+	p.condition(alert.Invalid, file, err.Error(), todo)
+}
+
+// findConditions looks at what this pass found, and puts into the outbox what
+// follows for those conditions that were known before and those that are new.
+func (p *pass) findConditions() {
+	if p.second() {
+		// This cluster cannot judge what is wrong with the site's own.
+		for _, o := range p.head.Open {
+			p.conditions = append(p.conditions, o.Condition)
+		}
+	} else {
+		p.fleetConditions()
+		p.publishConditions()
+	}
+	p.clusterConditions()
+
+	var alerts []alert.Alert
+	p.head.Open, alerts = alert.Advance(p.Site, p.head.Open, p.conditions, p.fleet.At, sayAgain)
+	p.report.Conditions, p.report.Alerts = p.conditions, alerts
+	if p.Alerts == nil {
+		return
+	}
+	p.head.Outbox = append(p.head.Outbox[:len(p.head.Outbox):len(p.head.Outbox)], alerts...)
+	p.head.Outbox = p.head.Outbox[max(0, len(p.head.Outbox)-outboxAtMost):]
+}
+
+func (p *pass) fleetConditions() {
+	for _, part := range p.fleet.Unread {
+		p.condition(alert.Unread, part, "this part of the cluster could not be read: "+part, "give gitlatch the rights in infra/rbac; nothing in the site is lowered until then")
+	}
+	if d := p.head.Drop; d != nil {
+		p.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; no checkpoint is lowered", d.Workloads, d.Since.UTC().Format(timeFormat)),
+			"if this is an outage, nothing: it ends when they recover. If they will not, gitlatch adopt acknowledges it")
+	}
+	many := 0
+	for _, d := range p.report.Decisions {
+		if d.Reason == policy.ReasonMany {
+			many++
+		}
+	}
+	if many > 0 {
+		p.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, which is more at once than a clean-up explains", many),
+			"if they are gone for good, delete their entries on the branch")
+	}
+}
+
+// surges are what people should know once the crossings are committed.
+func surges(crossings []policy.Decision) (say []alert.Condition) {
+	for _, d := range crossings {
+		if d.Surge {
+			say = append(say, alert.Condition{
+				Kind: alert.Surge, Subject: d.ID.String(),
+				Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %s", d.From.Replicas, d.To.Replicas, d.Text),
+				Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
+			})
+		}
+	}
+	return say
+}
+
+func (p *pass) publishConditions() {
+	if due := p.head.Due; !due.IsZero() && p.fleet.At.Sub(due) >= staleAfter {
+		p.condition(alert.Stale, "", fmt.Sprintf("a crossing waits unpublished since %s", due.UTC().Format(timeFormat)),
+			"see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
+	}
+}
+
+// clusterConditions are judged alike by the site's own cluster and by another.
+func (p *pass) clusterConditions() {
+	c, recent := p.head.Cluster, func(at time.Time) bool { return !at.IsZero() && p.fleet.At.Sub(at) <= 3*p.Period }
+	switch {
+	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
+		p.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive: the second is only read", c.Other, p.Site, c.UID),
+			"give one of the two another site, or stop its schedule")
+	case c.Other != "" && p.fleet.Cluster == c.Other:
+		p.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s: checkpoints are only raised", c.Other, p.Site, c.UID),
+			"once the rebuilt cluster has its traffic back: gitlatch adopt")
+	}
+}

@@ -1,0 +1,242 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// propose brings the site's one proposal to what the decisions want: opened,
+// rebuilt, or closed when nothing is left of it.
+func (p *pass) propose(ctx context.Context) error {
+	if p.Proposals == nil || p.git.stop != "" || p.git.proposing != "" || p.git.moved || !p.set.Latch || p.report.Stop.All {
+		return nil
+	}
+	ours, wanted := p.head.Proposal, p.wanted()
+	switch {
+	case len(wanted) == 0 && ours == nil:
+		return nil
+	case len(wanted) == 0:
+		return p.withdraw(ctx, "nothing is left to change")
+	case ours == nil || ours.Head != p.git.proposed || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.rebased():
+		if pushed, err := p.pushProposal(ctx, wanted); err != nil || !pushed {
+			return err
+		}
+	case ours.ID != "" || p.DryRun:
+		p.unmerged()
+		return nil
+	}
+	return p.ensure(ctx)
+}
+
+// rebased reports whether the site's directory moved below the proposal.
+func (p *pass) rebased() bool {
+	return p.git.directory != "" && p.git.directory != p.head.Proposal.On
+}
+
+// wanted are the changes that people should be asked for: those proposed before
+// that still hold, and those of this tick.
+func (p *pass) wanted() []checkpoint.Change {
+	byID := map[workload.ID]checkpoint.Change{}
+	review := map[workload.ID]bool{}
+	for _, d := range p.report.Decisions {
+		review[d.ID] = d.Verdict == policy.Review
+		if review[d.ID] || p.Propose && d.Crosses() {
+			byID[d.ID] = checkpoint.Change{ID: d.ID, From: entryOf(p.latches.get(d.ID)), To: d.To}
+		}
+	}
+	if ours := p.head.Proposal; ours != nil {
+		for _, c := range ours.Changes {
+			now, asked := byID[c.ID]
+			l := p.latches.get(c.ID)
+			switch {
+			case l.OptedOut || p.fleet.At.Before(l.YieldUntil):
+				delete(byID, c.ID)
+			case asked && review[c.ID] && now.To != nil && c.To != nil && c.To.Replicas > now.To.Replicas:
+				byID[c.ID] = c // a review is not reopened for less
+			case !asked && p.Propose:
+				c.From = entryOf(l)
+				byID[c.ID] = c
+			}
+		}
+	}
+	var wanted []checkpoint.Change
+	for _, c := range byID {
+		if !same(c.From, c.To) {
+			wanted = append(wanted, c)
+		}
+	}
+	slices.SortFunc(wanted, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
+	return wanted
+}
+
+func sameChange(a, b checkpoint.Change) bool {
+	return a.ID == b.ID && same(a.From, b.From) && same(a.To, b.To)
+}
+
+// pushProposal makes the proposal's branch one commit on the base. pushed is
+// false where the branch is not ours to move.
+func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change) (pushed bool, err error) {
+	expect, err := p.ownBranch(ctx)
+	if err != nil {
+		return false, err
+	}
+	if expect != p.git.proposed {
+		text := fmt.Sprintf("branch %s holds commits that are not gitlatch's", p.proposalBranch())
+		p.problem(errors.New(text))
+		p.condition(alert.Blocked, "proposal", text, "merge or delete the branch")
+		return false, nil
+	}
+	tree, err := p.readTree(ctx)
+	if err != nil {
+		return false, err
+	}
+	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
+	files, skipped := checkpoint.Merge(*tree, site, wanted)
+	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
+	if len(files) == 0 {
+		return false, nil
+	}
+	intent := &latch.Intent{
+		Branch: p.proposalBranch(), ID: intentID(p.Site, p.git.tip+expect, p.fleet.At, wanted),
+		Base: p.git.tip, At: p.fleet.At, Changes: wanted,
+	}
+	message := Message(p.Site, intent.ID, false, p.proposing(wanted), nil)
+	if p.DryRun {
+		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
+		return false, nil
+	}
+	if err := p.takeLease(ctx); err != nil {
+		return false, err
+	}
+	if err := p.saveIntent(ctx, intent); err != nil {
+		return false, err
+	}
+	id, err := p.Repository.Commit(ctx, repo.Commit{
+		Branch: intent.Branch, Expect: expect, Parent: p.git.tip, Files: files, Message: message, When: p.fleet.At,
+	})
+	var refused *repo.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		p.problem(fmt.Errorf("propose: %w", err))
+		p.condition(alert.Blocked, "proposal", err.Error(), "let gitlatch's identity push to branch "+intent.Branch)
+		return false, nil
+	case errors.Is(err, repo.ErrMoved):
+		p.notice(NoticeMoved, intent.Branch, "the proposal's branch moved while it was to be pushed: looked at again on the next tick")
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
+	p.proposed(wanted, id, p.fleet.At)
+	return true, nil
+}
+
+// ownBranch returns what the proposal's branch holds if that is ours, by what
+// we remember or by its trailer; "" where there is no such branch.
+func (p *pass) ownBranch(ctx context.Context) (string, error) {
+	if p.git.proposed == "" || p.head.Proposal != nil && p.head.Proposal.Head == p.git.proposed {
+		return p.git.proposed, nil
+	}
+	log, _, err := p.Repository.History(ctx, p.git.proposed, "", 1)
+	if err != nil {
+		return "", err
+	}
+	if len(log) == 1 && strings.Contains(log[0].Message, "\n"+trailerSite+p.Site+"\n") {
+		return p.git.proposed, nil
+	}
+	return "not ours", nil
+}
+
+// proposed notes what the proposal's branch holds.
+func (p *pass) proposed(changes []checkpoint.Change, head string, at time.Time) {
+	next := latch.Proposal{Branch: p.proposalBranch(), Opened: at}
+	if p.head.Proposal != nil {
+		next = *p.head.Proposal
+		for _, c := range next.Changes {
+			if !slices.ContainsFunc(changes, func(n checkpoint.Change) bool { return n.ID == c.ID }) {
+				l := p.latches.get(c.ID)
+				l.Proposed = checkpoint.Entry{}
+				p.latches.set(l)
+			}
+		}
+	}
+	next.Head, next.Changes, next.On = head, changes, p.git.directory
+	p.head.Proposal = &next
+	if !p.Propose {
+		return
+	}
+	for _, c := range changes {
+		if l := p.latches.get(c.ID); c.To != nil && l.Proposed != *c.To {
+			p.latches.set(l.Proposing(*c.To))
+		}
+	}
+}
+
+// ensure tells the host of the proposal, and keeps where it is.
+func (p *pass) ensure(ctx context.Context) error {
+	ours := *p.head.Proposal
+	crossings := p.proposing(ours.Changes)
+	message := Message(p.Site, "", false, crossings, nil)
+	title, _, _ := strings.Cut(message, "\n")
+	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, crossings)})
+	var refused *repo.RefusedError
+	if errors.As(err, &refused) {
+		p.problem(fmt.Errorf("propose: %w", err))
+		p.condition(alert.Blocked, "proposal", err.Error(), "let gitlatch's identity open pull requests")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ours.ID, ours.URL = on.ID, on.URL
+	p.head.Proposal = &ours
+	p.report.Proposal = &Proposed{URL: on.URL, Message: message, Changes: crossings}
+	return nil
+}
+
+// withdraw closes the proposal.
+func (p *pass) withdraw(ctx context.Context, why string) error {
+	ours := p.head.Proposal
+	if p.DryRun {
+		return nil
+	}
+	if ours.ID != "" {
+		err := p.Proposals.Close(ctx, repo.Proposal{ID: ours.ID, URL: ours.URL, Branch: ours.Branch, Head: ours.Head}, why)
+		if errors.Is(err, repo.ErrMoved) {
+			return nil // taken over meanwhile: the next tick sees it
+		}
+		if err != nil {
+			return fmt.Errorf("close proposal %s: %w", ours.URL, err)
+		}
+	}
+	p.proposed(nil, "", p.fleet.At)
+	p.head.Proposal = nil
+	p.notice(NoticeWithdrawn, ours.URL, why)
+	return nil
+}
+
+// proposing are changes as crossings, with the reasons of this tick where it
+// has any.
+func (p *pass) proposing(changes []checkpoint.Change) []policy.Decision {
+	reasons := map[workload.ID]policy.Decision{}
+	for _, d := range p.report.Decisions {
+		reasons[d.ID] = d
+	}
+	crossings := make([]policy.Decision, len(changes))
+	for i, c := range changes {
+		crossings[i] = reasons[c.ID]
+		crossings[i].ID, crossings[i].From, crossings[i].To = c.ID, c.From, c.To
+	}
+	return crossings
+}

@@ -1,0 +1,29 @@
+package tick_test
+
+import (
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A quiet tick writes the head and no latch: what is written to the state does
+// not grow with the fleet.
+func TestQuietTickSavesNoLatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
+	id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	revisions := map[int64]int{}
+	for run, pods := range []int32{87, 87, 87, 95, 92, 100} {
+		w.fleet[id] = workload.Sample{ID: id, Scale: &workload.Scale{Desired: pods, Ready: pods, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
+		if _, err := w.tick(); err != nil {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(period)
+		if run > 0 {
+			revisions[w.latches(t)[id].Rev]++
+		}
+	}
+	if len(revisions) != 1 {
+		t.Errorf("quiet ticks saved the latch: %v", revisions)
+	}
+}
