@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/config"
 )
 
 // configurations are what the samples come to, in the words of the README.
@@ -82,6 +84,9 @@ func configurationIsAsDocumented(t *testing.T, of template) (broken []string) {
 			text := fmt.Sprint(at(f, "Properties", "Environment", "Variables", "GITLATCH_CONFIG"))
 			if len(text) > 3000 { // of the 4 KB that all variables may take
 				broken = append(broken, fmt.Sprintf("%s: the configuration of %s takes %d bytes", s.name, id, len(text)))
+			}
+			if _, err := config.ParseConfig("GITLATCH_CONFIG", []byte(text)); err != nil {
+				broken = append(broken, fmt.Sprintf("%s: %s: %v", s.name, id, err))
 			}
 			var got, want any
 			if err := yaml.Unmarshal([]byte(text), &got); err != nil {

@@ -1,7 +1,9 @@
 package stack
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 // A contract is something that the template and the code must agree on. It
@@ -56,30 +60,68 @@ func functions(resources map[string]any) map[string]any {
 }
 
 // Metrics without an alarm are looked at, not waited for.
-var alarmed = []string{
-	report.MetricHeartbeat, report.MetricPushFailures, report.MetricUnderDeclaredPods, report.MetricCheckpointAgeSeconds,
+var alarmed = []string{"Heartbeat", "PushFailures", "UnderDeclaredPods", "CheckpointAgeSeconds"}
+
+// A series is a metric as CloudWatch keeps it: its namespace, its name, and the
+// name and value of each dimension.
+type series []string
+
+func (s series) isOneOf(all []series) bool {
+	return slices.ContainsFunc(all, func(other series) bool { return slices.Equal(s, other) })
+}
+
+// emitted returns what a tick over a site emits.
+func emitted(t *testing.T, site string) (all []series) {
+	t.Helper()
+	var line bytes.Buffer
+	if err := report.WriteMetrics(&line, tick.Report{Site: site}, time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var format struct {
+		AWS struct {
+			CloudWatchMetrics []struct {
+				Namespace  string
+				Dimensions [][]string
+				Metrics    []struct{ Name string }
+			}
+		} `json:"_aws"`
+	}
+	var values map[string]any
+	if err := errors.Join(json.Unmarshal(line.Bytes(), &format), json.Unmarshal(line.Bytes(), &values)); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range format.AWS.CloudWatchMetrics {
+		for _, m := range group.Metrics {
+			for _, dimensions := range group.Dimensions {
+				s := series{group.Namespace, m.Name}
+				for _, name := range dimensions {
+					s = append(s, name, fmt.Sprint(values[name]))
+				}
+				all = append(all, s)
+			}
+		}
+	}
+	return all
 }
 
 func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
 	for _, s := range samples {
 		resources := deployed(t, of, s).resources()
-		site := s.parameters["Site"]
-		rings, shown := map[string]bool{}, map[string]bool{}
+		emits := emitted(t, s.parameters["Site"])
+		rings := map[string]bool{}
 		for id, r := range resources {
 			p := at(r, "Properties")
-			if at(r, "Type") != "AWS::CloudWatch::Alarm" || at(p, "Namespace") != report.MetricNamespace {
+			if at(r, "Type") != "AWS::CloudWatch::Alarm" || strings.HasPrefix(fmt.Sprint(at(p, "Namespace")), "AWS/") {
 				continue
 			}
 			name := fmt.Sprint(at(p, "MetricName"))
 			rings[name] = true
-			if !slices.Contains(report.Metrics(), name) {
-				broken = append(broken, fmt.Sprintf("%s: alarm %s is on metric %s, which is never emitted", s.name, id, name))
+			on := series{fmt.Sprint(at(p, "Namespace")), name}
+			for _, d := range list(at(p, "Dimensions")) {
+				on = append(on, fmt.Sprint(at(d, "Name")), fmt.Sprint(at(d, "Value")))
 			}
-			if got := fmt.Sprint(at(p, "Dimensions")); got != fmt.Sprintf("[map[Name:%s Value:%s]]", report.MetricDimension, site) {
-				broken = append(broken, fmt.Sprintf("%s: alarm %s has dimensions %s, which are never emitted", s.name, id, got))
-			}
-			if name == report.MetricHeartbeat && at(p, "TreatMissingData") != "breaching" {
-				broken = append(broken, fmt.Sprintf("%s: alarm %s does not ring when the heartbeat is missing", s.name, id))
+			if !on.isOneOf(emits) {
+				broken = append(broken, fmt.Sprintf("%s: alarm %s is on %v, which is never emitted", s.name, id, on))
 			}
 		}
 		for _, name := range alarmed {
@@ -87,37 +129,33 @@ func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
 				broken = append(broken, fmt.Sprintf("%s: no alarm is on %s", s.name, name))
 			}
 		}
-		metrics, err := dashboardMetrics(resources)
+		shown, err := dashboardMetrics(resources)
 		if err != nil {
 			broken = append(broken, fmt.Sprintf("%s: %v", s.name, err))
 		}
-		for _, m := range metrics {
-			if m[0] != report.MetricNamespace {
-				continue
-			}
-			shown[m[1]] = true
-			if !slices.Contains(report.Metrics(), m[1]) || !slices.Equal(m[2:], []string{report.MetricDimension, site}) {
+		for _, m := range shown {
+			if !strings.HasPrefix(m[0], "AWS/") && !m.isOneOf(emits) {
 				broken = append(broken, fmt.Sprintf("%s: the dashboard shows %v, which is never emitted", s.name, m))
 			}
 		}
-		for _, name := range report.Metrics() {
-			if !shown[name] && err == nil {
-				broken = append(broken, fmt.Sprintf("%s: the dashboard does not show %s", s.name, name))
+		for _, m := range emits {
+			if !m.isOneOf(shown) {
+				broken = append(broken, fmt.Sprintf("%s: the dashboard does not show %v", s.name, m))
 			}
 		}
 	}
 	return broken
 }
 
-func dashboardMetrics(resources map[string]any) (metrics [][]string, err error) {
-	var body struct {
-		Widgets []struct {
-			Properties struct{ Metrics [][]string }
-		}
-	}
+func dashboardMetrics(resources map[string]any) (metrics []series, err error) {
 	for id, r := range resources {
 		if at(r, "Type") != "AWS::CloudWatch::Dashboard" {
 			continue
+		}
+		var body struct {
+			Widgets []struct {
+				Properties struct{ Metrics []series }
+			}
 		}
 		if err := json.Unmarshal([]byte(fmt.Sprint(at(r, "Properties", "DashboardBody"))), &body); err != nil {
 			return nil, fmt.Errorf("dashboard %s: %w", id, err)

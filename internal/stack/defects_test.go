@@ -66,7 +66,7 @@ var defects = []defect{
 	{"a role escapes its boundary", spokeSource, "      PermissionsBoundary: !If [Bounded, !Ref PermissionsBoundaryArn, !Ref AWS::NoValue]\n", "", "cfn-guard", "roles_take_a_boundary"},
 	{"a right is on everything", "", "                Action: sns:Publish\n                Resource: !If [OwnsState, !Ref AlertTopic, !ImportValue {\"Fn::Sub\": \"${StateStack}-Topic\"}]", "                Action: sns:Publish\n                Resource: \"*\"", "cfn-guard", "rights_are_on_something"},
 	{"a right within a condition is on everything", "", "                  Resource: !Ref SpokeRoleArn", "                  Resource: \"*\"", "cfn-guard", "rights_are_on_something"},
-	{"a right is to everything", "", "                    - codecommit:GetFile\n", "                    - codecommit:Get*\n", "cfn-guard", "rights_name_actions"},
+	{"a right is to everything", "", "                    - codecommit:GetBlob\n", "                    - codecommit:Get*\n", "cfn-guard", "rights_name_actions"},
 	{"a scan passes by the condition on keys", "", "                  - dynamodb:Query", "                  - dynamodb:Scan", "cfn-guard", "rights_name_actions"},
 	{"prod reaches prod2, too", "", "ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]", "ForAllValues:StringLike:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}*\"]", "iam", "read a site whose name only begins alike"},
 	{"the state is not confined at all", "", "                Condition:\n                  ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]\n", "", "cfn-guard", "state_is_reached_by_its_own_keys"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 )
 
 // A request is made of IAM: may somebody do something to something?
@@ -37,7 +39,7 @@ const (
 )
 
 func keyed(site string) map[string]string {
-	return map[string]string{"dynamodb:LeadingKeys": "site#" + site}
+	return map[string]string{"dynamodb:LeadingKeys": dynamo.Partition(site)}
 }
 func reference(branch string) map[string]string {
 	return map[string]string{"codecommit:References": "refs/heads/" + branch}
@@ -95,8 +97,8 @@ var requests = []request{
 	{"decrypt something else with that key", deny, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
 	{"read a secret for CodeCommit", deny, "codecommit", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 
-	{"read the repository", allow, "codecommit", "LatchRole", "", "codecommit:GetFile", repositories + "fleet", "", nil},
-	{"read another repository", deny, "codecommit", "LatchRole", "", "codecommit:GetFile", repositories + "fleet2", "", nil},
+	{"read the repository", allow, "codecommit", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
+	{"read another repository", deny, "codecommit", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet2", "", nil},
 	{"commit to the branch", allow, "codecommit", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("checkpoints/live")},
 	{"commit to another branch", deny, "codecommit", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},
 	{"delete the branch", deny, "codecommit", "LatchRole", "", "codecommit:DeleteBranch", repositories + "fleet", "", reference("checkpoints/live")},
@@ -107,7 +109,7 @@ var requests = []request{
 	{"commit past the people who review", deny, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},
 	{"merge the own proposal", deny, "codecommit by proposal", "LatchRole", "", "codecommit:MergePullRequestBySquash", repositories + "fleet", "", reference("main")},
 	{"delete the repository", deny, "codecommit", "LatchRole", "", "codecommit:DeleteRepository", repositories + "fleet", "", nil},
-	{"use CodeCommit for GitHub", deny, "github", "LatchRole", "", "codecommit:GetFile", repositories + "fleet", "", nil},
+	{"use CodeCommit for GitHub", deny, "github", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
 
 	{"log", allow, "github", "LatchRole", "", "logs:PutLogEvents", "LatchLogs", "", nil},
 	{"log elsewhere", deny, "github", "LatchRole", "", "logs:PutLogEvents", "arn:aws:logs:" + region + ":" + account + ":log-group:other:log-stream:s", "", nil},

@@ -5,9 +5,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
+	"github.com/gitlatch/gitlatch/internal/site"
 )
 
 // What AWS itself does in the function's name, so that no call of ours shows it.
@@ -23,23 +30,55 @@ var forSubnets = []string{
 	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
 }
 
-// operations reads which operations a tick was seen to call, one
-// service:Operation a line: those of every tick, and those of a provider.
+// operations returns what a tick calls of AWS.
 func operations(t *testing.T, provider string) []string {
 	t.Helper()
-	var seen []string
-	for _, name := range []string{"every", provider} {
-		text, err := os.ReadFile(filepath.Join(root, "testdata", "stack", "operations", name+".txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				seen = append(seen, line)
+	return append(listed(t, "every"), listed(t, provider)...)
+}
+
+// listed reads a list of operations, in order, one service:Operation a line.
+// Runs against stand-ins compare what they see with the same files.
+func listed(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "testdata", "stack", "operations", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// clients are what our code can call of AWS: an adapter's interface has a method
+// an operation, and nothing else.
+var clients = map[string][]struct {
+	service string
+	client  reflect.Type
+}{
+	"every": {
+		{"dynamodb", reflect.TypeFor[dynamo.Client]()},
+		{"sns", reflect.TypeFor[sns.Publisher]()},
+	},
+	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"github":     {{"secretsmanager", reflect.TypeFor[site.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"spoke":      {{"secretsmanager", reflect.TypeFor[site.Vault]()}},
+}
+
+// sdkCalls is what the SDK itself calls for us.
+var sdkCalls = map[string][]string{"spoke": {"sts:AssumeRole"}}
+
+func TestOperationsAreThoseOfTheClients(t *testing.T) {
+	t.Parallel()
+	for name, of := range clients {
+		want := slices.Clone(sdkCalls[name])
+		for _, c := range of {
+			for i := range c.client.NumMethod() {
+				want = append(want, c.service+":"+c.client.Method(i).Name)
 			}
 		}
+		slices.Sort(want)
+		if got := listed(t, name); !slices.Equal(got, want) {
+			t.Errorf("testdata/stack/operations/%s.txt lists\n%s\nand the clients have\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
-	return seen
 }
 
 // rightsGrantedAreUsed compares names alone; on what, and under which

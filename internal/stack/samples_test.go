@@ -189,9 +189,9 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 func TestPeopleAreAskedForEveryParameterByALabel(t *testing.T) {
 	t.Parallel()
 	of := read(t, source)
-	interface_ := at(of.tree, "Metadata", "AWS::CloudFormation::Interface")
+	asks := at(of.tree, "Metadata", "AWS::CloudFormation::Interface")
 	grouped := map[string]int{}
-	for _, group := range list(at(interface_, "ParameterGroups")) {
+	for _, group := range list(at(asks, "ParameterGroups")) {
 		for _, name := range list(at(group, "Parameters")) {
 			grouped[name.(string)]++
 		}
@@ -200,7 +200,7 @@ func TestPeopleAreAskedForEveryParameterByALabel(t *testing.T) {
 		if grouped[name] != 1 {
 			t.Errorf("%s stands in %d groups of parameters", name, grouped[name])
 		}
-		if at(interface_, "ParameterLabels", name, "default") == nil {
+		if at(asks, "ParameterLabels", name, "default") == nil {
 			t.Errorf("%s has no label", name)
 		}
 		delete(grouped, name)
