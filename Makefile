@@ -50,6 +50,12 @@ bin/gitlatch:
 build-LatchFunction:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/latch
 
+.PHONY: zip-size
+zip-size: ## Print how large the Lambda is once it is packed
+	@mkdir -p bin/LatchFunction
+	@$(MAKE) --no-print-directory -s build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
+	@go run ./scripts/zipsize bin/LatchFunction/bootstrap
+
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w functions internal scripts
