@@ -15,13 +15,17 @@ import (
 // describe answers DescribeCluster.
 func (s *Server) describe(w http.ResponseWriter, who principal, name string, err error) {
 	var failed failure
-	c, ok := s.clusters[name]
+	var c Cluster
+	var ok bool
+	if err == nil {
+		c, ok = s.clusters[account(who.arn)+"/"+name]
+	}
 	switch {
 	case errors.As(err, &failed):
 		if failed.code == "AccessDenied" {
 			failed.code = "AccessDeniedException" // as EKS spells it
 		}
-	case !ok || c.Account != account(who.arn):
+	case !ok:
 		failed = failure{http.StatusNotFound, "ResourceNotFoundException", fmt.Sprintf("No cluster found for name: %s.", name)}
 	}
 	w.Header().Set("Content-Type", "application/json")
