@@ -85,9 +85,7 @@ func startCloud(t *testing.T) *cloud {
 	c.cp.Nodes(t, 1)
 	c.cp.Apply(t, read(t, role), read(t, "../../infra/rbac/clusterrolebinding.yaml"))
 	config := c.cp.Config()
-	for _, of := range []string{account, spokeAccount} {
-		c.eks.Describe(cluster, standeks.Cluster{Account: of, Endpoint: config.Host, CA: config.CAData})
-	}
+	c.eks.Describe(cluster, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
 	var err error
 	if c.admin, err = rest.HTTPClientFor(config); err != nil {
 		t.Fatal(err)

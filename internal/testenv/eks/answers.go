@@ -15,17 +15,13 @@ import (
 // describe answers DescribeCluster.
 func (s *Server) describe(w http.ResponseWriter, who principal, name string, err error) {
 	var failed failure
-	var c Cluster
-	var ok bool
-	if err == nil {
-		c, ok = s.clusters[account(who.arn)+"/"+name]
-	}
+	c, ok := s.clusters[name]
 	switch {
 	case errors.As(err, &failed):
 		if failed.code == "AccessDenied" {
 			failed.code = "AccessDeniedException" // as EKS spells it
 		}
-	case !ok:
+	case !ok || c.Account != "" && c.Account != account(who.arn):
 		failed = failure{http.StatusNotFound, "ResourceNotFoundException", fmt.Sprintf("No cluster found for name: %s.", name)}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -37,7 +33,7 @@ func (s *Server) describe(w http.ResponseWriter, who principal, name string, err
 	}
 	cluster := map[string]any{
 		"name":               name,
-		"arn":                fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", Region, c.Account, name),
+		"arn":                fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", Region, account(who.arn), name),
 		"status":             cmp.Or(c.Status, "ACTIVE"),
 		"resourcesVpcConfig": map[string]any{"endpointPublicAccess": !c.Private, "endpointPrivateAccess": c.Private},
 	}

@@ -27,7 +27,7 @@ type Server struct {
 	mu        sync.Mutex
 	keys      map[string]principal // by access key
 	roles     map[string]string    // external id by the ARN of a role that can be assumed
-	clusters  map[string]Cluster   // by account and name
+	clusters  map[string]Cluster   // by name
 	denied    map[string]bool      // by action
 	requested map[string]int       // by action
 }
@@ -44,7 +44,7 @@ func account(arn string) string { return strings.Split(arn, ":")[4] }
 
 // A Cluster is what EKS says of a cluster.
 type Cluster struct {
-	Account  string
+	Account  string // "" is whichever asks
 	Status   string // "" is ACTIVE
 	Endpoint string
 	CA       []byte // PEM
@@ -117,11 +117,11 @@ func (s *Server) Role(arn, externalID string) {
 	s.roles[arn] = externalID
 }
 
-// Describe makes a cluster of its account, or changes it.
+// Describe makes a cluster, or changes it.
 func (s *Server) Describe(name string, c Cluster) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clusters[c.Account+"/"+name] = c
+	s.clusters[name] = c
 }
 
 // Deny denies an action, such as eks:DescribeCluster, to everybody.
