@@ -50,6 +50,10 @@ bin/gitlatch:
 build-LatchFunction:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/latch
 
+.PHONY: bench-cold
+bench-cold: ## Measure a cold start of the function: the size of the zip, package initialisation, spawn to first request
+	@go run ./scripts/bench-cold
+
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w functions internal scripts
