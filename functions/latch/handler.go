@@ -39,9 +39,11 @@ type handler struct {
 	parts  site.Parts
 	stale  bool // parts are closed, since the last tick failed
 	log    zerolog.Logger
+	// metrics takes a line of metrics for each tick that came to its end.
+	metrics io.Writer
 }
 
-func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger) (*handler, error) {
+func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
 	document := getenv(configVariable)
 	if document == "" {
 		return nil, fmt.Errorf("environment variable %s must hold a document of kind Config", configVariable)
@@ -50,7 +52,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log}
+	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log, metrics: metrics}
 	// Before the first event a function has a whole CPU, which what is opened by
 	// an event would have to wait for.
 	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
@@ -94,6 +96,9 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	start := parts.Clock()
 	r, err := t.Run(ctx)
 	report.Log(h.log, r, parts.Clock().Sub(start), err)
+	if err == nil && r.Held == "" && !e.DryRun {
+		err = report.WriteMetrics(h.metrics, r, parts.Clock())
+	}
 	h.stale = err != nil
 	return report.New(r).Brief(), errors.Join(err, r.Err())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -82,7 +83,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 			getenv := func(name string) string {
 				return map[string]string{configVariable: c.document, "GIT_TOKEN": c.token}[name]
 			}
-			_, err := newHandler(getenv, time.Now, zerolog.Nop())
+			_, err := newHandler(getenv, time.Now, zerolog.Nop(), io.Discard)
 			if err == nil {
 				t.Fatal("it started")
 			}
@@ -104,7 +105,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	api.Close() // nobody answers any more
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"app.yaml": "kind: App\n"})
 	var log bytes.Buffer
-	h, err := newHandler(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), time.Now, zerolog.New(&log))
+	h, err := newHandler(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), time.Now, zerolog.New(&log), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func main() {
 	log := report.NewLogger(os.Stdout, time.Now)
 	stdlog.SetFlags(0)
 	stdlog.SetOutput(failures{log})
-	h, err := newHandler(os.Getenv, time.Now, log)
+	h, err := newHandler(os.Getenv, time.Now, log, os.Stdout)
 	if err != nil {
 		log.Fatal().Err(err).Msg("start")
 	}

@@ -97,7 +97,7 @@ repository: {url: %q, auth: {tokenEnv: TOKEN}}
 // repository opens the repository as a new process does, which knows nothing of
 // it but what the state says.
 func (r *realParts) repository(t *testing.T) repo.Repository {
-	repository, err := sites.Repository(r.config, func(string) string { return "s3cret" })
+	repository, err := sites.Git(r.config, func(string) string { return "s3cret" })
 	must(t, err)
 	t.Cleanup(func() {
 		if err := repository.Close(); err != nil {
