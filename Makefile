@@ -50,8 +50,14 @@ bin/gitlatch:
 build-LatchFunction:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/latch
 
+.PHONY: zip-size
+zip-size: ## Print how large the Lambda is once it is packed
+	@mkdir -p bin/LatchFunction
+	@$(MAKE) --no-print-directory -s build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
+	@go run ./scripts/zipsize bin/LatchFunction/bootstrap
+
 .PHONY: bench-cold
-bench-cold: ## Measure a cold start of the function: the size of the zip, package initialisation, spawn to first request
+bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold
 
 .PHONY: fmt

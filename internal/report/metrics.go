@@ -57,8 +57,12 @@ func pushFailures(r tick.Report) (n float64) {
 }
 
 // underDeclared is how many pods a rebuild would begin with too few: those that
-// latched workloads have beyond what git declares.
+// latched workloads have beyond what git declares. A site that observes declares
+// nothing and is not measured by it.
 func underDeclared(r tick.Report) (pods float64) {
+	if r.Observe {
+		return 0
+	}
 	for _, d := range r.Decisions {
 		if d.Verdict == policy.Skip {
 			continue

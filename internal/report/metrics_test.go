@@ -18,6 +18,18 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
+func TestASiteThatObservesLacksNothing(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	r := tick.Report{Decisions: []policy.Decision{{ID: web, Verdict: policy.Pending, Count: 180}}}
+	if got := underDeclared(r); got != 180 {
+		t.Errorf("latching: %v pods are lacking, want 180", got)
+	}
+	if r.Observe = true; underDeclared(r) != 0 {
+		t.Errorf("observing: %v pods are lacking, want none", underDeclared(r))
+	}
+}
+
 func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}

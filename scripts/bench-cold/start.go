@@ -40,7 +40,7 @@ func cold(ctx context.Context, binary string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startDeadline)
 	defer cancel()
 	asked := make(chan time.Time, 1)
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
 	}
@@ -53,8 +53,8 @@ func cold(ctx context.Context, binary string) (time.Duration, error) {
 		}
 		<-r.Context().Done()
 	})}
-	go func() { _ = api.Serve(listener) }() // it ends with Close, which is below
-	defer api.Close()
+	go func() { _ = api.Serve(listener) }() // until it is closed
+	defer func() { _ = api.Close() }()
 
 	cmd := exec.CommandContext(ctx, binary)
 	cmd.Env = append([]string{"AWS_LAMBDA_RUNTIME_API=" + listener.Addr().String()}, environment...)
@@ -64,15 +64,18 @@ func cold(ctx context.Context, binary string) (time.Duration, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- cmd.Wait() }()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = cmd.Wait() // how it ended stands in ProcessState
+	}()
 	select {
 	case at := <-asked:
 		_ = cmd.Process.Kill()
 		<-gone
 		return at.Sub(began), nil
-	case err := <-gone:
-		return 0, fmt.Errorf("%s asked for no event: %w\n%s", binary, err, said.Bytes())
+	case <-gone:
+		return 0, fmt.Errorf("%s asked for no event: %s\n%s", binary, cmd.ProcessState, said.Bytes())
 	}
 }
 

@@ -13,5 +13,5 @@ python3 -m venv "$work"
 "$work/bin/python" -m pip install --quiet --disable-pip-version-check -r "$here/requirements.in"
 {
 	echo "# Written by scripts/python/lock.sh from requirements.in."
-	"$work/bin/python" -m pip --disable-pip-version-check freeze
+	"$work/bin/python" -m pip --disable-pip-version-check freeze --all --exclude pip
 } >"$here/requirements.txt"

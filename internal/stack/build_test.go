@@ -1,0 +1,70 @@
+package stack
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/program"
+)
+
+// sam runs SAM's command line with the settings of infra/samconfig.toml. It has
+// a home of its own to write to, Go's caches aside, and no account to ask.
+func sam(t *testing.T, subcommand string, args ...string) string {
+	t.Helper()
+	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))
+	args = append([]string{subcommand, "--config-file", "infra/samconfig.toml", "--region", region}, args...)
+	cmd := command(t, filepath.Join(venv, "bin", "sam"), args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none")
+	for _, cache := range []string{"GOCACHE", "GOMODCACHE"} {
+		cmd.Env = append(cmd.Env, cache+"="+strings.TrimSpace(string(output(t, command(t, "go", "env", cache)))))
+	}
+	return string(output(t, cmd))
+}
+
+func TestSAMFindsTheTemplateValid(t *testing.T) {
+	t.Parallel()
+	if said := sam(t, "validate"); !strings.Contains(said, "is a valid SAM Template") {
+		t.Error(said)
+	}
+}
+
+// zipLimit is what a function may weigh, packed, in MB: a cold start fetches it.
+const zipLimit = 10
+
+func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	sam(t, "build", "--build-dir", dir)
+	built := readFile(t, filepath.Join(dir, "template.yaml")).section("Resources")
+	for id := range functions(read(t, source).section("Resources")) {
+		if got := at(built, id, "Properties", "CodeUri"); got != id {
+			t.Errorf("the code of %s is in %v", id, got)
+		}
+		bootstrap := filepath.Join(dir, id, "bootstrap")
+		binary, err := elf.Open(bootstrap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer binary.Close()
+		if binary.Machine != elf.EM_AARCH64 {
+			t.Errorf("%s is built for %v", id, binary.Machine)
+		}
+		if libraries, err := binary.ImportedLibraries(); err != nil || len(libraries) != 0 {
+			t.Errorf("%s needs libraries, which provided.al2023 may lack: %v %v", id, libraries, err)
+		}
+
+		pack := command(t, "go", "run", "./scripts/zipsize", bootstrap)
+		pack.Dir = root
+		said := string(output(t, pack))
+		var size float64
+		if _, err := fmt.Sscanf(said, "figure zip_mb_arm64 %f", &size); err != nil || size > zipLimit {
+			t.Errorf("%s: %s(%v), and may be %d MB", id, said, err, zipLimit)
+		}
+		t.Log(id, said)
+	}
+}

@@ -1,0 +1,105 @@
+package stack
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+)
+
+// configurations are what the samples come to, in the words of the README.
+var configurations = map[string]string{
+	"github": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-eu
+period: 5m
+cluster:
+  eks: {name: prod-eu-blue, region: eu-west-1}
+state:
+  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F}
+repository:
+  github: {repository: example/fleet, appSecret: gitlatch/github}
+  branch: main
+  mode: direct
+alerts:
+  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-eu-AlertTopic-1A2B3C4D5E6F"}
+`,
+	"codecommit": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-us
+period: 1m
+cluster:
+  eks: {name: prod-us, region: eu-west-1}
+state:
+  dynamodb: {table: gitlatch-prod-us-StateTable-1A2B3C4D5E6F}
+repository:
+  codecommit: {name: fleet}
+  branch: checkpoints/live
+  mode: direct
+alerts:
+  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-us-AlertTopic-1A2B3C4D5E6F"}
+`,
+	"spoke": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: "123"
+period: 60m
+cluster:
+  eks: {name: edge, region: us-east-2, roleArn: "arn:aws:iam::444455556666:role/gitlatch-edge", externalId: edge-7f3a}
+state:
+  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F}
+repository:
+  github: {repository: example/fleet, tokenSecret: gitlatch/token, apiURL: "https://github.example.com/api/v3"}
+  branch: main
+  mode: proposal
+alerts:
+  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-eu-AlertTopic-1A2B3C4D5E6F"}
+`,
+	"codecommit by proposal": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-ap
+period: 5m
+cluster:
+  eks: {name: prod-ap, region: eu-west-1}
+state:
+  dynamodb: {table: gitlatch-prod-ap-StateTable-1A2B3C4D5E6F}
+repository:
+  codecommit: {name: fleet}
+  branch: main
+  mode: proposal
+alerts:
+  sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ap-AlertTopic-1A2B3C4D5E6F"}
+`,
+}
+
+func configurationIsAsDocumented(t *testing.T, of template) (broken []string) {
+	for _, s := range samples {
+		for id, f := range functions(deployed(t, of, s).resources()) {
+			text := fmt.Sprint(at(f, "Properties", "Environment", "Variables", "GITLATCH_CONFIG"))
+			if len(text) > 3000 { // of the 4 KB that all variables may take
+				broken = append(broken, fmt.Sprintf("%s: the configuration of %s takes %d bytes", s.name, id, len(text)))
+			}
+			if _, err := config.ParseConfig("GITLATCH_CONFIG", []byte(text)); err != nil {
+				broken = append(broken, fmt.Sprintf("%s: %s: %v", s.name, id, err))
+			}
+			var got, want any
+			if err := yaml.Unmarshal([]byte(text), &got); err != nil {
+				broken = append(broken, fmt.Sprintf("%s: %s is configured by what is no YAML: %v\n%s", s.name, id, err, text))
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(configurations[s.name]), &want); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				broken = append(broken, fmt.Sprintf("%s: %s is configured by\n%s\nwant%s", s.name, id, text, configurations[s.name]))
+			}
+		}
+	}
+	return broken
+}

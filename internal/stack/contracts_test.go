@@ -1,0 +1,297 @@
+package stack
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// A contract is something that the template and the code must agree on. It
+// returns what is broken.
+type contract struct {
+	name  string
+	check func(*testing.T, template) []string
+}
+
+// contracts hold the main template to the code.
+var contracts = []contract{
+	{"environment", environmentSetIsRead},
+	{"configuration", configurationIsAsDocumented},
+	{"metrics", metricsNamedAreEmitted},
+	{"build targets", functionsHaveBuildTargets},
+	{"event", scheduleSendsTheSite},
+	{"periods", timesFollowFromThePeriod},
+	{"rights", rightsGrantedAreUsed},
+	{"access", accessEntryNamesTheGroupWithRights},
+	{"table", tableHasTheKeysOfTheState},
+	{"coexistence", exportsAreTheStacksOwn},
+}
+
+func TestTheTemplateKeepsItsContractsWithTheCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range contracts {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, broken := range c.check(t, read(t, source)) {
+				t.Error(broken)
+			}
+		})
+	}
+}
+
+// functions returns the functions of a template as one sample deploys it.
+func functions(resources map[string]any) map[string]any {
+	found := maps.Clone(resources)
+	maps.DeleteFunc(found, func(_ string, r any) bool { return at(r, "Type") != "AWS::Serverless::Function" })
+	return found
+}
+
+// Metrics without an alarm are looked at, not waited for.
+var alarmed = []string{"Heartbeat", "PushFailures", "UnderDeclaredPods", "CheckpointAgeSeconds"}
+
+// A series is a metric as CloudWatch keeps it: its namespace, its name, and the
+// name and value of each dimension.
+type series []string
+
+func (s series) isOneOf(all []series) bool {
+	return slices.ContainsFunc(all, func(other series) bool { return slices.Equal(s, other) })
+}
+
+// emitted returns what a tick over a site emits.
+func emitted(t *testing.T, site string) (all []series) {
+	t.Helper()
+	var line bytes.Buffer
+	if err := report.WriteMetrics(&line, tick.Report{Site: site}, time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var format struct {
+		AWS struct {
+			CloudWatchMetrics []struct {
+				Namespace  string
+				Dimensions [][]string
+				Metrics    []struct{ Name string }
+			}
+		} `json:"_aws"`
+	}
+	var values map[string]any
+	if err := errors.Join(json.Unmarshal(line.Bytes(), &format), json.Unmarshal(line.Bytes(), &values)); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range format.AWS.CloudWatchMetrics {
+		for _, m := range group.Metrics {
+			for _, dimensions := range group.Dimensions {
+				s := series{group.Namespace, m.Name}
+				for _, name := range dimensions {
+					s = append(s, name, fmt.Sprint(values[name]))
+				}
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
+	for _, s := range samples {
+		resources := deployed(t, of, s).resources()
+		emits := emitted(t, s.parameters["Site"])
+		rings := map[string]bool{}
+		for id, r := range resources {
+			p := at(r, "Properties")
+			if at(r, "Type") != "AWS::CloudWatch::Alarm" || strings.HasPrefix(fmt.Sprint(at(p, "Namespace")), "AWS/") {
+				continue
+			}
+			name := fmt.Sprint(at(p, "MetricName"))
+			rings[name] = true
+			on := series{fmt.Sprint(at(p, "Namespace")), name}
+			for _, d := range list(at(p, "Dimensions")) {
+				on = append(on, fmt.Sprint(at(d, "Name")), fmt.Sprint(at(d, "Value")))
+			}
+			if !on.isOneOf(emits) {
+				broken = append(broken, fmt.Sprintf("%s: alarm %s is on %v, which is never emitted", s.name, id, on))
+			}
+		}
+		for _, name := range alarmed {
+			if !rings[name] {
+				broken = append(broken, fmt.Sprintf("%s: no alarm is on %s", s.name, name))
+			}
+		}
+		shown, err := dashboardMetrics(resources)
+		if err != nil {
+			broken = append(broken, fmt.Sprintf("%s: %v", s.name, err))
+		}
+		for _, m := range shown {
+			if !strings.HasPrefix(m[0], "AWS/") && !m.isOneOf(emits) {
+				broken = append(broken, fmt.Sprintf("%s: the dashboard shows %v, which is never emitted", s.name, m))
+			}
+		}
+		for _, m := range emits {
+			if !m.isOneOf(shown) {
+				broken = append(broken, fmt.Sprintf("%s: the dashboard does not show %v", s.name, m))
+			}
+		}
+	}
+	return broken
+}
+
+func dashboardMetrics(resources map[string]any) (metrics []series, err error) {
+	for id, r := range resources {
+		if at(r, "Type") != "AWS::CloudWatch::Dashboard" {
+			continue
+		}
+		var body struct {
+			Widgets []struct {
+				Properties struct{ Metrics []series }
+			}
+		}
+		if err := json.Unmarshal([]byte(fmt.Sprint(at(r, "Properties", "DashboardBody"))), &body); err != nil {
+			return nil, fmt.Errorf("dashboard %s: %w", id, err)
+		}
+		for _, w := range body.Widgets {
+			metrics = append(metrics, w.Properties.Metrics...)
+		}
+	}
+	return metrics, nil
+}
+
+var buildTarget = regexp.MustCompile(`(?m)^build-([A-Za-z0-9]+):`)
+
+func functionsHaveBuildTargets(t *testing.T, of template) (broken []string) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := map[string]bool{}
+	for _, found := range buildTarget.FindAllSubmatch(makefile, -1) {
+		targets[string(found[1])] = true
+	}
+	for id, f := range functions(of.section("Resources")) {
+		if !targets[id] {
+			broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
+		}
+		delete(targets, id)
+		for property, want := range map[string]string{
+			"CodeUri": ".", "Handler": "bootstrap", "Runtime": "provided.al2023", "Architectures": "[arm64]",
+		} {
+			if got := fmt.Sprint(at(f, "Properties", property)); got != want {
+				broken = append(broken, fmt.Sprintf("%s: %s is %s, and what is built is for %s", id, property, got, want))
+			}
+		}
+		if at(f, "Metadata", "BuildMethod") != "makefile" {
+			broken = append(broken, fmt.Sprintf("%s: is not built by the Makefile", id))
+		}
+	}
+	for id := range targets {
+		broken = append(broken, fmt.Sprintf("the Makefile builds %s, which is no function", id))
+	}
+	return broken
+}
+
+func scheduleSendsTheSite(t *testing.T, of template) (broken []string) {
+	for _, s := range samples {
+		for id, f := range functions(deployed(t, of, s).resources()) {
+			events, _ := at(f, "Properties", "Events").(map[string]any)
+			for name, e := range events {
+				input := fmt.Sprint(at(e, "Properties", "Input"))
+				var event struct{ Site string }
+				if err := json.Unmarshal([]byte(input), &event); err != nil || event.Site != s.parameters["Site"] {
+					broken = append(broken, fmt.Sprintf("%s: %s of %s sends %s, which does not name the site", s.name, name, id, input))
+				}
+			}
+		}
+	}
+	return broken
+}
+
+// A tick holds its lease for nine tenths of the period, and Go is told of four
+// fifths of the memory.
+func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
+	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
+	number := func(v any) int {
+		n, err := strconv.Atoi(fmt.Sprint(v))
+		if err != nil {
+			say("%v is no number", v)
+		}
+		return n
+	}
+	periods, _ := of.section("Mappings")["Periods"].(map[string]any)
+	for _, choice := range list(at(of.section("Parameters"), "PeriodMinutes", "AllowedValues")) {
+		p, minutes := periods[choice.(string)], number(choice)
+		unit := "minutes"
+		if minutes == 1 {
+			unit = "minute"
+		}
+		if got, want := at(p, "Rate"), fmt.Sprintf("rate(%d %s)", minutes, unit); got != want {
+			say("period %v: the schedule is %v, not %s", choice, got, want)
+		}
+		if seconds := number(at(p, "Seconds")); seconds != 60*minutes {
+			say("period %v: alarms look at %d seconds", choice, seconds)
+		}
+		timeout := number(at(p, "Timeout"))
+		if lease := 60 * minutes * 9 / 10; timeout >= lease || timeout > 900 {
+			say("period %v: a tick may take %d seconds, and its lease ends after %d", choice, timeout, lease)
+		}
+		if slow := number(at(p, "SlowAfter")); slow != timeout*1000*4/5 {
+			say("period %v: a tick is slow after %d ms, which is not four fifths of %d s", choice, slow, timeout)
+		}
+		if age := number(at(p, "EventAge")); age < 60 || age > 60*minutes {
+			say("period %v: an event may be %d seconds old", choice, age)
+		}
+	}
+	for _, choice := range list(at(of.section("Parameters"), "MemorySize", "AllowedValues")) {
+		want := fmt.Sprintf("%dMiB", number(choice)*4/5)
+		if got := at(of.section("Mappings"), "Memory", choice, "GoLimit"); got != want {
+			say("memory %v: Go is limited to %v, not %s", choice, got, want)
+		}
+	}
+	return broken
+}
+
+func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
+	binding := read(t, "infra/rbac/clusterrolebinding.yaml")
+	for id, r := range deployed(t, of, samples[0]).resources() {
+		if at(r, "Type") != "AWS::EKS::AccessEntry" {
+			continue
+		}
+		groups := list(at(r, "Properties", "KubernetesGroups"))
+		if len(groups) != 1 || groups[0] != at(binding.tree, "subjects", 0, "name") {
+			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and infra/rbac binds its rights to %v", id, groups, at(binding.tree, "subjects", 0, "name")))
+		}
+	}
+	return broken
+}
+
+func tableHasTheKeysOfTheState(t *testing.T, of template) (broken []string) {
+	for id, r := range deployed(t, of, samples[0]).resources() {
+		if at(r, "Type") != "AWS::DynamoDB::Table" {
+			continue
+		}
+		const want = "[map[AttributeName:pk KeyType:HASH] map[AttributeName:sk KeyType:RANGE]]"
+		if got := fmt.Sprint(at(r, "Properties", "KeySchema")); got != want {
+			broken = append(broken, fmt.Sprintf("%s: has keys %s, and the state is kept by %s", id, got, want))
+		}
+	}
+	return broken
+}
+
+func exportsAreTheStacksOwn(t *testing.T, of template) (broken []string) {
+	for name := range deploy(t, of, "gitlatch-one", samples[0].parameters).exports() {
+		if !strings.HasPrefix(name, "gitlatch-one-") {
+			broken = append(broken, fmt.Sprintf("a second stack cannot export %s again", name))
+		}
+	}
+	return broken
+}

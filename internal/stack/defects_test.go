@@ -1,0 +1,262 @@
+package stack
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A defect is one change of a template that must not go unseen.
+type defect struct {
+	name     string
+	file     string // "" is the main template
+	from, to string // from stands in the file exactly once
+
+	by, rule string // who must say so, and by which name
+}
+
+const rings = "      AlarmActions: [!If [OwnsState, !Ref AlertTopic, !ImportValue {\"Fn::Sub\": \"${StateStack}-Topic\"}]]\n"
+
+var defects = []defect{
+	// What CloudFormation and SAM would refuse.
+	{"a property is misspelt", "", "      Timeout: !FindInMap", "      Timeut: !FindInMap", "cfn-lint", "E3002"},
+	{"a property of the schedule is misspelt", "", "OmitName: true", "OmitNames: true", "sam-translator", "InvalidResourceException"},
+	{"an event is of an unknown type", "", "Type: ScheduleV2", "Type: ScheduleV3", "sam-translator", "InvalidResourceException"},
+	{"a queue is given twice over", "", "              Arn: !GetAtt UndeliveredTicks.Arn", "              Type: SQS\n              Arn: !GetAtt UndeliveredTicks.Arn", "sam-translator", "InvalidResourceException"},
+	{"OFF is a boolean", "", `{Mode: "OFF"}`, "{Mode: OFF}", "cfn-lint, translated", "E3030"},
+	{"an architecture does not exist", "", "Architectures: [arm64]", "Architectures: [arm65]", "cfn-lint, translated", "E3030"},
+	{"a runtime is past its end", "", "Runtime: provided.al2023", "Runtime: go1.x", "cfn-lint", "E2531"},
+	{"a reference leads nowhere", "", "GroupId: !Ref ClusterSecurityGroupId", "GroupId: !Ref ClusterSecurityGroup", "cfn-lint", "E1020"},
+	{"an attribute does not exist", "", "      PrincipalArn: !GetAtt LatchRole.Arn", "      PrincipalArn: !GetAtt LatchRole.Name", "cfn-lint", "E1010"},
+	{"a condition does not exist", "", "  LatchAccess:\n    Type: AWS::EKS::AccessEntry\n    Condition: MakesAccessEntry", "  LatchAccess:\n    Type: AWS::EKS::AccessEntry\n    Condition: Makes", "cfn-lint", "E3015"},
+	{"a key stands twice", "", "      RetentionInDays: !Ref LogRetentionDays", "      RetentionInDays: !Ref LogRetentionDays\n      RetentionInDays: 7", "cfn-lint", "E0000"},
+	{"two resources wait for each other", "", "      Description: !Sub \"gitlatch: what a tick over the site ${Site} may do\"", "      Description: !Sub \"gitlatch: what ${LatchFunction} may do\"", "cfn-lint, translated", "E3004"},
+	{"an operator does not exist", spokeSource, "              StringEquals:", "              StringEqual:", "cfn-lint", "E3530"},
+	{"a key of the table is not defined", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: st, AttributeType: S}", "cfn-lint", "E3039"},
+	{"a key of the table is of no type", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: sk, AttributeType: T}", "cloudformation-validate", "W3030"},
+	{"a parameter is not used", "", "Parameters:\n  Site:", "Parameters:\n  Name: {Type: String, Default: a}\n  Site:", "cfn-lint, translated", "W2001"},
+	{"an action does not exist", "", "                  - codecommit:GetFolder", "                  - codecommit:GetFolders", "cfn-lint, translated", "W3037"},
+	{"an effect is misspelt", spokeSource, "              - Sid: FindTheCluster\n                Effect: Allow", "              - Sid: FindTheCluster\n                Effect: Allowed", "cfn-lint", "E3510"},
+	{"a required property is missing", spokeSource, "      PrincipalArn: !GetAtt SpokeRole.Arn\n", "", "cloudformation-validate", "F3003"},
+	{"an endpoint is of no type", "infra/vpc-endpoints.yaml", "VpcEndpointType: Gateway", "VpcEndpointType: Gate", "cfn-lint", "E3030"},
+
+	// What the second stack in a region, or the one after a deletion, would meet.
+	{"the schedule has a name", "", "            OmitName: true\n", "", "cfn-guard", "schedules_have_no_name"},
+	{"the table has a name", "", "      BillingMode:", "      TableName: gitlatch\n      BillingMode:", "cfn-guard", "nothing_has_a_fixed_name"},
+	{"an export is not the stack's own", "", "Export: {Name: !Sub \"${AWS::StackName}-Topic\"}", "Export: {Name: gitlatch-Topic}", "contract", "coexistence"},
+
+	// What would be lost, or read by others.
+	{"the table goes with the stack", "", "  StateTable:\n    Type: AWS::DynamoDB::Table\n    Condition: OwnsState\n    DeletionPolicy: Retain", "  StateTable:\n    Type: AWS::DynamoDB::Table\n    Condition: OwnsState\n    DeletionPolicy: Delete", "cfn-guard", "tables_outlive_the_stack"},
+	{"the table can be deleted", "", "      DeletionProtectionEnabled: true\n", "", "cfn-guard", "tables_outlive_the_stack"},
+	{"the table has no past", "", "PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false", "cfn-guard", "tables_go_back_in_time"},
+	{"the table has a key of AWS", "", "        KMSMasterKeyId: !GetAtt Key.Arn\n", "", "cfn-guard", "tables_have_a_key_of_ours"},
+	{"the key goes with the stack, and the table is noise", "", "  Key:\n    Type: AWS::KMS::Key\n    Condition: OwnsState\n    DeletionPolicy: Retain", "  Key:\n    Type: AWS::KMS::Key\n    Condition: OwnsState\n    DeletionPolicy: Delete", "cfn-guard", "keys_outlive_the_stack"},
+	{"the key does not rotate", "", "EnableKeyRotation: true", "EnableKeyRotation: false", "cfn-guard", "keys_rotate"},
+	{"the topic has a key of AWS", "", "      KmsMasterKeyId: !GetAtt Key.Arn", "      KmsMasterKeyId: alias/aws/sns", "cfn-guard", "topics_have_a_key_of_ours"},
+	{"CloudWatch may decrypt, but make no data key", "", "              - kms:GenerateDataKey*\n", "", "cfn-guard", "cloudwatch_may_use_the_key_of_the_topic"},
+	{"a queue is not encrypted", "", "  FailedTicks:\n    Type: AWS::SQS::Queue\n    DeletionPolicy: Delete\n    UpdateReplacePolicy: Delete\n    Properties:\n      SqsManagedSseEnabled: true", "  FailedTicks:\n    Type: AWS::SQS::Queue\n    DeletionPolicy: Delete\n    UpdateReplacePolicy: Delete\n    Properties:\n      SqsManagedSseEnabled: false", "cfn-guard", "queues_are_encrypted"},
+	{"logs stay for ever", "", "      RetentionInDays: !Ref LogRetentionDays\n", "      LogGroupClass: STANDARD\n", "cfn-guard", "logs_expire_and_outlive_the_stack"},
+
+	// Who could do more than they should.
+	{"SAM adds managed policies", "", "      Role: !GetAtt LatchRole.Arn", "      Policies: [AWSLambdaBasicExecutionRole]\n      Role: !GetAtt LatchRole.Arn", "cfn-guard", "functions_have_a_role_of_their_own"},
+	{"a managed policy is attached", spokeSource, "      RoleName: !Ref RoleName", "      RoleName: !Ref RoleName\n      ManagedPolicyArns: [!Sub \"arn:${AWS::Partition}:iam::aws:policy/ReadOnlyAccess\"]", "cfn-guard", "roles_have_no_managed_policies"},
+	{"a role escapes its boundary", spokeSource, "      PermissionsBoundary: !If [Bounded, !Ref PermissionsBoundaryArn, !Ref AWS::NoValue]\n", "", "cfn-guard", "roles_take_a_boundary"},
+	{"a right is on everything", "", "                Action: sns:Publish\n                Resource: !If [OwnsState, !Ref AlertTopic, !ImportValue {\"Fn::Sub\": \"${StateStack}-Topic\"}]", "                Action: sns:Publish\n                Resource: \"*\"", "cfn-guard", "rights_are_on_something"},
+	{"a right within a condition is on everything", "", "                  Resource: !Ref SpokeRoleArn", "                  Resource: \"*\"", "cfn-guard", "rights_are_on_something"},
+	{"a right is to everything", "", "                    - codecommit:GetBlob\n", "                    - codecommit:Get*\n", "cfn-guard", "rights_name_actions"},
+	{"a scan passes by the condition on keys", "", "                  - dynamodb:Query", "                  - dynamodb:Scan", "cfn-guard", "rights_name_actions"},
+	{"prod reaches prod2, too", "", "ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]", "ForAllValues:StringLike:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}*\"]", "iam", "read a site whose name only begins alike"},
+	{"the state is not confined at all", "", "                Condition:\n                  ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]\n", "", "cfn-guard", "state_is_reached_by_its_own_keys"},
+	{"anybody may assume the spoke's role", spokeSource, "Principal: {AWS: !Ref HubRoleArn}", "Principal: {AWS: \"*\"}", "cfn-guard", "roles_trust_somebody"},
+	{"another account may schedule", "", "            Action: sts:AssumeRole\n            Condition:\n              StringEquals:\n                aws:SourceAccount: !Ref AWS::AccountId\n", "            Action: sts:AssumeRole\n", "cfn-guard", "schedules_are_of_this_account"},
+	{"EKS refuses the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"system:masters\"]", "cfn-guard", "groups_are_ours"},
+
+	// What the simulator of IAM sees.
+	{"the state's prefix is another", "", "site#${Site}", "cluster#${Site}", "iam", "write the site's latches"},
+	{"a condition's key is misspelt", "", "dynamodb:LeadingKeys", "dynamodb:LeadingKey", "iam", "read a site whose name only begins alike"},
+	{"the key is given away with the role", "", "                Condition:\n                  StringEquals:\n                    kms:ViaService: !Sub \"dynamodb.${AWS::Region}.${AWS::URLSuffix}\"\n", "", "iam", "use the key by itself"},
+	{"the secret's name is only a beginning", "", "secret:${GitHubCredential}-??????", "secret:${GitHubCredential}*", "iam", "read a secret whose name only begins alike"},
+	{"the secret has no suffix", "", "secret:${GitHubCredential}-??????", "secret:${GitHubCredential}", "iam", "read the credential"},
+	{"the repository's policy is for another service", "", "Action: codecommit:CreateCommit\n", "Action: codecommit:PutFile\n", "iam", "commit to the branch"},
+	{"all branches may be written", "", "                    Condition:\n                      StringEqualsIfExists:\n                        codecommit:References: [!Sub \"refs/heads/${Branch}\"]\n", "", "iam", "commit to another branch"},
+	{"reviewers are passed by", "", "  CommitsDirectly: !Equals [!Ref PublishMode, direct]", "  CommitsDirectly: !Not [!Equals [!Ref PublishMode, \"\"]]", "iam", "commit past the people who review"},
+	{"logs go nowhere", "", "                Resource: !GetAtt LatchLogs.Arn", "                Resource: !Sub \"arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:/aws/lambda/latch\"", "iam", "log"},
+	{"failed ticks cannot be kept", "", "              - Sid: KeepFailedTicks\n                Effect: Allow\n                Action: sqs:SendMessage\n                Resource: !GetAtt FailedTicks.Arn", "              - Sid: KeepFailedTicks\n                Effect: Allow\n                Action: sqs:SendMessage\n                Resource: !GetAtt UndeliveredTicks.Arn", "iam", "keep a failed tick"},
+	{"the function itself may look at the network", "", "                - Sid: ButNotFromWithin\n                  Effect: Deny", "                - Sid: ButNotFromWithin\n                  Effect: Allow", "iam", "look at the network, as the function"},
+	{"alarms of other accounts reach the topic", "", "            Resource: !Ref AlertTopic\n            Condition:\n              StringEquals:\n                aws:SourceAccount: !Ref AWS::AccountId\n", "            Resource: !Ref AlertTopic\n", "iam", "alarm for another account"},
+	{"the spoke asks for no external id", spokeSource, "            Condition:\n              StringEquals:\n                sts:ExternalId: !Ref ExternalId\n", "", "iam", "assume the spoke's role without the external id"},
+
+	// What would fail in silence.
+	{"failed ticks are tried again", "", "        MaximumRetryAttempts: 0", "        MaximumRetryAttempts: 2", "cfn-guard", "failed_events_are_kept"},
+	{"undelivered ticks are lost", "", "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredTicks.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
+	{"the schedule cannot be turned off", "", "            State: !Ref ScheduleState", "            State: ENABLED", "cfn-guard", "schedules_can_be_turned_off"},
+	{"metrics are filtered away with the log", "", "ApplicationLogLevel: INFO", "ApplicationLogLevel: WARN", "cfn-guard", "functions_log_to_a_group_of_ours"},
+	{"an alarm never says that it is over", "", "levels stay as git has them.\n" + rings + "      OKActions:", "levels stay as git has them.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
+	{"a schedule that stopped is not missed", "", "      TreatMissingData: breaching", "      TreatMissingData: notBreaching", "cfn-guard", "a_missing_heartbeat_rings"},
+
+	// What the template and the code must agree on.
+	{"an alarm is on a metric that nobody emits", "", "      MetricName: PushFailures", "      MetricName: PushFailure", "contract", "metrics"},
+	{"the dashboard shows what nobody emits", "", `["gitlatch", "Frozen", "site"`, `["gitlatch", "Frozen", "cluster"`, "contract", "metrics"},
+	{"the configuration's variable is misspelt", "", "          GITLATCH_CONFIG: !Sub", "          GITLATCH_CONF: !Sub", "contract", "environment"},
+	{"the configuration's text is misspelt", "", `alerts: {sns: {topicArn: "${Topic}"}}`, `alerts: {sns: {topic: "${Topic}"}}`, "contract", "configuration"},
+	{"a site's name becomes a number", "", `site: "${Site}"`, "site: ${Site}", "contract", "configuration"},
+	{"the schedule sends another site", "", `Input: !Sub '{"site": "${Site}"}'`, `Input: !Sub '{"site": "${ClusterName}"}'`, "contract", "event"},
+	{"nothing builds the function", "", "  LatchFunction:\n", "  TickFunction:\n", "contract", "build targets"},
+	{"the build is for another architecture", "", "Architectures: [arm64]", "Architectures: [x86_64]", "contract", "build targets"},
+	{"a tick outlives its lease", "", "Seconds: 300, Timeout: 240, SlowAfter: 192000", "Seconds: 300, Timeout: 280, SlowAfter: 224000", "contract", "periods"},
+	{"a right is granted that nobody uses", "", "                  - dynamodb:Query\n", "                  - dynamodb:Query\n                  - dynamodb:PutItem\n", "contract", "rights"},
+	{"a right is used that is not granted", "", "                  - dynamodb:DeleteItem\n", "", "contract", "rights"},
+	{"no rights are bound to the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:sampler\"]", "contract", "access"},
+	{"the table's key is another", "", "        - {AttributeName: pk, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: pk, KeyType: HASH}", "        - {AttributeName: id, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: id, KeyType: HASH}", "contract", "table"},
+}
+
+// apply writes the template with the defect and returns the file.
+func (d defect) apply(t *testing.T, dir string) string {
+	t.Helper()
+	name := d.file
+	if name == "" {
+		name = source
+	}
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), d.from); n != 1 || d.from == d.to {
+		t.Errorf("%s: what it changes stands %d times in %s", d.name, n, name)
+	}
+	file := filepath.Join(dir, regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(d.name), "-")+".yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), d.from, d.to, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestDefectsAreCaughtByName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := map[string]string{} // by defect
+	for _, d := range defects {
+		if files[d.name] != "" {
+			t.Fatalf("two defects are called %q", d.name)
+		}
+		files[d.name] = d.apply(t, dir)
+	}
+	for name, find := range finders {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var of []defect
+			var looked []string
+			for _, d := range defects {
+				if finderOf(d) == name {
+					of, looked = append(of, d), append(looked, files[d.name])
+				}
+			}
+			found := find(t, of, looked)
+			for _, d := range of {
+				if !slices.ContainsFunc(found, func(f finding) bool {
+					return f.File == files[d.name] && f.By == d.by && f.Rule == d.rule
+				}) {
+					t.Errorf("%s: %s did not say %s", d.name, d.by, d.rule)
+					for _, f := range found {
+						if f.File == files[d.name] {
+							t.Logf("it said: %s %s %s", f.By, f.Rule, f.Text)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// finders look for defects, all those of one kind at once: starting a validator
+// costs more than a look.
+var finders = map[string]func(t *testing.T, of []defect, files []string) []finding{
+	"lint": func(t *testing.T, _ []defect, files []string) []finding { return lint(t, files, nil) },
+	"validate": func(t *testing.T, _ []defect, files []string) []finding {
+		return validate(t, files, samples[1].parameters)
+	},
+	"guard":    func(t *testing.T, _ []defect, files []string) []finding { return guard(t, files, nil) },
+	"contract": brokenContracts,
+	"iam":      wrongDecisions,
+}
+
+func finderOf(d defect) string {
+	switch d.by {
+	case "cfn-lint", "cfn-lint, translated", "sam-translator":
+		return "lint"
+	case "cloudformation-validate":
+		return "validate"
+	case "cfn-guard":
+		return "guard"
+	}
+	return d.by
+}
+
+func brokenContracts(t *testing.T, of []defect, files []string) (found []finding) {
+	t.Helper()
+	for i, d := range of {
+		for _, c := range contracts {
+			if c.name != d.rule {
+				continue
+			}
+			for _, broken := range c.check(t, readFile(t, files[i])) {
+				found = append(found, finding{files[i], "contract", c.name, "", broken})
+			}
+		}
+	}
+	return found
+}
+
+func wrongDecisions(t *testing.T, of []defect, files []string) (found []finding) {
+	t.Helper()
+	for i, d := range of {
+		asked := slices.Clone(requests)
+		asked = slices.DeleteFunc(asked, func(r request) bool { return r.name != d.rule })
+		if len(asked) == 0 {
+			t.Fatalf("%s: there is no request %q", d.name, d.rule)
+		}
+		main, spoke := read(t, source), read(t, spokeSource)
+		if d.file == spokeSource {
+			spoke = readFile(t, files[i])
+		} else {
+			main = readFile(t, files[i])
+		}
+		found = append(found, decide(t, files[i], main, spoke, asked)...)
+	}
+	return found
+}
+
+var guardRule = regexp.MustCompile(`(?m)^rule ([a-z_]+)( when .*)? \{`)
+
+func TestEachRuleOfOursCatchesADefect(t *testing.T) {
+	t.Parallel()
+	caught := map[string]bool{}
+	for _, d := range defects {
+		caught[d.by+" "+d.rule] = true
+	}
+	files, err := filepath.Glob(filepath.Join(root, "infra/guard/*.guard"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no rules: %v", err)
+	}
+	var rules []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range guardRule.FindAllSubmatch(text, -1) {
+			rules = append(rules, "cfn-guard "+string(found[1]))
+		}
+	}
+	for _, c := range contracts {
+		rules = append(rules, "contract "+c.name)
+	}
+	for _, rule := range rules {
+		if !caught[rule] {
+			t.Errorf("no defect shows that %s catches anything", rule)
+		}
+	}
+}

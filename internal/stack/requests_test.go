@@ -1,0 +1,235 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+)
+
+// A request is made of IAM: may somebody do something to something?
+type request struct {
+	name    string
+	allowed bool
+
+	of       string // the sample that is deployed, or theSpoke
+	role     string // whose policies decide; "" is nobody of this account
+	as       string // the principal, where there is no role
+	action   string
+	resource string            // an ARN, or the logical id of what has one
+	policy   string            // the resource's own: a property of a resource, such as Key.KeyPolicy
+	context  map[string]string // of the request
+}
+
+const (
+	// theSpoke is infra/spoke.yaml, deployed.
+	theSpoke = "infra/spoke.yaml"
+
+	// accountDecides is the policy of a key that is not of the stack: that of its
+	// creation by default, which leaves it to the policies of the account.
+	accountDecides = "account"
+
+	otherAccount = "999988887777"
+	elsewhere    = "arn:aws:iam::" + otherAccount + ":role/other"
+	repositories = "arn:aws:codecommit:" + region + ":" + account + ":"
+	clusters     = "arn:aws:eks:" + region + ":" + account + ":cluster/"
+	secrets      = "arn:aws:secretsmanager:" + region + ":" + account + ":secret:"
+	allTables    = "arn:aws:dynamodb:" + region + ":" + account + ":table/"
+)
+
+func keyed(site string) map[string]string {
+	return map[string]string{"dynamodb:LeadingKeys": dynamo.Partition(site)}
+}
+func reference(branch string) map[string]string {
+	return map[string]string{"codecommit:References": "refs/heads/" + branch}
+}
+func via(service string) map[string]string {
+	return map[string]string{"kms:ViaService": service + "." + region + ".amazonaws.com"}
+}
+func from(account string) map[string]string {
+	return map[string]string{"aws:SourceAccount": account, "aws:SecureTransport": "true"}
+}
+func externally(id string) map[string]string { return map[string]string{"sts:ExternalId": id} }
+
+const (
+	allow = true
+	deny  = false
+)
+
+// requests are what each role must be able to do, and what would be the next
+// step of somebody who took it over.
+var requests = []request{
+	{"find the cluster", allow, "github", "LatchRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
+	{"find another cluster", deny, "github", "LatchRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
+	{"make an access entry", deny, "github", "LatchRole", "", "eks:CreateAccessEntry", clusters + "prod-eu-blue", "", nil},
+	{"assume a role without a spoke", deny, "github", "LatchRole", "", "sts:AssumeRole", "arn:aws:iam::444455556666:role/gitlatch-edge", "", nil},
+	{"assume the spoke's role", allow, "spoke", "LatchRole", "", "sts:AssumeRole", "arn:aws:iam::444455556666:role/gitlatch-edge", "", nil},
+	{"assume another role of the spoke's account", deny, "spoke", "LatchRole", "", "sts:AssumeRole", "arn:aws:iam::444455556666:role/admin", "", nil},
+	{"find a cluster here for a spoke", deny, "spoke", "LatchRole", "", "eks:DescribeCluster", clusters + "edge", "", nil},
+
+	{"read the site's latches", allow, "github", "LatchRole", "", "dynamodb:Query", "StateTable", "", keyed("prod-eu")},
+	{"read the site's head", allow, "github", "LatchRole", "", "dynamodb:GetItem", "StateTable", "", keyed("prod-eu")},
+	{"write the site's latches", allow, "github", "LatchRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod-eu")},
+	{"retire a latch of the site", allow, "github", "LatchRole", "", "dynamodb:DeleteItem", "StateTable", "", keyed("prod-eu")},
+	{"read a site whose name only begins alike", deny, "github", "LatchRole", "", "dynamodb:Query", "StateTable", "", keyed("prod-eu2")},
+	{"write a site whose name is a beginning", deny, "github", "LatchRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod")},
+	{"scan all sites", deny, "github", "LatchRole", "", "dynamodb:Scan", "StateTable", "", nil},
+	{"query by a statement", deny, "github", "LatchRole", "", "dynamodb:PartiQLSelect", "StateTable", "", keyed("prod-eu")},
+	{"read another table", deny, "github", "LatchRole", "", "dynamodb:GetItem", allTables + "orders", "", keyed("prod-eu")},
+	{"delete the table", deny, "github", "LatchRole", "", "dynamodb:DeleteTable", "StateTable", "", nil},
+	{"use the table of the stack that shares it", allow, "spoke", "LatchRole", "", "dynamodb:UpdateItem", allTables + hub + "-StateTable-1A2B3C4D5E6F", "", keyed("123")},
+	{"use the hub's own partition", deny, "spoke", "LatchRole", "", "dynamodb:UpdateItem", allTables + hub + "-StateTable-1A2B3C4D5E6F", "", keyed("prod-eu")},
+
+	{"use the key by way of the table", allow, "github", "LatchRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", via("dynamodb")},
+	{"use the key by way of the topic", allow, "github", "LatchRole", "", "kms:GenerateDataKey", "Key", "Key.KeyPolicy", via("sns")},
+	{"use the key by itself", deny, "github", "LatchRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", nil},
+	{"use the key by way of another service", deny, "github", "LatchRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", via("s3")},
+	{"delete the key", deny, "github", "LatchRole", "", "kms:ScheduleKeyDeletion", "Key", "Key.KeyPolicy", nil},
+	{"alert", allow, "github", "LatchRole", "", "sns:Publish", "AlertTopic", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"publish to another topic", deny, "github", "LatchRole", "", "sns:Publish", "arn:aws:sns:" + region + ":" + account + ":orders", "", nil},
+	{"subscribe to the alerts", deny, "github", "LatchRole", "", "sns:Subscribe", "AlertTopic", "", nil},
+
+	{"read the credential", allow, "github", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
+	{"read a secret whose name only begins alike", deny, "github", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
+	{"write the credential", deny, "github", "LatchRole", "", "secretsmanager:PutSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
+	{"decrypt the credential", allow, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("secretsmanager")},
+	{"decrypt something else with that key", deny, "spoke", "LatchRole", "", "kms:Decrypt", "arn:aws:kms:eu-west-1:111122223333:key/5e9d", accountDecides, via("s3")},
+	{"read a secret for CodeCommit", deny, "codecommit", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
+
+	{"read the repository", allow, "codecommit", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
+	{"read another repository", deny, "codecommit", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet2", "", nil},
+	{"commit to the branch", allow, "codecommit", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("checkpoints/live")},
+	{"commit to another branch", deny, "codecommit", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},
+	{"delete the branch", deny, "codecommit", "LatchRole", "", "codecommit:DeleteBranch", repositories + "fleet", "", reference("checkpoints/live")},
+	{"propose", allow, "codecommit by proposal", "LatchRole", "", "codecommit:CreatePullRequest", repositories + "fleet", "", nil},
+	{"commit to the proposal", allow, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("gitlatch/prod-ap")},
+	{"remove the proposal's branch", allow, "codecommit by proposal", "LatchRole", "", "codecommit:DeleteBranch", repositories + "fleet", "", reference("gitlatch/prod-ap")},
+	{"commit to another site's proposal", deny, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("gitlatch/prod-us")},
+	{"commit past the people who review", deny, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},
+	{"merge the own proposal", deny, "codecommit by proposal", "LatchRole", "", "codecommit:MergePullRequestBySquash", repositories + "fleet", "", reference("main")},
+	{"delete the repository", deny, "codecommit", "LatchRole", "", "codecommit:DeleteRepository", repositories + "fleet", "", nil},
+	{"use CodeCommit for GitHub", deny, "github", "LatchRole", "", "codecommit:GetBlob", repositories + "fleet", "", nil},
+
+	{"log", allow, "github", "LatchRole", "", "logs:PutLogEvents", "LatchLogs", "", nil},
+	{"log elsewhere", deny, "github", "LatchRole", "", "logs:PutLogEvents", "arn:aws:logs:" + region + ":" + account + ":log-group:other:log-stream:s", "", nil},
+	{"keep a failed tick", allow, "github", "LatchRole", "", "sqs:SendMessage", "FailedTicks", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"read failed ticks", deny, "github", "LatchRole", "", "sqs:ReceiveMessage", "FailedTicks", "", nil},
+	{"attach to the subnets, as Lambda", allow, "codecommit", "LatchRole", "", "ec2:DescribeNetworkInterfaces", "*", "", nil},
+	{"look at the network, as the function", deny, "codecommit", "LatchRole", "", "ec2:DescribeNetworkInterfaces", "*", "",
+		map[string]string{"lambda:SourceFunctionArn": "arn:aws:lambda:" + region + ":" + account + ":function:latch"}},
+	{"attach without a VPC", deny, "github", "LatchRole", "", "ec2:DescribeNetworkInterfaces", "*", "", nil},
+
+	{"start a tick", allow, "github", "ScheduleRole", "", "lambda:InvokeFunction", "LatchFunction", "", nil},
+	{"start another function", deny, "github", "ScheduleRole", "", "lambda:InvokeFunction", "arn:aws:lambda:" + region + ":" + account + ":function:orders", "", nil},
+	{"keep an undelivered tick", allow, "github", "ScheduleRole", "", "sqs:SendMessage", "UndeliveredTicks", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"schedule as this account", allow, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "ScheduleRole", "ScheduleRole.AssumeRolePolicyDocument", from(account)},
+	{"schedule as another account", deny, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "ScheduleRole", "ScheduleRole.AssumeRolePolicyDocument", from(otherAccount)},
+	{"run as the role", allow, "github", "", "lambda.amazonaws.com", "sts:AssumeRole", "LatchRole", "LatchRole.AssumeRolePolicyDocument", nil},
+	{"take the role over", deny, "github", "", elsewhere, "sts:AssumeRole", "LatchRole", "LatchRole.AssumeRolePolicyDocument", nil},
+
+	{"assume the spoke's role with the external id", allow, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("edge-7f3a")},
+	{"assume the spoke's role with another's", deny, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("other")},
+	{"assume the spoke's role without the external id", deny, theSpoke, "", spoke["HubRoleArn"], "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", nil},
+	{"assume the spoke's role as somebody else", deny, theSpoke, "", elsewhere, "sts:AssumeRole", "SpokeRole", "SpokeRole.AssumeRolePolicyDocument", externally("edge-7f3a")},
+	{"find the spoke's cluster", allow, theSpoke, "SpokeRole", "", "eks:DescribeCluster", clusters + "edge", "", nil},
+	{"find another cluster of the spoke's account", deny, theSpoke, "SpokeRole", "", "eks:DescribeCluster", clusters + "core", "", nil},
+
+	{"alarm by the key", allow, "github", "", "cloudwatch.amazonaws.com", "kms:Decrypt", "Key", "Key.KeyPolicy", from(account)},
+	{"alarm by a data key", allow, "github", "", "cloudwatch.amazonaws.com", "kms:GenerateDataKey", "Key", "Key.KeyPolicy", from(account)},
+	{"alarm by the key for another account", deny, "github", "", "cloudwatch.amazonaws.com", "kms:Decrypt", "Key", "Key.KeyPolicy", from(otherAccount)},
+	{"use the key from another account", deny, "github", "", elsewhere, "kms:Decrypt", "Key", "Key.KeyPolicy", nil},
+	{"alarm", allow, "github", "", "cloudwatch.amazonaws.com", "sns:Publish", "AlertTopic", "AlertTopicPolicy.PolicyDocument", from(account)},
+	{"alarm for another account", deny, "github", "", "cloudwatch.amazonaws.com", "sns:Publish", "AlertTopic", "AlertTopicPolicy.PolicyDocument", from(otherAccount)},
+	{"alert in clear text", deny, "github", "LatchRole", "", "sns:Publish", "AlertTopic", "AlertTopicPolicy.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},
+	{"keep a failed tick in clear text", deny, "github", "LatchRole", "", "sqs:SendMessage", "FailedTicks", "TicksOverTlsOnly.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},
+}
+
+func TestIAMDecidesAsTheTableSays(t *testing.T) {
+	t.Parallel()
+	for _, f := range decide(t, source, read(t, source), read(t, spokeSource), requests) {
+		t.Error(f)
+	}
+}
+
+// decide asks a simulator of IAM, and returns where it decides otherwise than
+// the table says.
+func decide(t *testing.T, file string, main, spokes template, requests []request) (found []finding) {
+	t.Helper()
+	deployments := map[string]deployment{theSpoke: deploy(t, spokes, "gitlatch-spoke-edge", spoke)}
+	for _, s := range samples {
+		deployments[s.name] = deployed(t, main, s)
+	}
+	var asked []map[string]any
+	for _, r := range requests {
+		asked = append(asked, r.simulated(deployments[r.of], deployments[r.of].resources()))
+	}
+	type answer struct{ Name, Decision, Error string }
+	answers := decode[answer](t, node(t, "simulate.js", asked))
+	if len(answers) != len(requests) {
+		t.Fatalf("%d requests, %d answers", len(requests), len(answers))
+	}
+	for i, a := range answers {
+		if (a.Decision == "Allowed") != requests[i].allowed || a.Error != "" {
+			want := map[bool]string{allow: "be allowed", deny: "be denied"}[requests[i].allowed]
+			found = append(found, finding{file, "iam", requests[i].name, requests[i].of, fmt.Sprintf("must %s, and is %s%s", want, a.Decision, a.Error)})
+		}
+	}
+	return found
+}
+
+// simulated is the request as the simulator takes it.
+func (r request) simulated(d deployment, resources map[string]any) map[string]any {
+	asked := map[string]any{"name": r.name, "action": r.action, "account": account, "context": r.context, "principal": r.as, "resource": r.resource}
+	if d.makes(r.resource) {
+		asked["resource"] = d.arn(r.resource)
+		if at(resources[r.resource], "Type") == "AWS::Logs::LogGroup" {
+			asked["resource"] = d.arn(r.resource)[:len(d.arn(r.resource))-1] + "log-stream:s"
+		}
+	}
+	if r.role != "" {
+		asked["principal"] = d.arn(r.role)
+		asked["policies"] = slices.Collect(documents(resources[r.role]))
+	}
+	if r.policy == accountDecides {
+		root := map[string]string{"AWS": "arn:aws:iam::" + account + ":root"}
+		asked["resourcePolicy"] = map[string]any{"Version": "2012-10-17", "Statement": []any{
+			map[string]any{"Effect": "Allow", "Principal": root, "Action": "kms:*", "Resource": "*"},
+		}}
+	}
+	for id := range resources {
+		for _, property := range []string{"AssumeRolePolicyDocument", "KeyPolicy", "PolicyDocument"} {
+			if r.policy == id+"."+property {
+				asked["resourcePolicy"] = at(resources[id], "Properties", property)
+			}
+		}
+	}
+	return asked
+}
+
+// documents yields the policies of a role.
+func documents(role any) func(yield func(any) bool) {
+	return func(yield func(any) bool) {
+		for _, policy := range list(at(role, "Properties", "Policies")) {
+			if !yield(at(policy, "PolicyDocument")) {
+				return
+			}
+		}
+	}
+}
+
+func TestRequestsHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	named := map[string]bool{}
+	for _, r := range requests {
+		if named[r.name] {
+			t.Errorf("two requests are called %q", r.name)
+		}
+		named[r.name] = true
+	}
+	for _, s := range samples {
+		if !slices.ContainsFunc(requests, func(r request) bool { return r.of == s.name }) {
+			t.Errorf("no request is made of sample %q", s.name)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package stack
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// What AWS itself does in the function's name, so that no call of ours shows it.
+var forAWS = []string{
+	"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+	"logs:CreateLogStream", "logs:PutLogEvents",
+	"sqs:SendMessage",
+}
+
+// forSubnets is what Lambda needs of EC2 to run in a VPC.
+var forSubnets = []string{
+	"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
+}
+
+// operations returns what a tick calls of AWS.
+func operations(t *testing.T, provider string) []string {
+	t.Helper()
+	return append(listed(t, "every"), listed(t, provider)...)
+}
+
+// listed reads a list of operations, in order, one service:Operation a line.
+// Runs against stand-ins compare what they see with the same files.
+func listed(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "testdata", "stack", "operations", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// clients are what our code can call of AWS: an adapter's interface has a method
+// an operation, and nothing else.
+var clients = map[string][]struct {
+	service string
+	client  reflect.Type
+}{
+	"every": {
+		{"dynamodb", reflect.TypeFor[dynamo.Client]()},
+		{"sns", reflect.TypeFor[sns.Publisher]()},
+	},
+	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"github":     {{"secretsmanager", reflect.TypeFor[site.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
+	"spoke":      {{"secretsmanager", reflect.TypeFor[site.Vault]()}},
+}
+
+// sdkCalls is what the SDK itself calls for us.
+var sdkCalls = map[string][]string{"spoke": {"sts:AssumeRole"}}
+
+func TestOperationsAreThoseOfTheClients(t *testing.T) {
+	t.Parallel()
+	for name, of := range clients {
+		want := slices.Clone(sdkCalls[name])
+		for _, c := range of {
+			for i := range c.client.NumMethod() {
+				want = append(want, c.service+":"+c.client.Method(i).Name)
+			}
+		}
+		slices.Sort(want)
+		if got := listed(t, name); !slices.Equal(got, want) {
+			t.Errorf("testdata/stack/operations/%s.txt lists\n%s\nand the clients have\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// rightsGrantedAreUsed compares names alone; on what, and under which
+// conditions, is for the simulator.
+func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
+	for _, s := range samples {
+		d := deployed(t, of, s)
+		granted := actions(d.resources()["LatchRole"])
+		used := slices.Concat(operations(t, s.provider), forAWS)
+		if s.parameters["VpcId"] != "" {
+			used = append(used, forSubnets...)
+		}
+		for _, action := range granted {
+			if !slices.Contains(used, action) {
+				broken = append(broken, fmt.Sprintf("%s: %s is granted, and never used", s.name, action))
+			}
+		}
+		for _, action := range used {
+			if !slices.Contains(granted, action) {
+				broken = append(broken, fmt.Sprintf("%s: %s is used, and not granted", s.name, action))
+			}
+		}
+	}
+	return broken
+}
+
+// actions returns what a role's policies allow, each once.
+func actions(role any) []string {
+	allowed := map[string]bool{}
+	for _, policy := range list(at(role, "Properties", "Policies")) {
+		for _, statement := range list(at(policy, "PolicyDocument", "Statement")) {
+			if at(statement, "Effect") != "Allow" {
+				continue
+			}
+			for _, action := range list(at(statement, "Action")) {
+				allowed[action.(string)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(allowed))
+}

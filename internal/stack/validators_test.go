@@ -1,0 +1,203 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/program"
+)
+
+// others are the templates beside the main one.
+var others = []string{spokeSource, "infra/vpc-endpoints.yaml"}
+
+// A finding is what a validator says of a template.
+type finding struct {
+	File string // as it was named to the validator
+	By   string // the validator
+	Rule string // the validator's name for it
+	At   string
+	Text string
+}
+
+func (f finding) String() string {
+	return fmt.Sprintf("%s %s: %s %s: %s", f.By, f.Rule, f.File, f.At, f.Text)
+}
+
+// validators are run on files; the parameters of a deployment, where a file has
+// some, choose among what its conditions leave open.
+var validators = map[string]func(t *testing.T, files []string, parameters map[string]string) []finding{
+	"cfn-lint":                lint,
+	"cloudformation-validate": validate,
+	"cfn-guard":               guard,
+}
+
+func TestTemplatesAreCleanByEveryValidator(t *testing.T) {
+	t.Parallel()
+	for name, run := range validators {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var files []string
+			for _, file := range append([]string{source}, others...) {
+				files = append(files, absolute(t, filepath.Join(root, file)))
+			}
+			// The second sample leaves nothing out.
+			for _, f := range run(t, files, samples[1].parameters) {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+// lint looks at templates as they stand, and as SAM translates them.
+func lint(t *testing.T, files []string, _ map[string]string) []finding {
+	t.Helper()
+	venv := program.Folder(t, "cfn-lint", filepath.Join("scripts", "python", "venv.sh"))
+	args := append([]string{absolute(t, filepath.Join(root, "scripts/stack/lint.py"))}, files...)
+	return decode[finding](t, output(t, command(t, filepath.Join(venv, "bin", "python"), args...)))
+}
+
+func validate(t *testing.T, files []string, parameters map[string]string) []finding {
+	t.Helper()
+	type look struct {
+		File       string            `json:"file"`
+		Parameters map[string]string `json:"parameters"`
+	}
+	var looks []look
+	for _, file := range files {
+		given := maps.Clone(parameters)
+		maps.DeleteFunc(given, func(name, _ string) bool {
+			_, known := readFile(t, file).section("Parameters")[name]
+			return !known
+		})
+		looks = append(looks, look{file, given})
+	}
+	return decode[finding](t, node(t, "validate.js", looks))
+}
+
+func guard(t *testing.T, files []string, _ map[string]string) (found []finding) {
+	t.Helper()
+	args := []string{"validate", "--structured", "--output-format", "json", "--show-summary", "none",
+		"--rules", absolute(t, filepath.Join(root, "infra/guard")), "--data"}
+	// It exits with 19 where a template breaks a rule, and 5 where rules cannot be
+	// read.
+	out := output(t, command(t, guardBinary(t), append(args, files...)...), 19)
+	var reports []struct {
+		Name         string
+		NotCompliant []struct {
+			Rule struct {
+				Name   string
+				Checks json.RawMessage
+			}
+		} `json:"not_compliant"`
+	}
+	if err := json.Unmarshal(out, &reports); err != nil {
+		t.Fatalf("cfn-guard: %v\n%s", err, out)
+	}
+	if len(reports) != len(files) {
+		t.Fatalf("cfn-guard looked at %d files of %d", len(reports), len(files))
+	}
+	for _, r := range reports {
+		for _, broken := range r.NotCompliant {
+			found = append(found, finding{r.Name, "cfn-guard", broken.Rule.Name, "", string(broken.Rule.Checks)})
+		}
+	}
+	return found
+}
+
+// guardBinary is in a package that wraps it for the CDK, for two systems on two
+// architectures.
+func guardBinary(t *testing.T) string {
+	t.Helper()
+	system, known := map[string]string{"linux": "ubuntu", "darwin": "macos"}[runtime.GOOS]
+	machine, built := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	if !known || !built {
+		t.Skipf("needs cfn-guard, which is not packed for %s on %s", runtime.GOOS, runtime.GOARCH)
+	}
+	return filepath.Join(modules(t), "@cdklabs", "cdk-validator-cfnguard", "bin", system, machine, "cfn-guard")
+}
+
+func modules(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(program.Folder(t, "validators of CloudFormation and IAM", filepath.Join("scripts", "npm", "install.sh")), "node_modules")
+}
+
+// node runs a script of scripts/stack, with a value as JSON on its input.
+func node(t *testing.T, script string, input any) []byte {
+	t.Helper()
+	given, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, "node", absolute(t, filepath.Join(root, "scripts/stack", script)))
+	cmd.Stdin = bytes.NewReader(given)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+modules(t))
+	return output(t, cmd)
+}
+
+// command is a program that is over when the test is, or after ten minutes.
+func command(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	t.Cleanup(cancel)
+	return exec.CommandContext(ctx, name, args...)
+}
+
+// output runs a program to its end. Exit statuses other than 0 and those in good
+// fail the test.
+func output(t *testing.T, cmd *exec.Cmd, good ...int) []byte {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && slices.Contains(good, exit.ExitCode())) {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Args, " "), err, stdout.Bytes(), stderr.Bytes())
+	}
+	return stdout.Bytes()
+}
+
+// decode reads one JSON value after another.
+func decode[T any](t *testing.T, out []byte) (all []T) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var v T
+		switch err := decoder.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return all
+		case err != nil:
+			t.Fatalf("read what a validator says: %v\n%s", err, out)
+		}
+		all = append(all, v)
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func readFile(t *testing.T, path string) template {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, filepath.Base(path), string(text))
+}

@@ -1,0 +1,57 @@
+// Command zipsize prints how large a file is once it is packed for Lambda:
+//
+//	go run ./scripts/zipsize bin/LatchFunction/bootstrap
+//	figure zip_mb_arm64 7.02
+//
+// A megabyte is a million bytes.
+package main
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: zipsize FILE")
+		os.Exit(2)
+	}
+	size, err := zipped(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "zipsize:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("figure zip_mb_arm64 %.2f\n", float64(size)/1e6)
+}
+
+// zipped returns the bytes of a zip that holds the file alone.
+func zipped(file string) (int64, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	var size counter
+	archive := zip.NewWriter(&size)
+	entry, err := archive.Create(filepath.Base(file))
+	if err != nil {
+		return 0, err
+	}
+	if _, err := io.Copy(entry, in); err != nil {
+		return 0, fmt.Errorf("pack %s: %w", file, err)
+	}
+	if err := archive.Close(); err != nil {
+		return 0, fmt.Errorf("pack %s: %w", file, err)
+	}
+	return int64(size), nil
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
