@@ -56,6 +56,10 @@ zip-size: ## Print how large the Lambda is once it is packed
 	@$(MAKE) --no-print-directory -s build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
 	@go run ./scripts/zipsize bin/LatchFunction/bootstrap
 
+.PHONY: bench-cold
+bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
+	@go run ./scripts/bench-cold
+
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w functions internal scripts

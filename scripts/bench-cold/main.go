@@ -1,0 +1,93 @@
+// Command bench-cold measures what a cold start of the latch function takes: the
+// time that packages take to initialise, and the time from spawn to the first
+// request for an event, against a bootstrap that links the same packages and does
+// nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+const (
+	inits = 15 // starts of which the best initialisation counts
+	pairs = 41 // cold starts of each bootstrap, in turn, of which the median counts
+
+	deadline = 15 * time.Minute // of all, of which most is the build
+)
+
+func main() {
+	log.SetFlags(0)
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	if err := run(ctx); err != nil {
+		log.Fatal("bench-cold: ", err)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "bench-cold-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	latch, idle := filepath.Join(dir, "latch"), filepath.Join(dir, "idle")
+	if err := build(ctx, latch, "./functions/latch"); err != nil {
+		return err
+	}
+	if err := build(ctx, idle, "./functions/latch/testdata/idle"); err != nil {
+		return err
+	}
+	best := time.Hour
+	for range inits {
+		took, err := initialised(ctx, latch)
+		if err != nil {
+			return err
+		}
+		best = min(best, took)
+	}
+	fmt.Printf("figure package_init_ms %.2f\n", milliseconds(best))
+
+	var busy, lazy []time.Duration
+	for i := range pairs + 1 {
+		a, err := cold(ctx, latch)
+		if err != nil {
+			return err
+		}
+		b, err := cold(ctx, idle)
+		if err != nil {
+			return err
+		}
+		if i > 0 { // the first of each reads the binary from disk
+			busy, lazy = append(busy, a), append(lazy, b)
+		}
+	}
+	a, b := median(busy), median(lazy)
+	log.Printf("spawn to first next: %.1f ms, and %.1f ms of a bootstrap that does nothing", milliseconds(a), milliseconds(b))
+	fmt.Printf("figure cold_ratio %.2f\n", float64(a)/float64(b))
+	return nil
+}
+
+// build builds a main package as the deployment does, for this machine.
+func build(ctx context.Context, binary, pkg string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", binary, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd, err, out)
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
