@@ -121,6 +121,9 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.aws.Rotate(key)
+	// A token says to the second when it was signed: within the same one it would
+	// be the same token, which the API server remembers.
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	r.now = r.now.Add(14 * time.Minute)
 	// The API server remembers a token that was good, and two that are signed in
 	// one second are the same.

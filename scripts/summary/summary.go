@@ -22,7 +22,11 @@ type summary struct {
 	skipped          []string // tests, each with its reason
 }
 
-func (s summary) good() bool { return s.passed > 0 && len(s.failed) == 0 }
+// good reports whether all is well: with strict, as in CI, nothing was skipped
+// either.
+func (s summary) good(strict bool) bool {
+	return s.passed > 0 && len(s.failed) == 0 && !(strict && len(s.skipped) > 0)
+}
 
 // String returns the end of a report.
 func (s summary) String() string {
@@ -34,7 +38,7 @@ func (s summary) String() string {
 	}
 	list("skipped", s.skipped)
 	list("failed", s.failed)
-	fmt.Fprintf(&b, "\n%d packages: %d tests passed, %d failed, %d skipped\n", s.packages, s.passed, len(s.failed), len(s.skipped))
+	fmt.Fprintf(&b, "\n%d packages\n%d passed, %d failed, %d skipped\n", s.packages, s.passed, len(s.failed), len(s.skipped))
 	return b.String()
 }
 
