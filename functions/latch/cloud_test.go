@@ -1,161 +1,246 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/sns"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/eks"
-	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
-	"github.com/gitlatch/gitlatch/internal/testenv/github"
-	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
+// The accounts and the cluster of these tests.
 const (
 	account      = "123456789012"
-	functionRole = "arn:aws:iam::" + account + ":role/latch"
-	session      = "arn:aws:sts::" + account + ":assumed-role/latch/gitlatch"
+	spokeAccount = "444455556666"
+	cluster      = "prod-eu"
 )
 
-// cloud is what a function is deployed among: a cluster that is logged in to as
-// one of EKS is, and stand-ins of all else.
+// A cloud is what all sites of these tests share: one cluster, which is logged
+// in to as those of EKS are, one table, and stand-ins of the rest of AWS.
 type cloud struct {
-	*deployment
-	eks        *standeks.Server
-	moto       *moto.Server
-	codecommit *codecommit.Server
-	github     *github.Server
-	topic      string
-	queue      *string
-	env        []string
+	cp     *controlplane.ControlPlane
+	admin  *http.Client // of the cluster
+	audit  string       // the file in which the API server says who asked for what
+	eks    *standeks.Server
+	hook   *standeks.Webhook
+	state  *dynalite.Server
+	moto   *moto.Server
+	binary string
+	config string // the template's text of GITLATCH_CONFIG
+	appKey *rsa.PrivateKey
+	secret string // which holds that key
+
+	mu     sync.Mutex
+	access standeks.Access
+	// seen are the operations that the functions' own keys called, by the list
+	// in testdata/stack/operations that they belong to.
+	seen map[string]map[string]bool
+	// written are the branches that were written in CodeCommit, ${Site} standing
+	// for the site.
+	written map[string]bool
 }
+
+// table is where all sites keep their state, each in a partition of its own.
+const table = "gitlatch"
 
 func startCloud(t *testing.T) *cloud {
 	t.Helper()
-	c := &cloud{eks: standeks.Start(t), moto: moto.Start(t), codecommit: codecommit.Start(t), github: github.Start(t)}
-	state := dynalite.Start(t)
-	hook := c.eks.Authenticate(t, "prod-eu", standeks.Access{functionRole: {eks.Group}})
-	c.deployment = &deployment{cp: controlplane.Start(t, controlplane.Options{APIServerFlags: hook.Flags})}
-	c.cp.Nodes(t, 1)
-	c.cp.Metrics(t, func(string) string { return "7m" })
-	c.cp.Apply(t, read(t, role), read(t, "../../infra/rbac/clusterrolebinding.yaml"))
-	c.cp.Kubectl(t, "", "create", "namespace", "shop")
-	c.cp.Apply(t, controlplane.Workload("Deployment", "shop", "web"), controlplane.Autoscaler("Deployment", "shop", "web"),
-		controlplane.Workload("StatefulSet", "shop", "db"), controlplane.Autoscaler("StatefulSet", "shop", "db"))
-	var err error
-	if c.sampler, err = kube.New(c.cp.As("gitlatch", eks.Group), kube.Options{Site: "prod-eu", Clock: time.Now}); err != nil {
+	c := &cloud{
+		state: dynalite.Start(t), moto: moto.Start(t), eks: standeks.Start(t),
+		access: standeks.Access{}, seen: map[string]map[string]bool{}, written: map[string]bool{},
+	}
+	dir := t.TempDir()
+	c.audit = filepath.Join(dir, "audit.log")
+	audited := filepath.Join(dir, "audit.yaml")
+	if err := os.WriteFile(audited, []byte(auditPolicy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	admin := c.cp.Config()
-	c.eks.Describe("prod-eu", standeks.Cluster{Account: account, Endpoint: admin.Host, CA: admin.CAData})
-	c.env = append(c.eks.Environment(c.eks.Key(session)),
-		"AWS_ENDPOINT_URL_DYNAMODB="+state.URL,
-		"AWS_ENDPOINT_URL_CODECOMMIT="+c.codecommit.Endpoint(),
-		"AWS_ENDPOINT_URL_SNS="+c.moto.URL,
-		"AWS_ENDPOINT_URL_SECRETS_MANAGER="+c.moto.URL,
-	)
+	c.hook = c.eks.Authenticate(t, cluster, c.access)
+	c.cp = controlplane.Start(t, controlplane.Options{
+		APIServerFlags: append(c.hook.Flags, "--audit-policy-file="+audited, "--audit-log-path="+c.audit),
+	})
+	c.cp.Nodes(t, 1)
+	c.cp.Apply(t, read(t, role), read(t, "../../infra/rbac/clusterrolebinding.yaml"))
+	config := c.cp.Config()
+	c.eks.Describe(cluster, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
+	var err error
+	if c.admin, err = rest.HTTPClientFor(config); err != nil {
+		t.Fatal(err)
+	}
+	if c.appKey, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+		t.Fatal(err)
+	}
+	c.secret = appSecret(t, string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(c.appKey)})))
+	c.table(t, table, "pk", "sk")
 	c.binary = runtimeapi.Build(t, ".")
-	createTable(t, state.Client())
-	c.subscribe(t)
-	c.install(t)
+	c.config = configOf(t, read(t, "../../template.yaml"))
 	return c
 }
 
-func createTable(t *testing.T, client *dynamodb.Client) {
+// auditPolicy notes each request of those who have an access entry, once.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - {level: Metadata, userGroups: ["` + eks.Group + `"]}
+  - level: None
+`
+
+// appSecret is how an App's key is kept as a secret.
+func appSecret(t *testing.T, key string) string {
 	t.Helper()
-	key := func(name string, of dynamotypes.KeyType) dynamotypes.KeySchemaElement {
-		return dynamotypes.KeySchemaElement{AttributeName: aws.String(name), KeyType: of}
-	}
-	text := func(name string) dynamotypes.AttributeDefinition {
-		return dynamotypes.AttributeDefinition{AttributeName: aws.String(name), AttributeType: dynamotypes.ScalarAttributeTypeS}
-	}
-	table := aws.String("gitlatch")
-	if _, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: table, BillingMode: dynamotypes.BillingModePayPerRequest,
-		KeySchema:            []dynamotypes.KeySchemaElement{key("pk", dynamotypes.KeyTypeHash), key("sk", dynamotypes.KeyTypeRange)},
-		AttributeDefinitions: []dynamotypes.AttributeDefinition{text("pk"), text("sk")},
-	}); err != nil {
+	text, err := json.Marshal(map[string]any{"appId": 7, "installationId": 70, "privateKey": key})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 50 * time.Millisecond }).
-		Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: table}, time.Minute); err != nil {
+	return string(text)
+}
+
+// configOf returns the text by which the template configures the function,
+// before anything is filled in.
+func configOf(t *testing.T, template string) string {
+	t.Helper()
+	var tree struct {
+		Resources struct {
+			LatchFunction struct {
+				Properties struct {
+					Environment struct {
+						Variables map[string]yaml.Node `yaml:"Variables"`
+					} `yaml:"Environment"`
+				} `yaml:"Properties"`
+			} `yaml:"LatchFunction"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal([]byte(template), &tree); err != nil {
+		t.Fatal(err)
+	}
+	found := tree.Resources.LatchFunction.Properties.Environment.Variables[configVariable]
+	if len(found.Content) != 2 {
+		t.Fatalf("the template sets no %s", configVariable)
+	}
+	return found.Content[0].Value
+}
+
+// table makes a table with keys of the given names, the partition's first.
+func (c *cloud) table(t *testing.T, name string, keys ...string) {
+	t.Helper()
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+	for i, key := range keys {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(key), AttributeType: types.ScalarAttributeTypeS})
+		in.KeySchema = append(in.KeySchema, types.KeySchemaElement{AttributeName: aws.String(key), KeyType: []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]})
+	}
+	client := c.state.Client()
+	if _, err := client.CreateTable(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	soon := func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second }
+	if err := dynamodb.NewTableExistsWaiter(client, soon).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// subscribe makes a queue of what goes to the topic.
-func (c *cloud) subscribe(t *testing.T) {
+// enter gives a role its access entry; without groups, it takes it away.
+func (c *cloud) enter(t *testing.T, role string, groups ...string) {
 	t.Helper()
-	topics, queues := sns.NewFromConfig(c.moto.Config()), sqs.NewFromConfig(c.moto.Config())
-	topic, err := topics.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String("gitlatch")})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.access, role)
+	if len(groups) > 0 {
+		c.access[role] = groups
+	}
+	c.hook.Set(t, c.access)
+}
+
+// ask asks the API server as an administrator, and fails the test where it
+// refuses. What is sent is YAML, or a merge patch.
+func (c *cloud) ask(t *testing.T, method, path, body string) []byte {
+	t.Helper()
+	answer, err := c.try(t.Context(), method, path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, err := queues.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("read-back")})
+	return answer
+}
+
+func (c *cloud) try(ctx context.Context, method, path, body string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, c.cp.Config().Host+path, bytes.NewReader([]byte(body)))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	c.topic, c.queue = *topic.TopicArn, queue.QueueUrl
-	if _, err := topics.Subscribe(t.Context(), &sns.SubscribeInput{
-		TopicArn: topic.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:" + moto.Region + ":" + account + ":read-back"),
-		Attributes: map[string]string{"RawMessageDelivery": "true"},
-	}); err != nil {
-		t.Fatal(err)
+	r.Header.Set("Content-Type", map[string]string{http.MethodPatch: "application/merge-patch+json"}[method])
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/yaml")
+	}
+	answer, err := c.admin.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode >= 300 {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
+	}
+	return text, err
+}
+
+// namespace makes a namespace with Deployments of one pod each.
+func (c *cloud) namespace(t *testing.T, name string, deployments ...string) {
+	t.Helper()
+	c.ask(t, http.MethodPost, "/api/v1/namespaces", "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n")
+	for _, d := range deployments {
+		c.ask(t, http.MethodPost, "/apis/apps/v1/namespaces/"+name+"/deployments", controlplane.Workload("Deployment", name, d))
 	}
 }
 
-// install makes an App of the GitHub stand-in, and keeps its key as a secret.
-func (c *cloud) install(t *testing.T) {
+// scale writes a count through /scale, and waits until it is at rest.
+func (c *cloud) scale(t *testing.T, namespace, deployment string, replicas int) {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.github.Install(github.App{ID: 7, InstallationID: 70, Key: &key.PublicKey})
-	held, err := json.Marshal(map[string]any{
-		"appId": 7, "installationId": 70,
-		"privateKey": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
+	path := "/apis/apps/v1/namespaces/" + namespace + "/deployments/" + deployment
+	c.ask(t, http.MethodPatch, path+"/scale", fmt.Sprintf(`{"spec": {"replicas": %d}}`, replicas))
+	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		text, err := c.try(ctx, http.MethodGet, path, "")
+		if err != nil {
+			return err
+		}
+		var d struct {
+			Metadata struct{ Generation int }
+			Status   struct{ ObservedGeneration, Replicas, UpdatedReplicas, AvailableReplicas int }
+		}
+		if err := json.Unmarshal(text, &d); err != nil {
+			return err
+		}
+		if s := d.Status; s.ObservedGeneration != d.Metadata.Generation || s.Replicas != replicas || s.UpdatedReplicas != replicas || s.AvailableReplicas != replicas {
+			return fmt.Errorf("%s/%s is at %+v", namespace, deployment, d)
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, err := secretsmanager.NewFromConfig(c.moto.Config()).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{
-		Name: aws.String("gitlatch/app"), SecretString: aws.String(string(held)),
-	}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// A host makes a repository, and returns how it is configured and how a proposal
-// of it is merged.
-type host func(t *testing.T, name string, files map[string]string) (*gitserver.Origin, string, func(testing.TB, string, bool))
-
-func (c *cloud) onCodeCommit(mode string) host {
-	return func(t *testing.T, name string, files map[string]string) (*gitserver.Origin, string, func(testing.TB, string, bool)) {
-		return c.codecommit.Create(t, name, files), fmt.Sprintf("{codecommit: {name: %s}, mode: %s}", name, mode), c.codecommit.Merge
-	}
-}
-
-func (c *cloud) onGitHub(mode string) host {
-	return func(t *testing.T, name string, files map[string]string) (*gitserver.Origin, string, func(testing.TB, string, bool)) {
-		return c.github.Create(t, name, files), fmt.Sprintf("{github: {repository: %s/%s, apiURL: %q, appSecret: gitlatch/app}, mode: %s}", github.Owner, name, c.github.APIURL(), mode), c.github.Merge
 	}
 }

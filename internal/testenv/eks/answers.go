@@ -21,7 +21,7 @@ func (s *Server) describe(w http.ResponseWriter, who principal, name string, err
 		if failed.code == "AccessDenied" {
 			failed.code = "AccessDeniedException" // as EKS spells it
 		}
-	case !ok || c.Account != account(who.arn):
+	case !ok || c.Account != "" && c.Account != account(who.arn):
 		failed = failure{http.StatusNotFound, "ResourceNotFoundException", fmt.Sprintf("No cluster found for name: %s.", name)}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -33,7 +33,7 @@ func (s *Server) describe(w http.ResponseWriter, who principal, name string, err
 	}
 	cluster := map[string]any{
 		"name":               name,
-		"arn":                fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", Region, c.Account, name),
+		"arn":                fmt.Sprintf("arn:aws:eks:%s:%s:cluster/%s", Region, account(who.arn), name),
 		"status":             cmp.Or(c.Status, "ACTIVE"),
 		"resourcesVpcConfig": map[string]any{"endpointPublicAccess": !c.Private, "endpointPrivateAccess": c.Private},
 	}

@@ -44,7 +44,7 @@ func account(arn string) string { return strings.Split(arn, ":")[4] }
 
 // A Cluster is what EKS says of a cluster.
 type Cluster struct {
-	Account  string
+	Account  string // "" is whichever asks
 	Status   string // "" is ACTIVE
 	Endpoint string
 	CA       []byte // PEM

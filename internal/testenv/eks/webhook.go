@@ -70,14 +70,17 @@ contexts: [{name: webhook, context: {cluster: webhook, user: webhook}}]
 	return w
 }
 
-// Set changes who has access.
+// Set changes who has access, between one token and the next.
 func (w *Webhook) Set(t testing.TB, access Access) {
 	t.Helper()
 	text, err := json.Marshal(access)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, w.entries, text)
+	write(t, w.entries+".next", text)
+	if err := os.Rename(w.entries+".next", w.entries); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func write(t testing.TB, path string, content []byte) {

@@ -1,0 +1,368 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
+	"github.com/gitlatch/gitlatch/internal/testenv/github"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
+)
+
+// A plan says what stack to deploy.
+type plan struct {
+	name string // of the site, and of its namespace
+	// provider is codecommit, github (by an App), or spoke: github by a token,
+	// with the cluster in another account.
+	provider string
+	mode     string // direct or proposal
+	// holds is how long the policy holds; "" is no longer than a sample.
+	holds string
+	// without is what the role lacks at first: an access entry.
+	without bool
+}
+
+// A host has the site's repository and its pull requests.
+type host interface {
+	Create(t testing.TB, name string, files map[string]string) *gitserver.Origin
+	Merge(t testing.TB, id string, squash bool)
+	Decline(t testing.TB, id string)
+	Words(t testing.TB, id string) (title, body string, comments []string)
+}
+
+// A stack is a site of its own in the cloud: a function, its role, its topic,
+// its repository, and a namespace that it latches. Nothing of it is shared.
+type stack struct {
+	*cloud
+	plan
+	host       host
+	codecommit *codecommit.Server // nil on GitHub
+	github     *github.Server     // nil on CodeCommit
+	origin     *gitserver.Origin
+	gateway    *gateway.Gateway
+	role       string
+	key        aws.Credentials
+	filled     map[string]string // what the template's configuration is filled with
+	topic      string
+	queue      string
+	function   *runtimeapi.Function
+}
+
+const policyOf = `apiVersion: gitlatch.dev/v1alpha1
+kind: Policy
+mode: latch
+guards: {budget: {commitsPerDay: 1000}}
+policies:
+  - {name: own, match: {namespaces: [%s]}, hold: {%s}}
+default: {scale: ignore}
+`
+
+// deploy deploys a stack over a namespace with the Deployments web and api, of
+// which the first is latched once it is scaled.
+func (c *cloud) deploy(t *testing.T, p plan) *stack {
+	t.Helper()
+	s := &stack{cloud: c, plan: p, role: "arn:aws:iam::" + account + ":role/" + p.name}
+	services := map[string]string{
+		"dynamodb": c.state.URL, "eks": c.eks.URL, "sts": c.eks.URL, "sns": c.moto.URL, "secretsmanager": c.moto.URL,
+	}
+	hosted := ""
+	switch p.provider {
+	case "codecommit":
+		s.codecommit = codecommit.Start(t)
+		s.host, services["codecommit"] = s.codecommit, s.codecommit.Endpoint()
+		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, p.name)
+	default:
+		s.github = github.Start(t)
+		s.host = s.github
+		login, secret := "app", c.secret
+		if p.provider == "spoke" {
+			login, secret = "token", "github_pat_"+p.name
+			s.github.Grant(secret)
+		}
+		s.github.Install(github.App{ID: 7, InstallationID: 70, Key: &c.appKey.PublicKey})
+		s.keep(t, secret)
+		hosted = fmt.Sprintf(`github: {repository: "%s/%s", %sSecret: "%s", apiURL: "%s"}`, github.Owner, p.name, login, s.secretName(), s.github.APIURL())
+	}
+	hold := "up: 1, down: 0s"
+	if p.holds != "" {
+		hold = p.holds
+	}
+	s.origin = s.host.Create(t, p.name, map[string]string{"gitlatch.yaml": fmt.Sprintf(policyOf, p.name, hold), "README": "of people\n"})
+	s.gateway = gateway.Start(t, services)
+	s.subscribe(t)
+	s.filled = map[string]string{
+		"Site": p.name, "PeriodMinutes": "5", "ClusterName": cluster, "Region": moto.Region, "Assume": "",
+		"Table": table, "Host": hosted, "Branch": "main", "PublishMode": p.mode, "Topic": s.topic,
+	}
+	entry := s.role
+	if p.provider == "spoke" {
+		entry = "arn:aws:iam::" + spokeAccount + ":role/" + p.name
+		c.eks.Role(entry, "external-"+p.name)
+		s.filled["Assume"] = fmt.Sprintf(`, roleArn: "%s", externalId: "external-%s"`, entry, p.name)
+	}
+	if !p.without {
+		c.enter(t, entry, eks.Group)
+	}
+	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + p.name + "/gitlatch")
+	s.start(t)
+	c.namespace(t, p.name, "web", "api")
+	t.Cleanup(s.note)
+	return s
+}
+
+func (s *stack) secretName() string { return "gitlatch/" + s.name }
+
+// keep keeps a secret of the site's.
+func (s *stack) keep(t *testing.T, secret string) {
+	t.Helper()
+	vault := secretsmanager.NewFromConfig(s.moto.Config())
+	if _, err := vault.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String(s.secretName()), SecretString: &secret}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// subscribe makes the site's topic, and a queue that gets what it publishes.
+func (s *stack) subscribe(t *testing.T) {
+	t.Helper()
+	topics, queues := sns.NewFromConfig(s.moto.Config()), sqs.NewFromConfig(s.moto.Config())
+	topic, err := topics.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: &s.name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := queues.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &s.name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.topic, s.queue = *topic.TopicArn, *queue.QueueUrl
+	if _, err := topics.Subscribe(t.Context(), &sns.SubscribeInput{
+		TopicArn: &s.topic, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:" + moto.Region + ":" + account + ":" + s.name),
+		Attributes: map[string]string{"RawMessageDelivery": "true"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start starts a new environment of the function: the template's configuration,
+// filled in, less what is given to be replaced in it.
+func (s *stack) start(t *testing.T, replace ...string) {
+	t.Helper()
+	document := os.Expand(s.config, func(name string) string {
+		value, known := s.filled[name]
+		if !known {
+			t.Errorf("the template's configuration has ${%s}, which is not filled in", name)
+		}
+		return value
+	})
+	for pair := range slices.Chunk(replace, 2) {
+		if !strings.Contains(document, pair[0]) {
+			t.Fatalf("the configuration does not say %s:\n%s", pair[0], document)
+		}
+		document = strings.ReplaceAll(document, pair[0], pair[1])
+	}
+	s.function = runtimeapi.Start(t, s.binary,
+		configVariable+"="+document,
+		"AWS_ENDPOINT_URL="+s.gateway.URL,
+		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
+	)
+}
+
+// note keeps what was called for the contract with the template.
+func (s *stack) note() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen[s.provider] == nil {
+		s.seen[s.provider] = map[string]bool{}
+	}
+	for _, operation := range s.gateway.Operations(s.key.AccessKeyID) {
+		s.seen[s.provider][operation] = true
+	}
+	if s.codecommit == nil {
+		return
+	}
+	for _, call := range s.codecommit.Calls() {
+		if slices.Contains([]string{"CreateBranch", "CreateCommit", "DeleteBranch"}, call.Operation) {
+			s.written[strings.ReplaceAll(call.Branch, s.name, "${Site}")] = true
+		}
+	}
+}
+
+// A token or key in any of its forms.
+var secrets = regexp.MustCompile(`k8s-aws-v1\.|ghs_[0-9]|github_pat_|PRIVATE KEY`)
+
+// send sends an event of testdata/events, as of this site.
+func (s *stack) send(t *testing.T, event string) (answer report.Document, r runtimeapi.Result) {
+	t.Helper()
+	r = s.function.Invoke(t.Context(), []byte(strings.Replace(read(t, "../../testdata/events/"+event+".json"), "prod-eu", s.name, 1)))
+	said := r.Logs + fmt.Sprint(r.Error)
+	if secrets.MatchString(said) || strings.Contains(said, s.key.SecretAccessKey) || strings.Contains(said, s.key.SessionToken) {
+		t.Errorf("a secret in %s", said)
+	}
+	if r.Error != nil {
+		return answer, r
+	}
+	if err := json.Unmarshal(r.Payload, &answer); err != nil {
+		t.Fatalf("payload %s: %v", r.Payload, err)
+	}
+	return answer, r
+}
+
+// ticks sends a scheduled event, which must succeed and come to its end.
+func (s *stack) ticks(t *testing.T) report.Document {
+	t.Helper()
+	answer, r := s.send(t, "scheduler")
+	if r.Error != nil {
+		t.Fatalf("error %v, logs\n%s", r.Error, r.Logs)
+	}
+	if got := heartbeats(t, s.name, r.Logs); got != 1 {
+		t.Errorf("%d lines of metrics in\n%s", got, r.Logs)
+	}
+	return answer
+}
+
+// fails sends a scheduled event, of which the error must say all these words.
+func (s *stack) fails(t *testing.T, says ...string) runtimeapi.Result {
+	t.Helper()
+	answer, r := s.send(t, "scheduler")
+	if r.Error == nil {
+		t.Fatalf("no error, answer %+v", answer)
+	}
+	for _, words := range says {
+		if !strings.Contains(r.Error.Message, words) {
+			t.Errorf("the error does not say %q:\n%s", words, r.Error.Message)
+		}
+	}
+	return r
+}
+
+// scales scales the Deployment web.
+func (s *stack) scales(t *testing.T, replicas int) {
+	t.Helper()
+	s.scale(t, s.name, "web", replicas)
+}
+
+// declares fails the test unless the base declares a level of the Deployment
+// web, 0 being none, and the site's latch agrees with it.
+func (s *stack) declares(t *testing.T, level int32) {
+	t.Helper()
+	path := "checkpoints/" + s.name + "/" + s.name + "/checkpoint.yaml"
+	record := ""
+	if _, there := s.origin.Tree(t, "main")[path]; there {
+		record = s.origin.Show(t, "main", path)
+	}
+	if got := strings.Contains(record, fmt.Sprintf("  deployment.web: %q\n", fmt.Sprint(level))); got != (level > 0) {
+		t.Errorf("want web at %d; the record is\n%s", level, record)
+	}
+	if got := s.latch(t).Declared.Replicas; got != level {
+		t.Errorf("the latch is at %d, git at %d", got, level)
+	}
+}
+
+// latch returns the latch of the Deployment web.
+func (s *stack) latch(t *testing.T) latch.Latch {
+	t.Helper()
+	_, all, err := dynamo.Open(dynamo.Options{Table: table, Client: s.state.Client()}).Load(t.Context(), s.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		if l.ID.Name == "web" {
+			return l
+		}
+	}
+	return latch.Latch{}
+}
+
+// A message is what a subscriber of the topic gets.
+type message struct {
+	alert.Alert
+	attributes map[string]string
+}
+
+// hears waits for one message of the topic, and returns it.
+func (s *stack) hears(t *testing.T) (m message) {
+	t.Helper()
+	queues := sqs.NewFromConfig(s.moto.Config())
+	err := controlplane.Eventually(t.Context(), 10*time.Second, func(ctx context.Context) error {
+		got, err := queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &s.queue, MaxNumberOfMessages: 1, MessageAttributeNames: []string{"All"}})
+		if err != nil || len(got.Messages) == 0 {
+			return fmt.Errorf("no message; error %w", err)
+		}
+		m.attributes = map[string]string{}
+		for name, value := range got.Messages[0].MessageAttributes {
+			m.attributes[name] = *value.StringValue
+		}
+		if err := json.Unmarshal([]byte(*got.Messages[0].Body), &m.Alert); err != nil {
+			return fmt.Errorf("message %s: %w", *got.Messages[0].Body, err)
+		}
+		_, err = queues.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &s.queue, ReceiptHandle: got.Messages[0].ReceiptHandle})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// expect fails the test unless the next message is of a kind and a state.
+func (s *stack) expect(t *testing.T, kind alert.Kind, state alert.State) message {
+	t.Helper()
+	m := s.hears(t)
+	if m.Kind != kind || m.State != state || m.Site != s.name {
+		t.Errorf("message %+v, want %s %s", m.Alert, kind, state)
+	}
+	return m
+}
+
+// silent fails the test where there is a message that nobody read.
+func (s *stack) silent(t *testing.T) {
+	t.Helper()
+	got, err := sqs.NewFromConfig(s.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.queue})
+	if err != nil || len(got.Messages) > 0 {
+		t.Errorf("messages %+v, error %v", got.Messages, err)
+	}
+}
+
+// heartbeats counts the lines of metrics, which must hold all that they define.
+func heartbeats(t *testing.T, site, logs string) (n int) {
+	t.Helper()
+	for text := range strings.Lines(logs) {
+		if !strings.Contains(text, `"_aws":`) {
+			continue
+		}
+		n++
+		values := map[string]any{}
+		if err := json.Unmarshal([]byte(text), &values); err != nil {
+			t.Fatalf("line %q: %v", text, err)
+		}
+		for _, m := range report.Metrics() {
+			if _, ok := values[m.Name].(float64); !ok {
+				t.Errorf("no number %s in %s", m.Name, text)
+			}
+		}
+		if values["site"] != site || values["Heartbeat"] != 1.0 {
+			t.Errorf("line %s", text)
+		}
+	}
+	return n
+}

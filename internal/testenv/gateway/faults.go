@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"net/http"
+	"sync/atomic"
+)
+
+// Fault answers that a call failed, in the words of the call's own protocol.
+func Fault(status int, code, message string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+			w.Header().Set("Content-Type", "text/xml")
+			w.WriteHeader(status)
+			_ = xml.NewEncoder(w).Encode(struct {
+				XMLName xml.Name `xml:"ErrorResponse"`
+				Code    string   `xml:"Error>Code"`
+				Message string   `xml:"Error>Message"`
+			}{Code: code, Message: message})
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Amzn-ErrorType", code)
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"__type": code, "message": message})
+	})
+}
+
+// Answer answers with a document of JSON.
+func Answer(document any) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(document)
+	})
+}
+
+// InsteadOnce makes a handler answer the next n calls of an operation.
+func (g *Gateway) InsteadOnce(operation string, n int, answer http.Handler) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	g.Instead(operation, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, service := signer(r)
+		if left.Add(-1) >= 0 {
+			answer.ServeHTTP(w, r)
+			return
+		}
+		g.services[service].ServeHTTP(w, r)
+	}))
+}
