@@ -88,7 +88,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 		return nil, fmt.Errorf("make repository %s: %w", repository, err)
 	}
 	endpoint := replay.New(t)
-	address, stop, err := serve(endpoint)
+	address, stop, err := serve(ctx, endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +122,8 @@ func emptyDir(dir string) (string, error) {
 }
 
 // serve answers on the loopback until it is stopped.
-func serve(h http.Handler) (address string, stop func(), err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func serve(ctx context.Context, h http.Handler) (address string, stop func(), err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for the replay: %w", err)
 	}

@@ -1,6 +1,7 @@
 package tick_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -164,7 +165,7 @@ var events = map[string]func(*story, []string) error{
 		s.run()
 		s.killBefore = 0
 		if !errors.Is(s.last.err, errKilled) {
-			return fmt.Errorf("it lived: %v", s.last.err)
+			return fmt.Errorf("it lived: %w", cmp.Or(s.last.err, errors.New("without an error")))
 		}
 		return nil
 	},
