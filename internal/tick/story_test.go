@@ -486,6 +486,12 @@ func (s *story) expect(w []string) error {
 		}
 		s.sent = nil
 		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
+	case "message": // among the messages that arrived since, one that holds the words
+		var got []string
+		for _, a := range s.sent {
+			got = append(got, a.Message())
+		}
+		return contains(strings.Join(got, "\n"), w[1])
 	case "held":
 		return contains(s.last.Held, "lease is held")
 	}
