@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -43,19 +44,20 @@ be done is done all the same.`,
 			o, err := openSite(env, site, dryRun)
 			var busy *bolt.BusyError
 			if errors.As(err, &busy) && !dryRun {
-				return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()))
+				return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()), 0)
 			}
 			if err != nil {
 				return err
 			}
 			defer closed(&err, o)
+			columns, _ := chart.Terminal(env.Out)
 			t := o.tick()
 			t.DryRun = dryRun
 			r, err := t.Run(ctx)
 			if err != nil {
 				return err
 			}
-			return errors.Join(report.Write(env.Out, output, r), r.Err())
+			return errors.Join(report.Write(env.Out, output, r, columns), r.Err())
 		},
 	}
 	c.SetContext(context.Background())
