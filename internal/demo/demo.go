@@ -52,7 +52,7 @@ type Options struct {
 	Live     bool
 
 	// Dir is where repository and state are left. It is made, or must be empty;
-	// "" makes a directory for temporary files.
+	// "" makes a temporary one. Figures, which do not name it, do not leave it.
 	Dir string
 }
 
@@ -66,6 +66,16 @@ func Run(ctx context.Context, o Options) error {
 	t, err := traces.Day()
 	if err != nil {
 		return err
+	}
+	return run(ctx, t, o)
+}
+
+func run(ctx context.Context, t *traces.Trace, o Options) (err error) {
+	if o.Format == Figures && o.Dir == "" {
+		if o.Dir, err = emptyDir(""); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
 	}
 	d, err := record(ctx, t, o)
 	if err != nil {
