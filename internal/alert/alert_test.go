@@ -11,7 +11,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func TestAdvance(t *testing.T) {
 	t.Parallel()
-	unread := Condition{Kind: Unread, Subject: "deployments: forbidden", Text: "a", Do: "b"}
+	unread := Condition{Kind: Unread, Subject: "deployments", Text: "a", Do: "b"}
 	later := unread
 	later.Text = "in other words"
 	surge := Condition{Kind: Surge, Subject: "shop/deployment/web"}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	"github.com/gitlatch/gitlatch/internal/report"
 )
 
 func TestRenderPrintsWhatGitDeclares(t *testing.T) {
@@ -115,6 +117,34 @@ func TestASecondTickEndsQuietlyWhereTheFirstHoldsTheLease(t *testing.T) {
 	if got := w.run("hold", "--until", "3h"); got.status != 1 || !strings.Contains(got.err, "lease is held by another run until 2026-03-02T08:16:00Z") {
 		t.Errorf("%+v", got)
 	}
+	if w.state(t) != before {
+		t.Error("state changed")
+	}
+}
+
+// Two ticks on one machine overlap where a tick takes longer than its period:
+// the second finds the file of the state open, which is no more a failure than
+// finding the lease taken. Whoever asked for something is told that it was not
+// done.
+func TestASecondTickEndsQuietlyWhereTheFirstHasTheStateOpen(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	before := w.state(t)
+	file := w.path("state/latch.db")
+	store, err := bolt.Open(file)
+	must(t, err)
+	want := "site prod-eu: state " + file + " is open in another gitlatch: nothing to do\n"
+	if got := w.run("tick"); got != (outcome{0, want, ""}) {
+		t.Errorf("%+v", got)
+	}
+	var d report.Document
+	if got := w.run("tick", "-o", "json"); got.status != 0 || json.Unmarshal([]byte(got.out), &d) != nil || d.Site != "prod-eu" || !strings.Contains(d.Held, file) {
+		t.Errorf("%+v", got)
+	}
+	for _, args := range [][]string{{"hold", "--until", "3h"}, {"explain", "shop/web"}, {"tick", "--dry-run"}} {
+		w.fails(t, w.run(args...), file, "another gitlatch has had it open", "let it end")
+	}
+	must(t, store.Close())
 	if w.state(t) != before {
 		t.Error("state changed")
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -93,35 +94,50 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 		line("runs", "unknown: %s", s.Unknown)
 		return
 	}
-	line("runs", "%d pods, %d of them ready", s.Scale.Desired, s.Scale.Ready)
+	line("runs", "%s, %d of them ready", count(s.Scale.Desired, "pod"), s.Scale.Ready)
 	if s.Scale.Driver == workload.DrivenByNothing {
 		line("driven by", "nothing: only its manifest states the count")
 	} else {
-		line("driven by", "%s, from %d to %s pods", s.Scale.Driver, s.Scale.Min, orNone(s.Scale.Max))
+		line("driven by", "%s, bounds %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
 	p, skip, latched := set.Choose(s)
 	if !latched {
 		line("policy", "does not latch it: %s", skip.Text)
 		return
 	}
-	line("policy", "%s: series %s, round %s, hold %d samples up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
+	line("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
 	if l.Declared.Replicas == 0 {
 		line("declared", "nothing yet")
 		return
 	}
-	line("declared", "%d, within %d to %s", l.Declared.Replicas, l.Declared.Min, orNone(l.Declared.Max))
+	line("declared", "%d, bounds %s", l.Declared.Replicas, policy.Bounds{Min: l.Declared.Min, Max: l.Declared.Max})
 	raiseAbove, lowerAt := policy.Thresholds(p, l.Declared, *s.Scale)
-	line("raised", "above %d pods, once %d samples in a row are", raiseAbove, p.HoldUp)
-	if lowerAt > 0 {
-		line("lowered", "at %d pods or fewer, after %s of it", lowerAt, policy.Span(p.HoldDown))
+	if raiseAbove == math.MaxInt32 {
+		line("raised", "never: it is at its upper bound")
 	} else {
+		line("raised", "above %s, %s", count(raiseAbove, "pod"), held(p.HoldUp))
+	}
+	switch {
+	case lowerAt == 0:
 		line("lowered", "never: it is at its floor")
+	case p.HoldDown == 0:
+		line("lowered", "at %s or fewer, %s", count(lowerAt, "pod"), held(p.HoldUp))
+	default:
+		line("lowered", "at %s or fewer, after %s of it", count(lowerAt, "pod"), policy.Span(p.HoldDown))
 	}
 }
 
+// held says how many samples beyond a threshold it takes.
+func held(samples int) string {
+	if samples == 1 {
+		return "at once"
+	}
+	return fmt.Sprintf("once %d samples in a row are", samples)
+}
+
 func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Time) {
-	if n := len(l.Up.Levels); n > 0 {
-		line("timer", "%d samples in a row round to %s", n, strings.Trim(fmt.Sprint(l.Up.Levels), "[]"))
+	if len(l.Up.Levels) > 0 {
+		line("timer", "levels asked for in a row: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Up.Levels), "[]"), " ", ", "))
 	}
 	if l.Down.Running() {
 		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",
@@ -145,16 +161,17 @@ func explainDecision(line func(string, string, ...any), d policy.Decision) {
 		line("would declare", "%d", d.To.Replicas)
 	}
 	if d.Mismatch != nil {
-		line("bounds", "live ones are %d to %s; accept them by editing the record", d.Mismatch.Min, orNone(d.Mismatch.Max))
+		line("bounds", "live ones are %s; accept them by editing the record", d.Mismatch)
 	}
 	if d.Capped {
 		line("capped", "git's max is below the need")
 	}
 }
 
-func orNone(bound int32) string {
-	if bound == 0 {
-		return "any number of"
+// count is a number of things: "1 pod", "2 pods".
+func count[N int | int32](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	return fmt.Sprint(bound)
+	return fmt.Sprintf("%d %ss", n, thing)
 }

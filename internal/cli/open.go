@@ -77,13 +77,18 @@ func (o *opened) Close() error { return o.parts.Close() }
 
 func (o *opened) tick() *tick.Tick { return site.Tick(o.config, o.parts) }
 
-// open opens all parts of a site. With reading the state file is not made where
-// it is not there yet.
+// open opens all parts of the site that the flags name.
 func (f *flags) open(env Env, reading bool) (*opened, error) {
 	c, err := f.config()
 	if err != nil {
 		return nil, err
 	}
+	return openSite(env, c, reading)
+}
+
+// openSite opens all parts of a site. With reading the state file is not made
+// where it is not there yet.
+func openSite(env Env, c config.Config, reading bool) (*opened, error) {
 	o := &opened{config: c, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
 	if err := o.open(context.Background(), opener(env, c, reading)); err != nil {
 		return nil, errors.Join(err, o.Close())

@@ -95,6 +95,38 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Bounds that are not there, a single pod, a single sample, a latch that can rise
+// no further: explain says so in words.
+func TestExplainSaysWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {undriven: true, hold: {up: 1, down: 0}}\n"}, "policy")
+	w.api.workloads = map[string]*pods{
+		"shop/deployment/one": {desired: 1, ready: 1},
+		"shop/deployment/top": {desired: 60, ready: 60, least: 2, most: 60},
+	}
+	for range 2 {
+		if got := w.tick(); got.status != 0 {
+			t.Fatalf("tick: %+v", got)
+		}
+	}
+	for workload, want := range map[string][]string{
+		"shop/one": {"runs       1 pod, 1 of them ready\n", "declared   1, bounds none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: it is at its floor\n"},
+		"shop/top": {"driven by  hpa, bounds 2 to 60\n", "raised     never: it is at its upper bound\n", "lowered    at 45 pods or fewer, at once\n"},
+	} {
+		got := w.run("explain", workload)
+		for _, words := range want {
+			if !strings.Contains(got.out, words) {
+				t.Errorf("%s does not say %q:\n%s%s", workload, words, got.out, got.err)
+			}
+		}
+	}
+	w.api.workloads["shop/deployment/one"].desired, w.api.workloads["shop/deployment/one"].ready = 7, 7
+	if got := w.tick(); !strings.Contains(got.out, "1 sample rounds to 10 or more: it was 7") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestADryRunWritesNothingAnywhere(t *testing.T) {
 	t.Parallel()
 	fresh := newWorld(t)

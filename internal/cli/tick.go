@@ -8,10 +8,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 func newTick(env Env) *cobra.Command {
@@ -33,18 +37,27 @@ be done is done all the same.`,
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			o, err := f.open(env, dryRun)
+			site, err := f.config()
+			if err != nil {
+				return err
+			}
+			o, err := openSite(env, site, dryRun)
+			var busy *bolt.BusyError
+			if errors.As(err, &busy) && !dryRun {
+				return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()), 0)
+			}
 			if err != nil {
 				return err
 			}
 			defer closed(&err, o)
+			columns, _ := chart.Terminal(env.Out)
 			t := o.tick()
 			t.DryRun = dryRun
 			r, err := t.Run(ctx)
 			if err != nil {
 				return err
 			}
-			return errors.Join(report.Write(env.Out, output, r), r.Err())
+			return errors.Join(report.Write(env.Out, output, r, columns), r.Err())
 		},
 	}
 	c.SetContext(context.Background())
@@ -52,4 +65,11 @@ be done is done all the same.`,
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
 	c.Flags().StringVarP(&output, "output", "o", "table", "table, json or yaml")
 	return c
+}
+
+// heldBy is the report of a tick that found the state file open in another
+// process. To overlap is no failure, whatever it is that is held: what this tick
+// was to do is done by that one, or by the next.
+func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
+	return tick.Report{Site: site, At: now.UTC(), Held: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
 }

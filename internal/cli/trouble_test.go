@@ -116,7 +116,7 @@ func TestTheRestGoesOn(t *testing.T) {
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
 			[]string{"not read: statefulsets: forbidden: ", "hint: nothing is lowered until all is read", "infra/rbac"},
-			[]string{"nothing is lowered (partial): the cluster was read in part: statefulsets: forbidden"},
+			[]string{"nothing is lowered (partial): the cluster was read in part\n"},
 			"latch(prod-eu): shop/web 100 -> 200", []string{`statefulset.ledger: "5"`, `deployment.web: "200"`, `deployment.cart: "20"`}},
 		{"autoscalers are forbidden", func(_ *testing.T, w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden },
 			[]string{"not read: horizontalpodautoscalers: forbidden: "},
@@ -127,7 +127,7 @@ func TestTheRestGoesOn(t *testing.T) {
 				w.api.refuse[resource] = http.StatusForbidden
 			}
 		}, []string{"not read: namespace kube-system: ", "not read: deployments: ", "not read: statefulsets: ", "not read: daemonsets: ", "not read: horizontalpodautoscalers: "},
-			[]string{"absent from a sample that does not count"},
+			[]string{"not seen, which counts only while all of the site is read and well"},
 			"", []string{`statefulset.ledger: "5"`, `deployment.web: "100"`, `deployment.cart: "20"`}},
 		{"the API server stumbles", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = http.StatusInternalServerError },
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
@@ -180,6 +180,23 @@ func TestTheRestGoesOn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each part that is unread is named in full once, on a line of its own, however
+// long the server's words are.
+func TestWhatIsUnreadIsSaidInFullOnce(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.api.refuse["statefulsets"], w.api.refuse["daemonsets"] = http.StatusForbidden, http.StatusForbidden
+	got := w.tick()
+	for _, part := range []string{"statefulsets", "daemonsets"} {
+		if n := strings.Count(got.out+got.err, "403 for "+part); n != 1 {
+			t.Errorf("%s: said %d times:\n%s%s", part, n, got.out, got.err)
+		}
+		if !strings.Contains(got.err, "not read: "+part+": forbidden: ") || !strings.Contains(got.out, "\nalert: gitlatch prod-eu: unread "+part+" raised\n") {
+			t.Errorf("%s: not on a line of its own:\n%s%s", part, got.out, got.err)
+		}
 	}
 }
 

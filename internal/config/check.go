@@ -64,8 +64,10 @@ func (d *policyDocument) check(r *reader) {
 
 func checkPolicy(r *reader, at string, p policy.Policy) {
 	for _, problem := range p.Problems() {
-		// A margin is judged by the series, if that is known.
-		if problem.Field == "margin" && r.failed[at+".series"] {
+		// A margin is judged by the series. Where that could not be read, it is the
+		// preset's, which a margin that nobody wrote fits by itself.
+		margin := at + ".margin"
+		if problem.Field == "margin" && r.failed[at+".series"] && r.lines[margin] == 0 {
 			continue
 		}
 		r.report(at+"."+problem.Field, "%s", problem.Text)

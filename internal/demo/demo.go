@@ -52,7 +52,7 @@ type Options struct {
 	Live     bool
 
 	// Dir is where repository and state are left. It is made, or must be empty;
-	// "" makes a directory for temporary files.
+	// "" makes a temporary one. Figures, which do not name it, do not leave it.
 	Dir string
 }
 
@@ -66,6 +66,16 @@ func Run(ctx context.Context, o Options) error {
 	t, err := traces.Day()
 	if err != nil {
 		return err
+	}
+	return run(ctx, t, o)
+}
+
+func run(ctx context.Context, t *traces.Trace, o Options) (err error) {
+	if o.Format == Figures && o.Dir == "" {
+		if o.Dir, err = emptyDir(""); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
 	}
 	d, err := record(ctx, t, o)
 	if err != nil {
@@ -88,7 +98,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 		return nil, fmt.Errorf("make repository %s: %w", repository, err)
 	}
 	endpoint := replay.New(t)
-	address, stop, err := serve(endpoint)
+	address, stop, err := serve(ctx, endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +132,8 @@ func emptyDir(dir string) (string, error) {
 }
 
 // serve answers on the loopback until it is stopped.
-func serve(h http.Handler) (address string, stop func(), err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func serve(ctx context.Context, h http.Handler) (address string, stop func(), err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for the replay: %w", err)
 	}

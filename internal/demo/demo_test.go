@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -106,18 +109,18 @@ func TestReportShowsTheDay(t *testing.T) {
 	}
 	out := b.String()
 	for _, want := range []string{
-		"What git log says of Wednesday", "latch(prod-eu): tickets/seats 5000 -> 10000",
+		"A simulated day: ", "What git log says of Wednesday", "latch(prod-eu): tickets/seats 5000 -> 10000",
 		"tickets/seats: a sale", " 10,000 ┤", "data/report-export: ",
 		"committing every change  ", "one for every ",
 		"Rebuilt from git at ", "tickets/seats would begin with 3 pods instead of 10,000",
-		"suspended ", "git clone " + d.repository,
+		"suspended ", "cd " + d.repository + "\n", "git clone . ../fleet",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report has no %q", want)
 		}
 	}
 	for line := range strings.Lines(out) {
-		if n := utf8.RuneCountInString(line) - 1; n > 80 && !strings.Contains(line, d.repository) {
+		if n := utf8.RuneCountInString(line) - 1; n > 80 && !strings.HasPrefix(line, "  cd ") {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}
@@ -144,6 +147,39 @@ func TestFiguresAreLinesOfNameAndValue(t *testing.T) {
 	for _, name := range []string{"changes_per_commit", "coverage_worst"} {
 		if !strings.Contains(b.String(), "figure "+name+" ") {
 			t.Errorf("no figure %s in %s", name, b.String())
+		}
+	}
+}
+
+// Figures name no repository, so they leave none behind; a report does.
+func TestFiguresLeaveNoTemporaryFolder(t *testing.T) {
+	short := part("tickets")
+	short.WarmUp, short.Length = time.Hour, 2*time.Hour
+	for format, left := range map[Format]int{Figures: 0, Text: 1} {
+		temp := t.TempDir()
+		t.Setenv("TMPDIR", temp)
+		if err := run(t.Context(), short, Options{Out: io.Discard, Format: format}); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := os.ReadDir(temp); err != nil || len(found) != left {
+			t.Errorf("%s leaves %v, %v", format, found, err)
+		}
+	}
+}
+
+func TestTheReportSaysWhatARaiseWaitedFor(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[policy.Reason]string{
+		policy.ReasonBudget: "was 80 %: 100 for the 125 of shop/web at 00:40;\n  its raise, not urgent, waited until 01:00 for the budget of commits\n",
+		policy.ReasonNone:   "was 80 %: 100 for the 125 of shop/web at 00:40\n",
+	} {
+		d := &day{trace: one(map[int]traces.State{0: calm(80), 30: calm(125)}), history: declared(map[int]int32{0: 100, 60: 200})}
+		for at := time.Duration(0); at < d.trace.Length; at += period {
+			d.waits = append(d.waits, nil)
+		}
+		d.waits[8] = map[workload.ID]policy.Reason{d.trace.Workloads[0].ID: reason}
+		if got := d.commitTable(chart.Style{}); !strings.Contains(got, want) {
+			t.Errorf("%s: does not say %q:\n%s", reason, want, got)
 		}
 	}
 }

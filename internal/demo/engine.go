@@ -55,8 +55,9 @@ func openEngine(address, repository, dir string) (*engine, error) {
 // outcome is what a demo wants to know of one tick.
 type outcome struct {
 	committed bool
-	declared  map[workload.ID]int32 // by git, after the tick
-	frozen    map[policy.Reason]int // workloads whose timers stand still
+	declared  map[workload.ID]int32         // by git, after the tick
+	frozen    map[policy.Reason]int         // workloads whose timers stand still
+	waiting   map[workload.ID]policy.Reason // what crossings wait for
 }
 
 // look makes one tick at an instant. A demo has no excuse for anything that a
@@ -68,13 +69,16 @@ func (e *engine) look(ctx context.Context, at time.Time) (outcome, error) {
 	if err := errors.Join(err, r.Err()); err != nil {
 		return outcome{}, err
 	}
-	o := outcome{committed: r.Commit != nil, declared: map[workload.ID]int32{}, frozen: map[policy.Reason]int{}}
+	o := outcome{committed: r.Commit != nil, declared: map[workload.ID]int32{}, frozen: map[policy.Reason]int{}, waiting: map[workload.ID]policy.Reason{}}
 	for id, l := range r.Latches {
 		o.declared[id] = l.Declared.Replicas
 	}
 	for _, d := range r.Decisions {
-		if d.Verdict == policy.Frozen {
+		switch {
+		case d.Verdict == policy.Frozen:
 			o.frozen[d.Reason]++
+		case d.Verdict == policy.Pending && d.To != nil:
+			o.waiting[d.ID] = d.Reason
 		}
 	}
 	return o, nil

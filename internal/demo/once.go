@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
@@ -56,7 +57,8 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 	if err != nil {
 		return err
 	}
-	if err := report.Write(out, "table", r); err != nil {
+	columns, _ := chart.Terminal(out)
+	if err := report.Write(out, "table", r, columns); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n", path)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/demo/replay"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -19,8 +20,15 @@ type day struct {
 	log        []logLine
 
 	history History
-	commits []time.Duration             // instants of ticks that committed, since the start
-	frozen  map[policy.Reason]stillness // by reason, within the day itself
+	commits []time.Duration                 // instants of ticks that committed, since the start
+	frozen  map[policy.Reason]stillness     // by reason, within the day itself
+	waits   []map[workload.ID]policy.Reason // by tick: what crossings waited for
+}
+
+// waited is what a crossing of a workload waited for at an instant, as of the
+// last tick by then.
+func (d *day) waited(id workload.ID, at time.Duration) policy.Reason {
+	return d.waits[min(int(at/period), len(d.waits)-1)][id]
 }
 
 // stillness is how often, and for how many workloads at most, a reason kept
@@ -44,6 +52,7 @@ func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *en
 }
 
 func (d *day) note(at time.Duration, o outcome) {
+	d.waits = append(d.waits, o.waiting)
 	if o.committed {
 		d.commits = append(d.commits, at)
 	}

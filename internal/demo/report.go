@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
 // figures writes the figures that the project is held to, and those that the
@@ -85,7 +86,7 @@ func (d *day) opening() string {
 		}
 		most = max(most, pods)
 	}
-	return fmt.Sprintf("%d workloads with up to %s pods, looked at every %.0f minutes:\n%s after a warm-up of %.0f hours, in which the levels were learnt.\n",
+	return fmt.Sprintf("A simulated day: %d workloads with up to %s pods, looked at every %.0f\nminutes, %s after a warm-up of %.0f hours in which the levels were learnt.\n",
 		len(d.trace.Workloads), chart.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
 }
 
@@ -144,8 +145,28 @@ func (d *day) commitTable(s chart.Style) string {
 	return s.Heading("Commits on "+d.name()) + "\n" + chart.Table("lrl",
 		[]string{"committing every change", chart.Number(int64(changes)), ""},
 		[]string{"gitlatch", chart.Number(int64(commits)), fmt.Sprintf("one for every %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
-	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s\n",
-		holdUp.Minutes(), 100*c.Share, chart.Number(int64(c.Declared)), chart.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"))
+	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s%s\n",
+		holdUp.Minutes(), 100*c.Share, chart.Number(int64(c.Declared)), chart.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"), d.excuse(c))
+}
+
+// excuse says why less was declared than was needed, where that is the policy's
+// own doing.
+func (d *day) excuse(c Coverage) string {
+	if d.waited(c.Workload, c.At) != policy.ReasonBudget {
+		return ""
+	}
+	return fmt.Sprintf(";\n  its raise, not urgent, waited until %s for the budget of commits", d.clock(d.next(c)).Format("15:04"))
+}
+
+// next is when the level that fell short was left, or the end of the day.
+func (d *day) next(c Coverage) time.Duration {
+	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID == c.Workload })
+	for _, step := range d.history[i] {
+		if step.At > c.At {
+			return step.At
+		}
+	}
+	return d.trace.Length
 }
 
 func (d *day) rebuildTable(s chart.Style) string {
@@ -185,7 +206,8 @@ func (d *day) frozenTable(s chart.Style) string {
 
 func (d *day) lookAround(s chart.Style) string {
 	return s.Heading("The repository is left for you to look into") + "\n" +
-		"  git -C " + d.repository + " log --stat\n" +
-		"  git -C " + d.repository + " show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
-		"  git clone " + d.repository + " fleet && kubectl kustomize fleet/apps/tickets\n"
+		"  cd " + d.repository + "\n" +
+		"  git log --stat\n" +
+		"  git show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
+		"  git clone . ../fleet && kubectl kustomize ../fleet/apps/tickets\n"
 }

@@ -230,7 +230,8 @@ func (e *endpoint) asked() []string {
 	defer e.mu.Unlock()
 	var all []string
 	for _, r := range e.seen {
-		verb, group, resource := "list", "", ""
+		verb, group := "list", ""
+		var resource string
 		switch part := strings.Split(strings.Trim(r.URL.Path, "/"), "/"); {
 		case r.Method != http.MethodGet, r.URL.Query().Has("watch"):
 			verb = "other than get and list:"

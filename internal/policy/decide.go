@@ -76,6 +76,9 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 	hold := raiseHold(p, s)
 	if n := len(l.Up.Levels); n >= hold {
 		level := slices.Min(l.Up.Levels[n-hold:])
+		if hold == 1 {
+			return cross(level, fmt.Sprintf("1 sample rounds to %d or more: it was %d", level, s.Scale.Desired))
+		}
 		return cross(level, fmt.Sprintf("%d samples in a row round to %d or more; the last was %d", hold, level, s.Scale.Desired))
 	} else if n > 0 {
 		d.Verdict, d.Reason = Pending, ReasonNone
@@ -102,7 +105,7 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 		d.Verdict = Pending
 		d.Text = fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown))
 	case p.Bounds == ModeLatch && d.Mismatch != nil:
-		return cross(declared, fmt.Sprintf("bounds are now %d to %d", d.Mismatch.Min, d.Mismatch.Max))
+		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
 	default:
 		d.Verdict = Quiet
 		d.Text = fmt.Sprintf("%d is within the thresholds of %d", s.Scale.Desired, declared)

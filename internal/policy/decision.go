@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,6 +40,20 @@ type Decision struct {
 
 // Bounds are an autoscaler's bounds in pods; 0 is no bound.
 type Bounds struct{ Min, Max int32 }
+
+// String is the bounds as a person says them: "2 to 300", "2 and up", "up to
+// 300", "none".
+func (b Bounds) String() string {
+	switch {
+	case b == Bounds{}:
+		return "none"
+	case b.Max == 0:
+		return fmt.Sprintf("%d and up", b.Min)
+	case b.Min == 0:
+		return fmt.Sprintf("up to %d", b.Max)
+	}
+	return fmt.Sprintf("%d to %d", b.Min, b.Max)
+}
 
 // Crosses reports whether the decision is to change what git declares.
 func (d Decision) Crosses() bool { return d.Verdict == Cross }

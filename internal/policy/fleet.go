@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -27,7 +26,7 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID
 	switch {
 	case stop.Reason != ReasonNone:
 	case len(fleet.Unread) > 0:
-		stop = Stop{Reason: ReasonPartial, Text: "the cluster was read in part: " + strings.Join(fleet.Unread, "; ")}
+		stop = Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
 	case h.Drop != nil:
 		stop = Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; waiting until they recover or a person acknowledges it",
 			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
@@ -150,7 +149,11 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	gone := l.Missing.Elapsed(look.Now)
 	d.Text = fmt.Sprintf("absent for %s of %s", Span(gone), Span(g.RetireAfter))
 	if !whole {
-		d.Verdict, d.Text = Frozen, "absent from a sample that does not count: "+d.Text
+		d.Verdict = Frozen
+		d.Text = "not seen, which counts only while all of the site is read and well"
+		if gone > 0 {
+			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
+		}
 	} else if gone >= g.RetireAfter && d.From != nil {
 		d.Verdict, d.Reason = Cross, ReasonNone
 	}

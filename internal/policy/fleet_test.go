@@ -183,10 +183,10 @@ func TestClustersOfASite(t *testing.T) {
 		if h.Cluster != tt.seen {
 			t.Errorf("%s: cluster is %+v, want %+v", tt.name, h.Cluster, tt.seen)
 		}
-		for _, what := range tt.unread {
-			if tt.reason == policy.ReasonPartial && !strings.Contains(stop.Text, what) {
-				t.Errorf("%s: does not say %q: %s", tt.name, what, stop.Text)
-			}
+		// The text stands in a line for each workload that it stops: the parts are
+		// the report's to list.
+		if tt.unread != nil && tt.reason == policy.ReasonPartial && stop.Text != "the cluster was read in part" {
+			t.Errorf("%s: %s", tt.name, stop.Text)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package tick
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -58,8 +60,11 @@ func (p *pass) findConditions() {
 }
 
 func (p *pass) fleetConditions() {
-	for _, part := range p.fleet.Unread {
-		p.condition(alert.Unread, part, "this part of the cluster could not be read: "+part, "give gitlatch the rights in infra/rbac; nothing in the site is lowered until then")
+	for _, unread := range p.fleet.Unread {
+		// Why it is unread may be worded otherwise each time, and is still one
+		// condition.
+		part, why, _ := strings.Cut(unread, ": ")
+		p.condition(alert.Unread, part, part+" could not be read: "+cmp.Or(why, "no reason was given"), "give gitlatch the rights in infra/rbac; nothing in the site is lowered until then")
 	}
 	if d := p.head.Drop; d != nil {
 		p.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; no checkpoint is lowered", d.Workloads, d.Since.UTC().Format(timeFormat)),

@@ -126,4 +126,3 @@ func (p *pass) unmerged() {
 		p.condition(alert.Blocked, "proposal", fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat)), "merge it, or close it to say no")
 	}
 }
-

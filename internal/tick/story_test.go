@@ -1,6 +1,7 @@
 package tick_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -164,7 +165,7 @@ var events = map[string]func(*story, []string) error{
 		s.run()
 		s.killBefore = 0
 		if !errors.Is(s.last.err, errKilled) {
-			return fmt.Errorf("it lived: %v", s.last.err)
+			return fmt.Errorf("it lived: %w", cmp.Or(s.last.err, errors.New("without an error")))
 		}
 		return nil
 	},
@@ -485,6 +486,12 @@ func (s *story) expect(w []string) error {
 		}
 		s.sent = nil
 		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
+	case "message": // among the messages that arrived since, one that holds the words
+		var got []string
+		for _, a := range s.sent {
+			got = append(got, a.Message())
+		}
+		return contains(strings.Join(got, "\n"), w[1])
 	case "held":
 		return contains(s.last.Held, "lease is held")
 	}

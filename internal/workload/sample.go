@@ -88,8 +88,9 @@ type Fleet struct {
 	At      time.Time
 
 	// Unread names what could not be read or was read in part, as a person
-	// would say it: "deployments: forbidden". What is absent from Samples while
-	// Unread is not empty may well exist.
+	// would say it: "deployments: forbidden", with the part first, which is named
+	// the same each time. What is absent from Samples while Unread is not empty
+	// may well exist.
 	Unread []string
 
 	Samples []Sample // in the order of Compare, each ID once

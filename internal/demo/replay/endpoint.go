@@ -183,14 +183,14 @@ func resume(token string, at time.Duration) (from int, err error) {
 	return from, nil
 }
 
-var scheme, encoder = func() (*runtime.Scheme, *protobuf.Serializer) {
+var encoder = func() *protobuf.Serializer {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err) // known types of one version each
 		}
 	}
-	return s, protobuf.NewSerializer(s, s)
+	return protobuf.NewSerializer(s, s)
 }()
 
 func write(w http.ResponseWriter, code int, obj runtime.Object, inProtobuf bool) {

@@ -17,11 +17,11 @@ import (
 )
 
 // each makes an object of every workload of a kind.
-func each(t *traces.Trace, kind workload.Kind, make func(i int, w traces.Workload) runtime.Object) []runtime.Object {
+func each(t *traces.Trace, kind workload.Kind, of func(i int, w traces.Workload) runtime.Object) []runtime.Object {
 	var all []runtime.Object
 	for i, w := range t.Workloads {
 		if w.ID.Kind == kind {
-			all = append(all, make(i, w))
+			all = append(all, of(i, w))
 		}
 	}
 	return all
@@ -161,14 +161,14 @@ func object(t *traces.Trace, i int, at time.Duration) metav1.ObjectMeta {
 	w := t.Workloads[i]
 	apply := metav1.ManagedFieldsEntry{
 		Manager: "kustomize-controller", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1",
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:replicas":{},"f:template":{}}}`)},
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{},"f:template":{}}}`),
 	}
 	managed := []metav1.ManagedFieldsEntry{apply}
 	if w.Driver != workload.DrivenByNothing {
-		managed[0].FieldsV1 = &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:template":{}}}`)}
+		managed[0].FieldsV1 = metav1.NewFieldsV1(`{"f:spec":{"f:template":{}}}`)
 		managed = append(managed, metav1.ManagedFieldsEntry{
 			Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", Subresource: "scale",
-			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:replicas":{}}}`)},
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
 		})
 	}
 	return metav1.ObjectMeta{

@@ -29,8 +29,18 @@ type Store struct {
 	broken atomic.Pointer[latch.CorruptError]
 }
 
+// A BusyError says that another process has the file open: a tick, or a command
+// that looks at the state.
+type BusyError struct{ Path string }
+
+// Error names the file and what to do.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("open state %s: another gitlatch has had it open for %s: let it end, or name another file", e.Path, patience)
+}
+
 // Open opens the file at path, and makes one where there is none. A file that is
-// none of ours, or is damaged, is a latch.CorruptError.
+// none of ours, or is damaged, is a latch.CorruptError; one that another process
+// does not close in a moment is a BusyError.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path}
 	options := &bbolt.Options{
@@ -48,7 +58,7 @@ func Open(path string) (*Store, error) {
 	case err == nil:
 		err = s.view(context.Background(), s.whole)
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("open state %s: another gitlatch has had it open for %s: let it end, or name another file", path, patience)
+		return nil, &BusyError{path}
 	case errors.As(err, new(syscall.Errno)):
 		return nil, fmt.Errorf("open state: %w", err)
 	case s.broken.Load() == nil:

@@ -92,7 +92,8 @@ func TestFileInUseSaysSo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	open(t, path)
 	_, err := bolt.Open(path)
-	if err == nil || !strings.Contains(err.Error(), "another gitlatch has had it open") {
+	var busy *bolt.BusyError
+	if !errors.As(err, &busy) || busy.Path != path || !strings.Contains(err.Error(), "another gitlatch has had it open") {
 		t.Errorf("error is %v", err)
 	}
 	if errors.As(err, new(*latch.CorruptError)) {

@@ -71,7 +71,7 @@ func (r *Repository) renew(ctx context.Context, c repo.Commit) (string, error) {
 	defer func() {
 		ctx, cancel := grace(ctx)
 		defer cancel()
-		r.remove(ctx, beside) // the next one removes it otherwise
+		_, _ = r.remove(ctx, beside) // the next one removes it otherwise
 	}()
 	id, err := r.beside(ctx, beside, c)
 	if err != nil {

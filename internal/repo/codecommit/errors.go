@@ -15,7 +15,6 @@ var (
 	noRepository = []string{"RepositoryDoesNotExistException"}
 	noBranch     = []string{"BranchDoesNotExistException", "ReferenceDoesNotExistException"}
 	branchExists = []string{"BranchNameExistsException"}
-	outdated     = []string{"ParentCommitIdOutdatedException", "ConcurrentReferenceUpdateException"}
 	noChange     = []string{"NoChangeException", "SameFileContentException"}
 	closed       = []string{"PullRequestAlreadyClosedException"}
 	tooMany      = []string{"MaximumFileEntriesExceededException"}

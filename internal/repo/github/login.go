@@ -107,7 +107,7 @@ func (t *tokens) explain(err error) error {
 	}
 	defer failed.Response.Body.Close()
 	var said struct{ Message string }
-	json.NewDecoder(io.LimitReader(failed.Response.Body, 10_000)).Decode(&said)
+	_ = json.NewDecoder(io.LimitReader(failed.Response.Body, 10_000)).Decode(&said) // its status says enough
 	advice := map[int]string{
 		http.StatusUnauthorized:        "appId and privateKey do not belong together, or the key was revoked",
 		http.StatusForbidden:           "the installation is suspended, or may not be used",
@@ -145,11 +145,11 @@ func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil || !l.renew(r.Context(), token) {
 		return answer, err
 	}
-	fresh, err := l.get(r.Context())
-	if err != nil {
-		return answer, nil // which says the same, of the request that was made
+	fresh, _ := l.get(r.Context())
+	if fresh == "" {
+		return answer, nil // which says what get does, of the request that was made
 	}
-	io.CopyN(io.Discard, answer.Body, 64<<10)
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
 	answer.Body.Close()
 	if r.GetBody != nil {
 		again, err := r.GetBody()

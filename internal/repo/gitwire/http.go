@@ -124,11 +124,12 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 		return nil, silence{err}
 	}
 	if answer.StatusCode != http.StatusOK {
-		defer drain(answer.Body)
-		return nil, status(answer)
+		said := status(answer)
+		_ = body{answer.Body}.Close() // nothing of it is used
+		return nil, said
 	}
 	if got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); got != want {
-		drain(answer.Body)
+		_ = body{answer.Body}.Close() // nothing of it is used
 		return nil, fmt.Errorf("the server answers %q, which is not git: is the url that of a repository?", got)
 	}
 	return body{answer.Body}, nil
@@ -137,11 +138,9 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 // A body drains what is left on Close, so that the connection can be used again.
 type body struct{ io.ReadCloser }
 
-func (b body) Close() error { return drain(b.ReadCloser) }
-
-func drain(r io.ReadCloser) error {
-	io.CopyN(io.Discard, r, 64<<10)
-	return r.Close()
+func (b body) Close() error {
+	_, _ = io.CopyN(io.Discard, b.ReadCloser, 64<<10) // else the connection is closed
+	return b.ReadCloser.Close()
 }
 
 func status(answer *http.Response) error {

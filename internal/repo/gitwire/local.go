@@ -20,8 +20,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// local is a repository on this machine's disk, read and written in place: its
-// hooks do not run.
+// local is a repository on this machine's disk, read and written in place. Hooks
+// do not run: one with a hook that might decline is not pushed to.
 type local struct {
 	path string // as it was configured
 	dir  string // where HEAD and refs are
@@ -134,6 +134,9 @@ func (l *local) push(ctx context.Context, branch plumbing.ReferenceName, old plu
 	if head, err := os.ReadFile(filepath.Join(l.dir, "HEAD")); !l.bare && err == nil &&
 		strings.TrimSpace(string(head)) == "ref: "+string(branch) {
 		return &refusal{words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", branch.Short(), l.path), final: true}
+	}
+	if err := l.declines(); err != nil {
+		return err
 	}
 	for _, obj := range made {
 		if _, err := l.disk.SetEncodedObject(encoded(obj)); err != nil {

@@ -1,9 +1,11 @@
 package gitwire_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,5 +85,72 @@ func TestALockLeftBehindIsNamed(t *testing.T) {
 	}
 	if _, err := os.Stat(lock); err != nil {
 		t.Errorf("another's lock was removed: %v", err)
+	}
+}
+
+// Hooks are git's to run. One that might decline the push is not gone round, and
+// git agrees on where it is looked for.
+func TestAHookThatMightDeclineIsNotGoneRound(t *testing.T) {
+	t.Parallel()
+	elsewhere := t.TempDir()
+	for _, c := range []struct {
+		name, path string // of the hook, from the repository
+		folder     string // core.hooksPath
+		mode       os.FileMode
+		refused    bool
+	}{
+		{"pre-receive", "hooks/pre-receive", "", 0o755, true},
+		{"update", "hooks/update", "", 0o755, true},
+		{"reference-transaction", "hooks/reference-transaction", "", 0o755, true},
+		{"of the owner alone", "hooks/update", "", 0o700, true},
+		{"in a folder of its own", "policies/update", "policies", 0o755, true},
+		{"in a folder elsewhere", filepath.Join(elsewhere, "update"), elsewhere, 0o755, true},
+		{"not where hooks are", "hooks/update", "policies", 0o755, false},
+		{"not executable", "hooks/update", "", 0o644, false},
+		{"a sample", "hooks/update.sample", "", 0o755, false},
+		{"one that only hears of it", "hooks/post-receive", "", 0o755, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			o := gitserver.NewOrigin(t, t.TempDir(), site(1))
+			clone := filepath.Join(t.TempDir(), "clone")
+			o.Git(t, "clone", "--quiet", o.Dir, clone)
+			if c.folder != "" {
+				o.Config(t, "core.hooksPath", c.folder)
+			}
+			hook := c.path
+			if !filepath.IsAbs(hook) {
+				hook = filepath.Join(o.Dir, hook)
+			}
+			must(t, os.MkdirAll(filepath.Dir(hook), 0o755))
+			must(t, os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), c.mode))
+			tip := o.Tip("main")
+
+			tries := 1
+			r := open(t, gitwire.Options{URL: o.Dir, Pause: func(context.Context, int) error { tries++; return nil }})
+			id, err := r.Commit(t.Context(), edit(tip, "a", "1"))
+			var refused *repo.RefusedError
+			switch {
+			case !c.refused && (err != nil || o.Tip("main") != id):
+				t.Errorf("commit: %s, %v", id, err)
+			case c.refused && (!errors.As(err, &refused) || !strings.Contains(refused.Why, hook) || !strings.Contains(refused.Why, "server")):
+				t.Errorf("commit: %v, want a RefusedError that names %s", err, hook)
+			case c.refused && (o.Tip("main") != tip || tries != 1):
+				t.Errorf("the branch moved, or %d tries were made", tries)
+			}
+
+			push := exec.CommandContext(t.Context(), "git", "-C", clone, "push", "--quiet", "origin", "main:refs/heads/probe")
+			push.Env = gitserver.Environ()
+			if out, err := push.CombinedOutput(); (err != nil) != c.refused {
+				t.Errorf("git's own push: %v, %s", err, out)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

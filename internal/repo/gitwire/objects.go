@@ -113,7 +113,7 @@ func pack(w io.Writer, objs []object) error {
 func encoded(obj object) plumbing.EncodedObject {
 	m := &plumbing.MemoryObject{}
 	m.SetType(obj.kind)
-	m.Write(obj.data) // never fails
+	_, _ = m.Write(obj.data) // never fails
 	return m
 }
 

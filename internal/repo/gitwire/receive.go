@@ -60,7 +60,7 @@ func report(answer io.Reader) error {
 		case p.kind == flush && status == "":
 			return errors.New("the report of the push does not name the branch")
 		case p.kind == flush:
-			io.Copy(io.Discard, out) // hooks may speak after the report
+			_, _ = io.Copy(io.Discard, out) // hooks may speak after the report
 			return refused(status, out.words.String())
 		case strings.HasPrefix(line, "unpack ") && line != "unpack ok", strings.HasPrefix(line, "ng "):
 			if status == "" || status == "ok" {

@@ -5,6 +5,7 @@ package codecommit
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -141,19 +142,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.Unmarshal(body, &named) // what is wrong with it, the operation says
 	answer, err := s.answer(operation, body)
 	call := Call{Operation: operation, Repository: named.RepositoryName, Branch: named.BranchName}
-	if err, ok := err.(*apiError); ok {
-		call.Error = err.Type
+	var failed *apiError
+	if errors.As(err, &failed) {
+		call.Error = failed.Type
 	}
 	s.set(func() { s.calls = append(s.calls, call) })
-	switch err := err.(type) {
-	case nil:
+	switch {
+	case err == nil:
 		write(w, http.StatusOK, answer)
-	case *apiError:
+	case failed != nil:
 		status := http.StatusBadRequest
-		if err.Type == string(Broken) {
+		if failed.Type == string(Broken) {
 			status = http.StatusInternalServerError
 		}
-		write(w, status, err)
+		write(w, status, failed)
 	default:
 		panic(http.ErrAbortHandler)
 	}

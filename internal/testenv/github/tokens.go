@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,9 +15,9 @@ import (
 // mint hands out a token to an App that proves to be it.
 func (s *Server) mint(r request) (int, any) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	switch err := s.app.proves(token, time.Now()); {
-	case err != nil:
-		return http.StatusUnauthorized, m{"message": err.Error(), "documentation_url": "https://docs.github.com/rest", "status": "401"}
+	switch doubt := s.app.proves(token, time.Now()); {
+	case doubt != "":
+		return http.StatusUnauthorized, m{"message": doubt, "documentation_url": "https://docs.github.com/rest", "status": "401"}
 	case r.PathValue("installation_id") != fmt.Sprint(s.app.InstallationID):
 		return notFound()
 	case s.suspended:
@@ -39,17 +38,20 @@ func (s *Server) mint(r request) (int, any) {
 	}
 }
 
+const undecoded = "A JSON web token could not be decoded"
+
 // proves checks a JSON web token as GitHub does: signed by the App's key, of its
-// id, and not for longer than ten minutes.
-func (a App) proves(token string, now time.Time) error {
+// id, and not for longer than ten minutes. It returns GitHub's words where it
+// does not prove that, else "".
+func (a App) proves(token string, now time.Time) string {
 	part := strings.Split(token, ".")
 	if len(part) != 3 || a.Key == nil {
-		return errors.New("A JSON web token could not be decoded")
+		return undecoded
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(part[2])
 	sum := sha256.Sum256([]byte(part[0] + "." + part[1]))
 	if err != nil || rsa.VerifyPKCS1v15(a.Key, crypto.SHA256, sum[:], signature) != nil {
-		return errors.New("A JSON web token could not be decoded")
+		return undecoded
 	}
 	text, _ := base64.RawURLEncoding.DecodeString(part[1])
 	var claims struct {
@@ -57,10 +59,10 @@ func (a App) proves(token string, now time.Time) error {
 		Iat, Exp int64
 	}
 	if err := json.Unmarshal(text, &claims); err != nil || fmt.Sprint(claims.Iss) != fmt.Sprint(a.ID) {
-		return errors.New("'Issuer' claim ('iss') must be an Integer that is the App's id")
+		return "'Issuer' claim ('iss') must be an Integer that is the App's id"
 	}
 	if claims.Exp < now.Unix() || claims.Exp > now.Add(11*time.Minute).Unix() || claims.Iat > now.Unix() {
-		return errors.New("'Expiration time' claim ('exp') is too far in the future")
+		return "'Expiration time' claim ('exp') is too far in the future"
 	}
-	return nil
+	return ""
 }

@@ -19,7 +19,7 @@ import (
 // later.
 var Epoch = time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
 
-// Removed, as the content of a file, removes the file.
+// Removed is the content of a file that a change removes.
 const Removed = "\x00removed"
 
 // An Origin is a bare repository on disk that a test handles with git itself,

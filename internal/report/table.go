@@ -1,0 +1,175 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+// table is the report for a person: what is not quiet, and a line of counts.
+func (d Document) table(out io.Writer, columns int) error {
+	if d.Held != "" {
+		_, err := fmt.Fprintln(out, d.Held+": nothing to do")
+		return err
+	}
+	if err := d.Brief().rows(out, columns); err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(d.leftOut())
+	for _, n := range d.Notices {
+		fmt.Fprintf(&b, "%s %s: %s\n", n.Kind, n.Subject, n.Text)
+	}
+	if d.Stop != nil {
+		stopped := "lowered"
+		if d.Stop.All {
+			stopped = "changed"
+		}
+		fmt.Fprintf(&b, "nothing is %s (%s): %s\n", stopped, d.Stop.Reason, d.Stop.Text)
+	}
+	if d.Proposal != nil {
+		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
+	}
+	for _, a := range d.Alerts {
+		fmt.Fprintf(&b, "alert: %s\n", a)
+	}
+	switch {
+	case d.Commit == nil && d.Mode == "observe":
+		b.WriteString("mode is observe: nothing is written to git\n")
+	case d.Commit == nil && d.Proposal == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Verdict == string(policy.Cross) }):
+		b.WriteString("what crosses could not be committed\n")
+	case d.Commit == nil && d.Proposal == nil:
+		b.WriteString("no threshold was crossed: no commit\n")
+	case d.Commit == nil:
+	case d.DryRun:
+		fmt.Fprintf(&b, "would commit: %s\n", d.Commit.Subject)
+	default:
+		fmt.Fprintf(&b, "commit %s: %s\n", d.Commit.ID, d.Commit.Subject)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// rows are the workloads, a line each and a column a fact. What is why is folded
+// below itself.
+func (d Document) rows(out io.Writer, columns int) error {
+	if len(d.Workloads) == 0 {
+		return nil
+	}
+	rows := [][]string{{"WORKLOAD", "REPLICAS", "DECLARED", "DECISION", "WHY"}}
+	for _, w := range d.Workloads {
+		rows = append(rows, []string{w.name(), number(w.Replicas), number(w.Declared), w.decision(), w.why()})
+	}
+	const gap = 2
+	why := len(rows[0]) - 1
+	room := columns
+	for c := range why {
+		widest := slices.MaxFunc(rows, func(a, b []string) int { return cmp.Compare(len(a[c]), len(b[c])) })
+		room -= len(widest[c]) + gap
+	}
+	t := tabwriter.NewWriter(out, 0, 0, gap, ' ', 0)
+	for _, row := range rows {
+		facts := strings.Join(row[:why], "\t")
+		lines := []string{row[why]}
+		if columns > 0 {
+			lines = fold(row[why], room)
+		}
+		for _, line := range lines {
+			fmt.Fprintf(t, "%s\t%s\n", facts, line)
+			facts = strings.Repeat("\t", why-1)
+		}
+	}
+	return t.Flush()
+}
+
+// narrowest is the width below which text is not folded further: names of
+// workloads leave little room on a narrow terminal.
+const narrowest = 24
+
+// fold breaks a text between words into lines of at most width.
+func fold(text string, width int) (lines []string) {
+	width = max(width, narrowest)
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
+
+// leftOut is a line that counts the workloads of which there is nothing to say.
+func (d Document) leftOut() string {
+	shown, quiet, skipped := len(d.Brief().Workloads), 0, map[string]int{}
+	for _, w := range d.Workloads {
+		switch w.Verdict {
+		case string(policy.Skip):
+			skipped[w.Reason]++
+		case string(policy.Quiet):
+			if w.Mismatch == nil {
+				quiet++
+			}
+		}
+	}
+	if len(d.Workloads) == shown {
+		return ""
+	}
+	text := fmt.Sprintf("%d quiet", quiet)
+	if skips := len(d.Workloads) - shown - quiet; skips > 0 {
+		reasons := slices.SortedFunc(maps.Keys(skipped), func(a, b string) int {
+			return cmp.Or(cmp.Compare(skipped[b], skipped[a]), cmp.Compare(a, b))
+		})
+		for i, r := range reasons {
+			reasons[i] = fmt.Sprintf("%s %d", r, skipped[r])
+		}
+		text += fmt.Sprintf(", %d not latched: %s", skips, strings.Join(reasons, ", "))
+	}
+	return text + "; tick -o json lists all\n"
+}
+
+// name is the workload as people call it; only what is no Deployment says its
+// kind.
+func (w Workload) name() string {
+	if w.Kind == "deployment" {
+		return w.Namespace + "/" + w.Name
+	}
+	return w.Namespace + "/" + w.Kind + "/" + w.Name
+}
+
+func (w Workload) decision() string {
+	if w.Verdict == "cross" && w.To != nil {
+		return "cross to " + number(w.To)
+	}
+	return w.Verdict
+}
+
+func (w Workload) why() string {
+	why := w.Text
+	if w.Mismatch != nil {
+		why += fmt.Sprintf("; live bounds differ from git's: %s", policy.Bounds(*w.Mismatch))
+	}
+	if w.Capped {
+		why += "; capped by git"
+	}
+	return why
+}
+
+func number(n *int32) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.Itoa(int(*n))
+}
