@@ -212,13 +212,16 @@ func (c *cloud) try(ctx context.Context, method, path, body string) ([]byte, err
 	return text, err
 }
 
-// namespace makes a namespace with Deployments of one pod each.
-func (c *cloud) namespace(t *testing.T, name string, deployments ...string) {
+// namespace makes a namespace with a Deployment of one pod.
+func (c *cloud) namespace(t *testing.T, name, deployment string) {
 	t.Helper()
 	c.ask(t, http.MethodPost, "/api/v1/namespaces", "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+"}\n")
-	for _, d := range deployments {
-		c.ask(t, http.MethodPost, "/apis/apps/v1/namespaces/"+name+"/deployments", controlplane.Workload("Deployment", name, d))
-	}
+	c.deployment(t, name, deployment)
+}
+
+func (c *cloud) deployment(t *testing.T, namespace, name string) {
+	t.Helper()
+	c.ask(t, http.MethodPost, "/apis/apps/v1/namespaces/"+namespace+"/deployments", controlplane.Workload("Deployment", namespace, name))
 }
 
 // rolls makes a Deployment whose rollout stays in flight.

@@ -129,6 +129,7 @@ func (s *stack) followed(t *testing.T) {
 // rebased has the base move under it: beside the site, which is nothing to it,
 // and within, where a person's edit must survive.
 func (s *stack) rebased(t *testing.T) {
+	s.deployment(t, s.name, "api")
 	s.scale(t, s.name, "api", 3)
 	s.merge(t, proposed(t, s.ticks(t)))
 	told(t, s.ticks(t), "merged")

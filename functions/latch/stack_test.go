@@ -75,8 +75,8 @@ policies:
 default: {scale: ignore}
 `
 
-// deploy deploys a stack over a namespace with the Deployments web and api, of
-// which the first is latched once it is scaled.
+// deploy deploys a stack over a namespace with the Deployment web, which is
+// latched once it is scaled.
 func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	t.Helper()
 	s := &stack{cloud: c, plan: p, role: "arn:aws:iam::" + account + ":role/" + p.name}
@@ -120,7 +120,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	}
 	c.enter(t, entry, group)
 	s.renew(t)
-	c.namespace(t, p.name, "web", "api")
+	c.namespace(t, p.name, "web")
 	t.Cleanup(s.note)
 	return s
 }

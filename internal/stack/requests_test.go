@@ -104,6 +104,7 @@ var requests = []request{
 	{"delete the branch", deny, "codecommit", "LatchRole", "", "codecommit:DeleteBranch", repositories + "fleet", "", reference("checkpoints/live")},
 	{"propose", allow, "codecommit by proposal", "LatchRole", "", "codecommit:CreatePullRequest", repositories + "fleet", "", nil},
 	{"commit to the proposal", allow, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("gitlatch/prod-ap")},
+	{"make the proposal anew beside its branch", allow, "codecommit by proposal", "LatchRole", "", "codecommit:CreateBranch", repositories + "fleet", "", reference("gitlatch/prod-ap.next")},
 	{"remove the proposal's branch", allow, "codecommit by proposal", "LatchRole", "", "codecommit:DeleteBranch", repositories + "fleet", "", reference("gitlatch/prod-ap")},
 	{"commit to another site's proposal", deny, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("gitlatch/prod-us")},
 	{"commit past the people who review", deny, "codecommit by proposal", "LatchRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},

@@ -277,3 +277,27 @@ func TestCredentialsDoNotFollowARedirect(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A token that was good a moment ago is refused because the App gets no other:
+// that is what is said, by git and by the API.
+func TestATokenThatCannotBeRenewedSaysWhy(t *testing.T) {
+	t.Parallel()
+	s, _ := shop(t, map[string]string{"a": "1"})
+	r, p := open(t, s, app)
+	if _, _, err := r.Heads(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Suspend()
+	_, _, git := r.Heads(t.Context())
+	s.Resume()
+	if _, _, err := r.Heads(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Suspend()
+	_, rest := p.Find(t.Context(), proposed)
+	for _, err := range []error{git, rest} {
+		if err == nil || !strings.Contains(err.Error(), "answers 401") || !strings.Contains(err.Error(), "get a token for App 7: GitHub answers 403, the installation is suspended") {
+			t.Errorf("error %v", err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
@@ -145,9 +146,9 @@ func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil || !l.renew(r.Context(), token) {
 		return answer, err
 	}
-	fresh, _ := l.get(r.Context())
-	if fresh == "" {
-		return answer, nil // which says what get does, of the request that was made
+	fresh, failed := l.get(r.Context())
+	if failed != nil {
+		return because(answer, failed), nil
 	}
 	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // so that the connection can be used again
 	answer.Body.Close()
@@ -160,6 +161,22 @@ func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = again
 	}
 	return l.send(r, fresh)
+}
+
+// because is a refusal, which is of the request that was made, in the words of
+// why there is no other token to show.
+func because(answer *http.Response, why error) *http.Response {
+	words := why.Error()
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") {
+		text, err := json.Marshal(map[string]string{"message": words})
+		if err != nil {
+			return answer
+		}
+		words = string(text)
+	}
+	answer.Body.Close()
+	answer.Body, answer.ContentLength = io.NopCloser(strings.NewReader(words)), int64(len(words))
+	return answer
 }
 
 func (l *login) send(r *http.Request, token string) (*http.Response, error) {
