@@ -2,11 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/report"
 )
 
 // TestOnAWS runs the built bootstrap with all that it is deployed among: login
@@ -17,54 +23,87 @@ func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
 	t.Run("sites", func(t *testing.T) {
-		c.wholeTicks(t)
-	})
-}
-
-// wholeTicks takes each host through a first checkpoint, a surge, and a host
-// that refuses.
-func (c *cloud) wholeTicks(t *testing.T) {
-	for _, p := range []plan{
-		{name: "tick-codecommit", provider: "codecommit", mode: "direct"},
-		{name: "tick-github", provider: "github", mode: "direct"},
-		{name: "tick-spoke", provider: "spoke", mode: "direct"},
-	} {
-		p.holds = "down: 0s" // two samples up, as by default
-		t.Run(p.name, func(t *testing.T) {
+		for _, p := range []plan{
+			{name: "codecommit-direct", provider: "codecommit", mode: "direct"},
+			{name: "codecommit-proposal", provider: "codecommit", mode: "proposal"},
+			{name: "github-direct", provider: "github", mode: "direct"},
+			{name: "github-proposal", provider: "github", mode: "proposal"},
+			{name: "spoke-direct", provider: "spoke", mode: "direct"},
+			{name: "spoke-proposal", provider: "spoke", mode: "proposal"},
+		} {
+			p.hold = "down: 0s" // two samples up, as by default
+			t.Run(p.name, func(t *testing.T) {
+				t.Parallel()
+				s := c.deploy(t, p)
+				s.first(t)
+				if p.mode == "direct" {
+					s.surges(t)
+				}
+				s.refused(t)
+				s.remembers(t)
+			})
+		}
+		for _, provider := range []string{"codecommit", "github", "spoke"} {
+			t.Run(provider+"-retired", func(t *testing.T) {
+				t.Parallel()
+				c.deploy(t, plan{name: provider + "-retired", provider: provider, mode: "direct"}).retires(t)
+			})
+		}
+		t.Run("metrics", func(t *testing.T) {
 			t.Parallel()
-			c.deploy(t, p).wholeDirect(t)
+			c.deploy(t, plan{name: "metrics", provider: "codecommit", mode: "direct"}).counts(t)
 		})
-	}
+		c.lives(t)
+		c.troubles(t)
+		c.survives(t)
+	})
+	t.Run("operations seen are those that are granted", c.operations)
+	t.Run("rights seen are those of the role", c.rights)
 }
 
-func (s *stack) wholeDirect(t *testing.T) {
+// first makes a site's first checkpoint.
+func (s *stack) first(t *testing.T) {
+	t.Helper()
 	s.scales(t, 2)
-	if first := s.ticks(t); first.Commit != nil {
-		t.Fatalf("after one sample: %+v", first.Commit)
+	begin := s.origin.Tip("main")
+	if one := s.ticks(t); one.Commit != nil || one.Proposal != nil {
+		t.Fatalf("after one sample: commit %+v, proposal %+v", one.Commit, one.Proposal)
 	}
 	s.declares(t, 0)
-	second := s.ticks(t)
-	if second.Commit == nil || second.Commit.ID != s.origin.Tip("main") || second.Proposal != nil {
-		t.Fatalf("commit %+v, proposal %+v, tip %s", second.Commit, second.Proposal, s.origin.Tip("main"))
+	title := "latch(" + s.name + "): " + s.name + "/web new -> 2"
+	switch two := s.ticks(t); s.mode {
+	case "direct":
+		if two.Commit == nil || two.Commit.ID != s.origin.Tip("main") || two.Proposal != nil {
+			t.Fatalf("commit %+v, proposal %+v, tip %s", two.Commit, two.Proposal, s.origin.Tip("main"))
+		}
+		if log := s.origin.Log(t, "main"); len(log) != 2 || log[0] != title {
+			t.Errorf("log %q", log)
+		}
+	default:
+		id := proposed(t, two)
+		if two.Commit != nil || s.origin.Tip("main") != begin {
+			t.Fatalf("commit %+v", two.Commit)
+		}
+		if got, body, _ := s.host.Words(t, id); got != title || !strings.Contains(body, "| "+s.name+"/deployment/web | new | 2 |") {
+			t.Errorf("title %q, body\n%s", got, body)
+		}
+		s.declares(t, 0)
+		s.host.Merge(t, id, s.github != nil)
+		told(t, s.ticks(t), "merged")
 	}
 	s.declares(t, 2)
-	if log := s.origin.Log(t, "main"); len(log) != 2 || log[0] != "latch("+s.name+"): "+s.name+"/web new -> 2" {
-		t.Errorf("log %q", log)
-	}
 	s.silent(t)
+}
 
+// surges needs ten times what is declared.
+func (s *stack) surges(t *testing.T) {
+	t.Helper()
 	s.scales(t, 21)
 	s.ticks(t)
 	if surged := s.ticks(t); surged.Commit == nil || len(surged.Alerts) != 1 {
-		t.Fatalf("surge: commit %+v, alerts %q", surged.Commit, surged.Alerts)
+		t.Fatalf("commit %+v, alerts %q", surged.Commit, surged.Alerts)
 	}
 	s.declares(t, 50)
-	s.surgeIsTold(t)
-}
-
-// surgeIsTold reads the message of a surge in each of its forms.
-func (s *stack) surgeIsTold(t *testing.T) {
-	t.Helper()
 	subject := s.name + "/deployment/web"
 	got := s.expect(t, alert.Surge, alert.Raised)
 	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || !strings.Contains(got.Text, "went from 2 to 50 in one step") {
@@ -78,6 +117,158 @@ func (s *stack) surgeIsTold(t *testing.T) {
 	text := s.texts(t)
 	if !strings.HasPrefix(text, "gitlatch "+s.name+": surge "+subject+" raised\n") || !strings.Contains(text, "What to do: if the need is real, nothing.") {
 		t.Errorf("text %q", text)
+	}
+}
+
+// refused has the host take nothing for two ticks: one alert, and one that it is
+// over.
+func (s *stack) refused(t *testing.T) {
+	t.Helper()
+	before := s.latch(t).Declared.Replicas
+	s.scales(t, 60)
+	s.ticks(t)
+	s.refuse(t, true)
+	for range 2 {
+		s.fails(t, map[string]string{"direct": "publish: ", "proposal": "propose: "}[s.mode])
+		s.declares(t, before)
+	}
+	raised := s.expect(t, alert.Blocked, alert.Raised)
+	if raised.Severity != alert.Critical || raised.Do == "" {
+		t.Errorf("alert %+v", raised.Alert)
+	}
+	s.refuse(t, false)
+	answer := s.ticks(t)
+	if s.mode == "proposal" {
+		s.host.Merge(t, proposed(t, answer), s.github != nil)
+		s.ticks(t)
+	}
+	s.declares(t, 100)
+	over := s.expect(t, alert.Blocked, alert.Resolved)
+	if over.Since != raised.At || over.ID == raised.ID || !strings.Contains(s.texts(t), "This is over; it began at ") {
+		t.Errorf("raised %+v, resolved %+v, text %q", raised.Alert, over.Alert, s.texts(t))
+	}
+	s.silent(t)
+}
+
+// refuse makes the host take no commits, or no pull requests.
+func (s *stack) refuse(t *testing.T, on bool) {
+	t.Helper()
+	const open = "POST /repos/{owner}/{repo}/pulls"
+	words := map[bool]string{true: "with an explicit deny in an identity-based policy"}[on]
+	switch {
+	case s.codecommit != nil && s.mode == "direct":
+		s.codecommit.Deny("CreateCommit", words)
+	case s.codecommit != nil:
+		s.codecommit.Deny("CreatePullRequest", words)
+	case s.mode == "direct":
+		s.origin.Decline(t, map[bool]string{true: "error: GH006: Protected branch update failed for refs/heads/main."}[on])
+	case on:
+		s.github.Deny(open)
+	default:
+		s.github.Allow(open)
+	}
+}
+
+// remembers starts another environment, which finds in the table what the last
+// one knew: it has nothing to adopt and nothing to say.
+func (s *stack) remembers(t *testing.T) {
+	t.Helper()
+	tip := s.origin.Tip("main")
+	s.start(t)
+	if again := s.ticks(t); again.Commit != nil || again.Proposal != nil || len(again.Notices) > 0 || s.origin.Tip("main") != tip {
+		t.Errorf("a new environment: %+v", again)
+	}
+}
+
+// retires removes the entry of a workload that is gone.
+func (s *stack) retires(t *testing.T) {
+	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(s.origin.Show(t, "main", "gitlatch.yaml"), "guards: {", "guards: {retire: {after: 1s}, ", 1)}, "retire soon")
+	s.scales(t, 3)
+	s.ticks(t)
+	s.declares(t, 5)
+	s.ask(t, http.MethodDelete, "/apis/apps/v1/namespaces/"+s.name+"/deployments/web", "")
+	deadline := time.Now().Add(time.Minute)
+	for answer := s.ticks(t); answer.Commit == nil; answer = s.ticks(t) {
+		if time.Now().After(deadline) {
+			t.Fatalf("answer %+v", answer)
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+	if log := s.origin.Log(t, "main"); !strings.HasSuffix(log[0], "/web 5 -> retired") {
+		t.Errorf("log %q", log)
+	}
+	s.declares(t, 0)
+}
+
+// counts counts lines of metrics: one of each tick that came to its end, and
+// none of a dry run, of one that found the lease held, and of one that failed.
+func (s *stack) counts(t *testing.T) {
+	s.scales(t, 3)
+	none := func(what, event string) (report.Document, error) {
+		t.Helper()
+		before, tip := len(s.gateway.Calls()), s.origin.Tip("main")
+		answer, r := s.send(t, event)
+		if got := heartbeats(t, s.name, r.Logs); got != 0 || s.origin.Tip("main") != tip {
+			t.Errorf("%s: %d lines of metrics in\n%s", what, got, r.Logs)
+		}
+		for _, call := range s.gateway.Calls()[before:] {
+			if what != "failed" && call.Operation == "dynamodb:UpdateItem" {
+				t.Errorf("%s: it wrote state", what)
+			}
+		}
+		if r.Error != nil {
+			return answer, r.Error
+		}
+		return answer, nil
+	}
+	if dry, err := none("dry run", "on-demand"); err != nil || !dry.DryRun || dry.Commit == nil {
+		t.Errorf("dry run: %+v, error %v", dry, err)
+	}
+	store, now := dynamo.Open(dynamo.Options{Table: table, Client: s.state.Client()}), time.Now()
+	lease, err := store.Acquire(t.Context(), s.name, "another", now, now.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := none("held", "scheduler"); err != nil || !strings.Contains(held.Held, "is held by another until") {
+		t.Errorf("held: %+v, error %v", held, err)
+	}
+	if err := store.Release(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	s.gateway.Instead("dynamodb:Query", denied("dynamodb:Query"))
+	if _, err := none("failed", "scheduler"); err == nil {
+		t.Error("it did not fail")
+	}
+	s.gateway.Instead("dynamodb:Query", nil)
+	s.ticks(t) // which counts one
+	s.declares(t, 5)
+}
+
+// pullRequest finds the id of one in where people see it.
+var pullRequest = regexp.MustCompile(`/pull(?:-requests)?/([0-9]+)`)
+
+// proposed returns the id of the pull request that a tick opened or changed.
+func proposed(t *testing.T, answer report.Document) string {
+	t.Helper()
+	if answer.Proposal == nil {
+		t.Fatalf("nothing is proposed: %+v", answer)
+	}
+	found := pullRequest.FindStringSubmatch(answer.Proposal.URL)
+	if found == nil {
+		t.Fatalf("no pull request in %q", answer.Proposal.URL)
+	}
+	return found[1]
+}
+
+// told fails the test unless a tick has notices of just these kinds.
+func told(t *testing.T, answer report.Document, kinds ...string) {
+	t.Helper()
+	var got []string
+	for _, n := range answer.Notices {
+		got = append(got, n.Kind)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(kinds) {
+		t.Errorf("notices %+v, want %v", answer.Notices, kinds)
 	}
 }
 

@@ -31,11 +31,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
-// The accounts and the cluster of these tests.
+// The accounts and the cluster of these tests, and the group that its access
+// entries give.
 const (
 	account      = "123456789012"
 	spokeAccount = "444455556666"
 	cluster      = "prod-eu"
+	group        = eks.Group
 )
 
 // A cloud is what all sites of these tests share: one cluster, which is logged
@@ -95,6 +97,7 @@ func startCloud(t *testing.T) *cloud {
 	}
 	c.secret = appSecret(t, string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(c.appKey)})))
 	c.table(t, table, "pk", "sk")
+	c.rolls(t)
 	c.binary = runtimeapi.Build(t, ".")
 	c.config = configOf(t, read(t, "../../template.yaml"))
 	return c
@@ -106,7 +109,7 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-  - {level: Metadata, userGroups: ["` + eks.Group + `"]}
+  - {level: Metadata, userGroups: ["` + group + `"]}
   - level: None
 `
 
@@ -216,6 +219,14 @@ func (c *cloud) namespace(t *testing.T, name string, deployments ...string) {
 	for _, d := range deployments {
 		c.ask(t, http.MethodPost, "/apis/apps/v1/namespaces/"+name+"/deployments", controlplane.Workload("Deployment", name, d))
 	}
+}
+
+// rolls makes a Deployment whose rollout stays in flight.
+func (c *cloud) rolls(t *testing.T) {
+	t.Helper()
+	c.namespace(t, "rolling", "web")
+	c.ask(t, http.MethodPatch, "/apis/apps/v1/namespaces/rolling/deployments/web",
+		`{"spec": {"paused": true, "template": {"metadata": {"labels": {"changed": "yes"}}}}}`)
 }
 
 // scale writes a count through /scale, and waits until it is at rest.

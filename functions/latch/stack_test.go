@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/report"
@@ -37,10 +36,8 @@ type plan struct {
 	// with the cluster in another account.
 	provider string
 	mode     string // direct or proposal
-	// holds is how long the policy holds; "" is no longer than a sample.
-	holds string
-	// without is what the role lacks at first: an access entry.
-	without bool
+	// hold is that of the policy; "" is no longer than a sample.
+	hold string
 }
 
 // A host has the site's repository and its pull requests.
@@ -105,8 +102,8 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 		hosted = fmt.Sprintf(`github: {repository: "%s/%s", %sSecret: "%s", apiURL: "%s"}`, github.Owner, p.name, login, s.secretName(), s.github.APIURL())
 	}
 	hold := "up: 1, down: 0s"
-	if p.holds != "" {
-		hold = p.holds
+	if p.hold != "" {
+		hold = p.hold
 	}
 	s.origin = s.host.Create(t, p.name, map[string]string{"gitlatch.yaml": fmt.Sprintf(policyOf, p.name, hold), "README": "of people\n"})
 	s.gateway = gateway.Start(t, services)
@@ -121,11 +118,8 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 		c.eks.Role(entry, "external-"+p.name)
 		s.filled["Assume"] = fmt.Sprintf(`, roleArn: "%s", externalId: "external-%s"`, entry, p.name)
 	}
-	if !p.without {
-		c.enter(t, entry, eks.Group)
-	}
-	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + p.name + "/gitlatch")
-	s.start(t)
+	c.enter(t, entry, group)
+	s.renew(t)
 	c.namespace(t, p.name, "web", "api")
 	t.Cleanup(s.note)
 	return s
@@ -185,6 +179,16 @@ func (s *stack) start(t *testing.T, replace ...string) {
 		"AWS_ENDPOINT_URL="+s.gateway.URL,
 		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
 	)
+}
+
+// renew starts a new environment with new credentials of the role. The API server
+// keeps for ten seconds what it made of a token: only another token shows what
+// changed.
+func (s *stack) renew(t *testing.T) {
+	t.Helper()
+	s.note()
+	s.key = s.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + s.name + "/gitlatch")
+	s.start(t)
 }
 
 // note keeps what was called for the contract with the template.

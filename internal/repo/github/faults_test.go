@@ -120,7 +120,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			"GitHub answers 403, the installation is suspended, or may not be used: This installation has been suspended", false},
 		{"a token that was revoked", token, func(c cast) { c.s.Expire() }, look,
 			"GitHub answers 401, the token is wrong, expired or revoked: Bad credentials", false},
-		{"a token that may only read", token, func(c cast) { c.s.ReadOnly() }, push, "the server answers 403", true},
+		{"a token that may only read", token, func(c cast) { c.s.ReadOnly(true) }, push, "the server answers 403", true},
 		{"a protected branch", app, func(c cast) {
 			c.o.Decline(c.t, "error: GH006: Protected branch update failed for refs/heads/main.\nerror: Changes must be made through a pull request.")
 		}, push, "GH006: Protected branch update failed for refs/heads/main. error: Changes must be made through a pull request.", true},

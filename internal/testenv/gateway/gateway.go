@@ -47,10 +47,14 @@ func Start(t testing.TB, services map[string]string) *Gateway {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.services[name] = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
-			r.Out.Host = r.In.Host // which is signed
-		}}
+		g.services[name] = &httputil.ReverseProxy{
+			Rewrite: func(r *httputil.ProxyRequest) {
+				r.SetURL(to)
+				r.Out.Host = r.In.Host // which is signed
+			},
+			// Who is not answered must not be told so.
+			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		}
 	}
 	listening := httptest.NewServer(g)
 	t.Cleanup(listening.Close)

@@ -57,13 +57,7 @@ func (s *Server) operation(pattern string, do operation) http.Handler {
 		}
 		var said m
 		json.Unmarshal(body, &said)
-		s.mu.Lock()
-		before := s.before[pattern]
-		delete(s.before, pattern)
-		s.mu.Unlock()
-		if before != nil {
-			before()
-		}
+		s.run(pattern)
 		s.mu.Lock()
 		status, says := s.do(pattern, request{Request: r, said: said}, do)
 		s.mu.Unlock()

@@ -92,19 +92,28 @@ func (s *Server) Suspend() {
 	s.set(func() { s.suspended = true })
 }
 
+// Resume ends a suspension.
+func (s *Server) Resume() { s.set(func() { s.suspended = false }) }
+
 // Expire ends the time of all tokens.
 func (s *Server) Expire() { s.set(func() { clear(s.tokens) }) }
 
 // ReadOnly makes the server take no pushes with 403, as for a token that may not
 // write.
-func (s *Server) ReadOnly() { s.git.ReadOnly(true) }
+func (s *Server) ReadOnly(on bool) { s.git.ReadOnly(on) }
 
 // Deny makes an operation, such as "POST /repos/{owner}/{repo}/pulls", one that
 // the credentials do not allow.
 func (s *Server) Deny(pattern string) { s.set(func() { s.denied[pattern] = true }) }
 
+// Allow makes an operation one that they allow again.
+func (s *Server) Allow(pattern string) { s.set(func() { delete(s.denied, pattern) }) }
+
+// Push stands for a push of git's among the operations that Before knows.
+const Push = "git push"
+
 // Before runs f once, after the next call of an operation came in and before it
-// is done.
+// is done, or its credentials are looked at.
 func (s *Server) Before(pattern string, f func()) { s.set(func() { s.before[pattern] = f }) }
 
 // Calls returns the operations called so far, and "git" for each request of git.
@@ -129,6 +138,17 @@ func (s *Server) set(f func()) {
 
 func (s *Server) note(call string) { s.set(func() { s.calls = append(s.calls, call) }) }
 
+// run runs what is to be run before an operation.
+func (s *Server) run(operation string) {
+	s.mu.Lock()
+	before := s.before[operation]
+	delete(s.before, operation)
+	s.mu.Unlock()
+	if before != nil {
+		before()
+	}
+}
+
 func (s *Server) good(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,6 +159,9 @@ func (s *Server) good(token string) bool {
 // wants.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	s.note("git")
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+		s.run(Push)
+	}
 	user, token, _ := r.BasicAuth()
 	if user != "x-access-token" || !s.good(token) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
+	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
+	"github.com/gitlatch/gitlatch/internal/testenv/github"
+)
+
+// A trouble is something wrong around a site that is at level 5 while its need
+// leaves that level.
+type trouble struct {
+	name     string
+	provider string
+	breaks   func(*testing.T, *stack)
+	mends    func(*testing.T, *stack) // nil where nothing is left to mend
+	says     []string                 // by the error of each tick meanwhile
+
+	alert alert.Kind // raised once, and over once it is mended
+	// commits is what the base declares meanwhile, where the trouble does not
+	// keep the checkpoint from following; 0 where it does.
+	commits int32
+	// lowers has the need go from 8 to 3, in place of from 3 to 8.
+	lowers bool
+	needs  int // in place of 8
+	// slow is one that a tick waits out for a while: one tick shows it.
+	slow bool
+}
+
+// as starts the function with something else in its configuration.
+func as(from, to string) func(*testing.T, *stack) {
+	return func(t *testing.T, s *stack) { s.start(t, from, strings.ReplaceAll(to, "SITE", s.name)) }
+}
+
+// again starts it as the template configures it.
+func again(t *testing.T, s *stack) { s.start(t) }
+
+// instead has the gateway answer an operation, to a function that remembers
+// nothing.
+func instead(operation string, answer http.Handler) func(*testing.T, *stack) {
+	return func(t *testing.T, s *stack) {
+		s.gateway.Instead(operation, answer)
+		s.start(t)
+	}
+}
+
+// denied is an answer of IAM's.
+func denied(action string) http.Handler {
+	return gateway.Fault(http.StatusBadRequest, "AccessDeniedException", "User: latch is not authorized to perform: "+action)
+}
+
+var creating = gateway.Answer(map[string]any{"cluster": map[string]any{"name": cluster, "status": "CREATING"}})
+
+const partial = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: partial}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: partial}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: partial}]
+`
+
+func troubles() []trouble {
+	enters := func(groups ...string) func(*testing.T, *stack) {
+		return func(t *testing.T, s *stack) {
+			s.enter(t, s.role, groups...)
+			s.renew(t)
+		}
+	}
+	secret := func(key string) func(*testing.T, *stack) {
+		return func(t *testing.T, s *stack) {
+			s.change(t, appSecret(t, key))
+			s.start(t)
+		}
+	}
+	held := func(t *testing.T, s *stack) { s.change(t, s.secret) }
+	refuse := func(on bool) func(*testing.T, *stack) {
+		return func(t *testing.T, s *stack) { s.refuse(t, on) }
+	}
+	return []trouble{
+		{name: "cluster-missing", provider: "codecommit",
+			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), mends: again,
+			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "check cluster.eks.name and cluster.eks.region"}},
+		{name: "cluster-not-active", provider: "codecommit",
+			breaks: instead("eks:DescribeCluster", creating), mends: instead("eks:DescribeCluster", nil),
+			says: []string{"EKS cluster prod-eu in eu-west-1: its status is CREATING: it can be sampled once it is ACTIVE"}},
+		{name: "cluster-denied", provider: "codecommit",
+			breaks: instead("eks:DescribeCluster", denied("eks:DescribeCluster")), mends: instead("eks:DescribeCluster", nil),
+			says: []string{"describe EKS cluster prod-eu in eu-west-1: AccessDeniedException", "allow arn:aws:iam::123456789012:role/cluster-denied eks:DescribeCluster on it"}},
+		{name: "role-not-assumable", provider: "spoke",
+			breaks: func(t *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "another"); s.start(t) },
+			mends:  func(_ *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "external-"+s.name) },
+			says:   []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy with the external id that is configured"}},
+		{name: "no-access-entry", provider: "codecommit", breaks: enters(),
+			mends: func(t *testing.T, s *stack) { s.enter(t, s.role, group) },
+			says:  []string{": unauthorized: ", "aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/no-access-entry --kubernetes-groups gitlatch:samplers"}},
+		{name: "no-rights", provider: "codecommit", breaks: enters("gitlatch:nobody"), mends: enters(group),
+			says: []string{"forbidden", "cannot get", "give group gitlatch:samplers its rights", "kubectl apply -k infra/rbac"}},
+		{name: "kind-forbidden", provider: "codecommit", lowers: true, alert: alert.Unread,
+			breaks: func(t *testing.T, s *stack) {
+				less := strings.NewReplacer("statefulsets, ", "", "name: gitlatch-sampler", "name: partial").Replace(read(t, role))
+				s.cp.Apply(t, less, partial)
+				s.enter(t, s.role, "partial")
+				s.renew(t)
+			},
+			mends: enters(group),
+			says:  []string{"not read: statefulsets: forbidden: "}},
+		{name: "wrong-cluster-id", provider: "codecommit",
+			breaks: func(t *testing.T, s *stack) {
+				admin := s.cp.Config()
+				s.eks.Describe("prod-us", standeks.Cluster{Endpoint: admin.Host, CA: admin.CAData})
+				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
+			},
+			mends: again,
+			says:  []string{": unauthorized: ", "--cluster-name prod-us "}},
+		{name: "wrong-secret", provider: "codecommit",
+			breaks: func(t *testing.T, s *stack) {
+				s.eks.Rotate(s.key)
+				s.start(t)
+			},
+			mends: func(t *testing.T, s *stack) { s.renew(t) },
+			says:  []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: "}},
+
+		{name: "table-missing", provider: "codecommit",
+			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), mends: again,
+			says: []string{"take the lease of site table-missing: ", "table gitlatch-gone does not exist: create it, or correct the table or the region of state.dynamodb"}},
+		{name: "table-misshapen", provider: "codecommit",
+			breaks: as(`table: "gitlatch"`, `table: "gitlatch-misshapen"`), mends: again,
+			says: []string{"table gitlatch-misshapen has another key schema: its key must be pk (partition) and sk (sort), both strings"}},
+		{name: "table-denied", provider: "codecommit",
+			breaks: instead("dynamodb:Query", denied("dynamodb:Query")), mends: instead("dynamodb:Query", nil),
+			says: []string{"table gitlatch may not be used: allow GetItem, Query, UpdateItem and DeleteItem on it"}},
+		{name: "table-throttled", provider: "codecommit", slow: true,
+			breaks: instead("dynamodb:UpdateItem", gateway.Fault(http.StatusBadRequest, "ThrottlingException", "Rate exceeded")),
+			mends:  instead("dynamodb:UpdateItem", nil),
+			says:   []string{"table gitlatch is throttled, and stayed so: use on-demand capacity"}},
+
+		{name: "codecommit-missing", provider: "codecommit",
+			breaks: as(`codecommit: {name: "codecommit-missing"}`, `codecommit: {name: "gone"}`), mends: again,
+			says: []string{"reconcile with git: ", `there is no repository "gone" in this account and region`}},
+		{name: "codecommit-branch-missing", provider: "codecommit",
+			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`}},
+		{name: "codecommit-not-read", provider: "codecommit",
+			breaks: func(_ *testing.T, s *stack) {
+				s.codecommit.Deny("GetBranch", "because no identity-based policy allows the action")
+			},
+			mends: func(_ *testing.T, s *stack) { s.codecommit.Deny("GetBranch", "") },
+			says:  []string{"the role is not allowed to: ", "codecommit:GetBranch"}},
+		{name: "codecommit-protected", provider: "codecommit", alert: alert.Blocked, breaks: refuse(true), mends: refuse(false),
+			says: []string{"publish: ", "AccessDeniedException", "codecommit:CreateCommit", "explicit deny", "declared levels stay as they are until the branch takes a push"}},
+		{name: "codecommit-throttled", provider: "codecommit",
+			breaks: func(_ *testing.T, s *stack) {
+				s.codecommit.Fail("GetBranch", slowly(6)...)
+			},
+			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded"}},
+
+		{name: "github-missing", provider: "github",
+			breaks: as(`repository: "octo/github-missing"`, `repository: "octo/gone"`), mends: again,
+			says: []string{"GitHub answers 422, the installation does not include the repository"}},
+		{name: "github-unseen", provider: "spoke",
+			breaks: as(`repository: "octo/github-unseen"`, `repository: "octo/gone"`), mends: again,
+			says: []string{"reconcile with git: ", "octo/gone", "credentials"}},
+		{name: "github-branch-missing", provider: "github",
+			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`}},
+		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), mends: refuse(false),
+			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "declared levels stay"}},
+		{name: "github-read-only", provider: "spoke", alert: alert.Blocked,
+			breaks: func(_ *testing.T, s *stack) { s.github.ReadOnly(true) },
+			mends:  func(_ *testing.T, s *stack) { s.github.ReadOnly(false) },
+			says:   []string{"publish: ", "403"}},
+		{name: "app-key-malformed", provider: "github", breaks: secret("nonsense"), mends: held,
+			says: []string{"repository.github.appSecret: secret gitlatch/app-key-malformed: privateKey: is not PEM, or its line breaks were lost"}},
+		{name: "app-secret-missing", provider: "github",
+			breaks: as(`Secret: "gitlatch/app-secret-missing"`, `Secret: "gitlatch/gone"`), mends: again,
+			says: []string{"repository.github.appSecret: secret gitlatch/gone: create the secret, or correct its name and region"}},
+		{name: "app-secret-denied", provider: "github",
+			breaks: instead("secretsmanager:GetSecretValue", denied("secretsmanager:GetSecretValue")), mends: instead("secretsmanager:GetSecretValue", nil),
+			says: []string{"secret gitlatch/app-secret-denied: allow the role secretsmanager:GetSecretValue on it"}},
+		{name: "app-suspended", provider: "github",
+			breaks: func(_ *testing.T, s *stack) { s.github.Suspend() },
+			mends:  func(_ *testing.T, s *stack) { s.github.Resume() },
+			says:   []string{"reconcile with git: ", "the installation is suspended"}},
+		{name: "token-revoked", provider: "spoke",
+			breaks: func(_ *testing.T, s *stack) { s.github.Expire() },
+			mends: func(t *testing.T, s *stack) { // the same environment reads the secret anew
+				s.github.Grant("github_pat_another")
+				s.change(t, "github_pat_another")
+			},
+			says: []string{"reconcile with git: ", "credentials"}},
+
+		{name: "topic-missing", provider: "codecommit", needs: 60, commits: 100,
+			breaks: as(`:topic-missing"`, `:gone"`), mends: again,
+			says: []string{`send alert "gitlatch topic-missing: surge topic-missing/deployment/web raised"`, ":gone: the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn"}},
+		{name: "topic-denied", provider: "codecommit", needs: 60, commits: 100,
+			breaks: instead("sns:Publish", gateway.Fault(http.StatusForbidden, "AuthorizationError", "not authorized")),
+			mends:  instead("sns:Publish", nil),
+			says:   []string{"the role may not publish to it: allow sns:Publish on the topic"}},
+	}
+}
+
+func slowly(calls int) []codecommit.Fault {
+	var all []codecommit.Fault
+	for range calls {
+		all = append(all, codecommit.Throttled)
+	}
+	return all
+}
+
+func (s *stack) spokeRole() string { return "arn:aws:iam::" + spokeAccount + ":role/" + s.name }
+
+// change gives the site's secret another value.
+func (s *stack) change(t *testing.T, secret string) {
+	t.Helper()
+	vault := secretsmanager.NewFromConfig(s.moto.Config())
+	if _, err := vault.PutSecretValue(t.Context(), &secretsmanager.PutSecretValueInput{SecretId: aws.String(s.secretName()), SecretString: &secret}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// troubles takes each site through one: while it lasts each tick says what to
+// fix, and no latch moves without its commit; the first tick after it catches
+// up.
+func (c *cloud) troubles(t *testing.T) {
+	c.table(t, "gitlatch-misshapen", "id")
+	for _, trouble := range troubles() {
+		t.Run(trouble.name, func(t *testing.T) {
+			t.Parallel()
+			s := c.deploy(t, plan{name: trouble.name, provider: trouble.provider, mode: "direct"})
+			trouble.happens(t, s)
+		})
+	}
+}
+
+func (x trouble) happens(t *testing.T, s *stack) {
+	need, level, next, after := 3, int32(5), 8, int32(10)
+	switch {
+	case x.lowers:
+		need, level, next, after = next, after, need, level
+	case x.needs > 0:
+		next, after = x.needs, x.commits
+	}
+	s.scales(t, need)
+	s.ticks(t)
+	s.declares(t, level)
+	tip := s.origin.Tip("main")
+
+	x.breaks(t, s)
+	s.scales(t, next)
+	for range 2 {
+		s.fails(t, x.says...)
+		if x.commits > 0 {
+			level, tip = x.commits, s.origin.Tip("main")
+		}
+		s.declares(t, level)
+		if s.origin.Tip("main") != tip {
+			t.Errorf("the branch moved: %q", s.origin.Log(t, "main"))
+		}
+		if x.mends == nil || x.slow {
+			break
+		}
+	}
+	if x.alert != "" {
+		s.expect(t, x.alert, alert.Raised)
+	}
+	s.silent(t)
+
+	if x.mends != nil {
+		x.mends(t, s)
+	}
+	s.ticks(t)
+	s.declares(t, after)
+	switch {
+	case x.alert != "":
+		s.expect(t, x.alert, alert.Resolved)
+	case x.commits > 0:
+		s.expect(t, alert.Surge, alert.Raised)
+	}
+	s.silent(t)
+}
+
+// survives are what a tick gets over by itself.
+func (c *cloud) survives(t *testing.T) {
+	rival := func(t *testing.T, s *stack) func() {
+		return func() { s.origin.Push(t, "main", map[string]string{"README": "of a rival\n"}, "rival") }
+	}
+	for _, x := range []struct {
+		name, provider string
+		happens        func(*testing.T, *stack)
+		commits        int // on the branch afterwards
+	}{
+		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {
+			s.gateway.InsteadOnce("dynamodb:UpdateItem", 4, gateway.Fault(http.StatusBadRequest, "ProvisionedThroughputExceededException", "slower"))
+		}, 3},
+		{"codecommit-slow", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", slowly(2)...) }, 3},
+		{"codecommit-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", codecommit.Unanswered) }, 3},
+		{"codecommit-rival", "codecommit", func(t *testing.T, s *stack) { s.codecommit.Before("CreateCommit", rival(t, s)) }, 4},
+		{"github-rival", "github", func(t *testing.T, s *stack) { s.github.Before(github.Push, rival(t, s)) }, 4},
+		{"github-expires", "github", func(_ *testing.T, s *stack) { s.github.Before(github.Push, s.github.Expire) }, 3},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			s := c.deploy(t, plan{name: x.name, provider: x.provider, mode: "direct"})
+			s.scales(t, 3)
+			s.ticks(t)
+			s.scales(t, 8)
+			x.happens(t, s)
+			if answer := s.ticks(t); answer.Commit == nil || answer.Commit.ID != s.origin.Tip("main") {
+				t.Errorf("commit %+v, tip %s", answer.Commit, s.origin.Tip("main"))
+			}
+			s.declares(t, 10)
+			if log := s.origin.Log(t, "main"); len(log) != x.commits {
+				t.Errorf("log %q", log)
+			}
+			told(t, s.quiet(t))
+			s.silent(t)
+		})
+	}
+	// A rival that changes the very entry wins: it is left alone.
+	for _, provider := range []string{"codecommit", "github"} {
+		name := provider + "-rival-wins"
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := c.deploy(t, plan{name: name, provider: provider, mode: "direct"})
+			s.scales(t, 3)
+			s.ticks(t)
+			s.scales(t, 8)
+			wins := func() { s.edit(t, "main", "web", 5, 7) }
+			if s.codecommit != nil {
+				s.codecommit.Before("CreateCommit", wins)
+			} else {
+				s.github.Before(github.Push, wins)
+			}
+			answer := s.ticks(t)
+			told(t, answer, "moved")
+			if answer.Commit != nil {
+				t.Errorf("commit %+v", answer.Commit)
+			}
+			s.says(t, "main", `deployment.web: "7"`)
+			s.ticks(t)
+			s.declares(t, 7)
+			s.yields(t)
+		})
+	}
+}
