@@ -63,6 +63,10 @@ zip-size: ## Print how large the Lambda is once it is packed
 bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold
 
+.PHONY: cost
+cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)
+	@go run ./scripts/cost $(ARGS)
+
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w $(GO_FOLDERS)
