@@ -6,6 +6,9 @@ SHELL := bash
 # modules into everybody's go.sum.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# Where our own Go is: .cache holds that of others.
+GO_FOLDERS := functions internal scripts testdata
+
 .PHONY: help
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +33,7 @@ test-short: ## Test what needs only Go and git, quickly
 
 .PHONY: lint
 lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)
-	@test -z "$$(gofmt -l .)" || { echo "not formatted, run make fmt:"; gofmt -l .; exit 1; }
+	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo "not formatted, run make fmt:"; gofmt -l $(GO_FOLDERS); exit 1; }
 	go run $(GOLANGCI_LINT) run
 	@if command -v shellcheck >/dev/null; then shellcheck $$(git ls-files '*.sh') .ci/run; else echo "shellcheck is not installed: scripts were not linted"; fi
 
@@ -60,9 +63,13 @@ zip-size: ## Print how large the Lambda is once it is packed
 bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold
 
+.PHONY: cost
+cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)
+	@go run ./scripts/cost $(ARGS)
+
 .PHONY: fmt
 fmt: ## Format the Go files
-	gofmt -w functions internal scripts
+	gofmt -w $(GO_FOLDERS)
 
 .PHONY: clean
 clean: ## Remove what was built; what the tests run on stays in .cache

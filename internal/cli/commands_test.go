@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -163,6 +165,33 @@ func TestSchemaAndVersion(t *testing.T) {
 	}
 }
 
+// Without a configuration the defaults decide where the state is: the first tick
+// says where, and help does. What is said is no part of the report.
+func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
+	w := newWorld(t)
+	t.Setenv("XDG_CACHE_HOME", w.path("cache"))
+	t.Setenv("HOME", w.path("home")) // where caches are elsewhere
+	args := []string{"tick", "--repository", w.origin.Dir, "--kubeconfig", w.path("kubeconfig")}
+	cache, err := os.UserCacheDir()
+	must(t, err)
+	want := "site local keeps its state in " + filepath.Join(cache, "gitlatch", "state.db") + "; --config FILE names others\n"
+	if got := w.run(append(args, "--dry-run")...); got.status != 0 || got.err != "" {
+		t.Errorf("a dry run, which keeps nothing: %+v", got)
+	}
+	if got := w.run(args...); got.status != 0 || got.err != want || strings.Contains(got.out, "state.db") {
+		t.Errorf("first: %+v, want %q", got, want)
+	}
+	if got := w.run(args...); got.status != 0 || got.err != "" {
+		t.Errorf("second: %+v", got)
+	}
+	if got := run(w.now, "tick", "--help"); !strings.Contains(got.out, "site local") || !strings.Contains(got.out, "cache folder") {
+		t.Errorf("help: %+v", got)
+	}
+	if got := w.tick(); got.status != 0 || got.err != "" {
+		t.Errorf("with a configuration: %+v", got)
+	}
+}
+
 // A command line that makes no sense does nothing, and says what would.
 func TestMisspelt(t *testing.T) {
 	t.Parallel()
@@ -190,6 +219,9 @@ func TestMisspelt(t *testing.T) {
 		{"hold", []string{"--until: say until when", "3h"}},
 		{"hold --until tomorrow", []string{"--until: must be a time", `"tomorrow"`}},
 		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
+		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
+		{"render --context blue", []string{"unknown flag: --context", "gitlatch render --help"}},
+		{"render --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
 		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"wants one of Config, Policy"}},
 		{"version x", []string{"wants no arguments"}},

@@ -28,11 +28,18 @@ type flags struct {
 	context    string
 }
 
+// register adds those that lead to the site and to its cluster.
 func (f *flags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.file, "config", "", "file of kind Config that says how the site is run")
-	c.Flags().StringVar(&f.repository, "repository", "", "without --config: URL or path of the git repository")
+	f.registerSite(c)
 	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file, instead of the configured one")
 	c.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig, instead of the configured one")
+}
+
+// registerSite adds those that lead to the site: all that a command needs which
+// does not look at the cluster.
+func (f *flags) registerSite(c *cobra.Command) {
+	c.Flags().StringVar(&f.file, "config", "", "file of kind Config that says how the site is run")
+	c.Flags().StringVar(&f.repository, "repository", "", "without --config: URL or path of the git repository; the site is local, its state in the user's cache folder")
 }
 
 // config is what the flags say: the file with their overrides, or the defaults.

@@ -56,7 +56,7 @@ records that they are made from. It reads git, and nothing else.`,
 			return nil
 		},
 	}
-	f.register(c)
+	f.registerSite(c)
 	c.Flags().StringVarP(&what, "output", "o", "component", "component or record")
 	return c
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -29,35 +31,19 @@ func newTick(env Env) *cobra.Command {
 checkpoints of what crossed a threshold for its hold.
 
 It exits with 1 where anything could not be read or needs a person; what could
-be done is done all the same.`,
+be done is done all the same.
+
+Without --config, --repository runs by the defaults: site local, the current
+kube context, and a state file in the user's cache folder, which the first tick
+names.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) (err error) {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if !slices.Contains(report.Formats(), output) {
 				return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(report.Formats(), ", "), output)
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			site, err := f.config()
-			if err != nil {
-				return err
-			}
-			o, err := openSite(env, site, dryRun)
-			var busy *bolt.BusyError
-			if errors.As(err, &busy) && !dryRun {
-				return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()), 0)
-			}
-			if err != nil {
-				return err
-			}
-			defer closed(&err, o)
-			columns, _ := chart.Terminal(env.Out)
-			t := o.tick()
-			t.DryRun = dryRun
-			r, err := t.Run(ctx)
-			if err != nil {
-				return err
-			}
-			return errors.Join(report.Write(env.Out, output, r, columns), r.Err())
+			return f.tick(ctx, env, output, dryRun)
 		},
 	}
 	c.SetContext(context.Background())
@@ -67,9 +53,42 @@ be done is done all the same.`,
 	return c
 }
 
+func (f *flags) tick(ctx context.Context, env Env, output string, dryRun bool) (err error) {
+	site, err := f.config()
+	if err != nil {
+		return err
+	}
+	first := f.file == "" && !dryRun && isNew(site.State.Bolt)
+	o, err := openSite(env, site, dryRun)
+	var busy *bolt.BusyError
+	if errors.As(err, &busy) && !dryRun {
+		return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()), 0)
+	}
+	if err != nil {
+		return err
+	}
+	defer closed(&err, o)
+	if first {
+		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", site.Site, site.State.Bolt)
+	}
+	columns, _ := chart.Terminal(env.Out)
+	t := o.tick()
+	t.DryRun = dryRun
+	r, err := t.Run(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.Write(env.Out, output, r, columns), r.Err())
+}
+
 // heldBy is the report of a tick that found the state file open in another
 // process. To overlap is no failure, whatever it is that is held: what this tick
 // was to do is done by that one, or by the next.
 func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
 	return tick.Report{Site: site, At: now.UTC(), Held: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
+}
+
+func isNew(file string) bool {
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -225,22 +225,33 @@ func (h *history) nextNeed() {
 // look lives one look and compares latch and oracle. It returns what both agree
 // on, or what they do not.
 func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy.Decision, answer, error) {
-	h.last, h.now = h.now, h.now.Add(interval)
-	if len(h.oracle.history) == 0 {
-		h.last = time.Time{}
-	}
-	look := policy.Look{Now: h.now, Last: h.last, Period: h.period, Stop: stop}
-	before := h.latch
+	d := h.decide(v, stop, interval)
 	a := h.oracle.look(v, stop, h.now, h.period)
-	l, d := policy.Decide(h.policy, before, v.sample(web), look)
-	h.trace = append(h.trace, event{h.now, interval, v, stop.Reason, before.Declared, d})
-	h.latch = l
-	if err := h.agree(l, d, a, v); err != nil {
+	if err := h.agree(h.latch, d, a, v); err != nil {
 		return d, a, err
 	}
-	again := look
-	again.Last = look.Now
-	return d, a, repeats(h.policy, l, d, v, again)
+	again := policy.Look{Now: h.now, Last: h.now, Period: h.period, Stop: stop}
+	return d, a, repeats(h.policy, h.latch, d, v, again)
+}
+
+// decide lives one look by itself, for laws that compare two lives of a latch.
+func (h *history) decide(v view, stop policy.Stop, interval time.Duration) (d policy.Decision) {
+	h.last, h.now = h.now, h.now.Add(interval)
+	if len(h.trace) == 0 {
+		h.last = time.Time{}
+	}
+	declared := h.latch.Declared
+	h.latch, d = policy.Decide(h.policy, h.latch, v.sample(web), policy.Look{Now: h.now, Last: h.last, Period: h.period, Stop: stop})
+	h.trace = append(h.trace, event{h.now, interval, v, stop.Reason, declared, d})
+	return d
+}
+
+// fork is a history with the same past, whose future is its own.
+func (h *history) fork() *history {
+	f, o := *h, *h.oracle
+	f.oracle = &o
+	f.trace, o.history = slices.Clone(h.trace), slices.Clone(h.oracle.history)
+	return &f
 }
 
 func to(d policy.Decision) any {

@@ -1,5 +1,5 @@
-// Package program installs and runs programs that tests talk to over loopback
-// and that are not Go: stand-ins for services, from npm and PyPI.
+// Package program installs and runs programs that tests talk to over loopback:
+// stand-ins for services, from npm and PyPI, and what is built from Go modules.
 package program
 
 import (
@@ -19,8 +19,10 @@ import (
 )
 
 const (
-	// installDeadline bounds an install from a registry, which takes a minute.
-	installDeadline = 15 * time.Minute
+	// installDeadline bounds an install from a registry, which takes a minute, and
+	// the build of a control plane from Go modules, which takes some of two idle
+	// cores.
+	installDeadline = 45 * time.Minute
 	// upDeadline bounds a start, which takes a second of an idle machine.
 	upDeadline = 2 * time.Minute
 	// downDeadline bounds an end, which is at once.
@@ -28,7 +30,7 @@ const (
 )
 
 // Folder returns the folder that a script of this repository, such as
-// scripts/npm/install.sh, installs into and prints. Under -short, and where the
+// scripts/npm/install.sh, installs or builds into and prints. Under -short, and where the
 // script fails outside of CI, it skips the test and says what it misses; in CI
 // it fails it.
 func Folder(t testing.TB, what, script string) string {
@@ -41,9 +43,9 @@ func Folder(t testing.TB, what, script string) string {
 	case err == nil:
 		return dir
 	case os.Getenv("CI") == "true":
-		t.Fatalf("install %s: %v", what, err)
+		t.Fatalf("make %s: %v", what, err)
 	default:
-		t.Skipf("needs %s, which cannot be installed here: %v", what, err)
+		t.Skipf("needs %s, which cannot be had here: %v", what, err)
 	}
 	return ""
 }

@@ -1,0 +1,424 @@
+package tick_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// patience bounds every wait of these tests.
+const patience = time.Minute
+
+// needs are the pods of a fleet, by "namespace/name".
+type needs map[string]int32
+
+// shared is what machines share that tick for one site: a table, a repository
+// behind a git server, the cluster, and what time it is.
+type shared struct {
+	dynamo *dynamodb.Client
+	table  string
+	git    *gitserver.Server
+	origin *gitserver.Origin
+
+	mu      sync.Mutex
+	now     time.Time
+	cluster needs
+}
+
+func newShared(t *testing.T, tables *dynalite.Server) *shared {
+	s := &shared{dynamo: tables.Client(), table: tables.Table(t, "pk", "sk"), git: gitserver.Start(t), now: morning, cluster: needs{}}
+	s.origin = s.git.Create(t, "site", map[string]string{"gitlatch.yaml": latching + "default: {hold: {up: 1}}\n"})
+	return s
+}
+
+func (s *shared) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// later lets time pass, and the cluster come to need this.
+func (s *shared) later(d time.Duration, n needs) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
+	maps.Copy(s.cluster, n)
+}
+
+// Sample is what every machine sees of the cluster.
+func (s *shared) Sample(context.Context) (workload.Fleet, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := workload.Fleet{Site: site, Cluster: "uid-blue", At: s.now}
+	for _, who := range slices.Sorted(maps.Keys(s.cluster)) {
+		f.Samples = append(f.Samples, workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
+			Desired: s.cluster[who], Ready: s.cluster[who], Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
+		}})
+	}
+	return f, nil
+}
+
+// parts are those of a machine that a test may stand in front of.
+type parts struct {
+	sampler   tick.Sampler
+	client    dynamo.Client
+	transport http.RoundTripper
+}
+
+// machine returns the tick of one more machine, with connections of its own.
+func (s *shared) machine(t *testing.T, owner string, change ...func(*parts)) *tick.Tick {
+	t.Helper()
+	p := parts{sampler: s, client: s.dynamo, transport: http.DefaultTransport}
+	for _, c := range change {
+		c(&p)
+	}
+	repository, err := gitwire.Open(gitwire.Options{URL: s.git.URL("site"), Branch: "main", Transport: p.transport})
+	must(t, err)
+	t.Cleanup(func() { must(t, repository.Close()) })
+	return &tick.Tick{
+		Site: site, Owner: owner, Period: period, Lease: period - time.Minute, Clock: s.clock,
+		Sampler:    p.sampler,
+		Store:      s.store(p.client),
+		Repository: repository,
+		PolicyFile: "gitlatch.yaml",
+		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
+			return config.ParsePolicy(file, data, period)
+		},
+	}
+}
+
+func (s *shared) store(client dynamo.Client) latch.Store {
+	return dynamo.Open(dynamo.Options{Table: s.table, Client: client})
+}
+
+// calm is a tick that nothing disturbs.
+func (s *shared) calm(t *testing.T, owner string) tick.Report {
+	t.Helper()
+	r, err := s.machine(t, owner).Run(t.Context())
+	if err := errors.Join(err, r.Err()); err != nil || r.Held != "" {
+		t.Fatalf("tick of %s: %v %s", owner, err, r.Held)
+	}
+	return r
+}
+
+func (s *shared) load(t *testing.T) (latch.Head, map[string]latch.Latch) {
+	t.Helper()
+	head, all, err := s.store(s.dynamo).Load(t.Context(), site)
+	must(t, err)
+	latches := map[string]latch.Latch{}
+	for _, l := range all {
+		latches[l.ID.Namespace+"/"+l.ID.Name] = l
+	}
+	return head, latches
+}
+
+// levels are what the branch declares.
+func (s *shared) levels(t *testing.T) needs {
+	t.Helper()
+	files := map[string][]byte{}
+	for path := range s.origin.Tree(t, "main") {
+		files[path] = []byte(s.origin.Show(t, "main", path))
+	}
+	tree, err := checkpoint.ParseTree(site, files)
+	must(t, err)
+	levels := needs{}
+	for id, e := range tree.Entries() {
+		levels[id.Namespace+"/"+id.Name] = e.Replicas
+	}
+	return levels
+}
+
+// agrees fails the test unless branch and latches both declare these levels,
+// and nothing is left to find out.
+func (s *shared) agrees(t *testing.T, want needs) {
+	t.Helper()
+	head, latches := s.load(t)
+	declared := needs{}
+	for who, l := range latches {
+		declared[who] = l.Declared.Replicas
+	}
+	if git := s.levels(t); !maps.Equal(git, want) || !maps.Equal(declared, want) {
+		t.Errorf("git declares %v\nlatches hold %v\nwant %v", git, declared, want)
+	}
+	if head.Intent != nil {
+		t.Errorf("an intent is left: %+v", head.Intent)
+	}
+	s.origin.Check(t)
+}
+
+// TestManyTicksAtOnce lets 16 machines tick at the same time, round for round.
+// In every other round the one that has the lease waits until all others were
+// turned away; in the rest they are left to it.
+func TestManyTicksAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShared(t, dynalite.Start(t))
+	for round, c := range []struct {
+		needs  needs
+		levels needs
+	}{
+		{needs{"shop/web": 87, "shop/api": 12, "pay/ledger": 3}, needs{"shop/web": 100, "shop/api": 20, "pay/ledger": 5}},
+		{needs{"shop/web": 180}, needs{"shop/web": 200}},
+		{needs{"shop/api": 45, "pay/ledger": 7}, needs{"shop/api": 50, "pay/ledger": 10}},
+		{needs{}, needs{}},
+		{needs{"shop/web": 450, "shop/api": 70, "pay/ledger": 13}, needs{"shop/web": 500, "shop/api": 100, "pay/ledger": 20}},
+		{needs{"search/index": 87}, needs{"search/index": 100}},
+		{needs{"shop/web": 900, "search/index": 150}, needs{"shop/web": 1000, "search/index": 200}},
+		{needs{}, needs{}},
+	} {
+		before, log := s.levels(t), len(s.origin.Log(t, "main"))
+		_, latches := s.load(t)
+		s.later(period, c.needs)
+		if s.race(t, 16, round); t.Failed() {
+			return
+		}
+
+		commits := len(s.origin.Log(t, "main")) - log
+		if want := min(len(c.levels), 1); commits != want {
+			t.Errorf("round %d: %d commits, want %d", round, commits, want)
+		}
+		maps.Copy(before, c.levels)
+		s.agrees(t, before)
+		_, after := s.load(t)
+		for who, l := range after {
+			want := latches[who].Rev
+			if _, crossed := c.levels[who]; crossed {
+				want++
+			}
+			if l.Rev != want {
+				t.Errorf("round %d: latch %s is of revision %d, want %d: saved once if it crossed, else never", round, who, l.Rev, want)
+			}
+		}
+	}
+}
+
+// race runs n ticks at once. Each must end well: with the one commit, or held,
+// or with nothing to do.
+func (s *shared) race(t *testing.T, n, round int) {
+	t.Helper()
+	crowd, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	left := make(chan struct{}, n) // those that came to their end
+	patient := sampled(func(ctx context.Context) (workload.Fleet, error) {
+		for range n - 1 {
+			select {
+			case <-left:
+			case <-crowd.Done():
+				return workload.Fleet{}, fmt.Errorf("waiting for all others to be turned away: %w", crowd.Err())
+			}
+		}
+		return s.Sample(ctx)
+	})
+	var begin, end sync.WaitGroup
+	begin.Add(1)
+	reports, failed := make([]tick.Report, n), make([]error, n)
+	for i := range n {
+		machine := s.machine(t, fmt.Sprintf("round %d, machine %d", round, i), func(p *parts) {
+			if round%2 == 0 {
+				p.sampler = patient
+			}
+		})
+		end.Go(func() {
+			begin.Wait()
+			reports[i], failed[i] = machine.Run(t.Context())
+			left <- struct{}{}
+		})
+	}
+	begin.Done()
+	end.Wait()
+
+	commits, held := 0, 0
+	for i, r := range reports {
+		if err := errors.Join(failed[i], r.Err()); err != nil {
+			t.Errorf("round %d, machine %d: %v", round, i, err)
+		}
+		if len(r.Notices) > 0 {
+			t.Errorf("round %d, machine %d found %+v", round, i, r.Notices)
+		}
+		if r.Commit != nil {
+			commits++
+		}
+		if r.Held != "" {
+			held++
+		}
+	}
+	if commits > 1 || round%2 == 0 && held != n-1 {
+		t.Errorf("round %d: %d ticks say that they committed, %d were held", round, commits, held)
+	}
+}
+
+type sampled func(context.Context) (workload.Fleet, error)
+
+func (f sampled) Sample(ctx context.Context) (workload.Fleet, error) { return f(ctx) }
+
+// A gate stops who comes to it until it is opened, or the test is over.
+type gate struct {
+	ctx           context.Context
+	once          sync.Once
+	reached, open chan struct{}
+}
+
+func (g *gate) pass() {
+	g.once.Do(func() { close(g.reached) })
+	select {
+	case <-g.open:
+	case <-g.ctx.Done():
+	}
+}
+
+// Where a tick can be paused.
+
+// afterItLooked pauses with a sample in hand that is out of date later.
+func afterItLooked(g *gate, p *parts) {
+	inner := p.sampler
+	p.sampler = sampled(func(ctx context.Context) (workload.Fleet, error) {
+		f, err := inner.Sample(ctx)
+		g.pass()
+		return f, err
+	})
+}
+
+// inMidPush pauses with a push made and not sent.
+func inMidPush(g *gate, p *parts) {
+	inner := p.transport
+	p.transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		if isPush(r) {
+			g.pass()
+		}
+		return inner.RoundTrip(r)
+	})
+}
+
+// afterItsPush pauses with a push that landed and is not heard of.
+func afterItsPush(g *gate, p *parts) {
+	inner := p.transport
+	p.transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := inner.RoundTrip(r)
+		if isPush(r) {
+			g.pass()
+		}
+		return answer, err
+	})
+}
+
+func isPush(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack")
+}
+
+// inMidSave pauses with the lease looked at, and no latch written yet.
+func inMidSave(g *gate, p *parts) { p.client = saver{p.client, g} }
+
+type saver struct {
+	dynamo.Client
+	*gate
+}
+
+func (s saver) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if key, ok := in.Key["sk"].(*types.AttributeValueMemberS); ok && strings.HasPrefix(key.Value, "latch#") {
+		s.pass()
+	}
+	return s.Client.UpdateItem(ctx, in, o...)
+}
+
+// TestAPausedHolder pauses a tick past the end of its lease, while another takes
+// over and comes to its end. When the first goes on, it leaves alone what moved,
+// and what it decided is not saved.
+func TestAPausedHolder(t *testing.T) {
+	t.Parallel()
+	tables := dynalite.Start(t)
+	// All begin with a level of 100 for both.
+	for _, c := range []struct {
+		name      string
+		at        func(*gate, *parts)
+		sees      needs // the one that is paused
+		meanwhile needs // the other
+		settles   needs // git and latches, when the other has ended
+		lands     needs // git, when the first has ended
+	}{
+		{"with nothing to say", afterItLooked, needs{}, needs{},
+			needs{"shop/web": 100, "shop/api": 100}, needs{"shop/web": 100, "shop/api": 100}},
+		{"with timers to start", afterItLooked, needs{"shop/web": 12}, needs{"shop/web": 450},
+			needs{"shop/web": 500, "shop/api": 100}, needs{"shop/web": 500, "shop/api": 100}},
+		{"before its push", afterItLooked, needs{"shop/web": 180, "shop/api": 180}, needs{"shop/web": 450, "shop/api": 87},
+			needs{"shop/web": 500, "shop/api": 100}, needs{"shop/web": 500, "shop/api": 100}},
+		{"in mid-push", inMidPush, needs{"shop/web": 180, "shop/api": 180}, needs{"shop/web": 450, "shop/api": 87},
+			needs{"shop/web": 500, "shop/api": 100}, needs{"shop/web": 500, "shop/api": 100}},
+		{"in mid-push, all of it overtaken", inMidPush, needs{"shop/web": 180}, needs{"shop/web": 450},
+			needs{"shop/web": 500, "shop/api": 100}, needs{"shop/web": 500, "shop/api": 100}},
+		{"in mid-push, where nothing moved", inMidPush, needs{"shop/web": 180}, needs{"shop/web": 87},
+			needs{"shop/web": 100, "shop/api": 100}, needs{"shop/web": 200, "shop/api": 100}},
+		{"after its push", afterItsPush, needs{"shop/web": 180, "shop/api": 180}, needs{"shop/web": 450, "shop/api": 87},
+			needs{"shop/web": 500, "shop/api": 200}, needs{"shop/web": 500, "shop/api": 200}},
+		{"in mid-save", inMidSave, needs{"shop/web": 180, "shop/api": 180}, needs{"shop/web": 450, "shop/api": 87},
+			needs{"shop/web": 500, "shop/api": 200}, needs{"shop/web": 500, "shop/api": 200}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newShared(t, tables)
+			s.later(0, needs{"shop/web": 87, "shop/api": 87})
+			s.calm(t, "first")
+			s.agrees(t, needs{"shop/web": 100, "shop/api": 100})
+
+			g := &gate{ctx: t.Context(), reached: make(chan struct{}), open: make(chan struct{})}
+			s.later(period, c.sees)
+			paused := s.machine(t, "paused", func(p *parts) { c.at(g, p) })
+			ended := make(chan error, 1)
+			go func() {
+				_, err := paused.Run(t.Context())
+				ended <- err
+			}()
+			await(t, g.reached, "the pause")
+
+			s.later(period, c.meanwhile) // its lease has ended a minute ago
+			s.calm(t, "other")
+			s.agrees(t, c.settles)
+			head, latches := s.load(t)
+
+			close(g.open)
+			if err := await(t, ended, "the end of the paused tick"); !errors.Is(err, latch.ErrLost) {
+				t.Errorf("the paused tick ended with error %v, want that it lost its lease", err)
+			}
+			if git := s.levels(t); !maps.Equal(git, c.lands) {
+				t.Errorf("then git declares %v, want %v", git, c.lands)
+			}
+			if h, l := s.load(t); !reflect.DeepEqual(h, head) || !reflect.DeepEqual(l, latches) {
+				t.Errorf("it saved\n%+v\n%+v\nover\n%+v\n%+v", h, l, head, latches)
+			}
+
+			s.later(period, nil)
+			s.calm(t, "last")
+			s.agrees(t, c.lands)
+		})
+	}
+}
+
+func await[T any](t *testing.T, c <-chan T, what string) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited %s for %s", patience, what)
+	}
+	return v
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Requests is what ticks were measured to ask of each service.
+type Requests struct {
+	// Workloads is the size of the fleet that Kinds were measured on.
+	Workloads int            `json:"workloads"`
+	Kinds     map[Kind]Asked `json:"kinds"`
+	// Day is the recorded day, of another fleet, by what its ticks turned out
+	// to be.
+	Day Day `json:"day"`
+}
+
+// A Kind of tick.
+type Kind string
+
+// The kinds.
+const (
+	Cold      Kind = "cold"      // a quiet one that has just begun to run: it knows nothing yet
+	Quiet     Kind = "quiet"     // nothing to say, and no timer moved
+	Timers    Kind = "timers"    // nothing to say; timers moved
+	Crossing  Kind = "crossing"  // one crossing committed
+	Crossings Kind = "crossings" // several in one commit; 20 where it is measured by itself
+)
+
+// Commits reports whether ticks of the kind commit.
+func (k Kind) Commits() bool { return k == Crossing || k == Crossings }
+
+// Asked is what a tick asked, or several together.
+type Asked struct {
+	// Calls are counted by service and operation.
+	Calls map[string]map[string]int `json:"calls"`
+	// ReadUnits and WriteUnits are DynamoDB's: 4 KB read consistently, and 1 KB
+	// written, of each item.
+	ReadUnits  float64 `json:"readUnits"`
+	WriteUnits float64 `json:"writeUnits"`
+	// LogBytes is what was written to the log, metrics included.
+	LogBytes int `json:"logBytes"`
+	// Latches is how many latches were written.
+	Latches int `json:"latches"`
+}
+
+// A Day is a day of ticks.
+type Day struct {
+	Workloads int            `json:"workloads"`
+	Ticks     map[Kind]int   `json:"ticks"`
+	Asked     map[Kind]Asked `json:"asked"` // by all of a kind
+}
+
+// Of returns how often an operation was called.
+func (a Asked) Of(service, operation string) int { return a.Calls[service][operation] }
+
+// All returns how many calls a service got.
+func (a Asked) All(service string) (n int) {
+	for _, calls := range a.Calls[service] {
+		n += calls
+	}
+	return n
+}
+
+func (a *Asked) note(service, operation string) {
+	if a.Calls == nil {
+		a.Calls = map[string]map[string]int{}
+	}
+	if a.Calls[service] == nil {
+		a.Calls[service] = map[string]int{}
+	}
+	a.Calls[service][operation]++
+}
+
+func (a *Asked) add(b Asked) {
+	for service, operations := range b.Calls {
+		for operation, n := range operations {
+			for range n {
+				a.note(service, operation)
+			}
+		}
+	}
+	a.ReadUnits += b.ReadUnits
+	a.WriteUnits += b.WriteUnits
+	a.LogBytes += b.LogBytes
+	a.Latches += b.Latches
+}
+
+// ReadRequests reads what was measured.
+func ReadRequests(file string) (Requests, error) {
+	var r Requests
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return r, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return r, fmt.Errorf("read %s: %w", file, err)
+	}
+	return r, nil
+}

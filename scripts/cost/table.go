@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// caption says what the table is of.
+func (b Bill) caption() string {
+	return fmt.Sprintf("A month of one site: %s ticks, one in %s minutes. List prices of %s in %s, written down on %s and to be checked against your own. Each amount is rounded up, and nothing is taken off for free tiers.",
+		quantity(b.Ticks), quantity(b.List.Usage["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date)
+}
+
+// WriteText writes the bill for a terminal.
+func (b Bill) WriteText(to io.Writer) error {
+	text := &strings.Builder{}
+	fmt.Fprintf(text, "%s\n", b.caption())
+	const row = "%-47s %10s   %-14s %9s\n"
+	for _, p := range append([]Part{b.Site}, b.Extra...) {
+		fmt.Fprintln(text)
+		for _, l := range p.Lines {
+			fmt.Fprintf(text, row, l.What, quantity(l.Quantity), "x "+price(l.Price), amount(l.Cents))
+		}
+		fmt.Fprintf(text, row, p.What, "", "", amount(p.Cents()))
+	}
+	_, err := io.WriteString(to, text.String())
+	return err
+}
+
+// WriteMarkdown writes the bill for a page.
+func (b Bill) WriteMarkdown(to io.Writer) error {
+	text := &strings.Builder{}
+	fmt.Fprintf(text, "%s\n\n| | quantity | price | %s |\n|---|---:|---:|---:|\n", b.caption(), b.List.Currency)
+	for _, p := range append([]Part{b.Site}, b.Extra...) {
+		for _, l := range p.Lines {
+			fmt.Fprintf(text, "| %s | %s | %s | %s |\n", l.What, quantity(l.Quantity), price(l.Price), amount(l.Cents))
+		}
+		fmt.Fprintf(text, "| **%s** | | | **%s** |\n", p.What, amount(p.Cents()))
+	}
+	_, err := io.WriteString(to, text.String())
+	return err
+}
+
+// WriteText writes what a tick of each kind asks.
+func (r Requests) WriteText(to io.Writer) error {
+	text := &strings.Builder{}
+	const row = "%-10s %8s %6s %7s %4s %11s %11s %7s %9s\n"
+	fmt.Fprintf(text, "\nWhat a tick asks for a fleet of %d:\n\n", r.Workloads)
+	fmt.Fprintf(text, row, "", "DynamoDB", "units", "units", "git", "or", "Kubernetes", "latches", "bytes")
+	fmt.Fprintf(text, row, "", "calls", "read", "written", "", "CodeCommit", "requests", "written", "logged")
+	for _, kind := range []Kind{Cold, Quiet, Timers, Crossing, Crossings} {
+		asked := r.Kinds[kind]
+		number := func(n int) string { return grouped(int64(n)) }
+		fmt.Fprintf(text, row, kind, number(asked.All("dynamodb")), quantity(asked.ReadUnits), quantity(asked.WriteUnits),
+			number(asked.All("git")), number(asked.All("codecommit")), number(asked.All("kubernetes")), number(asked.Latches), number(asked.LogBytes))
+	}
+	_, err := io.WriteString(to, text.String())
+	return err
+}
+
+func amount(cents int64) string { return fmt.Sprintf("%s.%02d", grouped(cents/100), cents%100) }
+
+func price(of float64) string { return strconv.FormatFloat(of, 'f', -1, 64) }
+
+// quantity writes whole numbers from 10 on, and two digits of what is less.
+func quantity(n float64) string {
+	if rounded := math.Round(n); n >= 10 || n == rounded {
+		return grouped(int64(rounded))
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
+	return price(rounded)
+}
+
+func grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
