@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -270,26 +268,4 @@ func told(t *testing.T, answer report.Document, kinds ...string) {
 	if fmt.Sprint(got) != fmt.Sprint(kinds) {
 		t.Errorf("notices %+v, want %v", answer.Notices, kinds)
 	}
-}
-
-// texts returns the text of the last message that was published, which a queue
-// is not sent.
-func (s *stack) texts(t *testing.T) string {
-	t.Helper()
-	last := ""
-	for _, call := range s.gateway.Calls() {
-		if call.Operation != "sns:Publish" {
-			continue
-		}
-		form, err := url.ParseQuery(string(call.Body))
-		bodies := map[string]string{}
-		if err == nil {
-			err = json.Unmarshal([]byte(form.Get("Message")), &bodies)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		last = bodies["default"]
-	}
-	return last
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,19 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
-	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
@@ -83,7 +79,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	services := map[string]string{
 		"dynamodb": c.state.URL, "eks": c.eks.URL, "sts": c.eks.URL, "sns": c.moto.URL, "secretsmanager": c.moto.URL,
 	}
-	hosted := ""
+	var hosted string
 	switch p.provider {
 	case "codecommit":
 		s.codecommit = codecommit.Start(t)
@@ -295,78 +291,4 @@ func (s *stack) latch(t *testing.T) latch.Latch {
 		}
 	}
 	return latch.Latch{}
-}
-
-// A message is what a subscriber of the topic gets.
-type message struct {
-	alert.Alert
-	attributes map[string]string
-}
-
-// hears waits for one message of the topic, and returns it.
-func (s *stack) hears(t *testing.T) (m message) {
-	t.Helper()
-	queues := sqs.NewFromConfig(s.moto.Config())
-	err := controlplane.Eventually(t.Context(), 10*time.Second, func(ctx context.Context) error {
-		got, err := queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &s.queue, MaxNumberOfMessages: 1, MessageAttributeNames: []string{"All"}})
-		if err != nil || len(got.Messages) == 0 {
-			return fmt.Errorf("no message; error %w", err)
-		}
-		m.attributes = map[string]string{}
-		for name, value := range got.Messages[0].MessageAttributes {
-			m.attributes[name] = *value.StringValue
-		}
-		if err := json.Unmarshal([]byte(*got.Messages[0].Body), &m.Alert); err != nil {
-			return fmt.Errorf("message %s: %w", *got.Messages[0].Body, err)
-		}
-		_, err = queues.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &s.queue, ReceiptHandle: got.Messages[0].ReceiptHandle})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// expect fails the test unless the next message is of a kind and a state.
-func (s *stack) expect(t *testing.T, kind alert.Kind, state alert.State) message {
-	t.Helper()
-	m := s.hears(t)
-	if m.Kind != kind || m.State != state || m.Site != s.name {
-		t.Errorf("message %+v, want %s %s", m.Alert, kind, state)
-	}
-	return m
-}
-
-// silent fails the test where there is a message that nobody read.
-func (s *stack) silent(t *testing.T) {
-	t.Helper()
-	got, err := sqs.NewFromConfig(s.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.queue})
-	if err != nil || len(got.Messages) > 0 {
-		t.Errorf("messages %+v, error %v", got.Messages, err)
-	}
-}
-
-// heartbeats counts the lines of metrics, which must hold all that they define.
-func heartbeats(t *testing.T, site, logs string) (n int) {
-	t.Helper()
-	for text := range strings.Lines(logs) {
-		if !strings.Contains(text, `"_aws":`) {
-			continue
-		}
-		n++
-		values := map[string]any{}
-		if err := json.Unmarshal([]byte(text), &values); err != nil {
-			t.Fatalf("line %q: %v", text, err)
-		}
-		for _, m := range report.Metrics() {
-			if _, ok := values[m.Name].(float64); !ok {
-				t.Errorf("no number %s in %s", m.Name, text)
-			}
-		}
-		if values["site"] != site || values["Heartbeat"] != 1.0 {
-			t.Errorf("line %s", text)
-		}
-	}
-	return n
 }

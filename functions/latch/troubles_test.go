@@ -297,7 +297,7 @@ func (c *cloud) survives(t *testing.T) {
 		commits        int // on the branch afterwards
 	}{
 		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {
-			s.gateway.InsteadOnce("dynamodb:UpdateItem", 4, gateway.Fault(http.StatusBadRequest, "ProvisionedThroughputExceededException", "slower"))
+			s.gateway.InsteadFor("dynamodb:UpdateItem", 4, gateway.Fault(http.StatusBadRequest, "ProvisionedThroughputExceededException", "slower"))
 		}, 3},
 		{"codecommit-slow", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", slowly(2)...) }, 3},
 		{"codecommit-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", codecommit.Unanswered) }, 3},

@@ -35,8 +35,8 @@ func Answer(document any) http.Handler {
 	})
 }
 
-// InsteadOnce makes a handler answer the next n calls of an operation.
-func (g *Gateway) InsteadOnce(operation string, n int, answer http.Handler) {
+// InsteadFor makes a handler answer the next n calls of an operation.
+func (g *Gateway) InsteadFor(operation string, n int, answer http.Handler) {
 	var left atomic.Int64
 	left.Store(int64(n))
 	g.Instead(operation, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
