@@ -130,10 +130,11 @@ func (p *pass) takeLease(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take the lease of site %s: %w", p.Site, err)
 	}
-	if p.lease.Fence != 0 && lease.Fence != p.lease.Fence {
+	held := p.lease
+	p.lease = lease // whichever it is, it is given back in the end
+	if held.Fence != 0 && lease.Fence != held.Fence {
 		return fmt.Errorf("extend the lease of site %s: %w", p.Site, latch.ErrLost)
 	}
-	p.lease = lease
 	return nil
 }
 
