@@ -16,6 +16,9 @@ type Entry struct {
 	// 0 is no bound. Live bounds that differ are a mismatch.
 	Min int32 `json:"min,omitzero"`
 	Max int32 `json:"max,omitzero"`
+
+	// Rollout is the rollout in flight; zero where none is.
+	Rollout Rollout `json:"rollout,omitzero"`
 }
 
 // A Change takes one entry from what a decision saw to what it wants; nil is

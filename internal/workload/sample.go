@@ -66,19 +66,36 @@ type Rollout struct {
 	// InFlight is true while there are pods of more than one template. It never
 	// follows from availability alone.
 	InFlight bool
+	// Desired is how many pods the workload is asked to have, of all templates:
+	// what progress is measured against. For a DaemonSet its nodes decide.
+	Desired int32
 	// Templates are the pod templates that have or ask for pods, after the
 	// target, which comes first even while it has none; until its pods are
 	// asked for its Hash may be "". Empty where no rollout is in flight, or
 	// where only InFlight is known.
 	Templates []Template
+	// ImagesOnly is true where the target and Templates[1] differ in the images
+	// of containers and in nothing else; false where that is not known.
+	ImagesOnly bool
+
+	// Failure says, as a phrase, by which condition the rollout failed:
+	// "ProgressDeadlineExceeded: ReplicaSet web-5f6 has timed out progressing.".
+	// "" is a rollout that did not.
+	Failure string
+	// Halted says, as a phrase, what keeps the rollout where it is by somebody's
+	// wish: "paused", "partition 3", "OnDelete"; "" where nothing does.
+	Halted string
 }
 
 // Template is one pod template of a rollout in flight.
 type Template struct {
 	Hash      string            // pod-template-hash or controller revision
-	Images    map[string]string // by container
+	Images    map[string]string // by container, init containers among them
 	Desired   int32             // pods asked for
-	Available int32             // pods available
+	Available int32             // pods available; at least so many, where only that is known
+	// Since is when the cluster first saw the template; zero where that is not
+	// known. A target that is older than what it replaces is a way back.
+	Since time.Time
 }
 
 // A Fleet is the samples of one site at one instant.
