@@ -54,6 +54,7 @@ func TestOnAWS(t *testing.T) {
 		c.lives(t)
 		c.troubles(t)
 		c.survives(t)
+		c.silences(t)
 	})
 	t.Run("operations seen are those that are granted", c.operations)
 	t.Run("rights seen are those of the role", c.rights)

@@ -32,6 +32,24 @@ type event struct {
 // ten seconds.
 const openDeadline = 9 * time.Second
 
+// wrapUp is what a tick leaves of the function's time: to end what must not stay
+// half done, to give the lease back, to log and to answer. Lambda kills a
+// function at its timeout without a word.
+const wrapUp = 10 * time.Second
+
+var errTime = errors.New("the tick was ended before Lambda would end the function: see who did not answer in time")
+
+// ended returns a context that ends before the function does: by wrapUp, or a
+// quarter of a time that is short.
+func ended(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	left := time.Until(deadline)
+	return context.WithDeadlineCause(ctx, deadline.Add(-min(wrapUp, left/4)), errTime)
+}
+
 // handler is what warm invocations share: connections, and what they opened.
 type handler struct {
 	config config.Config
@@ -82,6 +100,8 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	if err != nil {
 		return report.Document{}, err
 	}
+	ctx, cancel := ended(ctx)
+	defer cancel()
 	if err := h.reopen(ctx); err != nil {
 		return report.Document{}, err
 	}
@@ -95,6 +115,9 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 
 	start := parts.Clock()
 	r, err := t.Run(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
+		err = fmt.Errorf("%w (%w)", err, errTime)
+	}
 	report.Log(h.log, r, parts.Clock().Sub(start), err)
 	if err == nil && r.Held == "" && !e.DryRun {
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -60,6 +63,7 @@ type stack struct {
 	topic      string
 	queue      string
 	function   *runtimeapi.Function
+	timeout    time.Duration // of the function; 0 is a minute
 }
 
 const policyOf = `apiVersion: gitlatch.dev/v1alpha1
@@ -213,7 +217,9 @@ var secrets = regexp.MustCompile(`k8s-aws-v1\.|ghs_[0-9]|github_pat_|PRIVATE KEY
 // send sends an event of testdata/events, as of this site.
 func (s *stack) send(t *testing.T, event string) (answer report.Document, r runtimeapi.Result) {
 	t.Helper()
-	r = s.function.Invoke(t.Context(), []byte(strings.Replace(read(t, "../../testdata/events/"+event+".json"), "prod-eu", s.name, 1)))
+	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(s.timeout, time.Minute))
+	defer cancel()
+	r = s.function.Invoke(ctx, []byte(strings.Replace(read(t, "../../testdata/events/"+event+".json"), "prod-eu", s.name, 1)))
 	said := r.Logs + fmt.Sprint(r.Error)
 	if secrets.MatchString(said) || strings.Contains(said, s.key.SecretAccessKey) || strings.Contains(said, s.key.SessionToken) {
 		t.Errorf("a secret in %s", said)

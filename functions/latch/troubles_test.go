@@ -299,6 +299,7 @@ func (c *cloud) survives(t *testing.T) {
 		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {
 			s.gateway.InsteadFor("dynamodb:UpdateItem", 4, gateway.Fault(http.StatusBadRequest, "ProvisionedThroughputExceededException", "slower"))
 		}, 3},
+		{"table-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.gateway.InsteadFor("dynamodb:UpdateItem", 1, gateway.Silent) }, 3},
 		{"codecommit-slow", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", slowly(2)...) }, 3},
 		{"codecommit-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", codecommit.Unanswered) }, 3},
 		{"codecommit-rival", "codecommit", func(t *testing.T, s *stack) { s.codecommit.Before("CreateCommit", rival(t, s)) }, 4},

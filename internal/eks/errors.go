@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -114,12 +115,18 @@ func (d description) reachable() string {
 	return "its endpoint is public: see whether its public access CIDRs and the function's network let the function reach it"
 }
 
+// askedFor bounds a question that is asked for the words of an error alone, and
+// that must not keep that error from being said.
+const askedFor = 3 * time.Second
+
 // whoAmI returns the ARN of the role that asks, as IAM and access entries have
 // it; "ROLE" with an error.
 func (c *Cluster) whoAmI(ctx context.Context) (string, error) {
 	if c.options.RoleARN != "" {
 		return c.options.RoleARN, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, askedFor)
+	defer cancel()
 	answer, err := c.caller.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil || answer.Arn == nil {
 		return "ROLE", err

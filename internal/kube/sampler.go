@@ -30,9 +30,14 @@ type Sampler struct {
 	clock  func() time.Time
 }
 
+// answerWithin is how long an API server may take for one answer, such as a page
+// of a LIST, of which a busy one takes a second.
+const answerWithin = 20 * time.Second
+
 // New returns a sampler of the cluster that config leads to. It asks nothing of
 // the cluster yet. Limits on the rate of requests that config does not state
-// are raised over client-go's, which are meant for a controller.
+// are raised over client-go's, which are meant for a controller; and a request
+// has a timeout, which client-go's have not.
 func New(config *rest.Config, o Options) (*Sampler, error) {
 	if o.Clock == nil {
 		return nil, errors.New("new sampler: a clock is required")
@@ -43,6 +48,9 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	own.WarningHandler = rest.NoWarnings{}
 	if own.UserAgent == "" {
 		own.UserAgent = "gitlatch"
+	}
+	if own.Timeout == 0 {
+		own.Timeout = answerWithin
 	}
 	if own.RateLimiter == nil && own.QPS == 0 {
 		own.QPS, own.Burst = 50, 100

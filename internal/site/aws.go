@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
@@ -15,9 +17,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 
+// answerWithin is how long a service of AWS may take for one answer. The SDK asks
+// three times: a service that accepts and never answers costs half a minute, not
+// the tick.
+const answerWithin = 10 * time.Second
+
 // load returns AWS's configuration, which is loaded once.
 func (o *Opener) load(ctx context.Context) (aws.Config, error) {
-	o.once.Do(func() { o.aws, o.awsErr = awsconfig.LoadDefaultConfig(ctx) })
+	o.once.Do(func() {
+		client := awshttp.NewBuildableClient().WithTimeout(answerWithin)
+		o.aws, o.awsErr = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client))
+	})
 	if o.awsErr != nil {
 		return aws.Config{}, fmt.Errorf("load the configuration of AWS: %w", o.awsErr)
 	}

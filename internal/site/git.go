@@ -64,7 +64,7 @@ func trusting(caFile string) (http.RoundTripper, error) {
 	if !pool.AppendCertsFromPEM(bundle) {
 		return nil, fmt.Errorf("read repository.caFile: %s holds no PEM certificate", caFile)
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone()
+	t := gitwire.Patient().Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
 	return t, nil
 }

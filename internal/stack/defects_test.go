@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,7 +54,7 @@ var defects = []defect{
 	{"the table can be deleted", "", "      DeletionProtectionEnabled: true\n", "", "cfn-guard", "tables_outlive_the_stack"},
 	{"the table has no past", "", "PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false", "cfn-guard", "tables_go_back_in_time"},
 	{"the table has a key of AWS", "", "        KMSMasterKeyId: !GetAtt Key.Arn\n", "", "cfn-guard", "tables_have_a_key_of_ours"},
-	{"the key goes with the stack, and the table is noise", "", "  Key:\n    Type: AWS::KMS::Key\n    Condition: OwnsState\n    DeletionPolicy: Retain", "  Key:\n    Type: AWS::KMS::Key\n    Condition: OwnsState\n    DeletionPolicy: Delete", "cfn-guard", "keys_outlive_the_stack"},
+	{"the key goes with the stack, and the table is noise", "", "  Key:\n    Type: AWS::KMS::Key\n    Condition: OwnsState\n    DeletionPolicy: RetainExceptOnCreate", "  Key:\n    Type: AWS::KMS::Key\n    Condition: OwnsState\n    DeletionPolicy: Delete", "cfn-guard", "keys_outlive_the_stack"},
 	{"the key does not rotate", "", "EnableKeyRotation: true", "EnableKeyRotation: false", "cfn-guard", "keys_rotate"},
 	{"the topic has a key of AWS", "", "      KmsMasterKeyId: !GetAtt Key.Arn", "      KmsMasterKeyId: alias/aws/sns", "cfn-guard", "topics_have_a_key_of_ours"},
 	{"CloudWatch may decrypt, but make no data key", "", "              - kms:GenerateDataKey*\n", "", "cfn-guard", "cloudwatch_may_use_the_key_of_the_topic"},
@@ -69,19 +70,24 @@ var defects = []defect{
 	{"a right is to everything", "", "                    - codecommit:GetBlob\n", "                    - codecommit:Get*\n", "cfn-guard", "rights_name_actions"},
 	{"a scan passes by the condition on keys", "", "                  - dynamodb:Query", "                  - dynamodb:Scan", "cfn-guard", "rights_name_actions"},
 	{"prod reaches prod2, too", "", "ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]", "ForAllValues:StringLike:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}*\"]", "iam", "read a site whose name only begins alike"},
-	{"the state is not confined at all", "", "                Condition:\n                  ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]\n", "", "cfn-guard", "state_is_reached_by_its_own_keys"},
+	{"the state is not confined at all", "", "                  ForAllValues:StringEquals:\n                    dynamodb:LeadingKeys: [!Sub \"site#${Site}\"]\n", "", "cfn-guard", "state_is_reached_by_its_own_keys"},
+	{"a request without keys passes by their condition", "", "                  \"Null\":\n                    dynamodb:LeadingKeys: \"false\"\n", "", "iam", "query without a key"},
+	{"a condition on keys is one on those that are there", "", "                  \"Null\":\n                    dynamodb:LeadingKeys: \"false\"\n", "", "cfn-guard", "state_is_reached_by_its_own_keys"},
+	{"the branch may be left unnamed", "", "                      StringEquals:\n                        codecommit:References: [", "                      StringEqualsIfExists:\n                        codecommit:References: [", "iam", "commit to no branch by name"},
+	{"the proposal's branch may be left unnamed", "", "                    StringEquals:\n                      codecommit:References:\n", "                    StringEqualsIfExists:\n                      codecommit:References:\n", "iam", "commit to no branch by name past the people who review"},
+	{"a branch is written without its name", "", "                    StringEquals:\n                      codecommit:References:\n", "                    StringEqualsIfExists:\n                      codecommit:References:\n", "cfn-guard", "branches_are_written_by_name"},
 	{"anybody may assume the spoke's role", spokeSource, "Principal: {AWS: !Ref HubRoleArn}", "Principal: {AWS: \"*\"}", "cfn-guard", "roles_trust_somebody"},
 	{"another account may schedule", "", "            Action: sts:AssumeRole\n            Condition:\n              StringEquals:\n                aws:SourceAccount: !Ref AWS::AccountId\n", "            Action: sts:AssumeRole\n", "cfn-guard", "schedules_are_of_this_account"},
 	{"EKS refuses the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"system:masters\"]", "cfn-guard", "groups_are_ours"},
 
 	// What the simulator of IAM sees.
 	{"the state's prefix is another", "", "site#${Site}", "cluster#${Site}", "iam", "write the site's latches"},
-	{"a condition's key is misspelt", "", "dynamodb:LeadingKeys", "dynamodb:LeadingKey", "iam", "read a site whose name only begins alike"},
+	{"a condition's key is misspelt", "", "dynamodb:LeadingKeys: [", "dynamodb:LeadingKey: [", "iam", "read a site whose name only begins alike"},
 	{"the key is given away with the role", "", "                Condition:\n                  StringEquals:\n                    kms:ViaService: !Sub \"dynamodb.${AWS::Region}.${AWS::URLSuffix}\"\n", "", "iam", "use the key by itself"},
 	{"the secret's name is only a beginning", "", "secret:${GitHubCredential}-??????", "secret:${GitHubCredential}*", "iam", "read a secret whose name only begins alike"},
 	{"the secret has no suffix", "", "secret:${GitHubCredential}-??????", "secret:${GitHubCredential}", "iam", "read the credential"},
 	{"the repository's policy is for another service", "", "Action: codecommit:CreateCommit\n", "Action: codecommit:PutFile\n", "iam", "commit to the branch"},
-	{"all branches may be written", "", "                    Condition:\n                      StringEqualsIfExists:\n                        codecommit:References: [!Sub \"refs/heads/${Branch}\"]\n", "", "iam", "commit to another branch"},
+	{"all branches may be written", "", "                    Condition:\n                      StringEquals:\n                        codecommit:References: [!Sub \"refs/heads/${Branch}\"]\n", "", "iam", "commit to another branch"},
 	{"reviewers are passed by", "", "  CommitsDirectly: !Equals [!Ref PublishMode, direct]", "  CommitsDirectly: !Not [!Equals [!Ref PublishMode, \"\"]]", "iam", "commit past the people who review"},
 	{"logs go nowhere", "", "                Resource: !GetAtt LatchLogs.Arn", "                Resource: !Sub \"arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:/aws/lambda/latch\"", "iam", "log"},
 	{"failed ticks cannot be kept", "", "              - Sid: KeepFailedTicks\n                Effect: Allow\n                Action: sqs:SendMessage\n                Resource: !GetAtt FailedTicks.Arn", "              - Sid: KeepFailedTicks\n                Effect: Allow\n                Action: sqs:SendMessage\n                Resource: !GetAtt UndeliveredTicks.Arn", "iam", "keep a failed tick"},
@@ -96,6 +102,18 @@ var defects = []defect{
 	{"metrics are filtered away with the log", "", "ApplicationLogLevel: INFO", "ApplicationLogLevel: WARN", "cfn-guard", "functions_log_to_a_group_of_ours"},
 	{"an alarm never says that it is over", "", "levels stay as git has them.\n" + rings + "      OKActions:", "levels stay as git has them.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"a schedule that stopped is not missed", "", "      TreatMissingData: breaching", "      TreatMissingData: notBreaching", "cfn-guard", "a_missing_heartbeat_rings"},
+
+	{"a heartbeat rings", "", "      ComparisonOperator: LessThanThreshold", "      ComparisonOperator: GreaterThanThreshold", "contract", "alarms"},
+	{"pushes that fail are counted by the least of a period", "", "      MetricName: PushFailures\n      Dimensions: [{Name: site, Value: !Ref Site}]\n      Statistic: Sum", "      MetricName: PushFailures\n      Dimensions: [{Name: site, Value: !Ref Site}]\n      Statistic: Minimum", "contract", "alarms"},
+	{"nothing is ever under-declared", "", "      Threshold: !Ref UnderDeclaredPodsAllowed", "      Threshold: 1000000", "contract", "alarms"},
+	{"ticks that fail are looked for among the throttled", "", "      MetricName: Errors\n      Dimensions: [{Name: FunctionName, Value: !Ref LatchFunction}]", "      MetricName: Throttles\n      Dimensions: [{Name: FunctionName, Value: !Ref LatchFunction}]", "contract", "alarms"},
+	{"undelivered ticks are looked for in another queue", "", "!GetAtt UndeliveredTicks.QueueName", "!GetAtt FailedTicks.QueueName", "contract", "alarms"},
+	{"one tick that failed rings for days", "", "      Namespace: AWS/Lambda\n      MetricName: AsyncEventsDropped\n      Dimensions: [{Name: FunctionName, Value: !Ref LatchFunction}]\n      Statistic: Sum", "      Namespace: AWS/SQS\n      MetricName: ApproximateNumberOfMessagesVisible\n      Dimensions: [{Name: QueueName, Value: !GetAtt FailedTicks.QueueName}]\n      Statistic: Maximum", "contract", "alarms"},
+	{"missing data are an old checkpoint", "", "      Threshold: !Ref CheckpointAgeAllowed\n      TreatMissingData: notBreaching", "      Threshold: !Ref CheckpointAgeAllowed\n      TreatMissingData: breaching", "contract", "alarms"},
+	{"the schedule's dead letters are refused", "", "              Arn: !GetAtt UndeliveredTicks.Arn", "              Arn: !GetAtt FailedTicks.Arn", "contract", "queues"},
+	{"the function is let out on another port", "", "        - Description: AWS, the cluster and the git host\n          IpProtocol: tcp\n          FromPort: 443\n          ToPort: 443", "        - Description: AWS, the cluster and the git host\n          IpProtocol: tcp\n          FromPort: 22\n          ToPort: 22", "contract", "ports"},
+	{"no rights are bound to the spoke's group", spokeSource, "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:sampler\"]", "contract", "access of the spoke"},
+	{"an endpoint is of what nobody calls", endpointsSource, "com.amazonaws.${AWS::Region}.sns", "com.amazonaws.${AWS::Region}.sqs", "contract", "endpoints"},
 
 	// What the template and the code must agree on.
 	{"an alarm is on a metric that nobody emits", "", "      MetricName: PushFailures", "      MetricName: PushFailure", "contract", "metrics"},
@@ -198,7 +216,7 @@ func finderOf(d defect) string {
 func brokenContracts(t *testing.T, of []defect, files []string) (found []finding) {
 	t.Helper()
 	for i, d := range of {
-		for _, c := range contracts {
+		for _, c := range append(slices.Clone(contracts), otherContracts[d.file]...) {
 			if c.name != d.rule {
 				continue
 			}
@@ -251,8 +269,10 @@ func TestEachRuleOfOursCatchesADefect(t *testing.T) {
 			rules = append(rules, "cfn-guard "+string(found[1]))
 		}
 	}
-	for _, c := range contracts {
-		rules = append(rules, "contract "+c.name)
+	for _, all := range append(slices.Collect(maps.Values(otherContracts)), contracts) {
+		for _, c := range all {
+			rules = append(rules, "contract "+c.name)
+		}
 	}
 	for _, rule := range rules {
 		if !caught[rule] {

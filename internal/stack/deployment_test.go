@@ -51,8 +51,14 @@ func deploy(t *testing.T, of template, stack string, given map[string]string) de
 
 // refused says why a parameter may not have a value; "" where it may.
 func refused(definition any, value string) string {
-	if pattern, _ := at(definition, "AllowedPattern").(string); pattern != "" && !regexp.MustCompile(pattern).MatchString(value) {
-		return fmt.Sprint(at(definition, "ConstraintDescription"))
+	each := []string{value}
+	if at(definition, "Type") == "CommaDelimitedList" {
+		each = strings.Split(value, ",")
+	}
+	for _, one := range each {
+		if pattern, _ := at(definition, "AllowedPattern").(string); pattern != "" && !regexp.MustCompile(pattern).MatchString(one) {
+			return fmt.Sprint(at(definition, "ConstraintDescription"))
+		}
 	}
 	allowed := list(at(definition, "AllowedValues"))
 	if allowed != nil && !slices.ContainsFunc(allowed, func(v any) bool { return fmt.Sprint(v) == value }) {
@@ -210,6 +216,12 @@ func (d deployment) call(name string, argument any) any {
 			parts = append(parts, part)
 		}
 		return parts
+	case "Fn::Join":
+		var parts []string
+		for _, part := range list(d.resolve(arguments[1])) {
+			parts = append(parts, fmt.Sprint(part))
+		}
+		return strings.Join(parts, arguments[0].(string))
 	case "Fn::ImportValue":
 		value, exported := d.imports[d.text(argument)]
 		if !exported {
@@ -254,6 +266,9 @@ func (d deployment) ref(name string) any {
 		return d.stack
 	}
 	if value, isParameter := d.parameters[name]; isParameter {
+		if at(d.template.section("Parameters"), name, "Type") == "CommaDelimitedList" {
+			return d.call("Fn::Split", []any{",", value})
+		}
 		return value
 	}
 	if d.typeOf(name) == "AWS::SNS::Topic" {

@@ -158,7 +158,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"GitHubLogin":            {"password"},
 		"GitHubCredential":       {"arn:aws:secretsmanager:eu-west-1:111122223333:secret:a", "a*"},
 		"GitHubCredentialKeyArn": {"alias/mine", "*"},
-		"GitHubApiUrl":           {"http://github.example.com", `https://a"`},
+		"GitHubApiUrl":           {"http://github.example.com", `https://a"`, "https://github.example.com:8443/api/v3"},
 		"Branch":                 {"", `a"`, "a*", "-a", "a b"},
 		"PublishMode":            {"pr"},
 		"AlertEmail":             {"platform"},

@@ -138,13 +138,19 @@ func (p *pass) takeLease(ctx context.Context) error {
 	return nil
 }
 
+// giveBackWithin is how long giving back the lease may take, beyond the end of
+// the pass: one that is not given back expires.
+const giveBackWithin = 2 * time.Second
+
 // giveBack returns the lease even where the pass was cut short, so that the
 // next one need not wait for it to expire.
 func (p *pass) giveBack(ctx context.Context) error {
 	if p.DryRun {
 		return nil
 	}
-	if err := p.Store.Release(context.WithoutCancel(ctx), p.lease); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	if err := p.Store.Release(ctx, p.lease); err != nil {
 		return fmt.Errorf("give back the lease of site %s: %w", p.Site, err)
 	}
 	return nil

@@ -91,11 +91,12 @@ var remedies = map[string]string{
 }
 
 func (t Topic) explain(err error) error {
-	var code smithy.APIError
-	if !errors.As(err, &code) {
-		return err
+	if err == nil {
+		return nil
 	}
-	if remedy, ok := remedies[code.ErrorCode()]; ok {
+	var code smithy.APIError
+	if errors.As(err, &code) && remedies[code.ErrorCode()] != "" {
+		remedy := remedies[code.ErrorCode()]
 		return fmt.Errorf("topic %s: %s (%w)", t.ARN, remedy, err)
 	}
 	return fmt.Errorf("topic %s: %w", t.ARN, err)

@@ -91,8 +91,8 @@ func call[In, Out any](ctx context.Context, s *Store, operation func(context.Con
 		}
 		// Any part of the gap, so that those who were throttled together do not
 		// come back together.
-		if err := pause(ctx, rand.N(s.gap<<round)); err != nil {
-			return nil, err
+		if late := pause(ctx, rand.N(s.gap<<round)); late != nil {
+			return nil, errors.Join(late, s.explain(err))
 		}
 	}
 }

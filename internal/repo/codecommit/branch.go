@@ -141,7 +141,11 @@ func (r *Repository) remove(ctx context.Context, branch string) (string, error) 
 	return aws.ToString(out.DeletedBranch.CommitId), nil
 }
 
+// graceFor is taken twice at most, out of what a program leaves itself between the
+// end of a tick and its own.
+const graceFor = 3 * time.Second
+
 // grace is a little time, also where there is none left.
 func grace(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	return context.WithTimeout(context.WithoutCancel(ctx), graceFor)
 }

@@ -51,7 +51,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	at, err := addressOf(o.APIURL)
 	problems = append(problems, err)
 	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
+		o.Transport = gitwire.Patient()
 	}
 	tokens, err := newTokens(o, name, at.api)
 	problems = append(problems, err)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -139,16 +140,28 @@ func transport(o Options) (http.RoundTripper, error) {
 	case o.Transport != nil:
 		return o.Transport, nil
 	case len(o.CABundle) == 0:
-		return http.DefaultTransport, nil
+		return Patient(), nil
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(o.CABundle) {
 		return nil, errors.New("ca bundle: holds no certificate in PEM form")
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone()
+	t := Patient().Clone()
 	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return t, nil
 }
+
+// answerWithin is how long a host may take to begin its answer. A push waits for
+// the host's hooks, of which GitHub gives each five seconds.
+const answerWithin = 30 * time.Second
+
+// Patient returns the standard transport, which all share, but for a host that
+// accepts and never answers: of that one it says so, in its time.
+var Patient = sync.OnceValue(func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = answerWithin
+	return t
+})
 
 // keep makes the client return a redirect as it is: followed, a push would turn
 // into a GET, and credentials might reach another host.

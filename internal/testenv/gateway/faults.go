@@ -35,6 +35,12 @@ func Answer(document any) http.Handler {
 	})
 }
 
+// Silent accepts a call, and never answers it.
+var Silent = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+})
+
 // InsteadFor makes a handler answer the next n calls of an operation.
 func (g *Gateway) InsteadFor(operation string, n int, answer http.Handler) {
 	var left atomic.Int64

@@ -1,0 +1,159 @@
+package stack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// A period is what an alarm's metric got in one period: nothing, or values.
+type period []float64
+
+// An alarmCase says what an alarm is on, and drives it: the last of the periods is
+// the one that it is evaluated at.
+type alarmCase struct {
+	on     series
+	rings  [][]period
+	silent [][]period
+}
+
+var none period
+
+// alarmCases are of the first sample: five minutes between ticks, which time out
+// after four.
+func alarmCases(d deployment) map[string]alarmCase {
+	site := func(metric string) series {
+		return series{"gitlatch", metric, "site", d.parameters["Site"]}
+	}
+	function := func(metric string) series {
+		return series{"AWS/Lambda", metric, "FunctionName", d.physical("LatchFunction")}
+	}
+	// Two ticks in three, of which one had something.
+	repeated := func(on series) alarmCase {
+		return alarmCase{on,
+			[][]period{{{1}, {1}, {1}}, {{1}, {0}, {1}}, {{0}, {1}, {1, 0}}, {{0}, {3}, {1}}},
+			[][]period{{{0}, {0}, {0}}, {{0}, {0}, {1}}, {{0}, {0}, {7}}, {none, none, none}, {{1}, none, none}},
+		}
+	}
+	return map[string]alarmCase{
+		"HeartbeatMissing": {site("Heartbeat"),
+			[][]period{{none, none, none}, {{1}, none, none, none}},
+			[][]period{{{1}, {1}, {1}}, {none, none, {1}}, {none, {1}, none}, {{1}, none, none}, {{1, 1}, {1, 1}, {1, 1}}},
+		},
+		"TicksFail":      repeated(function("Errors")),
+		"TicksThrottled": repeated(function("Throttles")),
+		"TicksLost":      repeated(function("AsyncEventsDropped")),
+		"PushesFail":     repeated(site("PushFailures")),
+		"TicksSlow": {function("Duration"),
+			[][]period{{{192000}, {1000}, {239000}}, {{200}, {1000, 193000}, {200000, 1000}}},
+			[][]period{{{191000}, {191000}, {191000}}, {{1000}, {1000}, {240000}}, {{100000, 100000}, {100000, 100000}, {100000, 100000}}, {none, none, none}},
+		},
+		"TicksUndelivered": {series{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", d.physical("UndeliveredTicks")},
+			[][]period{{{1}}, {{0}, {0, 1, 0}}},
+			[][]period{{{0}}, {none}, {{1}, {0}}},
+		},
+		"UnderDeclared": {site("UnderDeclaredPods"),
+			[][]period{{{21}, {21}, {21}, {21}, {21}, {21}}, {{21}, {900}, {30}, {21}, {5000}, {21}}},
+			[][]period{{{21}, {21}, {20}, {21}, {21}, {21}}, {{20}, {20}, {20}, {20}, {20}, {20}}, {{90, 0}, {90, 0}, {90, 0}, {90, 0}, {90, 0}, {90, 0}}, {none, {90}, {90}, {90}, {90}, {90}}},
+		},
+		"CheckpointOld": {site("CheckpointAgeSeconds"),
+			[][]period{{{3601}, {3901}}, {{0}, {3601}, {3900}}},
+			[][]period{{{3600}, {3600}}, {{3300}, {3601}}, {{3601}, {0}}, {none, none}},
+		},
+	}
+}
+
+// alarmsRingWhenTheyShould drives each alarm.
+func alarmsRingWhenTheyShould(t *testing.T, of template) (broken []string) {
+	d := deployed(t, of, samples[0])
+	cases := alarmCases(d)
+	for id, r := range d.resources() {
+		if at(r, "Type") != "AWS::CloudWatch::Alarm" {
+			continue
+		}
+		say := func(format string, args ...any) {
+			broken = append(broken, id+": "+fmt.Sprintf(format, args...))
+		}
+		c, known := cases[id]
+		if !known {
+			say("no case drives it")
+			continue
+		}
+		delete(cases, id)
+		p := at(r, "Properties")
+		on := series{fmt.Sprint(at(p, "Namespace")), fmt.Sprint(at(p, "MetricName"))}
+		for _, dimension := range list(at(p, "Dimensions")) {
+			on = append(on, fmt.Sprint(at(dimension, "Name")), fmt.Sprint(at(dimension, "Value")))
+		}
+		if !slices.Equal(on, c.on) {
+			say("is on %v, want %v", on, c.on)
+		}
+		for want, all := range map[bool][][]period{true: c.rings, false: c.silent} {
+			for _, periods := range all {
+				if got, err := rung(p, periods); err != nil || got != want {
+					say("rings after %v: %v, want %v; error %v", periods, got, want, err)
+				}
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(cases)) {
+		broken = append(broken, "there is no alarm "+id)
+	}
+	return broken
+}
+
+// rung evaluates an alarm over the periods that it looks at, the last ones given;
+// those before them are missing.
+func rung(alarm any, periods []period) (bool, error) {
+	number := func(name string) (n float64) {
+		n, err := strconv.ParseFloat(fmt.Sprint(at(alarm, name)), 64)
+		if err != nil {
+			panic(fmt.Sprintf("%s of an alarm: %v", name, err))
+		}
+		return n
+	}
+	statistic, known := statistics[fmt.Sprint(at(alarm, "Statistic"))]
+	breaches, compares := comparisons[fmt.Sprint(at(alarm, "ComparisonOperator"))]
+	missing, treats := map[string]bool{"breaching": true, "notBreaching": false}[fmt.Sprint(at(alarm, "TreatMissingData"))]
+	if !known || !compares || !treats {
+		return false, fmt.Errorf("its statistic, comparison or missing data are not known to these tests: %v", alarm)
+	}
+	looks := int(number("EvaluationPeriods"))
+	n := 0
+	for i := range looks {
+		breach := missing
+		if at := len(periods) - looks + i; at >= 0 && len(periods[at]) > 0 {
+			breach = breaches(statistic(periods[at]), number("Threshold"))
+		}
+		if breach {
+			n++
+		}
+	}
+	return n >= int(number("DatapointsToAlarm")), nil
+}
+
+var statistics = map[string]func(period) float64{
+	"Sum": func(p period) (sum float64) {
+		for _, v := range p {
+			sum += v
+		}
+		return sum
+	},
+	"Minimum": func(p period) float64 { return slices.Min(p) },
+	"Maximum": func(p period) float64 { return slices.Max(p) },
+	"Average": func(p period) (sum float64) {
+		for _, v := range p {
+			sum += v / float64(len(p))
+		}
+		return sum
+	},
+}
+
+var comparisons = map[string]func(value, threshold float64) bool{
+	"GreaterThanThreshold":          func(v, t float64) bool { return v > t },
+	"GreaterThanOrEqualToThreshold": func(v, t float64) bool { return v >= t },
+	"LessThanThreshold":             func(v, t float64) bool { return v < t },
+	"LessThanOrEqualToThreshold":    func(v, t float64) bool { return v <= t },
+}
