@@ -464,6 +464,29 @@ func (s *story) expect(w []string) error {
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
 		return equal(fmt.Sprintf("open %d", len(s.head(s).Proposal.Changes)), strings.Join(w[1:], " "))
+	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
+		names := "none"
+		if ours := s.head(s).Proposal; ours != nil && len(ours.Mends) > 0 {
+			var all []string
+			for _, m := range ours.Mends {
+				all = append(all, m.Namespace)
+			}
+			names = strings.Join(all, " ")
+		}
+		return equal(names, strings.Join(w[1:], " "))
+	case "asks": // in the proposal's title, its body or its commit: "words"
+		ours := s.head(s).Proposal
+		if ours == nil {
+			return errors.New("there is no proposal")
+		}
+		title, body, _ := s.repository.Words(ours.ID)
+		log, _, err := s.repository.History(s.Context(), ours.Head, "", 1)
+		said := map[string]string{"title": title, "body": body, "commit": log[0].Message}
+		return errors.Join(err, contains(said[w[1]], w[2]))
+	case "rests": // all that git holds was read and agreed
+		return equal(s.head(s).Agreed.Partly, "false")
+	case "proposed-file": // path "words": what the proposal's branch holds
+		return contains(s.repository.FilesAt("gitlatch/" + site)[w[1]], w[2])
 	case "proposed": // shop/web 200: what the proposal's branch declares
 		files := map[string][]byte{}
 		for path, text := range s.repository.FilesAt("gitlatch/" + site) {

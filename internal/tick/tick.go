@@ -77,6 +77,8 @@ type pass struct {
 	set     policy.Set
 	git     found
 	changes []policy.Decision // the crossings to publish
+	// declined is what people said no to, as this pass found and has not saved.
+	declined *latch.Proposal
 	// conditions are what people should know, as found so far.
 	conditions []alert.Condition
 	report     Report
