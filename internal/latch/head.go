@@ -20,6 +20,9 @@ type Head struct {
 	Agreed Agreed `json:"agreed,omitzero"`
 	// Intent is the push that was about to be made; nil when none was.
 	Intent *Intent `json:"intent,omitzero"`
+	// Pushed is the push to the base that the same tick made before Intent, which
+	// is then one to a proposal's branch; nil is none.
+	Pushed *Intent `json:"pushed,omitzero"`
 
 	// Proposal is what is proposed to people; nil is nothing.
 	Proposal *Proposal `json:"proposal,omitzero"`

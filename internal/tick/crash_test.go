@@ -96,6 +96,16 @@ var scenes = []scene{
 		w.ticks(1)
 		w.mergeProposal(true)
 	}},
+	{"proposal declined beside a crossing", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.scale("shop/api", 87)
+		w.ticks(2)
+		w.scale("pay/ledger", 87)
+		w.ticks(1)
+		w.setTo("shop/api", 100) // as proposed
+		w.repository.Decline(w.openProposal().ID)
+	}},
 	{"Component to propose", func(w *world) {
 		w.host, w.propose = true, true
 		w.scale("shop/web", 87)
@@ -387,8 +397,8 @@ func (w *world) outcome(t testing.TB) string {
 		fmt.Fprintf(&b, "%s: %q\n", path, files[path])
 	}
 	for _, l := range sortedLatches(w.latches(t)) {
-		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v\n",
-			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut)
+		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v yields %v\n",
+			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
 	}
 	ours := 0
 	for _, message := range w.repository.Log() {

@@ -61,13 +61,14 @@ func (p *pass) mergeProposal(entries map[workload.ID]checkpoint.Entry) map[workl
 	return judged
 }
 
-// closeProposalIntent finds out whether a push to the proposal's branch landed.
+// closeProposalIntent finds out whether a push to the proposal's branch landed,
+// and leaves the intent of the push to the base before it, if there was one.
 func (p *pass) closeProposalIntent(ctx context.Context) error {
 	intent := p.head.Intent
 	if intent == nil || intent.Branch == "" {
 		return nil
 	}
-	p.head.Intent = nil
+	p.head.Intent, p.head.Pushed = p.head.Pushed, nil
 	if p.git.proposed == "" {
 		return nil
 	}
@@ -132,9 +133,7 @@ func (p *pass) withDeclined(head latch.Head) (latch.Head, []latch.Latch) {
 		return head, nil
 	}
 	head.Declined = p.head.Declined
-	if head.Proposal != nil {
-		head.Proposal = without(*head.Proposal, *p.declined)
-	}
+	head.Proposal = merged(head.Proposal, p.declined)
 	var put []latch.Latch
 	for _, c := range p.declined.Changes {
 		l := p.latches.loaded[c.ID]
@@ -144,16 +143,20 @@ func (p *pass) withDeclined(head latch.Head) (latch.Head, []latch.Latch) {
 	return head, put
 }
 
-// without is a proposal less what another asks for; nil where that is all of it.
-func without(p, other latch.Proposal) *latch.Proposal {
-	p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(c checkpoint.Change) bool {
-		return slices.ContainsFunc(other.Changes, func(o checkpoint.Change) bool { return o.ID == c.ID })
-	})
-	p.Mends = slices.DeleteFunc(slices.Clone(p.Mends), func(m latch.Mend) bool { return slices.Contains(other.Mends, m) })
-	if len(p.Changes)+len(p.Mends) == 0 {
+// merged is what people merged of a proposal before they declined the rest, so
+// that the next pass settles it; nil is nothing.
+func merged(stored, declined *latch.Proposal) *latch.Proposal {
+	if stored == nil {
 		return nil
 	}
-	return &p
+	left := *stored
+	left.Mends, left.Changes = nil, slices.DeleteFunc(slices.Clone(stored.Changes), func(c checkpoint.Change) bool {
+		return slices.ContainsFunc(declined.Changes, func(d checkpoint.Change) bool { return d.ID == c.ID })
+	})
+	if len(left.Changes) == 0 {
+		return nil
+	}
+	return &left
 }
 
 // proposedIn counts what a proposal would change, in words.

@@ -132,11 +132,16 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	switch {
 	case errors.As(err, &refused):
 		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
-		p.condition(alert.Blocked, "", err.Error(), "let gitlatch's identity push to the branch, or give it another branch or identity")
+		todo := "let gitlatch's identity push to the branch, or give it another branch or identity"
+		if refused.OnDisk {
+			todo = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
+		}
+		p.condition(alert.Blocked, "", err.Error(), todo)
 		return nil
 	case err != nil:
 		return err
 	}
+	p.pushed = intent
 	agreed := &p.head.Agreed
 	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
@@ -154,7 +159,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 func (p *pass) saveIntent(ctx context.Context, intent *latch.Intent) error {
 	head, put := p.withDeclined(p.stored)
 	p.stored, p.declined = head, nil
-	head.Intent = intent
+	head.Intent, head.Pushed = intent, p.pushed
 	saved, err := p.Store.Save(ctx, p.lease, head, put, nil)
 	if err != nil {
 		return fmt.Errorf("save the intent of a push: %w", err)

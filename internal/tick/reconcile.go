@@ -129,7 +129,7 @@ func (p *pass) descends(ctx context.Context) (bool, error) {
 		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
 		p.notice(NoticeRewritten, p.git.tip, text)
 		p.condition(alert.Rewritten, p.git.tip, text, "see who rewrote the branch; entries that changed with it are left alone for a day")
-		p.head.Intent = nil
+		p.head.Intent, p.head.Pushed = nil, nil
 		return true, nil
 	}
 	agreed.Suspect = p.git.tip

@@ -49,7 +49,7 @@ func play(t *testing.T, archive *txtar.Archive) {
 			start[f.Name] = string(f.Data)
 		}
 	}
-	s := &story{T: t, world: newWorld(start)}
+	s := &story{T: t, world: newWorld(start), marked: map[string]string{}}
 	for i, line := range strings.Split(lines, "\n") {
 		words, err := split(line)
 		if err != nil {
@@ -74,7 +74,7 @@ type story struct {
 	*world
 	last   told
 	before map[string]string // files before the last tick
-	marked string            // a commit that the story comes back to
+	marked map[string]string // commits that the story comes back to, by name
 }
 
 // told is what the last tick said.
@@ -154,10 +154,14 @@ var events = map[string]func(*story, []string) error{
 		s.run()
 		return contains(fmt.Sprint(s.last.err), w[1])
 	},
-	// dies before acquire|intent|push|settle|release: a tick whose process is
-	// killed just before that effect.
+	// dies before acquire|extend|intent|push|settle|release: a tick whose process
+	// is killed just before that effect. After a lost race the first three of
+	// another push come first: again-extend|again-intent|again-push.
 	"dies": func(s *story, w []string) error {
 		n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+		if again, is := strings.CutPrefix(w[1], "again-"); is {
+			n = 4 + slices.Index([]string{"extend", "intent", "push"}, again)
+		}
 		if n < 0 {
 			return errors.New("no such effect")
 		}
@@ -191,17 +195,17 @@ var events = map[string]func(*story, []string) error{
 		}
 		return nil
 	},
-	// mark: remembers the commit at the branch. rewind: the branch is moved back
-	// to it, as a force-push or a replica that lags behind does. forward: and
-	// back to where it was.
-	"mark": func(s *story, _ []string) (err error) {
-		s.marked, _, err = s.repository.Heads(s.Context())
+	// mark [older]: remembers the commit at the branch. rewind [older]: the branch
+	// is moved back to it, as a force-push or a replica that lags behind does;
+	// what it was at is remembered in its place.
+	"mark": func(s *story, w []string) (err error) {
+		s.marked[strings.Join(w, "")], _, err = s.repository.Heads(s.Context())
 		return err
 	},
-	"rewind": func(s *story, _ []string) error {
+	"rewind": func(s *story, w []string) error {
 		now, _, err := s.repository.Heads(s.Context())
-		s.repository.Rewrite(s.marked)
-		s.marked = now
+		s.repository.Rewrite(s.marked[strings.Join(w, "")])
+		s.marked[strings.Join(w, "")] = now
 		return err
 	},
 	// host proposes | reviews: one with pull requests, for all crossings or for
@@ -435,6 +439,12 @@ func (s *story) expect(w []string) error {
 			}
 		}
 		return errors.New("no such notice")
+	case "notices": // landed adopted: all that there are
+		var kinds []string
+		for _, n := range s.last.Notices {
+			kinds = append(kinds, string(n.Kind))
+		}
+		return equal(strings.Join(kinds, " "), strings.Join(w[1:], " "))
 	case "no": // notices | problem | intent
 		switch w[1] {
 		case "notices":

@@ -79,6 +79,9 @@ type pass struct {
 	changes []policy.Decision // the crossings to publish
 	// declined is what people said no to, as this pass found and has not saved.
 	declined *latch.Proposal
+	// pushed is the intent of the push that this pass made to the base; nil is
+	// none.
+	pushed *latch.Intent
 	// conditions are what people should know, as found so far.
 	conditions []alert.Condition
 	report     Report
