@@ -183,6 +183,11 @@ var events = map[string]func(*story, []string) error{
 		s.refuse = strings.Join(w, " ")
 		return nil
 	},
+	// disk: the repository is a folder, without a server.
+	"disk": func(s *story, _ []string) error {
+		s.onDisk = true
+		return nil
+	},
 	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
 	// removes path | breaks shop: a commit by a person.
 	"person": (*story).person,
