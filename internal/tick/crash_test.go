@@ -251,7 +251,7 @@ func TestRandomHistories(t *testing.T) {
 			w.killBefore, w.rival, w.lostReply, w.refuse, w.unread = 0, nil, false, "", nil
 			w.now = w.now.Add(period)
 			w.ticks(2) // the first may be told to wait: a branch that was rewritten is believed on the second
-			if w.head(t).Intent != nil {
+			if head := w.head(t); head.Intent != nil || head.Pushed != nil {
 				t.Error("an intent is left")
 			}
 			declared := map[workload.ID]checkpoint.Entry{}
@@ -406,7 +406,7 @@ func (w *world) outcome(t testing.TB) string {
 			ours++
 		}
 	}
-	fmt.Fprintf(&b, "%d commits, intent %v\n", ours, w.head(t).Intent)
+	fmt.Fprintf(&b, "%d commits, intent %v, pushed %v\n", ours, w.head(t).Intent, w.head(t).Pushed)
 	if p := w.openProposal(); p != nil {
 		proposed := w.repository.FilesAt("gitlatch/" + site)
 		for _, path := range sortedKeys(proposed) {

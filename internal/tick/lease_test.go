@@ -43,7 +43,7 @@ func TestALeaseThatAnotherHadInBetween(t *testing.T) {
 type sleeper struct{ *world }
 
 func (s sleeper) Sample(ctx context.Context) (workload.Fleet, error) {
-	fleet, err := sampler{s.world}.Sample(ctx)
+	fleet, err := sampler(s).Sample(ctx)
 	s.now = s.now.Add(period)
 	lease, held := s.store.Acquire(ctx, site, "another", s.now, s.now.Add(time.Minute))
 	return fleet, errors.Join(err, held, s.store.Release(ctx, lease))

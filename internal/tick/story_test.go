@@ -155,12 +155,13 @@ var events = map[string]func(*story, []string) error{
 		return contains(fmt.Sprint(s.last.err), w[1])
 	},
 	// dies before acquire|extend|intent|push|settle|release: a tick whose process
-	// is killed just before that effect. After a lost race the first three of
-	// another push come first: again-extend|again-intent|again-push.
+	// is killed just before that effect. A tick that pushes twice, after a lost
+	// race or to propose, has again-extend|again-intent|again-push|again-ensure
+	// after the first push.
 	"dies": func(s *story, w []string) error {
 		n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
 		if again, is := strings.CutPrefix(w[1], "again-"); is {
-			n = 4 + slices.Index([]string{"extend", "intent", "push"}, again)
+			n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
 		}
 		if n < 0 {
 			return errors.New("no such effect")
@@ -457,7 +458,8 @@ func (s *story) expect(w []string) error {
 		case "problem":
 			return equal(s.last.Err(), "<nil>")
 		case "intent":
-			return equal(s.head(s).Intent == nil, "true")
+			head := s.head(s)
+			return equal(head.Intent == nil && head.Pushed == nil, "true")
 		case "site":
 			_, ok := s.repository.Files()[checkpoint.SitePath(site)]
 			return equal(ok, "false")
