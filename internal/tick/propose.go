@@ -24,7 +24,7 @@ func (p *pass) propose(ctx context.Context) error {
 	}
 	ours, wanted := p.head.Proposal, p.wanted()
 	moved := ours == nil && len(wanted) > 0 ||
-		ours != nil && (ours.Head != p.git.proposed || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.rebased())
+		ours != nil && (ours.Head == "" || ours.Head != p.git.proposed || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.rebased())
 	mends := p.wantedMends(moved)
 	switch {
 	case len(wanted)+len(mends) == 0 && ours == nil:

@@ -214,9 +214,13 @@ var events = map[string]func(*story, []string) error{
 		s.marked[strings.Join(w, "")] = now
 		return err
 	},
-	// host proposes | reviews: one with pull requests, for all crossings or for
-	// those that a policy wants reviewed.
+	// host proposes | reviews | loses: one with pull requests, for all crossings or
+	// for those that a policy wants reviewed; or one that lost proposal and branch.
 	"host": func(s *story, w []string) error {
+		if w[0] == "loses" {
+			s.repository.Lose("gitlatch/" + site)
+			return nil
+		}
 		s.host, s.propose = true, w[0] == "proposes"
 		return nil
 	},
