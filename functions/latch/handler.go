@@ -123,7 +123,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())
 	}
 	h.stale = err != nil
-	return report.New(r).Brief(), errors.Join(err, r.Err())
+	return report.New(r).Brief(), hinted(errors.Join(err, r.Err()))
 }
 
 // reopen opens the parts anew after a tick that failed: a secret that was

@@ -112,7 +112,7 @@ func troubles() []trouble {
 				s.renew(t)
 			},
 			mends: enters(group),
-			says:  []string{"not read: statefulsets: forbidden: "}},
+			says:  []string{"not read: statefulsets: forbidden: ", "what to do: nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac"}},
 		{name: "wrong-cluster-id", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				admin := s.cp.Config()
@@ -120,14 +120,14 @@ func troubles() []trouble {
 				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
 			},
 			mends: again,
-			says:  []string{": unauthorized: ", "--cluster-name prod-us "}},
+			says:  []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the cluster's own name"}},
 		{name: "wrong-secret", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				s.eks.Rotate(s.key)
 				s.start(t)
 			},
 			mends: func(t *testing.T, s *stack) { s.renew(t) },
-			says:  []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: "}},
+			says:  []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS does not take the credentials: see whether they were replaced"}},
 
 		{name: "table-missing", provider: "codecommit",
 			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), mends: again,
@@ -147,7 +147,7 @@ func troubles() []trouble {
 			breaks: as(`codecommit: {name: "codecommit-missing"}`, `codecommit: {name: "gone"}`), mends: again,
 			says: []string{"reconcile with git: ", `there is no repository "gone" in this account and region`}},
 		{name: "codecommit-branch-missing", provider: "codecommit",
-			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`}},
+			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
 		{name: "codecommit-not-read", provider: "codecommit",
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Deny("GetBranch", "because no identity-based policy allows the action")
@@ -160,7 +160,7 @@ func troubles() []trouble {
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Fail("GetBranch", slowly(6)...)
 			},
-			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded"}},
+			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded", "see who else calls CodeCommit"}},
 
 		{name: "github-missing", provider: "github",
 			breaks: as(`repository: "octo/github-missing"`, `repository: "octo/gone"`), mends: again,
@@ -169,7 +169,7 @@ func troubles() []trouble {
 			breaks: as(`repository: "octo/github-unseen"`, `repository: "octo/gone"`), mends: again,
 			says: []string{"reconcile with git: ", "octo/gone", "credentials"}},
 		{name: "github-branch-missing", provider: "github",
-			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`}},
+			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
 		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), mends: refuse(false),
 			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "declared levels stay"}},
 		{name: "github-read-only", provider: "spoke", alert: alert.Blocked,
@@ -187,7 +187,7 @@ func troubles() []trouble {
 		{name: "app-suspended", provider: "github",
 			breaks: func(_ *testing.T, s *stack) { s.github.Suspend() },
 			mends:  func(_ *testing.T, s *stack) { s.github.Resume() },
-			says:   []string{"reconcile with git: ", "the installation is suspended"}},
+			says:   []string{"reconcile with git: ", "the installation is suspended: let an owner of the organisation resume it"}},
 		{name: "token-revoked", provider: "spoke",
 			breaks: func(_ *testing.T, s *stack) { s.github.Expire() },
 			mends: func(t *testing.T, s *stack) { // the same environment reads the secret anew

@@ -19,6 +19,9 @@ const Group = "gitlatch:samplers"
 // The codes of AWS that are told apart.
 const codeNotFound = "ResourceNotFoundException"
 
+// codesStale are of credentials that AWS does not take.
+var codesStale = []string{"SignatureDoesNotMatch", "InvalidSignatureException", "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException"}
+
 var codesDenied = []string{"AccessDeniedException", "AccessDenied"}
 
 // String names the cluster.
@@ -86,6 +89,8 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 		failed.fix = fmt.Sprintf("there is none of this name in the account of %s: check cluster.eks.name and cluster.eks.region, or name a role of the cluster's account in cluster.eks.roleArn", c.principal(ctx))
 	case hasCode(err, codesDenied...):
 		failed.fix = fmt.Sprintf("allow %s eks:DescribeCluster on it", c.principal(ctx))
+	case hasCode(err, codesStale...):
+		failed.fix = "AWS does not take the credentials: see whether they were replaced, or have expired, and whether this machine's clock is right; a function gets new ones when it is deployed again"
 	}
 	return failed
 }
@@ -101,8 +106,8 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 	if c.options.RoleARN == "" {
 		path = "; if the role has a path, the access entry needs the ARN with it"
 	}
-	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s",
-		err, Group, c.options.Region, c.options.Name, who, Group, path)
+	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s. If it has one, check that %s in cluster.eks.name is the cluster's own name, which its tokens are for",
+		err, Group, c.options.Region, c.options.Name, who, Group, path, c.options.Name)
 }
 
 // noRights says why the cluster knows who asks and lets it see nothing.

@@ -115,6 +115,8 @@ var defects = []defect{
 	{"no rights are bound to the spoke's group", spokeSource, "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:sampler\"]", "contract", "access of the spoke"},
 	{"an endpoint is of what nobody calls", endpointsSource, "com.amazonaws.${AWS::Region}.sns", "com.amazonaws.${AWS::Region}.sqs", "contract", "endpoints"},
 
+	{"an endpoint keeps spokes out", endpointsSource, "                  aws:PrincipalAccount: !Ref SpokeAccounts", "                  aws:PrincipalAccount: !Ref AWS::AccountId", "contract", "passages"},
+
 	// What the template and the code must agree on.
 	{"an alarm is on a metric that nobody emits", "", "      MetricName: PushFailures", "      MetricName: PushFailure", "contract", "metrics"},
 	{"the dashboard shows what nobody emits", "", `["gitlatch", "Frozen", "site"`, `["gitlatch", "Frozen", "cluster"`, "contract", "metrics"},

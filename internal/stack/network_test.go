@@ -12,7 +12,7 @@ const endpointsSource = "infra/vpc-endpoints.yaml"
 // otherContracts hold the templates beside the main one to the code.
 var otherContracts = map[string][]contract{
 	spokeSource:     {{"access of the spoke", spokesEntryNamesTheGroupWithRights}},
-	endpointsSource: {{"endpoints", endpointsAreOfWhatATickCalls}},
+	endpointsSource: {{"endpoints", endpointsAreOfWhatATickCalls}, {"passages", passagesOpen}},
 }
 
 func TestTheOtherTemplatesKeepTheirContracts(t *testing.T) {
@@ -173,6 +173,63 @@ func failuresArriveInTheirQueues(t *testing.T, of template) (broken []string) {
 					broken = append(broken, fmt.Sprintf("%s: %s of %s may not write undelivered events to %v", s.name, name, id, dead))
 				}
 			}
+		}
+	}
+	return broken
+}
+
+// passages are calls by way of an endpoint, which their callers' own policies
+// allow.
+var passages = []struct {
+	name, provider, endpoint string
+	allowed                  bool
+	account, action          string // of the caller
+}{
+	{"describe the cluster", "github", "Eks", allow, account, "eks:DescribeCluster"},
+	{"describe a cluster with a stranger's credentials", "github", "Eks", deny, otherAccount, "eks:DescribeCluster"},
+	{"describe a spoke's cluster", "spoke", "Eks", allow, "444455556666", "eks:DescribeCluster"},
+	{"describe a second spoke's cluster", "spoke", "Eks", allow, "777788889999", "eks:DescribeCluster"},
+	{"describe a cluster beside spokes", "spoke", "Eks", allow, account, "eks:DescribeCluster"},
+	{"describe a stranger's cluster beside spokes", "spoke", "Eks", deny, otherAccount, "eks:DescribeCluster"},
+	{"delete a spoke's cluster", "spoke", "Eks", deny, "444455556666", "eks:DeleteCluster"},
+	{"keep state", "github", "DynamoDB", allow, account, "dynamodb:UpdateItem"},
+	{"carry state away", "github", "DynamoDB", deny, otherAccount, "dynamodb:PutItem"},
+	{"alert by the endpoint", "github", "Sns", allow, account, "sns:Publish"},
+	{"read the credential by the endpoint", "github", "SecretsManager", allow, account, "secretsmanager:GetSecretValue"},
+	{"commit by the endpoint", "codecommit", "CodeCommitApi", allow, account, "codecommit:CreateCommit"},
+	{"assume a spoke's role by the endpoint", "spoke", "StsApi", allow, account, "sts:AssumeRole"},
+}
+
+func passagesOpen(t *testing.T, of template) (broken []string) {
+	var asked []map[string]any
+	for _, p := range passages {
+		endpoint := deploy(t, of, "endpoints", endpointsOf(p.provider)).resources()[p.endpoint]
+		service, _, _ := strings.Cut(p.action, ":")
+		what := map[string]string{
+			"eks": ":cluster/c", "dynamodb": ":table/t", "sns": ":t", "secretsmanager": ":secret:s-AbCdEf", "codecommit": ":r", "sts": ":role/r",
+		}[service]
+		resource := "arn:aws:" + service + ":" + region + ":" + p.account + what
+		if service == "sts" {
+			resource = "arn:aws:iam::" + p.account + what
+		}
+		asked = append(asked, map[string]any{
+			"name": p.name, "principal": "arn:aws:iam::" + p.account + ":role/r", "action": p.action, "resource": resource, "account": p.account,
+			"context":        map[string]string{"aws:PrincipalAccount": p.account},
+			"policies":       []any{map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{"Effect": "Allow", "Action": p.action, "Resource": "*"}}}},
+			"endpointPolicy": at(endpoint, "Properties", "PolicyDocument"),
+		})
+		if service == "sts" {
+			asked[len(asked)-1]["resourcePolicy"] = map[string]any{"Version": "2012-10-17", "Statement": []any{
+				map[string]any{"Effect": "Allow", "Principal": map[string]string{"AWS": "arn:aws:iam::" + p.account + ":root"}, "Action": p.action}}}
+		}
+	}
+	answers := decode[struct{ Name, Decision, Error string }](t, node(t, "simulate.js", asked))
+	if len(answers) != len(passages) {
+		t.Fatalf("%d passages, %d answers", len(passages), len(answers))
+	}
+	for i, a := range answers {
+		if p := passages[i]; (a.Decision == "Allowed") != p.allowed || a.Error != "" {
+			broken = append(broken, fmt.Sprintf("%s: allowed must be %v, and it is %s%s", p.name, p.allowed, a.Decision, a.Error))
 		}
 	}
 	return broken

@@ -1,7 +1,7 @@
 // Command bench-cold measures what a cold start of the latch function takes: the
 // time that packages take to initialise, and the time from spawn to the first
 // request for an event, against a bootstrap that links the same packages and does
-// nothing.
+// nothing. It fails beyond its limits.
 package main
 
 import (
@@ -22,6 +22,25 @@ const (
 
 	deadline = 15 * time.Minute // of all, of which most is the build
 )
+
+// The limits are of the packages that are linked and of what is opened before the
+// first event; the ratio holds on machines of any speed.
+const (
+	maxInit  = 12 * time.Millisecond
+	maxRatio = 1.3
+)
+
+// within returns an error beyond a limit.
+func within(init time.Duration, ratio float64) error {
+	var beyond []error
+	if init > maxInit {
+		beyond = append(beyond, fmt.Errorf("packages initialise in %s, and may take %s: see GODEBUG=inittrace=1", init, maxInit))
+	}
+	if ratio > maxRatio {
+		beyond = append(beyond, fmt.Errorf("a cold start takes %.2f times that of a bootstrap which does nothing, and may take %.2f", ratio, maxRatio))
+	}
+	return errors.Join(beyond...)
+}
 
 func main() {
 	log.SetFlags(0)
@@ -71,8 +90,9 @@ func run(ctx context.Context) (err error) {
 	}
 	a, b := median(busy), median(lazy)
 	log.Printf("spawn to first next: %.1f ms, and %.1f ms of a bootstrap that does nothing", milliseconds(a), milliseconds(b))
-	fmt.Printf("figure cold_ratio %.2f\n", float64(a)/float64(b))
-	return nil
+	ratio := float64(a) / float64(b)
+	fmt.Printf("figure cold_ratio %.2f\n", ratio)
+	return within(best, ratio)
 }
 
 // build builds a main package as the deployment does, for this machine.

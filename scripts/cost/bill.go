@@ -26,9 +26,10 @@ func (p Part) Cents() (sum int64) {
 
 // A Bill is what one site costs a month.
 type Bill struct {
-	List  List
-	Ticks float64
-	Site  Part
+	List      List
+	Workloads int // of the site
+	Ticks     float64
+	Site      Part
 	// Extra are what a VPC would add, each another way.
 	Extra []Part
 }
@@ -103,7 +104,7 @@ func NewBill(l List, r Requests) Bill {
 		return p
 	}
 	return Bill{
-		List: l, Ticks: m.ticks,
+		List: l, Workloads: r.Day.Workloads, Ticks: m.ticks,
 		Site: part("One site", siteCharges),
 		Extra: []Part{
 			part("In a VPC with interface endpoints, in addition", endpointCharges),

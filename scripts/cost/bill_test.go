@@ -303,3 +303,38 @@ func TestTheReadmeShowsThisBill(t *testing.T) {
 		t.Errorf("README.md shows another bill; put the output of go run ./scripts/cost -o markdown between its marks:\n%s", want)
 	}
 }
+
+// What is used and not counted is said, and so is what is assumed.
+func TestTheCaptionSaysWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		set   []string
+		says  []string
+		never []string
+	}{
+		{nil, []string{"93 workloads, a repository on GitHub", "2 seconds billed", "730 cold starts", "1 requests of the key", "the dashboard, free", "old versions of the key", "Nothing else is taken off"}, []string{"user of CodeCommit"}},
+		{[]string{"secrets=0"}, []string{"a repository on CodeCommit", "the role as a user of CodeCommit, free"}, nil},
+		{[]string{"secrets=0", "codecommit_users=1", "lambda_seconds=3"}, []string{"3 seconds billed"}, []string{"user of CodeCommit"}},
+		{[]string{"dashboards=1"}, []string{"old versions of the key"}, []string{"dashboard"}},
+		{[]string{"dashboards=1", "keys=3"}, []string{"Nothing is taken off for free tiers."}, []string{"Left out"}},
+	} {
+		var args []string
+		for _, set := range c.set {
+			args = append(args, "-set", set)
+		}
+		text, err := output(t, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range c.says {
+			if !strings.Contains(text, words) {
+				t.Errorf("%v: does not say %q:\n%s", c.set, words, text)
+			}
+		}
+		for _, words := range c.never {
+			if strings.Contains(text, words) {
+				t.Errorf("%v: says %q", c.set, words)
+			}
+		}
+	}
+}

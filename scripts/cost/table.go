@@ -10,8 +10,39 @@ import (
 
 // caption says what the table is of.
 func (b Bill) caption() string {
-	return fmt.Sprintf("A month of one site: %s ticks, one in %s minutes. List prices of %s in %s, written down on %s and to be checked against your own. Each amount is rounded up, and nothing is taken off for free tiers.",
-		quantity(b.Ticks), quantity(b.List.Usage["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date)
+	use := b.List.Usage
+	host := "GitHub"
+	if use["secrets"] == 0 {
+		host = "CodeCommit"
+	}
+	return fmt.Sprintf("A month of one site: %d workloads, a repository on %s, %s ticks, one in %s minutes. List prices of %s in %s, written down on %s and to be checked against your own. Each amount is rounded up. Requests are measured; assumed are %s seconds billed for each tick, %s cold starts and %s requests of the key for each tick (lambda_seconds, cold_starts, key_requests_per_tick). %s",
+		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
+		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), quantity(use["key_requests_per_tick"]), b.leftOut())
+}
+
+// leftOut says what a free tier or a first year takes off the bill: what is used
+// and counted as 0, or as fewer.
+func (b Bill) leftOut() string {
+	var out []string
+	for _, o := range []struct {
+		name string
+		full float64 // from which on nothing is left out
+		what string
+	}{
+		{"dashboards", 1, "the dashboard, free among the first three of an account (dashboards=1)"},
+		{"keys", 3, "the old versions of the key, of which the first two yearly rotations add one each (keys=3)"},
+	} {
+		if b.List.Usage[o.name] < o.full {
+			out = append(out, o.what)
+		}
+	}
+	if b.List.Usage["secrets"] == 0 && b.List.Usage["codecommit_users"] == 0 {
+		out = append(out, "the role as a user of CodeCommit, free among the first five of an account (codecommit_users=1)")
+	}
+	if len(out) == 0 {
+		return "Nothing is taken off for free tiers."
+	}
+	return "Left out are " + strings.Join(out, "; ") + ". Nothing else is taken off for free tiers."
 }
 
 // WriteText writes the bill for a terminal.

@@ -3,7 +3,7 @@
 //   NODE_PATH=.../node_modules node scripts/stack/simulate.js <requests.json
 //
 // Takes [{name, principal, action, resource, account, context, policies,
-// resourcePolicy?}] and prints one JSON object a request: name, decision
+// resourcePolicy?, endpointPolicy?}] and prints one JSON object a request: name, decision
 // (Allowed, ImplicitlyDenied, ExplicitlyDenied) or, where the request or a policy
 // is none that IAM knows, error.
 "use strict";
@@ -23,6 +23,7 @@ function simulation(request) {
     serviceControlPolicies: [],
     resourceControlPolicies: [],
     resourcePolicy: request.resourcePolicy,
+    vpcEndpointPolicies: request.endpointPolicy && [{ name: "endpoint", policy: request.endpointPolicy }],
   };
 }
 

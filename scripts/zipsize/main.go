@@ -3,7 +3,7 @@
 //	go run ./scripts/zipsize bin/LatchFunction/bootstrap
 //	figure zip_mb_arm64 7.02
 //
-// A megabyte is a million bytes.
+// A megabyte is a million bytes. It fails beyond ten of them.
 package main
 
 import (
@@ -25,7 +25,13 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Printf("figure zip_mb_arm64 %.2f\n", float64(size)/1e6)
+	if size > limit {
+		fmt.Fprintf(os.Stderr, "zipsize: %s is packed to %d bytes, and may be %d\n", os.Args[1], size, limit)
+		os.Exit(1)
+	}
 }
+
+const limit = 10_000_000 // bytes
 
 // zipped returns the bytes of a zip that holds the file alone.
 func zipped(file string) (int64, error) {

@@ -17,6 +17,7 @@ var (
 	branchExists = []string{"BranchNameExistsException"}
 	noChange     = []string{"NoChangeException", "SameFileContentException"}
 	closed       = []string{"PullRequestAlreadyClosedException"}
+	throttled    = []string{"ThrottlingException", "Throttling", "TooManyRequestsException"}
 	tooMany      = []string{"MaximumFileEntriesExceededException"}
 	notAllowed   = []string{"AccessDeniedException", "AccessDenied", "UnauthorizedException", "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException"}
 )
@@ -41,6 +42,8 @@ func (r *Repository) explain(err error) error {
 		return fmt.Errorf("%w: %s", repo.ErrNoBranch, words)
 	case is(err, notAllowed):
 		return fmt.Errorf("the role is not allowed to: %s", words)
+	case is(err, throttled):
+		return fmt.Errorf("%s: %s: each try was throttled; the next tick tries again. If it lasts, see who else calls CodeCommit in this account and region, or tick less often", api.ErrorCode(), words)
 	}
 	return fmt.Errorf("%s: %s", api.ErrorCode(), words)
 }

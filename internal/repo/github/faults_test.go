@@ -117,7 +117,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"no such installation", as(func(a *github.App) { a.InstallationID = 71 }), nil, look,
 			"GitHub answers 404, installationId 71 is not one of this App", false},
 		{"a suspended installation", app, func(c cast) { c.s.Suspend() }, look,
-			"GitHub answers 403, the installation is suspended, or may not be used: This installation has been suspended", false},
+			"GitHub answers 403, the installation is suspended: let an owner of the organisation resume it: This installation has been suspended", false},
 		{"a token that was revoked", token, func(c cast) { c.s.Expire() }, look,
 			"GitHub answers 401, the token is wrong, expired or revoked: Bad credentials", false},
 		{"a token that may only read", token, func(c cast) { c.s.ReadOnly(true) }, push, "the server answers 403", true},

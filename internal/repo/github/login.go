@@ -111,10 +111,13 @@ func (t *tokens) explain(err error) error {
 	_ = json.NewDecoder(io.LimitReader(failed.Response.Body, 10_000)).Decode(&said) // its status says enough
 	advice := map[int]string{
 		http.StatusUnauthorized:        "appId and privateKey do not belong together, or the key was revoked",
-		http.StatusForbidden:           "the installation is suspended, or may not be used",
+		http.StatusForbidden:           "the installation may not be used",
 		http.StatusNotFound:            fmt.Sprintf("installationId %d is not one of this App", t.app.InstallationID),
 		http.StatusUnprocessableEntity: "the installation does not include the repository",
 	}[failed.Response.StatusCode]
+	if failed.Response.StatusCode == http.StatusForbidden && strings.Contains(said.Message, "suspended") {
+		advice = "the installation is suspended: let an owner of the organisation resume it"
+	}
 	if advice != "" {
 		advice = ", " + advice
 	}
