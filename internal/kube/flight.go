@@ -52,10 +52,10 @@ func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(a, b)
 }
 
-// differInImages reports whether two templates are the same but for the images
-// of their containers. A nil template is one that is not known.
+// differInImages reports whether two templates, which differ, are the same but
+// for the images of their containers. A nil template is one that is not known.
 func differInImages(a, b *corev1.PodTemplateSpec) bool {
-	return a != nil && b != nil && !sameTemplate(a, b) && sameTemplate(imageless(a), imageless(b))
+	return a != nil && b != nil && sameTemplate(imageless(a), imageless(b))
 }
 
 func imageless(t *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
