@@ -237,8 +237,8 @@ func (c *cloud) rolls(t *testing.T) {
 	c.ask(t, http.MethodPost, path.Dir(agent), controlplane.Workload("DaemonSet", "rolling", "agent"))
 	if err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
 		text, err := c.try(ctx, http.MethodGet, agent, "")
-		if err == nil && !bytes.Contains(text, []byte(`"updatedNumberScheduled":1`)) {
-			err = fmt.Errorf("%s has no pod: %s", agent, text)
+		if err == nil && !bytes.Contains(text, []byte(`"numberAvailable":1`)) {
+			err = fmt.Errorf("%s has no pod available, which a surge would keep: %s", agent, text)
 		}
 		return err
 	}); err != nil {
