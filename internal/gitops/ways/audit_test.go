@@ -27,6 +27,7 @@ type write struct {
 	user, agent, workload string
 	revision, replicas    int  // the count that it left
 	names                 bool // the request held a count
+	available, updated    int  // pods, as the status had them
 }
 
 // writes returns all changes of workloads in a namespace, in the order in which
@@ -41,6 +42,7 @@ func writes(t *testing.T, cp *controlplane.ControlPlane, namespace string) []wri
 		var answer, asked struct {
 			Metadata struct{ ResourceVersion string }
 			Spec     struct{ Replicas *int }
+			Status   struct{ AvailableReplicas, UpdatedReplicas int }
 		}
 		if err := json.Unmarshal(r.Answers, &answer); err != nil {
 			t.Fatalf("read the answer to %s %s: %v", r.Verb, r.URI, err)
@@ -53,6 +55,7 @@ func writes(t *testing.T, cp *controlplane.ControlPlane, namespace string) []wri
 		all = append(all, write{
 			user: r.User, agent: r.Agent, workload: r.Object.Resource + "/" + r.Object.Name,
 			revision: revision, replicas: *answer.Spec.Replicas, names: asked.Spec.Replicas != nil && r.Object.Subresource != "status",
+			available: answer.Status.AvailableReplicas, updated: answer.Status.UpdatedReplicas,
 		})
 	}
 	slices.SortFunc(all, func(a, b write) int { return a.revision - b.revision })

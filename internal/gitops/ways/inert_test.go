@@ -56,7 +56,7 @@ func TestNoCommitOfACheckpointScalesALiveCluster(t *testing.T) {
 		}
 	}
 	for _, w := range all {
-		if w.user == flux.User && w.names && w != created(all, w.workload) {
+		if w.user == flux.User && w.names && w != first(all, w.workload) {
 			t.Errorf("Flux wrote the count of %s, %d, to the live cluster: %+v", w.workload, w.replicas, w)
 		}
 	}
@@ -108,8 +108,8 @@ func (l *live) takes(t *testing.T, n int) {
 	}
 }
 
-// created returns the first write to a workload.
-func created(all []write, workload string) write {
+// first returns the first write to a workload.
+func first(all []write, workload string) write {
 	for _, w := range all {
 		if w.workload == workload {
 			return w

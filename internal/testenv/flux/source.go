@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -176,43 +177,51 @@ func (s *source) ask(ctx context.Context, method, path string, body, into any) e
 }
 
 // pack returns a commit as a tarball, without the files that the patterns of
-// spec.ignore leave out; they are those of a .gitignore, and git is asked.
+// spec.ignore leave out. They are matched as the source-controller matches them,
+// by go-git: a pattern is held against each path by itself, and a file below a
+// folder that is left out can be asked back in.
 func pack(ctx context.Context, repository, commit, ignore string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gitrepository")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	patterns := filepath.Join(dir, "ignore")
-	if err := os.WriteFile(patterns, []byte(ignore), 0o600); err != nil {
-		return nil, err
-	}
-	git := func(input []byte, args ...string) ([]byte, error) {
+	git := func(input string, args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, "git", args...)
-		cmd.Dir = dir
-		cmd.Env = append(gitserver.Environ(), "GIT_DIR="+repository, "GIT_WORK_TREE="+dir, "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
-		cmd.Stdin = bytes.NewReader(input)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("git %s: %w: %s", args[0], err, stderr.Bytes())
+		cmd.Env = append(gitserver.Environ(), "GIT_DIR="+repository, "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
+		cmd.Stdin = strings.NewReader(input)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			return "", fmt.Errorf("git %s: %w: %s", args[0], err, stderr.Bytes())
 		}
-		return out, nil
+		return stdout.String(), nil
 	}
-	if _, err := git(nil, "read-tree", commit); err != nil {
-		return nil, err
-	}
-	left, err := git(nil, "ls-files", "-z", "--cached", "--ignored", "--exclude-from="+patterns)
+
+	all, err := git("", "ls-tree", "-r", "-z", commit)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := git(left, "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+	var patterns []gitignore.Pattern
+	for line := range strings.Lines(ignore) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			patterns = append(patterns, gitignore.ParsePattern(line, nil))
+		}
+	}
+	left := gitignore.NewMatcher(patterns)
+	var kept strings.Builder
+	for entry := range strings.SplitSeq(strings.TrimSuffix(all, "\x00"), "\x00") {
+		if _, path, _ := strings.Cut(entry, "\t"); !left.Match(strings.Split(path, "/"), false) {
+			kept.WriteString(entry + "\x00")
+		}
+	}
+	if _, err := git(kept.String(), "update-index", "-z", "--index-info"); err != nil {
 		return nil, err
 	}
-	tree, err := git(nil, "write-tree")
+	tree, err := git("", "write-tree")
 	if err != nil {
 		return nil, err
 	}
-	return git(nil, "archive", "--format=tar.gz", strings.TrimSpace(string(tree)))
+	tarball, err := git("", "archive", "--format=tar.gz", strings.TrimSpace(tree))
+	return []byte(tarball), err
 }
