@@ -21,7 +21,6 @@ func record(namespace string, lines ...string) string {
 func admitting(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.Start(t, controlplane.Options{})
-	cp.Nodes(t, 2)
 	cp.Apply(t, string(ways.Admission(example)), string(ways.Images(example)),
 		"{apiVersion: v1, kind: Namespace, metadata: {name: probe}}",
 		record("probe", `deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
@@ -57,9 +56,24 @@ func manifest(kind, namespace, name, asks string) string {
 	return text
 }
 
-func TestAdmissionRaisesWhatIsCreated(t *testing.T) {
+// Each creation is a dry run, which goes through admission like any other.
+func TestAdmission(t *testing.T) {
 	t.Parallel()
 	cp := admitting(t)
+	for name, test := range map[string]func(*testing.T, *controlplane.ControlPlane){
+		"raises what is created":                        raises,
+		"puts images back that are the recorded target": putsBack,
+		"leaves alone what has no record":               leavesAlone,
+		"reads the largest record":                      readsTheLargest,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, cp)
+		})
+	}
+}
+
+func raises(t *testing.T, cp *controlplane.ControlPlane) {
 	for name, c := range map[string]struct {
 		line string // of the record; %s is kind.name
 		asks string
@@ -106,9 +120,7 @@ func created(t *testing.T, cp *controlplane.ControlPlane, manifest string) strin
 }
 
 // Where there is nothing to go by, nothing is changed, and nothing is refused.
-func TestAdmissionLeavesAloneWhatHasNoRecord(t *testing.T) {
-	t.Parallel()
-	cp := admitting(t)
+func leavesAlone(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Apply(t, namespaceOf("bare"), namespaceOf("hollow"), "{apiVersion: v1, kind: ConfigMap, metadata: {name: gitlatch-checkpoint, namespace: hollow}}")
 	for _, namespace := range []string{"bare", "hollow"} {
 		for _, kind := range []string{"Deployment", "StatefulSet"} {
@@ -128,9 +140,7 @@ func TestAdmissionLeavesAloneWhatHasNoRecord(t *testing.T) {
 
 // The size of the record is no matter. This is as large as one gets that is
 // applied server-side, which keeps each key a second time.
-func TestAdmissionReadsTheLargestRecord(t *testing.T) {
-	t.Parallel()
-	cp := admitting(t)
+func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
 	lines := []string{`deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
 		`deployment.web_from_main: old`, `deployment.web_to_main: app:1`}
 	for i := range 10_000 {

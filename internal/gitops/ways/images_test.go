@@ -46,9 +46,7 @@ spec:
 `, kind, namespace, own, strings.Join(main, ", "), strings.Join(init, ", "))
 }
 
-func TestAdmissionPutsImagesBackThatAreTheRecordedTarget(t *testing.T) {
-	t.Parallel()
-	cp := admitting(t)
+func putsBack(t *testing.T, cp *controlplane.ControlPlane) {
 	target := []string{"main=app:v2", "proxy=proxy:v2", "init:setup=setup:v1"}
 	back := "app:v1 proxy:v1 setup:v1"
 	for name, c := range map[string]struct {
