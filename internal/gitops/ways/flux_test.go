@@ -124,4 +124,31 @@ func TestFluxAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.Kubectl(t, "", "delete", "-n", "shop", "deployment/web", "statefulset/cart")
 	l.flux.Reconcile(t, example.Name)
 	l.want(t, "a rebuild", "50 10")
+
+	l.goes(t)
+}
+
+// goes takes the Components out again. Until an autoscaler has written a count
+// Flux owns it, and what a manifest no longer states ends; the rule keeps it, at
+// the price that Flux applies nothing else to the workload before the manifest
+// states a count itself.
+func (l *live) goes(t *testing.T) {
+	t.Helper()
+	overlay := example.Path + "/kustomization.yaml"
+	without, _, ok := strings.Cut(string(l.files[overlay]), "components:")
+	if !ok {
+		t.Fatalf("%s includes no Component", overlay)
+	}
+	l.flux.Applied(t, example.Name, l.push(t, map[string]string{overlay: without}))
+	l.want(t, "the end of the Components", "50 10")
+
+	image := strings.ReplaceAll(string(l.files[webFile]), ":1.5.0", ":1.6.0")
+	l.push(t, map[string]string{webFile: image})
+	l.flux.Fails(t, example.Name, "doc is missing key: /spec/replicas")
+	l.want(t, "another image after it", "50 10")
+	l.flux.Applied(t, example.Name, l.push(t, map[string]string{webFile: strings.Replace(image, "\n  selector:", "\n  replicas: 3\n  selector:", 1)}))
+	l.want(t, "a count in the manifest", "50 10")
+	if got := l.image(t); !strings.HasSuffix(got, ":1.6.0") {
+		t.Errorf("it asks for %s, want 1.6.0", got)
+	}
 }

@@ -66,6 +66,20 @@ func (f *Flux) Applied(t testing.TB, name, commit string) {
 	})
 }
 
+// Fails waits until Flux says of a Kustomization in flux-system that it failed,
+// with a text in the reason.
+func (f *Flux) Fails(t testing.TB, name, text string) {
+	t.Helper()
+	f.wait(t, name, "fails with "+text, func(s status) bool {
+		for _, c := range s.Conditions {
+			if c.Type == "Ready" && c.Status == "False" && strings.Contains(c.Message, text) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // Reconcile has Flux reconcile a Kustomization in flux-system now, and waits
 // until it has.
 func (f *Flux) Reconcile(t testing.TB, name string) {
