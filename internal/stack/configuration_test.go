@@ -20,7 +20,7 @@ period: 5m
 cluster:
   eks: {name: prod-eu-blue, region: eu-west-1}
 state:
-  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F}
+  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
   github: {repository: example/fleet, appSecret: gitlatch/github}
   branch: main
@@ -36,7 +36,7 @@ period: 1m
 cluster:
   eks: {name: prod-us, region: eu-west-1}
 state:
-  dynamodb: {table: gitlatch-prod-us-StateTable-1A2B3C4D5E6F}
+  dynamodb: {table: gitlatch-prod-us-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
   codecommit: {name: fleet}
   branch: checkpoints/live
@@ -52,7 +52,7 @@ period: 60m
 cluster:
   eks: {name: edge, region: us-east-2, roleArn: "arn:aws:iam::444455556666:role/gitlatch-edge", externalId: edge-7f3a}
 state:
-  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F}
+  dynamodb: {table: gitlatch-prod-eu-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
   github: {repository: example/fleet, tokenSecret: gitlatch/token, apiURL: "https://github.example.com/api/v3"}
   branch: main
@@ -68,7 +68,7 @@ period: 5m
 cluster:
   eks: {name: prod-ap, region: eu-west-1}
 state:
-  dynamodb: {table: gitlatch-prod-ap-StateTable-1A2B3C4D5E6F}
+  dynamodb: {table: gitlatch-prod-ap-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:
   codecommit: {name: fleet}
   branch: main
