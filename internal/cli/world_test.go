@@ -56,7 +56,7 @@ type world struct {
 }
 
 const (
-	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
+	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 	configure = `apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
