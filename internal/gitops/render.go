@@ -25,6 +25,8 @@ type Object struct {
 	// Replicas are those that the build states, nil where it states none and
 	// the cluster would make it 1.
 	Replicas *int32
+	// Unplaced is true where the build states no namespace.
+	Unplaced bool
 	// Annotations are those that the build gives it.
 	Annotations map[string]string
 }
@@ -74,7 +76,7 @@ func workloadsOf(dir string, built resmap.ResMap) ([]Object, error) {
 			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
 		id := workload.ID{Namespace: r.CurId().EffectiveNamespace(), Kind: kind, Name: r.GetName()}
-		objects = append(objects, Object{ID: id, Replicas: replicas, Annotations: r.GetAnnotations()})
+		objects = append(objects, Object{ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations()})
 	}
 	slices.SortFunc(objects, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
 	return objects, nil
