@@ -69,9 +69,9 @@ func TestBuildingAsAToolDoes(t *testing.T) {
 func TestWhatABuildGivesBesideWorkloads(t *testing.T) {
 	t.Parallel()
 	all := files(map[string]string{
-		"live/kustomization.yaml": "namePrefix: blue-\nresources: [../base, ../checkpoints/prod]\n",
+		"live/kustomization.yaml":             "namePrefix: blue-\nresources: [../base, ../checkpoints/prod]\n",
 		"checkpoints/prod/kustomization.yaml": "resources: [shop/checkpoint.yaml]\n",
-		"base/kustomization.yaml": "resources: [all.yaml]\nreplicas: [{name: web, count: 4}]\n",
+		"base/kustomization.yaml":             "resources: [all.yaml]\nreplicas: [{name: web, count: 4}]\n",
 		"base/all.yaml": manifest("Deployment", "shop", "web", 1) + `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: {name: web, namespace: shop}
