@@ -75,8 +75,8 @@ func (w way) covers(s subject, namespace map[string]string) bool {
 }
 
 func creates(r admission.NamedRuleWithOperations, id workload.ID, o workload.Object) bool {
-	any := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
-	return any(r.APIGroups, o.Group) && any(r.APIVersions, o.Version) && any(r.Resources, string(id.Kind)+"s") &&
+	among := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
+	return among(r.APIGroups, o.Group) && among(r.APIVersions, o.Version) && among(r.Resources, string(id.Kind)+"s") &&
 		(slices.Contains(r.Operations, admission.Create) || slices.Contains(r.Operations, admission.OperationAll)) &&
 		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, id.Name))
 }

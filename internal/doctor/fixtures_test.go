@@ -87,6 +87,12 @@ func edited(t *testing.T, text, edits string) string {
 // examine has the case of a fixture read and examined, as the command does.
 func (f fixture) examine(t *testing.T) doctor.Report {
 	t.Helper()
+	return doctor.Examine(f.read(t))
+}
+
+// read makes the case of a fixture.
+func (f fixture) read(t *testing.T) doctor.Case {
+	t.Helper()
 	files := f.declare(t)
 	for name, text := range f {
 		if at, ok := strings.CutPrefix(name, "repo/"); ok {
@@ -120,7 +126,7 @@ func (f fixture) examine(t *testing.T) doctor.Report {
 		id, n := parse(t, line)
 		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2]}})
 	}
-	return doctor.Examine(c)
+	return c
 }
 
 func (f fixture) lines(name string) (all [][]string) {

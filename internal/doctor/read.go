@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -53,8 +53,14 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 	r := reader{from: from, commit: commit, files: map[string][]byte{}, asked: map[string]bool{}}
 	var all []Overlay
 	for _, b := range builds {
+		o := Overlay{By: b.By, Namespace: b.Namespace}
 		there, err := r.fetch(ctx, b)
+		var unsafe *repo.UnsafeError
 		switch {
+		case errors.As(err, &unsafe):
+			o.Dir, o.Err = b.Dir, err
+			all = append(all, o)
+			continue
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
 		case !there && b.By == ByPath:
@@ -62,7 +68,6 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		case !there:
 			continue
 		}
-		o := Overlay{By: b.By, Namespace: b.Namespace}
 		o.Overlay, o.Err = gitops.Build(r.files, b.Dir, b.Edits)
 		o.Dir = b.Dir
 		all = append(all, o)
@@ -80,11 +85,16 @@ type reader struct {
 
 // fetch reads a folder and all that its build leads to.
 func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
-	before := len(r.files)
-	if err := r.read(ctx, b.Dir); err != nil {
+	folder := []string{b.Dir}
+	if b.Dir == "." {
+		folder = gitops.KustomizationNames() // the whole repository may be large
+	}
+	if err := r.read(ctx, folder...); err != nil {
 		return false, err
 	}
-	there = len(r.files) > before || slices.ContainsFunc(slices.Collect(maps.Keys(r.files)), func(name string) bool { return below(name, b.Dir) })
+	for name := range r.files {
+		there = there || below(name, b.Dir)
+	}
 	for range deepest {
 		missing, _ := b.Edits.Missing(r.files, b.Dir) // what is wrong with it, its build says
 		if !slices.ContainsFunc(missing, func(at string) bool { return !r.asked[at] }) {
@@ -97,18 +107,23 @@ func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 	return there, nil
 }
 
+// below reports whether a file is in a folder; of the root only its
+// kustomization is.
 func below(name, dir string) bool {
-	for ; name != "." && name != "/"; name = path.Dir(name) {
-		if name == dir {
-			return true
-		}
+	if dir == "." {
+		return slices.Contains(gitops.KustomizationNames(), name)
 	}
-	return dir == "."
+	return strings.HasPrefix(name, dir+"/")
 }
 
-// read reads what was not asked for yet.
+// read reads what was not asked for yet. What is no path in a repository is not
+// there.
 func (r *reader) read(ctx context.Context, paths ...string) error {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(at string) bool { return r.asked[at] })
+	paths = slices.DeleteFunc(slices.Clone(paths), func(at string) bool {
+		asked := r.asked[at]
+		r.asked[at] = true
+		return asked || repo.CheckPath(at) != nil
+	})
 	if len(paths) == 0 {
 		return nil
 	}
@@ -117,7 +132,6 @@ func (r *reader) read(ctx context.Context, paths ...string) error {
 		return err
 	}
 	for _, at := range paths {
-		r.asked[at] = true
 		maps.Copy(r.files, objects[at].Files)
 	}
 	return nil

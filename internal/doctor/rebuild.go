@@ -77,7 +77,8 @@ func (e *examination) skipped(s subject, in inclusion, w gitops.Object) {
 	if w.Replicas != nil {
 		got = *w.Replicas
 	}
-	f, trap, why := in.folder, PatchSkipped, ""
+	f, trap := in.folder, PatchSkipped
+	var why string
 	switch {
 	case got == s.Level:
 		return

@@ -51,6 +51,9 @@ type tracer struct {
 	errs    []error
 }
 
+// KustomizationNames are the names that the kustomization of a folder may have.
+func KustomizationNames() []string { return slices.Clone(kustomizationNames) }
+
 var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
 // kustomizationAt returns the kustomization of a folder; "" where it has none.
