@@ -114,11 +114,22 @@ var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/"
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
-	for _, dep := range find(t, "functions/latch").Deps {
-		for _, prefix := range notInTheLambda {
-			if strings.HasPrefix(dep, prefix) {
-				t.Errorf("functions/latch links %s", dep)
+	for _, name := range []string{"functions/latch", "functions/restore"} {
+		for _, dep := range find(t, name).Deps {
+			for _, prefix := range notInTheLambda {
+				if strings.HasPrefix(dep, prefix) {
+					t.Errorf("%s links %s", name, dep)
+				}
 			}
+		}
+	}
+}
+
+func TestATickCannotScale(t *testing.T) {
+	t.Parallel()
+	for _, dep := range find(t, "functions/latch").Deps {
+		if strings.HasPrefix(dep, module+"internal/restore") {
+			t.Errorf("functions/latch links %s, which writes to the cluster", dep)
 		}
 	}
 }

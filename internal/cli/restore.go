@@ -55,10 +55,11 @@ plan wants it.`,
 				if err != nil {
 					return restore.Report{}, err
 				}
-				known := make([]workload.ID, 0, len(args))
+				var known []workload.ID
 				for id := range tree.Entries() {
 					known = append(known, id)
 				}
+				slices.SortFunc(known, workload.Compare)
 				for _, text := range args {
 					id, err := find(text, known)
 					if err != nil {

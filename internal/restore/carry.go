@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -41,7 +42,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		case step.Begin != nil:
 			continue
 		}
-		c.Wait(ctx, c.Every)
+		c.Wait(ctx, c.pause())
 		if c.over(ctx) {
 			c.report.Stopped = true
 			return nil
@@ -57,6 +58,14 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 			c.say(fmt.Sprintf("look again: %v", err))
 		}
 	}
+}
+
+// pause is the time to the next look, which is not after the end.
+func (c *carrying) pause() time.Duration {
+	if c.Until.IsZero() {
+		return c.Every
+	}
+	return min(c.Every, c.Until.Sub(c.Clock()))
 }
 
 // brake sets the brakes of a wave. What cannot be braked is not raised: its

@@ -104,24 +104,31 @@ func (r Report) summary() string {
 	case r.Releasing && len(r.Released) == 0:
 		text = "no brake to release"
 	case r.Releasing:
-		text = fmt.Sprintf("%d brakes", len(r.Released))
+		text = counted(len(r.Released), "brake")
 	case workloads == 0:
 		text = "nothing to raise"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %d workloads by %d pods, in %d waves", workloads, pods, len(r.Plan.Waves))
+		text = fmt.Sprintf("would raise %s by %d pods, in %s", counted(workloads, "workload"), pods, counted(len(r.Plan.Waves), "wave"))
 	default:
-		text = fmt.Sprintf("raised %d of %d workloads, set %d brakes", len(r.Raised), workloads, r.set())
+		text = fmt.Sprintf("raised %d of %s, set %s", len(r.Raised), counted(workloads, "workload"), counted(r.set(), "brake"))
 	}
 	if r.Plan.Reached > 0 {
 		text += fmt.Sprintf("; %d at their level or above", r.Plan.Reached)
 	}
 	if r.Holding > 0 {
-		text += fmt.Sprintf("; %d brakes hold", r.Holding)
+		text += "; in force: " + counted(r.Holding, "brake")
 	}
 	if r.DryRun {
 		text += "\nnothing was written: --yes does it"
 	}
 	return text
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func (r Report) set() (n int) {

@@ -84,7 +84,7 @@ func (c *Course) Next(live map[workload.ID]Workload, now time.Time) (s Step) {
 		if !c.begun {
 			c.begun, c.moved, c.ready = true, now, 0
 			s.Begin = wave
-			s.Say = append(s.Say, fmt.Sprintf("wave %d of %d, %s: %d workloads", c.at+1, len(c.waves), wave.Name, len(wave.Raises)))
+			s.Say = append(s.Say, fmt.Sprintf("wave %d of %d, %s: %d to raise", c.at+1, len(c.waves), wave.Name, len(wave.Raises)))
 			return s
 		}
 		c.mind(wave, live, &s)
