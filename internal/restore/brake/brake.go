@@ -72,16 +72,23 @@ func Put(o Object, now time.Time, span time.Duration) (Patch, Outcome, error) {
 		return nil, Kept, nil
 	case noted && stops:
 		n.Until = until
-		return annotate(n, nil), Extended, nil
+		p, err := annotate(n, nil)
+		return p, Extended, err
 	case stops:
 		return nil, Foreign, nil
 	}
 	n = note{Until: until, Replaced: o.Behavior}
 	if o.Kind == plan.ScaledObject {
-		n.Replaced = o.paused()
-		return annotate(n, map[string]any{PausedScaleIn: "true"}), Set, nil
+		if n.Replaced, err = o.paused(); err != nil {
+			return nil, None, err
+		}
+		p, err := annotate(n, map[string]any{PausedScaleIn: "true"})
+		return p, Set, err
 	}
-	p := annotate(n, nil)
+	p, err := annotate(n, nil)
+	if err != nil {
+		return nil, None, err
+	}
 	p["spec"] = selectPolicy(disabled)
 	return p, Set, nil
 }
@@ -192,13 +199,13 @@ func (o Object) stops() (bool, error) {
 	return policy == disabled, err
 }
 
-func (o Object) paused() json.RawMessage {
+// paused is the text of KEDA's annotation as JSON; nil where there is none.
+func (o Object) paused() (json.RawMessage, error) {
 	text, there := o.Annotations[PausedScaleIn]
 	if !there {
-		return nil
+		return nil, nil
 	}
-	quoted, _ := json.Marshal(text) // a string
-	return quoted
+	return json.Marshal(text)
 }
 
 func policyOf(behavior json.RawMessage) (string, error) {
@@ -215,16 +222,19 @@ func selectPolicy(to any) map[string]any {
 	return map[string]any{"behavior": map[string]any{"scaleDown": map[string]any{"selectPolicy": to}}}
 }
 
-func annotate(n note, also map[string]any) Patch {
+func annotate(n note, also map[string]any) (Patch, error) {
 	if empty(n.Replaced) {
 		n.Replaced = json.RawMessage("null")
 	}
-	text, _ := json.Marshal(n) // raw JSON that was read, and a time
+	text, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("note what a brake replaces: %w", err)
+	}
 	annotations := map[string]any{Annotation: string(text)}
 	for name, value := range also {
 		annotations[name] = value
 	}
-	return Patch{"metadata": map[string]any{"annotations": annotations}}
+	return Patch{"metadata": map[string]any{"annotations": annotations}}, nil
 }
 
 func empty(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

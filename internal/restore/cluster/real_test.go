@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ func TestARealRestore(t *testing.T) {
 	t.Run("without a brake it collapses", r.control)
 	t.Run("killed half-way it is finished by the next run, and holds", r.holds)
 	t.Run("twice is once", r.twice)
+	t.Run("raises that race lower nothing", r.races)
 	t.Run("once it expired, all is as before", r.expires)
 	t.Run("a person who changes the behaviour wins", r.person)
 	t.Run("rights seen are those of the role", r.rights)
@@ -301,6 +303,24 @@ func (r *realCluster) twice(t *testing.T) {
 	}
 	if now := r.writes(t); now != n {
 		t.Errorf("%d writes", now-n)
+	}
+}
+
+func (r *realCluster) races(t *testing.T) {
+	var raising sync.WaitGroup
+	for to := int32(level + 20); to > 0; to -= 3 {
+		raising.Go(func() {
+			for range 20 { // who loses a race reads again, and in the end says so
+				if _, err := r.client.Raise(t.Context(), id("deployment/first"), to); err == nil {
+					return
+				}
+			}
+			t.Errorf("could not raise to %d", to)
+		})
+	}
+	raising.Wait()
+	if live, err := r.client.Look(t.Context()); err != nil || live[id("deployment/first")].Replicas != level+20 {
+		t.Errorf("first asks for %d, %v", live[id("deployment/first")].Replicas, err)
 	}
 }
 

@@ -4,6 +4,7 @@ package open
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -76,13 +77,13 @@ func (s *Site) Restore() *restore.Restore {
 }
 
 // Declared reads what the branch declares of the site.
-func (s *Site) Declared(ctx context.Context) (checkpoint.Tree, error) {
+func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	r, _, err := s.opener.Repository(ctx)
 	if err != nil {
 		return checkpoint.Tree{}, fmt.Errorf("open the repository of site %s: %w", s.opener.Config.Site, err)
 	}
 	if c, ok := r.(io.Closer); ok {
-		defer c.Close()
+		defer func() { err = errors.Join(err, c.Close()) }()
 	}
 	tip, _, err := r.Heads(ctx)
 	if err != nil {

@@ -173,7 +173,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 // raise returns what would become of a workload, which may be no raise at all.
 func raise(e checkpoint.Entry, w Workload, o Options) Raise {
 	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
-	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.1 of 30 is 3
+	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
 	r.To = int32(min(max(need, 1), math.MaxInt32))
 	bounds := []int32{e.Max}
 	for _, s := range w.Scalers {

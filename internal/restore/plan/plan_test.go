@@ -69,7 +69,7 @@ func TestAPlanOnlyRaises(t *testing.T) {
 		{"the lowest of two live max", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Scalers: append(hpa(90), hpa(60)...)}, plan.Options{}, "[priority 0] shop/web 1->60 capped of 200"},
 		{"at a max below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 50, Scalers: hpa(50)}, plan.Options{}, "shop/web at-max"},
 		{"half", checkpoint.Entry{Replicas: 5}, plan.Workload{Replicas: 1}, plan.Options{Factor: .5}, "[priority 0] shop/web 1->3"},
-		{"a tenth of 30 is 3", checkpoint.Entry{Replicas: 30}, plan.Workload{Replicas: 1}, plan.Options{Factor: .1}, "[priority 0] shop/web 1->3"},
+		{"seven hundredths of 100 are 7", checkpoint.Entry{Replicas: 100}, plan.Workload{Replicas: 1}, plan.Options{Factor: .07}, "[priority 0] shop/web 1->7"},
 		{"never below one", checkpoint.Entry{Replicas: 1}, plan.Workload{Replicas: 1}, plan.Options{Factor: .01}, "reached 1"},
 		{"being deleted", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Terminating: true}, plan.Options{}, "shop/web terminating"},
 		{"opted out", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, OptOut: true}, plan.Options{}, "shop/web opted-out"},
