@@ -28,8 +28,8 @@ func TestOnAWS(t *testing.T) {
 	c := startCloud(t)
 	t.Run("sites", func(t *testing.T) {
 		for _, provider := range []string{"codecommit", "github"} {
+			// One after the other: a release is of the whole cluster.
 			t.Run(provider, func(t *testing.T) {
-				t.Parallel()
 				s := c.deploy(t, provider)
 				t.Run("a dry run writes nothing", s.dryRun)
 				t.Run("a deadline stops it cleanly", s.deadline)

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +46,7 @@ func NewCourse(p Plan, pace Pace, now time.Time) *Course {
 	return &Course{
 		waves: p.Waves, pace: pace, moved: now, filled: now, room: pace.most(),
 		asked: map[workload.ID]int32{}, lowered: map[workload.ID]int{}, excused: map[workload.ID]int32{},
-		dropped: map[workload.ID]bool{}, lagging: map[workload.ID]bool{},
+		dropped: map[workload.ID]bool{},
 	}
 }
 
@@ -118,7 +116,7 @@ func (c *Course) mind(wave *Wave, live map[workload.ID]Workload, s *Step) {
 			c.lowered[r.ID]++
 			text := fmt.Sprintf("%s: was asked for %d, and something else lowered it to %d", r.ID, c.asked[r.ID], w.Replicas)
 			if c.lowered[r.ID] > lowerings {
-				c.dropped[r.ID], c.lagging[r.ID] = true, true
+				c.dropped[r.ID] = true
 				text += "; giving it up: does a GitOps tool apply its count?"
 			}
 			c.asked[r.ID] = w.Replicas
@@ -187,15 +185,9 @@ func (c *Course) over(wave *Wave, live map[workload.ID]Workload, now time.Time, 
 	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d stands still for %s, going on: %s", c.at+1, len(c.waves), c.pace.Patience, strings.Join(short, ", ")))
 	for _, r := range wave.Raises {
 		if w := live[r.ID]; !c.dropped[r.ID] && w.Ready < r.To {
-			c.excused[r.ID], c.lagging[r.ID] = max(0, w.Replicas-w.Ready), true
+			c.excused[r.ID] = max(0, w.Replicas-w.Ready)
 		}
 	}
 	c.moved = now
 	return !unasked
-}
-
-// Lagging are the workloads that their wave went on without, and those that
-// something else lowered, sorted.
-func (c *Course) Lagging() []workload.ID {
-	return slices.SortedFunc(maps.Keys(c.lagging), workload.Compare)
 }
