@@ -38,7 +38,6 @@ type Course struct {
 	lowered map[workload.ID]int
 	excused map[workload.ID]int32 // unready pods that are waited for no more
 	dropped map[workload.ID]bool
-	lagging map[workload.ID]bool // left behind by their wave
 }
 
 // NewCourse begins a plan at an instant.
