@@ -18,11 +18,12 @@ demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=
 	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
 
 .PHONY: test
-test: ## Test everything, with a real control plane, which is built once (some minutes)
+test: ## Test everything, with a real control plane and a real Flux, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
 	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
+	@scripts/flux/build.sh >/dev/null
 	go vet ./...
 	go test -json -timeout 20m ./... | go run ./scripts/summary
 
@@ -67,6 +68,10 @@ zip-size: ## Print how large the Lambda is once it is packed
 .PHONY: bench-cold
 bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold
+
+.PHONY: bench-inert
+bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count what they scale (COMMITS=20)
+	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -count=1 -timeout 60m -v -run '^TestNoCommitOfACheckpointScalesALiveCluster$$' ./internal/gitops/ways
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)

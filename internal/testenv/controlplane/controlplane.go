@@ -3,12 +3,14 @@ package controlplane
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +29,9 @@ type Options struct {
 	// that they win: "--horizontal-pod-autoscaler-sync-period=5s".
 	APIServerFlags         []string
 	ControllerManagerFlags []string
+	// Audit has the API server keep an audit log by this policy, a document of
+	// kind audit.k8s.io/v1 Policy. See ControlPlane.Audit.
+	Audit string
 }
 
 // A ControlPlane is one that runs. Its methods are safe for use by parallel
@@ -52,16 +57,16 @@ func Start(t testing.TB, o Options) *ControlPlane {
 	}
 	cp.id = id
 
-	free := ports(t, 3)
+	free := Ports(t, 3)
 	client, peer, secure := free[0], free[1], free[2]
 	cp.server = "https://" + secure
-	etcd := start(t, cp.dir, filepath.Join(bin, "etcd"),
+	etcd := start(t, cp.dir, nil, filepath.Join(bin, "etcd"),
 		"--name=test", "--data-dir="+filepath.Join(cp.dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client,
 		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer,
 		"--initial-cluster=test=http://"+peer)
 	_, securePort, _ := net.SplitHostPort(secure)
-	api := start(t, cp.dir, filepath.Join(bin, "kube-apiserver"), append([]string{
+	api := start(t, cp.dir, nil, filepath.Join(bin, "kube-apiserver"), slices.Concat([]string{
 		"--etcd-servers=http://" + client,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + securePort,
 		"--endpoint-reconciler-type=none", // it refuses a loopback address as endpoint
@@ -71,11 +76,11 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--service-account-key-file=" + id.path("serving.crt"),
 		"--service-account-signing-key-file=" + id.path("serving.key"),
 		"--service-cluster-ip-range=10.96.0.0/16",
-	}, o.APIServerFlags...)...)
+	}, cp.audited(t, o.Audit), o.APIServerFlags)...)
 	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
 
 	cp.kubeconfig = cp.configure(t, "admin")
-	manager := start(t, cp.dir, filepath.Join(bin, "kube-controller-manager"), append([]string{
+	manager := start(t, cp.dir, nil, filepath.Join(bin, "kube-controller-manager"), append([]string{
 		"--kubeconfig=" + cp.configure(t, "system:kube-controller-manager"),
 		"--use-service-account-credentials=true", // without it Deployments stay at 0, in good health
 		"--service-account-private-key-file=" + id.path("serving.key"),
@@ -83,11 +88,11 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--horizontal-pod-autoscaler-sync-period=1s",
 		"--kube-api-qps=2000", "--kube-api-burst=4000",
 	}, o.ControllerManagerFlags...)...)
-	scheduler := start(t, cp.dir, filepath.Join(bin, "kube-scheduler"),
+	scheduler := start(t, cp.dir, nil, filepath.Join(bin, "kube-scheduler"),
 		"--kubeconfig="+cp.configure(t, "system:kube-scheduler"),
 		"--secure-port=0", "--leader-elect=false",
 		"--kube-api-qps=2000", "--kube-api-burst=4000")
-	kwok := start(t, cp.dir, filepath.Join(bin, "kwok"),
+	kwok := start(t, cp.dir, nil, filepath.Join(bin, "kwok"),
 		"--kubeconfig="+cp.configure(t, "kwok"),
 		"--config="+filepath.Join(bin, "stages.yaml"), // without stages it plays nothing
 		"--manage-all-nodes", "-v=WARN", "--node-lease-duration-seconds=40")
@@ -132,6 +137,17 @@ func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string
 	return path
 }
 
+// Run starts a further program beside the control plane, with the variables in
+// addition to those of the test, and waits until the URL answers with 200. It
+// ends when the test ends.
+func (cp *ControlPlane) Run(t testing.TB, url string, variables []string, binary string, args ...string) {
+	t.Helper()
+	p := start(t, cp.dir, variables, binary, args...)
+	cp.wait(t, p.name+" is ready", func(ctx context.Context) error {
+		return get(ctx, http.DefaultClient, url)
+	}, p)
+}
+
 func (cp *ControlPlane) configure(t testing.TB, user string) string {
 	t.Helper()
 	path, err := cp.id.kubeconfig(cp.server, user)
@@ -152,13 +168,39 @@ func (cp *ControlPlane) controlled(ctx context.Context) error {
 	return cp.get(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
 }
 
+// Read asks the API server for a path, as an administrator, and decodes the
+// answer. It costs a fraction of a Kubectl: what polls should use it.
+func (cp *ControlPlane) Read(ctx context.Context, path string, into any) error {
+	client, err := rest.HTTPClientFor(cp.Config())
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cp.server+path, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("read %s: %s", path, answer.Status)
+	}
+	return json.NewDecoder(answer.Body).Decode(into)
+}
+
 // get returns an error unless the answer is 200.
 func (cp *ControlPlane) get(ctx context.Context, path string) error {
 	client, err := rest.HTTPClientFor(cp.Config())
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cp.server+path, nil)
+	return get(ctx, client, cp.server+path)
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
@@ -210,8 +252,8 @@ func Eventually(ctx context.Context, within time.Duration, holds func(context.Co
 	}
 }
 
-// ports returns n loopback addresses that were free just now, all different.
-func ports(t testing.TB, n int) []string {
+// Ports returns n loopback addresses that were free just now, all different.
+func Ports(t testing.TB, n int) []string {
 	t.Helper()
 	var free []string
 	for range n {

@@ -1,0 +1,34 @@
+package ways_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+)
+
+// example is the place that the files in infra/gitops are rendered for.
+var example = ways.Place{
+	Site: "prod-eu", Repository: "https://git.example.com/platform/fleet.git", Branch: "main",
+	Name: "prod-eu", Path: "clusters/prod-eu",
+}
+
+// settle bounds what a controller does, which takes seconds of an idle machine.
+const settle = 3 * time.Minute
+
+// counts returns what workloads of a namespace ask for, each "deployments/web",
+// with a space between.
+func counts(ctx context.Context, cp *controlplane.ControlPlane, namespace string, workloads ...string) (string, error) {
+	var all []string
+	for _, w := range workloads {
+		var object struct{ Spec struct{ Replicas int } }
+		if err := cp.Read(ctx, "/apis/apps/v1/namespaces/"+namespace+"/"+w, &object); err != nil {
+			return "", err
+		}
+		all = append(all, strconv.Itoa(object.Spec.Replicas))
+	}
+	return strings.Join(all, " "), nil
+}
