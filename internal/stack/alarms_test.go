@@ -37,7 +37,26 @@ func alarmCases(d deployment) map[string]alarmCase {
 			[][]period{{{0}, {0}, {0}}, {{0}, {0}, {1}}, {{0}, {0}, {7}}, {none, none, none}, {{1}, none, none}},
 		}
 	}
+	restores := func(metric string) series {
+		return series{"AWS/Lambda", metric, "FunctionName", d.physical("RestoreFunction")}
+	}
+	waiting := func(queue string) alarmCase {
+		return alarmCase{series{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", d.physical(queue)},
+			[][]period{{{1}}, {{0}, {0, 1, 0}}},
+			[][]period{{{0}}, {none}, {{1}, {0}}},
+		}
+	}
 	return map[string]alarmCase{
+		"RestoresFail": {restores("Errors"),
+			[][]period{{{1}}, {{0}, {0, 1}}},
+			[][]period{{{0}}, {none}, {{1}, {0}}},
+		},
+		"RestoresSlow": {restores("Duration"),
+			[][]period{{{720000}}, {{100, 800000}}},
+			[][]period{{{719000}}, {none}, {{400000, 400000}}, {{900000}, {100}}},
+		},
+		"ReleasesUndelivered": waiting("UndeliveredReleases"),
+		"RestoresLost":        waiting("FailedRestores"),
 		"HeartbeatMissing": {site("Heartbeat"),
 			[][]period{{none, none, none}, {{1}, none, none, none}},
 			[][]period{{{1}, {1}, {1}}, {none, none, {1}}, {none, {1}, none}, {{1}, none, none}, {{1, 1}, {1, 1}, {1, 1}}},
@@ -50,10 +69,7 @@ func alarmCases(d deployment) map[string]alarmCase {
 			[][]period{{{192000}, {1000}, {239000}}, {{200}, {1000, 193000}, {200000, 1000}}},
 			[][]period{{{191000}, {191000}, {191000}}, {{1000}, {1000}, {240000}}, {{100000, 100000}, {100000, 100000}, {100000, 100000}}, {none, none, none}},
 		},
-		"TicksUndelivered": {series{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", d.physical("UndeliveredTicks")},
-			[][]period{{{1}}, {{0}, {0, 1, 0}}},
-			[][]period{{{0}}, {none}, {{1}, {0}}},
-		},
+		"TicksUndelivered": waiting("UndeliveredTicks"),
 		"UnderDeclared": {site("UnderDeclaredPods"),
 			[][]period{{{21}, {21}, {21}, {21}, {21}, {21}}, {{21}, {900}, {30}, {21}, {5000}, {21}}},
 			[][]period{{{21}, {21}, {20}, {21}, {21}, {21}}, {{20}, {20}, {20}, {20}, {20}, {20}}, {{90, 0}, {90, 0}, {90, 0}, {90, 0}, {90, 0}, {90, 0}}, {none, {90}, {90}, {90}, {90}, {90}}},
