@@ -138,6 +138,7 @@ func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]in
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: entry(l.Declared), Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
+	l.Rollout = l.Rollout.Restarted()
 	switch {
 	case !whole:
 		l.Missing = l.Missing.Pause(look.Last)
@@ -165,7 +166,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 	retiring := 0
 	for _, d := range decisions {
-		if d.Crosses() && d.To == nil {
+		if d.Retires() {
 			retiring++
 		}
 	}
@@ -173,7 +174,7 @@ func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 		return decisions
 	}
 	return withhold(decisions, Pending, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),
-		func(d Decision) bool { return d.To == nil })
+		Decision.Retires)
 }
 
 // Observe withholds every crossing: a site in mode observe writes nothing.
