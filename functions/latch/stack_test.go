@@ -72,7 +72,7 @@ mode: latch
 guards: {budget: {commitsPerDay: 1000}}
 policies:
   - {name: own, match: {namespaces: [%s]}, hold: {%s}, acceptRisk: true}
-default: {scale: ignore}
+default: {scale: ignore, rollout: {mode: ignore}}
 `
 
 // deploy deploys a stack over a namespace with the Deployment web, which is
