@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 
@@ -88,5 +89,9 @@ func (s scales) get(ctx context.Context, path string, into any) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("read %s: %s", path, answer.Status)
 	}
-	return json.NewDecoder(answer.Body).Decode(into)
+	body, err := io.ReadAll(answer.Body) // to its end, so that the connection is used again
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return json.Unmarshal(body, into)
 }
