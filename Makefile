@@ -1,6 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+comma := ,
 
 # golangci-lint is run, not required by go.mod, where it would bring hundreds of
 # modules into everybody's go.sum.
@@ -62,6 +63,11 @@ zip-size: ## Print how large the Lambda is once it is packed
 .PHONY: bench-cold
 bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold
+
+.PHONY: bench-rebuild
+bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all)
+	@scripts/controlplane/build.sh >/dev/null
+	@go test -count 1 -timeout 90m -run '^TestRebuild$$' -v ./internal/rebuild -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(=== |ok )'
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)
