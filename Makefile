@@ -12,18 +12,19 @@ GO_FOLDERS := functions internal scripts testdata
 
 .PHONY: help
 help: ## Say what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=real: one look at the current kube context)
 	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
 
 .PHONY: test
-test: ## Test everything, with a real control plane, which is built once (some minutes)
+test: ## Test everything, with a real control plane and a real Flux, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
 	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
+	@scripts/flux/build.sh >/dev/null
 	go vet ./...
 	go test -json -timeout 20m ./... | go run ./scripts/summary
 
@@ -68,6 +69,10 @@ bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package in
 bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all)
 	@scripts/controlplane/build.sh >/dev/null
 	@go test -count 1 -timeout 90m -run '^TestRebuild$$' -v ./internal/rebuild -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(=== |ok )'
+
+.PHONY: bench-inert
+bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count what they scale (COMMITS=20)
+	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -count=1 -timeout 60m -v -run '^TestNoCommitOfACheckpointScalesALiveCluster$$' ./internal/gitops/ways
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)

@@ -2,8 +2,8 @@
 # Says all at once what this machine lacks for the tests, and how to get it.
 #
 #   scripts/need.sh short    Go and git
-#   scripts/need.sh all      and what the real control plane is built with, and
-#                            what the stand-ins for AWS run on
+#   scripts/need.sh all      and what the real control plane and Flux are built
+#                            with, and what the stand-ins for AWS run on
 #
 # It is plain sh, since bash may be among what is missing.
 set -u
@@ -53,8 +53,8 @@ if [ "${1:-all}" = all ]; then
 	if command -v python3 >/dev/null && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
 		lack "python3 venv" "not found" "Debian: apt install python3-venv"
 	fi
-	# Building the control plane fills Go's build cache once.
-	if ! ls -d .cache/controlplane/*/kube-apiserver >/dev/null 2>&1; then
+	# Building the control plane and Flux fills Go's build cache once.
+	if ! ls -d .cache/controlplane/*/kube-apiserver .cache/flux/*/kustomize-controller >/dev/null 2>&1; then
 		cache=$(go env GOCACHE 2>/dev/null)
 		mkdir -p "$cache" 2>/dev/null
 		free=$(df -Pk "$cache" 2>/dev/null | awk 'NR == 2 { print int($4 / 1048576) }')

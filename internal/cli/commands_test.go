@@ -25,9 +25,9 @@ func TestRenderPrintsWhatGitDeclares(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"render"}, file(pay) + file(shop)},
-		{[]string{"render", "shop"}, file(shop)},
-		{[]string{"render", "pay", "-o", "record"}, file(checkpoint.RecordPath("prod-eu", "pay"))},
+		{[]string{"render", "component"}, file(pay) + file(shop)},
+		{[]string{"render", "component", "shop"}, file(shop)},
+		{[]string{"render", "record", "pay"}, file(checkpoint.RecordPath("prod-eu", "pay"))},
 	} {
 		if got := w.run(c.args...); got != (outcome{0, c.want, ""}) {
 			t.Errorf("%v: %+v", c.args, got)
@@ -212,16 +212,20 @@ func TestMisspelt(t *testing.T) {
 		{"explain shop/wep", []string{`"shop/wep"`, "shop/api, shop/batch, shop/cart, shop/web"}},
 		{"explain web", []string{`"web"`, "namespace/name"}},
 		{"explain show/web", []string{"namespace show"}},
-		{"render shop pay", []string{"at most one namespace"}},
-		{"render sho", []string{"namespace sho", "pay, shop"}},
-		{"render --output xml", []string{"--output: must be component or record", `"xml"`}},
+		{"render", []string{"gitlatch render: what? One of component, record, argocd, flux, admission"}},
+		{"render shop", []string{"wants one of component, record, argocd, flux, admission", `"shop"`}},
+		{"render component shop pay", []string{"at most one namespace"}},
+		{"render component sho", []string{"namespace sho", "pay, shop"}},
+		{"render flux", []string{"--url: say by which URL the cluster reaches the repository"}},
+		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
+		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
 		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
 		{"hold", []string{"--until: say until when", "3h"}},
 		{"hold --until tomorrow", []string{"--until: must be a time", `"tomorrow"`}},
 		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
-		{"render --context blue", []string{"unknown flag: --context", "gitlatch render --help"}},
-		{"render --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
+		{"render record --context blue", []string{"unknown flag: --context", "gitlatch render record --help"}},
+		{"render component --kubeconfig kubeconfig", []string{"unknown flag: --kubeconfig"}},
 		{"schema Foo", []string{"wants one of Config, Policy", `"Foo"`}},
 		{"schema", []string{"wants one of Config, Policy"}},
 		{"version x", []string{"wants no arguments"}},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,19 +17,38 @@ import (
 
 func newRender(env Env) *cobra.Command {
 	var f flags
-	var what string
 	c := &cobra.Command{
-		Use:   "render [namespace]",
-		Short: "Print what git declares for a site, as Components or records",
-		Long: `Prints what the branch declares for the site, or for one namespace of it, in its
-canonical form: as the kustomize Components that a rebuild includes, or as the
-records that they are made from. It reads git, and nothing else.`,
-		Args: arguments(cobra.MaximumNArgs(1), "at most one namespace"),
-		RunE: func(c *cobra.Command, args []string) error {
-			print, ok := renderings[what]
-			if !ok {
-				return fmt.Errorf("--output: must be component or record, got %q", what)
-			}
+		Use:   "render",
+		Short: "Print what git declares for a site, or what keeps that inert",
+		Long: `Prints what the branch declares for the site, as the kustomize Components that a
+rebuild includes or as the records that they are made from; or the manifests
+that have a cluster apply it where a workload is created, and leave it alone
+where it runs. Nothing is written.`,
+		Args: arguments(cobra.NoArgs, "one of component, record, argocd, flux, admission"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return errors.New(c.CommandPath() + ": what? One of component, record, argocd, flux, admission; see " + c.CommandPath() + " --help")
+		},
+	}
+	f.registerSite(c)
+	c.PersistentFlags().AddFlagSet(c.Flags()) // each below it works on a site
+	c.AddCommand(
+		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Record.Component),
+		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", checkpoint.Record.Format),
+		newArgoCD(env, &f),
+		newFlux(env, &f),
+		newAdmission(env, &f),
+	)
+	return c
+}
+
+// newDeclared is the command that prints what git declares in one form.
+func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Record) []byte) *cobra.Command {
+	return &cobra.Command{
+		Use:   form + " [namespace]",
+		Short: short,
+		Long:  short + ",\nin canonical form. It reads git, and nothing else.",
+		Args:  arguments(cobra.MaximumNArgs(1), "at most one namespace"),
+		RunE: func(_ *cobra.Command, args []string) error {
 			tree, err := f.tree(env)
 			if err != nil {
 				return err
@@ -56,14 +76,6 @@ records that they are made from. It reads git, and nothing else.`,
 			return nil
 		},
 	}
-	f.registerSite(c)
-	c.Flags().StringVarP(&what, "output", "o", "component", "component or record")
-	return c
-}
-
-var renderings = map[string]func(checkpoint.Record) []byte{
-	"component": checkpoint.Record.Component,
-	"record":    checkpoint.Record.Format,
 }
 
 // tree reads what the branch declares for the site.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ type Options struct {
 	// PodStart is how long a pod runs until it is ready; with 0 it is ready as
 	// soon as it has a node.
 	PodStart time.Duration
+	// Audit has the API server keep an audit log by this policy, a document of
+	// kind audit.k8s.io/v1 Policy. See ControlPlane.Audit.
+	Audit string
 }
 
 // A ControlPlane is one that runs. Its methods are safe for use by parallel
@@ -55,16 +59,16 @@ func Start(t testing.TB, o Options) *ControlPlane {
 	}
 	cp.id = id
 
-	free := ports(t, 3)
+	free := Ports(t, 3)
 	client, peer, secure := free[0], free[1], free[2]
 	cp.server = "https://" + secure
-	etcd := start(t, cp.dir, filepath.Join(bin, "etcd"),
+	etcd := start(t, cp.dir, nil, filepath.Join(bin, "etcd"),
 		"--name=test", "--data-dir="+filepath.Join(cp.dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client,
 		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer,
 		"--initial-cluster=test=http://"+peer)
 	_, securePort, _ := net.SplitHostPort(secure)
-	api := start(t, cp.dir, filepath.Join(bin, "kube-apiserver"), append([]string{
+	api := start(t, cp.dir, nil, filepath.Join(bin, "kube-apiserver"), slices.Concat([]string{
 		"--etcd-servers=http://" + client,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + securePort,
 		"--endpoint-reconciler-type=none", // it refuses a loopback address as endpoint
@@ -74,11 +78,11 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--service-account-key-file=" + id.path("serving.crt"),
 		"--service-account-signing-key-file=" + id.path("serving.key"),
 		"--service-cluster-ip-range=10.96.0.0/16",
-	}, o.APIServerFlags...)...)
+	}, cp.audited(t, o.Audit), o.APIServerFlags)...)
 	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
 
 	cp.kubeconfig = cp.configure(t, "admin")
-	manager := start(t, cp.dir, filepath.Join(bin, "kube-controller-manager"), append([]string{
+	manager := start(t, cp.dir, nil, filepath.Join(bin, "kube-controller-manager"), append([]string{
 		"--kubeconfig=" + cp.configure(t, "system:kube-controller-manager"),
 		"--use-service-account-credentials=true", // without it Deployments stay at 0, in good health
 		"--service-account-private-key-file=" + id.path("serving.key"),
@@ -86,11 +90,11 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--horizontal-pod-autoscaler-sync-period=1s",
 		"--kube-api-qps=2000", "--kube-api-burst=4000",
 	}, o.ControllerManagerFlags...)...)
-	scheduler := start(t, cp.dir, filepath.Join(bin, "kube-scheduler"),
+	scheduler := start(t, cp.dir, nil, filepath.Join(bin, "kube-scheduler"),
 		"--kubeconfig="+cp.configure(t, "system:kube-scheduler"),
 		"--secure-port=0", "--leader-elect=false",
 		"--kube-api-qps=2000", "--kube-api-burst=4000")
-	kwok := start(t, cp.dir, filepath.Join(bin, "kwok"),
+	kwok := start(t, cp.dir, nil, filepath.Join(bin, "kwok"),
 		"--kubeconfig="+cp.configure(t, "kwok"),
 		"--config="+cp.stages(t, o.PodStart), // without stages it plays nothing
 		"--manage-all-nodes", "-v=WARN", "--node-lease-duration-seconds=40")
@@ -135,6 +139,17 @@ func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string
 	return path
 }
 
+// Run starts a further program beside the control plane, with the variables in
+// addition to those of the test, and waits until the URL answers with 200. It
+// ends when the test ends.
+func (cp *ControlPlane) Run(t testing.TB, url string, variables []string, binary string, args ...string) {
+	t.Helper()
+	p := start(t, cp.dir, variables, binary, args...)
+	cp.wait(t, p.name+" is ready", func(ctx context.Context) error {
+		return get(ctx, http.DefaultClient, url)
+	}, p)
+}
+
 func (cp *ControlPlane) configure(t testing.TB, user string) string {
 	t.Helper()
 	path, err := cp.id.kubeconfig(cp.server, user)
@@ -161,7 +176,11 @@ func (cp *ControlPlane) get(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cp.server+path, nil)
+	return get(ctx, client, cp.server+path)
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
@@ -213,8 +232,8 @@ func Eventually(ctx context.Context, within time.Duration, holds func(context.Co
 	}
 }
 
-// ports returns n loopback addresses that were free just now, all different.
-func ports(t testing.TB, n int) []string {
+// Ports returns n loopback addresses that were free just now, all different.
+func Ports(t testing.TB, n int) []string {
 	t.Helper()
 	var free []string
 	for range n {

@@ -19,9 +19,10 @@ type process struct {
 	done chan struct{} // closed once it has ended
 }
 
-// start runs a program until the test ends, and shows the end of its log where
+// start runs a program until the test ends, with the variables in addition to
+// those of the test, and shows the end of its log where
 // the test failed; go test -artifacts keeps the whole log.
-func start(t testing.TB, dir, binary string, args ...string) *process {
+func start(t testing.TB, dir string, variables []string, binary string, args ...string) *process {
 	t.Helper()
 	p := &process{name: filepath.Base(binary), done: make(chan struct{})}
 	p.log = filepath.Join(t.ArtifactDir(), p.name+".log")
@@ -32,6 +33,7 @@ func start(t testing.TB, dir, binary string, args ...string) *process {
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, file, file
 	p.cmd.SysProcAttr = group()
+	p.cmd.Env = append(os.Environ(), variables...)
 	err = p.cmd.Start()
 	file.Close() // the program has its own handle
 	if err != nil {

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A source is where a tool in the cluster finds the site's kustomization, as the
+// flags have it.
+type source struct{ name, path, url string }
+
+func (s *source) register(c *cobra.Command) {
+	c.Flags().StringVar(&s.name, "name", "", "name of the object; without it that of the site")
+	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components; without it clusters/<site>")
+	c.Flags().StringVar(&s.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
+}
+
+func newArgoCD(env Env, f *flags) *cobra.Command {
+	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a live cluster",
+		`An Application of the site's kustomization, which applies spec.replicas to a
+workload that is not there, and keeps it as it runs in one that is. Where there
+is an Application already, it needs the fields ignoreDifferences and syncOptions.`, ways.ArgoCD)
+}
+
+func newFlux(env Env, f *flags) *cobra.Command {
+	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a live cluster",
+		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
+that is not there, and keeps it as it runs in one that is. Where there is a
+Kustomization already, it needs the field ignore. Flux 2.9 or later.`, ways.Flux)
+}
+
+// newTool is the command that prints what one GitOps tool needs.
+func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place) []byte) *cobra.Command {
+	var s source
+	c := &cobra.Command{
+		Use:   tool + " [namespace...]",
+		Short: short,
+		Long:  long + narrowed,
+		RunE: func(_ *cobra.Command, namespaces []string) error {
+			c, place, err := f.place(namespaces)
+			if err != nil {
+				return err
+			}
+			if place.Repository = cmp.Or(s.url, reachable(c.Repository)); place.Repository == "" {
+				return errors.New("--url: say by which URL the cluster reaches the repository; the configuration names none that it could")
+			}
+			place.Branch = c.Repository.Branch
+			place.Name = cmp.Or(s.name, c.Site)
+			place.Path = cmp.Or(s.path, "clusters/"+c.Site)
+			_, err = env.Out.Write(render(place))
+			return err
+		},
+	}
+	s.register(c)
+	return c
+}
+
+const narrowed = "\n\nWith namespaces, the rules are for their workloads alone."
+
+func newAdmission(env Env, f *flags) *cobra.Command {
+	var images bool
+	c := &cobra.Command{
+		Use:   "admission [namespace...]",
+		Short: "Print a MutatingAdmissionPolicy that raises what is created to its checkpoint",
+		Long: `A policy and its binding: what is created asks for at least what the record of
+its namespace declares, by whichever tool it is created. It needs the records in
+the cluster before the workloads, and Kubernetes 1.36 or later. A record that
+cannot be read never blocks a creation.` + narrowed,
+		RunE: func(_ *cobra.Command, namespaces []string) error {
+			_, place, err := f.place(namespaces)
+			if err != nil {
+				return err
+			}
+			text := ways.Admission(place)
+			if images {
+				text = slices.Concat(text, ways.Images(place))
+			}
+			_, err = env.Out.Write(text)
+			return err
+		},
+	}
+	c.Flags().BoolVar(&images, "images", false, "add the policy that has a rebuild during a rollout begin with the images it would return to")
+	return c
+}
+
+// place is what the manifests of a site name, narrowed to namespaces.
+func (f *flags) place(namespaces []string) (config.Config, ways.Place, error) {
+	c, err := f.config()
+	if err != nil {
+		return c, ways.Place{}, err
+	}
+	for _, namespace := range namespaces {
+		if !workload.ValidLabel(namespace) {
+			return c, ways.Place{}, fmt.Errorf("namespace %q: must be a DNS label: lower case letters, digits and dashes, at most 63", namespace)
+		}
+	}
+	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
+	return c, ways.Place{Site: c.Site, Namespaces: namespaces}, nil
+}
+
+// reachable is the URL by which a cluster could reach a repository, "" where the
+// configuration does not say: a path is this machine's own.
+func reachable(r config.Repository) string {
+	switch {
+	case r.GitHub.Repository != "":
+		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
+		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
+	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
+		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
+	case strings.HasPrefix(r.URL, "https://"):
+		return r.URL
+	}
+	return ""
+}

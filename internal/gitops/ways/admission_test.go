@@ -1,0 +1,178 @@
+package ways_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+)
+
+// record is the ConfigMap that a record is, with the lines given.
+func record(namespace string, lines ...string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: %s}\ndata:\n  %s\n",
+		namespace, strings.Join(lines, "\n  "))
+}
+
+// admitting is a control plane with both policies, once they act: the API server
+// takes a second to see a new policy, and another for its record.
+func admitting(t *testing.T) *controlplane.ControlPlane {
+	t.Helper()
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Apply(t, string(ways.Admission(example)), string(ways.Images(example)),
+		"{apiVersion: v1, kind: Namespace, metadata: {name: probe}}",
+		record("probe", `deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
+			`deployment.web_from_main: probe`, `deployment.web_to_main: app:1`))
+	acts(t, cp, "probe", "web", "7 probe")
+	return cp
+}
+
+// acts waits until a creation in the namespace would come out as wanted: its
+// count, and the image of its container.
+func acts(t *testing.T, cp *controlplane.ControlPlane, namespace, name, want string) {
+	t.Helper()
+	err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
+		got := cp.Kubectl(t, controlplane.Workload("Deployment", namespace, name), "create", "--dry-run=server", "-f", "-",
+			"-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
+		if got != want {
+			return fmt.Errorf("it is created as %q, want %q", got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// manifest is that of a workload, with the count that it asks for; "" leaves it
+// out.
+func manifest(kind, namespace, name, asks string) string {
+	text := controlplane.Workload(kind, namespace, name)
+	if asks != "" {
+		text = strings.Replace(text, "spec:\n", "spec:\n  replicas: "+asks+"\n", 1)
+	}
+	return text
+}
+
+// Each creation is a dry run, which goes through admission like any other.
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	cp := admitting(t)
+	for name, test := range map[string]func(*testing.T, *controlplane.ControlPlane){
+		"raises what is created":                        raises,
+		"puts images back that are the recorded target": putsBack,
+		"leaves alone what has no record":               leavesAlone,
+		"reads the largest record":                      readsTheLargest,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, cp)
+		})
+	}
+}
+
+func raises(t *testing.T, cp *controlplane.ControlPlane) {
+	for name, c := range map[string]struct {
+		line string // of the record; %s is kind.name
+		asks string
+		want string
+	}{
+		"left-out":         {`%s: "200"`, "", "200"},
+		"asks-for-less":    {`%s: "200"`, "3", "200"},
+		"asks-for-as-many": {`%s: "200"`, "200", "200"},
+		"asks-for-more":    {`%s: "20"`, "50", "50"},
+		"suspended":        {`%s: "20"`, "0", "0"},
+		"other-line":       {`%s-2: "200"`, "", "1"},
+		"longest":          {`%s: "2147483647"`, "", "2147483647"},
+		"zero":             {`%s: "0"`, "", "1"},
+		"negative":         {`%s: "-5"`, "", "1"},
+		"no-number":        {`%s: many`, "", "1"},
+		"empty":            {`%s: ""`, "", "1"},
+		"octal":            {`%s: "0200"`, "", "1"},
+		"too-large":        {`%s: "2147483648"`, "", "1"},
+		"far-too-large":    {`%s: "99999999999999999999"`, "", "1"},
+		"two-lines":        {"%s: \"5\\n6\"", "", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cp.Apply(t, namespaceOf(name), record(name, `deployment.probe: "9"`,
+				fmt.Sprintf(c.line, "deployment."+name), fmt.Sprintf(c.line, "statefulset."+name)))
+			acts(t, cp, name, "probe", "9 app:1")
+			for _, kind := range []string{"Deployment", "StatefulSet"} {
+				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != c.want {
+					t.Errorf("%s is created with %s, want %s", kind, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func namespaceOf(name string) string {
+	return fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", name)
+}
+
+// created returns the count that a manifest would be created with.
+func created(t *testing.T, cp *controlplane.ControlPlane, manifest string) string {
+	t.Helper()
+	return cp.Kubectl(t, manifest, "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.replicas}")
+}
+
+// Where there is nothing to go by, nothing is changed, and nothing is refused.
+func leavesAlone(t *testing.T, cp *controlplane.ControlPlane) {
+	cp.Apply(t, namespaceOf("bare"), namespaceOf("hollow"), "{apiVersion: v1, kind: ConfigMap, metadata: {name: gitlatch-checkpoint, namespace: hollow}}")
+	for _, namespace := range []string{"bare", "hollow"} {
+		for _, kind := range []string{"Deployment", "StatefulSet"} {
+			if got := created(t, cp, manifest(kind, namespace, "web", "")); got != "1" {
+				t.Errorf("%s in %s is created with %s, want 1", kind, namespace, got)
+			}
+		}
+	}
+	unnamed := strings.Replace(manifest("Deployment", "probe", "web", ""), "name: web,", "generateName: web-,", 1)
+	if got := created(t, cp, unnamed); got != "1" {
+		t.Errorf("a workload without a name is created with %s, want 1", got)
+	}
+	dotted := strings.ReplaceAll(manifest("Deployment", "probe", "web.v2", ""), "app: web.v2", "app: web")
+	cp.Apply(t, record("probe", `deployment.web: "7"`, `deployment.web.v2: "11"`))
+	eventuallyCreated(t, cp, dotted, "11")
+}
+
+// The size of the record is no matter. This is as large as one gets that is
+// applied server-side, which keeps each key a second time.
+func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
+	lines := []string{`deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
+		`deployment.web_from_main: old`, `deployment.web_to_main: app:1`}
+	for i := range 10_000 {
+		lines = append(lines, fmt.Sprintf(`deployment.a-workload-with-a-name-of-some-length-%d: "200"`, i))
+	}
+	cp.Apply(t, namespaceOf("large"), record("large", lines...))
+	acts(t, cp, "large", "web", "7 old")
+}
+
+func eventuallyCreated(t *testing.T, cp *controlplane.ControlPlane, manifest, want string) {
+	t.Helper()
+	err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
+		if got := created(t, cp, manifest); got != want {
+			return fmt.Errorf("it is created with %s, want %s", got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A narrowed policy leaves other namespaces alone.
+func TestAdmissionIsNarrowedToNamespaces(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.Start(t, controlplane.Options{})
+	place := example
+	place.Namespaces = []string{"probe", "pay"}
+	cp.Apply(t, string(ways.Admission(place)), namespaceOf("probe"), namespaceOf("shop"),
+		record("probe", `deployment.web: "7"`), record("shop", `deployment.web: "7"`))
+	acts(t, cp, "probe", "web", "7 app:1")
+	if got := created(t, cp, manifest("Deployment", "shop", "web", "")); got != "1" {
+		t.Errorf("in another namespace it is created with %s, want 1", got)
+	}
+}

@@ -1,0 +1,79 @@
+package ways_test
+
+import (
+	"slices"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+)
+
+// An application is what Argo CD reads of an Application, as far as it decides
+// what a sync does to a count.
+type application struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string
+	Spec       struct {
+		IgnoreDifferences []struct {
+			Group, Kind, Name, Namespace string
+			JSONPointers                 []string `yaml:"jsonPointers"`
+		} `yaml:"ignoreDifferences"`
+		SyncPolicy struct {
+			SyncOptions []string `yaml:"syncOptions"`
+		} `yaml:"syncPolicy"`
+	}
+}
+
+// keeps reports whether a sync keeps the count of a live workload, as Argo CD
+// v3.5.1 does it (read, not run):
+//
+//   - controller/sync.go takes the live value of an ignored field over into what it
+//     applies only with RespectIgnoreDifferences=true (normalizeTargetResources), and
+//     takes what git has where there is no live object; Replace=true and Force=true
+//     apply by other means;
+//   - util/argo/normalizers/diff_normalizer.go holds a rule against an object by
+//     its group and its kind, both globs of which "" matches "" alone, and by name
+//     and namespace where the rule has any; its pointers are removed from both
+//     sides of the comparison.
+func (a application) keeps(group, kind, namespace, name string) bool {
+	options := a.Spec.SyncPolicy.SyncOptions
+	if !slices.Contains(options, "RespectIgnoreDifferences=true") || slices.Contains(options, "Replace=true") || slices.Contains(options, "Force=true") {
+		return false
+	}
+	for _, rule := range a.Spec.IgnoreDifferences {
+		if rule.Group == group && rule.Kind == kind && (rule.Name == "" || rule.Name == name) &&
+			(rule.Namespace == "" || rule.Namespace == namespace) && slices.Contains(rule.JSONPointers, "/spec/replicas") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestArgoCDIsToldToKeepTheCount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		namespaces []string
+		want       map[string]bool // by namespace
+	}{
+		"everywhere": {nil, map[string]bool{"shop": true, "pay": true}},
+		"narrowed":   {[]string{"shop", "web"}, map[string]bool{"shop": true, "web": true, "pay": false}},
+	} {
+		place := example
+		place.Namespaces = c.namespaces
+		var a application
+		if err := yaml.Unmarshal(ways.ArgoCD(place), &a); err != nil || a.APIVersion != "argoproj.io/v1alpha1" || a.Kind != "Application" {
+			t.Fatalf("%s: %+v, %v", name, a, err)
+		}
+		for namespace, want := range c.want {
+			for _, kind := range []string{"Deployment", "StatefulSet"} {
+				if got := a.keeps("apps", kind, namespace, "web"); got != want {
+					t.Errorf("%s: of %s in %s it keeps the count: %t, want %t", name, kind, namespace, got, want)
+				}
+			}
+			if a.keeps("argoproj.io", "Rollout", namespace, "web") {
+				t.Errorf("%s: it keeps the count of what gitlatch does not know", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package ways_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+)
+
+// auditPolicy keeps every write to a workload, with what it came to.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitManagedFields: true
+omitStages: [RequestReceived]
+rules:
+- level: RequestResponse
+  verbs: [create, update, patch]
+  resources: [{group: apps, resources: [deployments, deployments/scale, deployments/status, statefulsets, statefulsets/scale, statefulsets/status]}]
+- level: None
+`
+
+// A write is one change of a workload that the API server made, by whom.
+type write struct {
+	user, agent, workload string
+	revision, replicas    int  // the count that it left
+	names                 bool // the request held a count
+	available, updated    int  // pods, as the status had them
+}
+
+// writes returns all changes of workloads in a namespace, in the order in which
+// they were made. A dry run makes none.
+func writes(t *testing.T, cp *controlplane.ControlPlane, namespace string) []write {
+	t.Helper()
+	var all []write
+	for _, r := range cp.Audit(t) {
+		if r.Object.Namespace != namespace || r.Code >= 300 || strings.Contains(r.URI, "dryRun=") {
+			continue
+		}
+		var answer, asked struct {
+			Metadata struct{ ResourceVersion string }
+			Spec     struct{ Replicas *int }
+			Status   struct{ AvailableReplicas, UpdatedReplicas int }
+		}
+		if err := json.Unmarshal(r.Answers, &answer); err != nil {
+			t.Fatalf("read the answer to %s %s: %v", r.Verb, r.URI, err)
+		}
+		revision, err := strconv.Atoi(answer.Metadata.ResourceVersion)
+		if err != nil || answer.Spec.Replicas == nil {
+			t.Fatalf("the answer to %s %s has no revision or no count: %s", r.Verb, r.URI, r.Answers)
+		}
+		_ = json.Unmarshal(r.Asked, &asked) // a JSON patch is a list, and is seen by what it changed
+		all = append(all, write{
+			user: r.User, agent: r.Agent, workload: r.Object.Resource + "/" + r.Object.Name,
+			revision: revision, replicas: *answer.Spec.Replicas, names: asked.Spec.Replicas != nil && r.Object.Subresource != "status",
+			available: answer.Status.AvailableReplicas, updated: answer.Status.UpdatedReplicas,
+		})
+	}
+	slices.SortFunc(all, func(a, b write) int { return a.revision - b.revision })
+	return all
+}
+
+// scaleEvents returns the writes that left another count than the one before
+// them. A creation is none.
+func scaleEvents(all []write) []write {
+	counts := map[string]int{}
+	return slices.DeleteFunc(slices.Clone(all), func(w write) bool {
+		before, ok := counts[w.workload]
+		counts[w.workload] = w.replicas
+		return !ok || before == w.replicas
+	})
+}
+
+// by returns how many writes each user made.
+func by(all []write) map[string]int {
+	users := map[string]int{}
+	for _, w := range all {
+		users[w.user]++
+	}
+	return users
+}

@@ -1,0 +1,163 @@
+package ways_test
+
+import (
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var update = flag.Bool("update", false, "rewrite infra/gitops by what is rendered; read the diff")
+
+const infra = "../../../infra/gitops"
+
+var (
+	web  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	cart = workload.ID{Namespace: "shop", Kind: workload.StatefulSet, Name: "cart"}
+)
+
+// declared is what the examples declare.
+var declared = map[workload.ID]int32{web: 50, cart: 10}
+
+// latched returns the files that gitlatch writes where it declares the levels.
+func latched(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) map[string]string {
+	t.Helper()
+	tree, err := checkpoint.ParseTree(example.Site, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changes []checkpoint.Change
+	for id, replicas := range levels {
+		change := checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: replicas, Min: 2, Max: 200}}
+		if e, ok := tree.Records[id.Namespace].Entries[id]; ok {
+			change.From = &e
+		}
+		changes = append(changes, change)
+	}
+	written, skipped := checkpoint.Merge(tree, checkpoint.Site{Name: example.Site, Cluster: "prod-eu-blue"}, changes)
+	if len(skipped) > 0 {
+		t.Fatalf("skipped %v", skipped)
+	}
+	texts := map[string]string{}
+	for name, data := range written {
+		texts[name] = string(data)
+	}
+	return texts
+}
+
+// rendered are the files in infra/gitops that are made, by their path from there.
+func rendered(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{
+		"argocd/prod-eu.yaml":                                       string(ways.ArgoCD(example)),
+		"argocd/example/argocd/prod-eu.yaml":                        string(ways.ArgoCD(example)),
+		"flux/prod-eu.yaml":                                         string(ways.Flux(example)),
+		"flux/example/flux/prod-eu.yaml":                            string(ways.Flux(example)),
+		"admission/policy.yaml":                                     string(ways.Admission(example)),
+		"admission/images.yaml":                                     string(ways.Images(example)),
+		"admission/example/clusters/prod-eu/before/policy.yaml":     string(ways.Admission(example)),
+		"admission/example/clusters/prod-eu/before/images.yaml":     string(ways.Images(example)),
+		"admission/example/clusters/prod-eu/before/namespaces.yaml": read(t, "flux/example/clusters/prod-eu/namespaces.yaml"),
+		"argocd/example/clusters/prod-eu/namespaces.yaml":           read(t, "flux/example/clusters/prod-eu/namespaces.yaml"),
+		"argocd/example/clusters/prod-eu/kustomization.yaml":        read(t, "flux/example/clusters/prod-eu/kustomization.yaml"),
+	}
+	for _, way := range []string{"argocd", "flux", "admission"} {
+		for name, text := range latched(t, nil, declared) {
+			files[way+"/example/"+name] = text
+		}
+		for name, data := range repository(t, "flux") {
+			if strings.HasPrefix(name, "apps/") {
+				files[way+"/example/"+name] = string(data)
+			}
+		}
+	}
+	return files
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(infra, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// repository returns the files of the example of a way, by their path in it.
+func repository(t *testing.T, way string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	root := os.DirFS(filepath.Join(infra, way, "example"))
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files[name], err = fs.ReadFile(root, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestTheFilesInInfraAreWhatIsRendered(t *testing.T) {
+	t.Parallel()
+	files := rendered(t)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(infra, name)
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(files[name]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != files[name] {
+			t.Errorf("%s is not what is rendered (%v): run this test with -update and read the diff", name, err)
+		}
+	}
+}
+
+// An example declares what its builds have: each patch changes the workload that
+// it names, in the way that takes Components, and each record is of one that is
+// built.
+func TestTheExamplesBuild(t *testing.T) {
+	t.Parallel()
+	for way, dir := range map[string]string{"argocd": "", "flux": "", "admission": "workloads"} {
+		objects, err := gitops.Render(repository(t, way), path.Join(example.Path, dir))
+		if err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+		built := map[workload.ID]int32{}
+		for _, o := range objects {
+			if o.Replicas != nil {
+				built[o.ID] = *o.Replicas
+			} else {
+				built[o.ID] = 0
+			}
+		}
+		want := maps.Clone(declared)
+		if way == "admission" {
+			want = map[workload.ID]int32{web: 0, cart: 0} // the record acts
+		}
+		if !maps.Equal(built, want) {
+			t.Errorf("%s: the build has %v, want %v", way, built, want)
+		}
+		if _, err := gitops.Render(repository(t, way), path.Join(example.Path, "before")); way == "admission" && err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+}

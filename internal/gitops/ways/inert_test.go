@@ -1,0 +1,119 @@
+package ways_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// autoscaler is who moves the counts of a live cluster.
+const autoscaler = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
+
+// commits is how many checkpoint commits a live cluster takes in the tests;
+// make bench-inert gives it more.
+func commits(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("GITLATCH_INERT_COMMITS")
+	if text == "" {
+		return 20
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("GITLATCH_INERT_COMMITS: must be a number of commits, got %q", text)
+	}
+	return n
+}
+
+// A live cluster, whose autoscalers move while checkpoints are committed and
+// Flux reconciles, has its counts written by its autoscalers alone: the audit log
+// of the API server says who wrote each.
+func TestNoCommitOfACheckpointScalesALiveCluster(t *testing.T) {
+	t.Parallel()
+	l := fill(t, "flux", map[string]string{})
+	l.Apply(t, string(ways.Flux(example)))
+	n := commits(t)
+	l.takes(t, n)
+
+	all := writes(t, l.ControlPlane, "shop")
+	events := by(scaleEvents(all))
+	if events[autoscaler] < n {
+		t.Errorf("the autoscalers wrote %d counts during %d commits: too few to tell anything", events[autoscaler], n)
+	}
+	caused := 0
+	for user, times := range events {
+		if user != autoscaler {
+			caused += times
+			t.Errorf("%s wrote %d counts, and only the autoscalers should", user, times)
+		}
+	}
+	for _, w := range all {
+		if w.user == flux.User && w.names && w != first(all, w.workload) {
+			t.Errorf("Flux wrote the count of %s, %d, to the live cluster: %+v", w.workload, w.replicas, w)
+		}
+	}
+	fmt.Printf("figure commits_to_a_live_cluster %d\n", n)
+	fmt.Printf("figure autoscaler_scale_events %d\n", events[autoscaler])
+	fmt.Printf("figure commit_caused_scale_events %d\n", caused)
+}
+
+// The same without spec.ignore: the commits scale the cluster, and the log shows
+// it.
+func TestWithoutTheRuleCommitsScaleALiveCluster(t *testing.T) {
+	t.Parallel()
+	l := fill(t, "flux", map[string]string{})
+	rule := regexp.MustCompile(`(?s)\n  ignore:\n.*$`)
+	unruled := rule.ReplaceAll(ways.Flux(example), []byte("\n"))
+	if string(unruled) == string(ways.Flux(example)) {
+		t.Fatal("there was no rule to leave out")
+	}
+	l.Apply(t, string(unruled))
+	l.takes(t, 3)
+
+	events := by(scaleEvents(writes(t, l.ControlPlane, "shop")))
+	if events[flux.User] < 3 {
+		t.Errorf("Flux wrote %d counts in 3 commits, want one each at least: the log does not show what it should (%v)", events[flux.User], events)
+	}
+}
+
+// takes has the cluster take n commits of checkpoints. Each comes while the
+// autoscalers move from one use of the pods to another, and is followed by the
+// next once it is applied and they have moved.
+func (l *live) takes(t *testing.T, n int) {
+	t.Helper()
+	l.flux.Applied(t, example.Name, l.origin.Tip("main"))
+	levels, loads := []int32{100, 200, 50, 20}, []string{busy, idle}
+	for i := range n {
+		before := replicas(t, l.ControlPlane, "shop", "deployment/web")
+		l.load.Store(loads[i%len(loads)])
+		level := levels[i%len(levels)]
+		l.flux.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: level, cart: level / 10}))
+		err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
+			if replicas(t, l.ControlPlane, "shop", "deployment/web") == before {
+				return errors.New("it asks for " + before)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("wait until the autoscaler moves web: %v", err)
+		}
+	}
+}
+
+// first returns the first write to a workload.
+func first(all []write, workload string) write {
+	for _, w := range all {
+		if w.workload == workload {
+			return w
+		}
+	}
+	return write{}
+}

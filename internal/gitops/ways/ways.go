@@ -1,0 +1,86 @@
+// Package ways holds the manifests that keep checkpoints inert: applied where a
+// workload is created, and left alone where it runs. There is one for each of
+// Argo CD and Flux, and one that needs neither.
+package ways
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"strconv"
+	"text/template"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Place is what the manifests name.
+type Place struct {
+	Site       string
+	Repository string // URL, as the tool in the cluster reaches it
+	Branch     string
+	Name       string // of the tool's object
+	Path       string // folder of the kustomization that includes the Components
+	// Namespaces are those that the rules are narrowed to; none is all.
+	Namespaces []string
+}
+
+// Checkpoints is the folder of the site's checkpoints.
+func (p Place) Checkpoints() string { return checkpoint.Directory(p.Site) }
+
+// A Target is what one rule is about.
+type Target struct{ Kind, Namespace string }
+
+// Targets are the rules: one for each kind that has replicas, in each namespace
+// where the place is narrowed to some.
+func (p Place) Targets() []Target {
+	namespaces := p.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	var targets []Target
+	for _, namespace := range namespaces {
+		for _, kind := range workload.Kinds() {
+			if o, _ := kind.Object(); kind.Scales() {
+				targets = append(targets, Target{o.Kind, namespace})
+			}
+		}
+	}
+	return targets
+}
+
+// ArgoCD returns an Application that keeps the counts of a live cluster.
+func ArgoCD(p Place) []byte { return render("argocd.tmpl", p) }
+
+// Flux returns a GitRepository and a Kustomization that keeps the counts of a
+// live cluster.
+func Flux(p Place) []byte { return render("flux.tmpl", p) }
+
+// Admission returns the policy that raises what is created to its checkpoint.
+func Admission(p Place) []byte { return render("admission.tmpl", p) }
+
+// Images returns the policy that has what is created during a rollout begin
+// with the template that it would return to. It begins with a separator, to
+// follow Admission.
+func Images(p Place) []byte { return render("images.tmpl", p) }
+
+//go:embed *.tmpl
+var files embed.FS
+
+type binding struct {
+	Policy     string
+	Namespaces []string
+}
+
+var texts = template.Must(template.New("").Funcs(template.FuncMap{
+	"quote":   strconv.Quote,
+	"binding": func(p Place, policy string) binding { return binding{policy, p.Namespaces} },
+}).ParseFS(files, "*.tmpl"))
+
+func render(name string, p Place) []byte {
+	var b bytes.Buffer
+	if err := texts.ExecuteTemplate(&b, name, p); err != nil {
+		panic(fmt.Sprintf("ways: render %s: %v", name, err)) // the texts are part of the program
+	}
+	return b.Bytes()
+}
