@@ -75,6 +75,28 @@ func TestAPodThatHasNotStartedDoesNothing(t *testing.T) {
 	if w.pods["web-1"].Ready {
 		t.Error("the model made a pod ready that has not started")
 	}
+	for _, r := range w.model.Readings("shop/web") {
+		want := map[string]float64{"web-0": 0.1, "web-1": 0}[r.Pod]
+		if math.Abs(r.Cores-want) > 1e-6 {
+			t.Errorf("reading %+v, want %v", r, want)
+		}
+	}
+}
+
+// A cluster takes a while to show what the model says: until then it is said
+// again, and the pod gets no work all the same.
+func TestAPodIsDownBeforeTheClusterShowsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 1)
+	w.run(30)
+	shown := []Pod{{Name: "web-0", Workload: "shop/web", Ready: true}}
+	for range 2 {
+		wrong := w.model.Step(w.now, shown)
+		if s := w.model.States()["shop/web"]; s.Ready != 0 || len(wrong) != 1 || wrong[0].Ready {
+			t.Errorf("state %+v, to be shown: %+v", s, wrong)
+		}
+		w.now = w.now.Add(time.Second)
+	}
 }
 
 // One pod under the load of ten shows no more than it can use; it serves that
@@ -135,6 +157,22 @@ func TestAReadingIsOfAWholeWindow(t *testing.T) {
 	}
 	if w.run(3); w.model.Measured("shop/web") {
 		t.Error("measured, with a pod that was not ready for a whole window")
+	}
+	if w.run(15); !w.model.Measured("shop/web") {
+		t.Error("not measured after a whole window")
+	}
+}
+
+func TestAPodThatBecomesReadyWithinAWindowIsNotMeasuredByIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 20)
+	late := Pod{Name: "late", Workload: "shop/web"}
+	w.pods["late"] = late
+	w.run(40)
+	late.Ready = true
+	w.pods["late"] = late
+	if w.run(10); len(w.model.Readings("shop/web")) != 21 || w.model.Measured("shop/web") {
+		t.Error("measured by a window of which it was ready for a part")
 	}
 	if w.run(15); !w.model.Measured("shop/web") {
 		t.Error("not measured after a whole window")
