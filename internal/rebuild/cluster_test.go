@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
@@ -18,13 +20,16 @@ type cluster struct {
 	form form
 	cp   *controlplane.ControlPlane
 	load *load.Load
-	git  string    // the folder that the branch is checked out in
 	from time.Time // of the first apply
+
+	origin *gitserver.Origin // what it is rebuilt from
+	git    string            // the folder that its branch is checked out in
+	flux   *flux.Flux        // that fills it, if any
 }
 
-func newCluster(t *testing.T, f form, git string) *cluster {
+func newCluster(t *testing.T, f form, k *keeper) *cluster {
 	t.Helper()
-	c := &cluster{form: f, cp: controlplane.Start(t, f.options()), git: git}
+	c := &cluster{form: f, cp: controlplane.Start(t, f.options()), origin: k.origin, git: checkOut(t, k.branch(t))}
 	c.cp.Nodes(t, f.room())
 	c.load = load.Start(t, c.cp, f.constants(), f.every, f.loads())
 	return c

@@ -112,7 +112,7 @@ func (s *story) alone(t *testing.T) {
 // rebuilt grows back from one replica everywhere under its whole load, and is
 // read in part at most ticks.
 func (s *story) rebuilt(t *testing.T) {
-	c := newCluster(t, s.form, checkOut(t, s.branch(t)))
+	c := newCluster(t, s.form, s.keeper)
 	c.applyApps(t)
 	faults := &faults{}
 	sampler := s.sampler(t, c.cp, faults.wrap)

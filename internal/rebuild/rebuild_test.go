@@ -31,8 +31,7 @@ func TestRebuild(t *testing.T) {
 			if !t.Run("the first cluster", func(t *testing.T) { f.firstCluster(t, k) }) {
 				return
 			}
-			files := k.branch(t)
-			renders(t, files, f.levels())
+			renders(t, k.branch(t), f.levels())
 
 			runs := &runs{of: map[string]run{}}
 			t.Run("rebuilt", func(t *testing.T) {
@@ -42,7 +41,7 @@ func TestRebuild(t *testing.T) {
 					}
 					t.Run(w.name, func(t *testing.T) {
 						t.Parallel()
-						runs.add(f.rebuild(t, w, files, &runs.creating))
+						runs.add(f.rebuild(t, w, k, &runs.creating))
 					})
 				}
 			})
@@ -71,7 +70,7 @@ func (r *runs) add(one run) {
 // firstCluster has grown before it is ticked: its checkpoint is what is left of
 // it.
 func (f form) firstCluster(t *testing.T, k *keeper) {
-	c := newCluster(t, f, "")
+	c := newCluster(t, f, k)
 	c.cp.Kubectl(t, f.grown(), "create", "-f", "-")
 	must(t, c.wait(t, settling, c.atRest))
 	s := k.sampler(t, c.cp, nil)
@@ -84,11 +83,14 @@ func (f form) firstCluster(t *testing.T, k *keeper) {
 // rebuild rebuilds the cluster one way, and stays with it: without checkpoints
 // until it serves its load, with them until its autoscalers have had time to
 // lower it.
-func (f form) rebuild(t *testing.T, w way, files map[string][]byte, creating *sync.Mutex) run {
+func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run {
 	if w.name == patient.name {
 		f = f.patient()
 	}
-	c := newCluster(t, f, checkOut(t, files))
+	c := newCluster(t, f, k)
+	if w.prepare != nil {
+		w.prepare(c, t)
+	}
 	if w.without {
 		_ = c.rebuild(t, w) // run.recovered knows whether it did
 		return run{way: w.name, form: f, from: c.from, looks: c.looks()}

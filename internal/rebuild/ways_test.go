@@ -12,13 +12,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	gitways "github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
 // A way is how a cluster is rebuilt from git.
 type way struct {
 	name    string
 	without bool // checkpoints
+	// prepare sets up what is there before anything is applied; nil is nothing.
+	prepare func(*cluster, *testing.T)
 	// create applies all that git has to an empty cluster, and reconcile applies
 	// it again to one that runs.
 	create, reconcile func(*cluster, *testing.T)
@@ -33,8 +38,28 @@ var (
 
 // ways are those with checkpoints that run here.
 var ways = []way{
+	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux},
 	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},
 	{name: "admission", create: (*cluster).applyAdmission, reconcile: (*cluster).applyApps},
+}
+
+// place is what the manifests of the ways are made for.
+var place = gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
+
+func (c *cluster) startFlux(t *testing.T) {
+	t.Helper()
+	c.flux = flux.Start(t, c.cp, map[string]*gitserver.Origin{place.Repository: c.origin})
+}
+
+func (c *cluster) applyFlux(t *testing.T) {
+	t.Helper()
+	c.cp.Apply(t, string(gitways.Flux(place)))
+	c.flux.Applied(t, place.Name, c.origin.Tip("main"))
+}
+
+func (c *cluster) reconcileFlux(t *testing.T) {
+	t.Helper()
+	c.flux.Reconcile(t, place.Name)
 }
 
 func (c *cluster) applyApps(t *testing.T) {
@@ -43,15 +68,14 @@ func (c *cluster) applyApps(t *testing.T) {
 }
 
 // applyOverlay creates what the site's overlay builds, Components included. It
-// is what Argo CD with its rule and Flux with its field do for an object that is
-// not there.
+// is what Argo CD with its rule does for an object that is not there.
 func (c *cluster) applyOverlay(t *testing.T) {
 	t.Helper()
 	c.cp.Apply(t, c.build(t, overlay))
 }
 
 // reapplyOverlay applies the overlay with the live count in the place of the
-// built one, as both tools do for an object that is there.
+// built one, as Argo CD does for an object that is there.
 func (c *cluster) reapplyOverlay(t *testing.T) {
 	t.Helper()
 	var all []string
@@ -85,7 +109,7 @@ func (c *cluster) applyAdmission(t *testing.T) {
 	for _, namespace := range namespaces {
 		c.cp.Apply(t, namespaceManifest(namespace), read(t, filepath.Join(c.git, checkpoint.RecordPath(site, namespace))))
 	}
-	c.cp.Apply(t, read(t, filepath.Join("testdata", "admission.yaml")))
+	c.cp.Apply(t, string(gitways.Admission(place)))
 	c.admits(t)
 	c.applyApps(t)
 }
