@@ -12,7 +12,7 @@ import (
 
 const (
 	// settling bounds what takes a few periods of an idle machine.
-	settling = 3 * time.Minute
+	settling = 6 * time.Minute
 	// sooner is how much sooner a cluster serves its load again at Kubernetes'
 	// own pace, at the least.
 	sooner = 5
