@@ -2,6 +2,7 @@ package rebuild
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -73,7 +74,7 @@ type broken struct {
 
 func (b broken) Read(into []byte) (int, error) {
 	n, err := b.Reader.Read(into)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
