@@ -63,11 +63,11 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	return files, skipped
 }
 
-// Mend adds to the files of a Merge the Components that do not say what their
-// record says, written anew from it: a person edited one of the two, and the
-// record is what counts.
-func Mend(tree Tree, files map[string][]byte) {
-	for _, namespace := range tree.Stale() {
+// Mend adds to the files of a Merge the Components of the namespaces, written
+// anew from their records: a person edited one of the two, and the record is
+// what counts. The namespaces are among those that are stale.
+func Mend(tree Tree, files map[string][]byte, namespaces []string) {
+	for _, namespace := range namespaces {
 		path := ComponentPath(tree.name, namespace)
 		if _, written := files[path]; !written {
 			files[path] = tree.Records[namespace].Component()

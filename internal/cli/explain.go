@@ -95,14 +95,20 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 		return
 	}
 	line("runs", "%s, %d of them ready", count(s.Scale.Desired, "pod"), s.Scale.Ready)
-	if s.Scale.Driver == workload.DrivenByNothing {
+	switch {
+	case s.Scale.Unstated:
+		line("driven by", "nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1")
+	case s.Scale.Driver == workload.DrivenByNothing:
 		line("driven by", "nothing: only its manifest states the count")
-	} else {
+	default:
 		line("driven by", "%s, bounds %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
 	p, skip, latched := set.Choose(s)
 	if !latched {
 		line("policy", "does not latch it: %s", skip.Text)
+		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {
+			line("", "whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now")
+		}
 		return
 	}
 	line("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)

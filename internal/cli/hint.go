@@ -17,13 +17,22 @@ var hints = []struct {
 	{is[*kube.UnauthorizedError], "log in again, or choose other credentials with --kubeconfig and --context"},
 	{is[*tick.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac"},
 	{func(err error) bool { return errors.Is(err, repo.ErrNoBranch) }, "create the branch, or name another as repository.branch of the configuration"},
-	{is[*repo.RefusedError], "let the identity of repository.auth push to the branch, or name another as repository.branch"},
+	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or name another as repository.branch"},
+	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth make proposals, or commit to the branch"},
+	{refused(func(e *repo.RefusedError) bool { return e.OnDisk }), "a repository on disk takes no login: do as its words say, and see that whoever runs gitlatch may write to its folder"},
 	{is[*repo.UnsafeError], "commit a plain file or folder in its place: gitlatch follows nothing out of its own"},
 }
 
 func is[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
+}
+
+func refused(how func(*repo.RefusedError) bool) func(error) bool {
+	return func(err error) bool {
+		var e *repo.RefusedError
+		return errors.As(err, &e) && how(e)
+	}
 }
 
 // hintsFor returns what there is to do about an error and those joined in it.

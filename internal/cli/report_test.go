@@ -127,6 +127,40 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// A count of 1 that nobody states may be anybody's: explain says why it is not
+// latched, and what would change that. Any other count was scaled to.
+func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := &pods{desired: 1, ready: 1, unstated: true}
+	w.api.workloads = map[string]*pods{"shop/deployment/one": one}
+	says := func(words ...string) {
+		t.Helper()
+		got := w.run("explain", "shop/one")
+		for _, want := range words {
+			if !strings.Contains(got.out, want) {
+				t.Errorf("does not say %q:\n%s%s", want, got.out, got.err)
+			}
+		}
+	}
+	says("driven by  nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1\n",
+		"policy     does not latch it: no autoscaler drives it\n",
+		"whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now\n")
+
+	one.desired, one.ready = 4, 4
+	says("driven by  scale, bounds none\n", "decision   pending")
+
+	one.desired, one.ready, one.least, one.most = 1, 1, 1, 9
+	says("driven by  hpa, bounds 1 to 9\n")
+
+	one.least, one.most = 0, 0
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {undriven: true}\n"}, "policy")
+	got := w.run("explain", "shop/one")
+	if !strings.Contains(got.out, "driven by  nothing that shows: ") || strings.Contains(got.out, "latches it now") {
+		t.Errorf("latched, it says\n%s%s", got.out, got.err)
+	}
+}
+
 func TestADryRunWritesNothingAnywhere(t *testing.T) {
 	t.Parallel()
 	fresh := newWorld(t)

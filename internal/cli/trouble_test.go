@@ -239,7 +239,11 @@ func TestABranchThatIsCheckedOut(t *testing.T) {
 	tip := w.origin.Tip("main")
 	w.tick()
 	got := w.tick()
-	w.fails(t, outcome{got.status, "", got.err}, `branch "main" is checked out in `+w.origin.Dir, "use a bare repository, or another branch")
+	w.fails(t, outcome{got.status, "", got.err}, `branch "main" is checked out in `+w.origin.Dir, "use a bare repository, or another branch",
+		"hint: a repository on disk takes no login: do as its words say")
+	if strings.Contains(got.err, "repository.auth") {
+		t.Errorf("a folder has no identity to push with: %s", got.err)
+	}
 	if w.origin.Tip("main") != tip {
 		t.Error("the branch moved")
 	}

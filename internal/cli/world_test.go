@@ -218,6 +218,7 @@ type pods struct {
 	desired, ready int32
 	least, most    int32 // of its autoscaler; 0 is none
 	blind          bool  // its autoscaler has no metrics
+	unstated       bool  // nobody owns its count
 }
 
 func newAPI(t *testing.T) *api {
@@ -268,8 +269,12 @@ func (a *api) items(kind string) []any {
 		if id[1] != kind {
 			continue
 		}
-		o := object(map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind], "apps/v1",
-			map[string]any{"namespace": id[0], "name": id[2], "generation": 1})
+		metadata := map[string]any{"namespace": id[0], "name": id[2], "generation": 1}
+		if p.unstated {
+			metadata["managedFields"] = []any{map[string]any{"manager": "flux", "operation": "Apply", "apiVersion": "apps/v1", "time": "2026-03-02T07:00:00Z",
+				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:template": map[string]any{}}}}}
+		}
+		o := object(map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind], "apps/v1", metadata)
 		o["spec"] = map[string]any{"replicas": p.desired}
 		o["status"] = map[string]any{"observedGeneration": 1, "replicas": p.desired, "updatedReplicas": p.desired,
 			"readyReplicas": p.ready, "availableReplicas": p.ready, "currentReplicas": p.desired}

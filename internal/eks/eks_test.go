@@ -308,7 +308,9 @@ func TestAClusterOfAnotherAccountIsReachedThroughARole(t *testing.T) {
 		t.Error("the token is signed with the function's own key")
 	}
 	w.endpoint.refuse = metav1.StatusReasonUnauthorized
-	w.fails(t, "--principal-arn "+role+" ")
+	if err := w.fails(t, "--principal-arn "+role+" "); strings.Contains(err.Error(), "has a path") {
+		t.Errorf("its path is configured: %v", err)
+	}
 }
 
 func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
@@ -318,7 +320,7 @@ func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
 		w := newWorld(t, nil)
 		w.endpoint.refuse = metav1.StatusReasonUnauthorized
 		err := w.fails(t, "log in to the API server at "+w.endpoint.URL+": unauthorized: no;",
-			"aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/latch --kubernetes-groups gitlatch:samplers")
+			"aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/latch --kubernetes-groups gitlatch:samplers; if the role has a path, the access entry needs the ARN with it")
 		var unauthorized *kube.UnauthorizedError
 		if !errors.As(err, &unauthorized) {
 			t.Errorf("error %v", err)

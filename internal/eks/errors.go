@@ -96,8 +96,12 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 	if unknown != nil && apiError(unknown) != nil {
 		return fmt.Errorf("%w; AWS refuses the credentials, too: %w", err, &callError{what: "get caller identity", cause: unknown})
 	}
-	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s",
-		err, Group, c.options.Region, c.options.Name, who, Group)
+	path := "" // an assumed role's ARN does not say the path of the role
+	if c.options.RoleARN == "" {
+		path = "; if the role has a path, the access entry needs the ARN with it"
+	}
+	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s",
+		err, Group, c.options.Region, c.options.Name, who, Group, path)
 }
 
 // noRights says why the cluster knows who asks and lets it see nothing.

@@ -77,11 +77,11 @@ func driven(s workload.Scale, by []autoscaler) *workload.Scale {
 		}
 		own = append(own, a)
 	}
-	switch len(own) {
-	case 0:
+	if len(own) == 0 {
 		return &s
-	case 1:
-	default:
+	}
+	s.Unstated = false
+	if len(own) > 1 {
 		return contested(s, own)
 	}
 	a := own[0]

@@ -77,6 +77,9 @@ func tell(f workload.Fleet) string {
 		}
 		if c := s.Scale; c != nil {
 			line("  scale: %d desired, %d ready", c.Desired, c.Ready)
+			if c.Unstated {
+				line("  stated by nobody")
+			}
 			if c.Driver != workload.DrivenByNothing {
 				line("  driven by %s: %d to %d, target %g, tolerance %g", c.Driver, c.Min, c.Max, c.Target, c.Tolerance)
 			}

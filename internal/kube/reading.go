@@ -60,7 +60,7 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 	if desired != nil {
 		s.Desired = *desired
 	}
-	s.Driver = writer(o.ManagedFields, s.Desired)
+	s.Driver, s.Unstated = writer(o.ManagedFields, s.Desired)
 	return s
 }
 
@@ -70,8 +70,9 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 //
 // Where nobody owns the count, because the manifest leaves it out, the API
 // server does not note who writes it through the scale subresource. A count
-// other than the 1 that it began with was then written so.
-func writer(entries []metav1.ManagedFieldsEntry, desired int32) workload.Driver {
+// other than the 1 that it began with was then written so; of a 1 nobody can
+// tell, and it is unstated.
+func writer(entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool) {
 	var latest *metav1.ManagedFieldsEntry
 	tracked := false
 	for i := range entries {
@@ -84,10 +85,11 @@ func writer(entries []metav1.ManagedFieldsEntry, desired int32) workload.Driver 
 			latest = e
 		}
 	}
-	if latest != nil && latest.Subresource == "scale" || latest == nil && tracked && desired != 1 {
-		return workload.DrivenByScale
+	unowned := latest == nil && tracked
+	if latest != nil && latest.Subresource == "scale" || unowned && desired != 1 {
+		return workload.DrivenByScale, false
 	}
-	return workload.DrivenByNothing
+	return workload.DrivenByNothing, unowned
 }
 
 func ownsReplicas(e *metav1.ManagedFieldsEntry) bool {

@@ -20,9 +20,14 @@ type Head struct {
 	Agreed Agreed `json:"agreed,omitzero"`
 	// Intent is the push that was about to be made; nil when none was.
 	Intent *Intent `json:"intent,omitzero"`
+	// Pushed is the push to the base that the same tick made before Intent, which
+	// is then one to a proposal's branch; nil is none.
+	Pushed *Intent `json:"pushed,omitzero"`
 
 	// Proposal is what is proposed to people; nil is nothing.
 	Proposal *Proposal `json:"proposal,omitzero"`
+	// Declined are the mends that people said no to, in the order of namespaces.
+	Declined []Declined `json:"declined,omitzero"`
 
 	Budget Budget `json:"budget,omitzero"`
 	Recent Recent `json:"recent,omitzero"`
@@ -79,6 +84,8 @@ type Intent struct {
 	Base    string              `json:"base,omitzero"` // the tip that the push was to be made on
 	At      time.Time           `json:"at,omitzero"`
 	Changes []checkpoint.Change `json:"changes,omitzero"` // in the order of workload.Compare
+	// Mends are those of a push to a proposal's branch, in the order of namespaces.
+	Mends []Mend `json:"mends,omitzero"`
 	// Say is what people should know once the push has landed.
 	Say []alert.Condition `json:"say,omitzero"`
 }
@@ -96,6 +103,22 @@ type Proposal struct {
 	// Opened is when it was first pushed.
 	Opened  time.Time           `json:"opened"`
 	Changes []checkpoint.Change `json:"changes"` // against the base, in the order of workload.Compare
+	Mends   []Mend              `json:"mends,omitzero"`
+}
+
+// A Mend is a Component that is to be written anew from its record.
+type Mend struct {
+	Namespace string `json:"namespace"`
+	// Component is a hash of the bytes that it is to have, so that another
+	// question about the same namespace is told from the same one.
+	Component string `json:"component"`
+}
+
+// Declined is a mend that people said no to, and until when they are not asked
+// again.
+type Declined struct {
+	Mend
+	Until time.Time `json:"until"`
 }
 
 // Budget is the token bucket of a site's commits.

@@ -95,6 +95,9 @@ var (
 type RefusedError struct {
 	What string // what was refused; "" is a push
 	Why  string // the server's own words, on one line
+	// OnDisk is true where there is no server: the repository is a folder, and
+	// who may write to it is a matter of files.
+	OnDisk bool
 }
 
 // Error gives the server's words.

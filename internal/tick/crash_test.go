@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -53,9 +55,7 @@ var scenes = []scene{
 		w.ticks(2)
 		w.scale("shop/web", 180)
 		w.ticks(1)
-		w.person("by hand", func(e map[workload.ID]checkpoint.Entry) {
-			e[id("shop/api")] = checkpoint.Entry{Replicas: 150, Min: 1, Max: 20000}
-		}, "shop")
+		w.setTo("shop/api", 150)
 	}},
 	{"rival to lose against", func(w *world) {
 		w.scale("shop/web", 87)
@@ -95,6 +95,59 @@ var scenes = []scene{
 		w.scale("pay/ledger", 12)
 		w.ticks(1)
 		w.mergeProposal(true)
+	}},
+	{"proposal declined beside a crossing", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.scale("shop/api", 87)
+		w.ticks(2)
+		w.scale("pay/ledger", 87)
+		w.ticks(1)
+		w.setTo("shop/api", 100) // as proposed
+		w.repository.Decline(w.openProposal().ID)
+	}},
+	{"Component to propose", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.ticks(1)
+		w.setTo("shop/web", 150)
+	}},
+	{"Component to join a proposal", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.scale("pay/ledger", 12)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.scale("pay/ledger", 87)
+		w.ticks(2)
+		w.setTo("shop/web", 150)
+	}},
+	{"Component merged", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.scale("pay/ledger", 12)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.ticks(1)
+		w.setTo("shop/web", 150)
+		w.ticks(1)
+		w.scale("pay/ledger", 87)
+		w.ticks(1)
+		w.mergeProposal(true)
+	}},
+	{"Component declined beside a crossing", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.scale("pay/ledger", 12)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.ticks(1)
+		w.setTo("shop/web", 150)
+		w.scale("pay/ledger", 87)
+		w.ticks(1)
+		w.repository.Decline(w.openProposal().ID)
 	}},
 	{"review beside a crossing", func(w *world) {
 		w.host = true
@@ -198,7 +251,7 @@ func TestRandomHistories(t *testing.T) {
 			w.killBefore, w.rival, w.lostReply, w.refuse, w.unread = 0, nil, false, "", nil
 			w.now = w.now.Add(period)
 			w.ticks(2) // the first may be told to wait: a branch that was rewritten is believed on the second
-			if w.head(t).Intent != nil {
+			if head := w.head(t); head.Intent != nil || head.Pushed != nil {
 				t.Error("an intent is left")
 			}
 			declared := map[workload.ID]checkpoint.Entry{}
@@ -210,10 +263,40 @@ func TestRandomHistories(t *testing.T) {
 			if git := w.entries(t); !maps.Equal(git, declared) {
 				t.Errorf("git declares %v\nlatches hold %v", git, declared)
 			}
+			w.componentsFollow(t)
 			if got := w.repository.Files()["app.yaml"]; !strings.HasPrefix(got, "kind: App") {
 				t.Errorf("app.yaml is now %q", got)
 			}
 		})
+	}
+}
+
+// componentsFollow fails the test unless, once the budget is full again and
+// nobody is yielded to, every Component says what its record says, or lies
+// before people to say so.
+func (w *world) componentsFollow(t *testing.T) {
+	t.Helper()
+	w.now = w.now.Add(25 * time.Hour)
+	w.ticks(1)
+	report, err := w.tick()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := w.tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, asked := w.head(t), []string{}
+	if head.Proposal != nil {
+		for _, m := range head.Proposal.Mends {
+			asked = append(asked, m.Namespace)
+		}
+	}
+	if stale := tree.Stale(); !slices.Equal(stale, asked) && report.Err() == nil {
+		t.Errorf("the Components of %v are stale, those of %v are proposed", stale, asked)
+	}
+	if head.Agreed.Partly && report.Err() == nil {
+		t.Error("the site is not at rest")
 	}
 }
 
@@ -268,6 +351,13 @@ func (w *world) setByHand(who string, r *rand.Rand) {
 	}, id(who).Namespace)
 }
 
+// setTo is a person's edit of a record alone.
+func (w *world) setTo(who string, replicas int32) {
+	w.person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+		e[id(who)] = checkpoint.Entry{Replicas: replicas, Min: 1, Max: 20000}
+	}, id(who).Namespace)
+}
+
 func (w *world) scale(who string, pods int32) {
 	w.fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
 		Desired: pods, Ready: pods, Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
@@ -307,8 +397,8 @@ func (w *world) outcome(t testing.TB) string {
 		fmt.Fprintf(&b, "%s: %q\n", path, files[path])
 	}
 	for _, l := range sortedLatches(w.latches(t)) {
-		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v\n",
-			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut)
+		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v yields %v\n",
+			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
 	}
 	ours := 0
 	for _, message := range w.repository.Log() {
@@ -316,7 +406,7 @@ func (w *world) outcome(t testing.TB) string {
 			ours++
 		}
 	}
-	fmt.Fprintf(&b, "%d commits, intent %v\n", ours, w.head(t).Intent)
+	fmt.Fprintf(&b, "%d commits, intent %v, pushed %v\n", ours, w.head(t).Intent, w.head(t).Pushed)
 	if p := w.openProposal(); p != nil {
 		proposed := w.repository.FilesAt("gitlatch/" + site)
 		for _, path := range sortedKeys(proposed) {
@@ -324,6 +414,12 @@ func (w *world) outcome(t testing.TB) string {
 		}
 	}
 	fmt.Fprintf(&b, "proposal open: %v\n", w.openProposal() != nil)
+	if ours := w.head(t).Proposal; ours != nil {
+		fmt.Fprintf(&b, "mends %v\n", ours.Mends)
+	}
+	for _, d := range w.head(t).Declined {
+		fmt.Fprintf(&b, "declined %v\n", d.Mend)
+	}
 	alerts := map[string]string{}
 	for _, a := range w.sent {
 		alerts[string(a.Kind)+" "+string(a.State)] = a.ID

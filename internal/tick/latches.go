@@ -31,6 +31,13 @@ func (l latches) get(id workload.ID) latch.Latch {
 
 func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
 
+// saved notes that a latch was saved in the middle of a pass.
+func (l latches) saved(one latch.Latch) {
+	now := l.get(one.ID)
+	now.Rev = one.Rev
+	l.loaded[one.ID], l.now[one.ID] = one, now
+}
+
 // ids are those of all latches, in order.
 func (l latches) ids() []workload.ID {
 	return slices.SortedFunc(maps.Keys(l.now), workload.Compare)

@@ -50,12 +50,15 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision, mend
 	return b.String()
 }
 
-// Body is the body of a proposal: the crossings as a table, and what people can
-// do with it. What came from outside is escaped.
-func Body(site string, crossings []policy.Decision) string {
+// Body is the body of a proposal: the crossings as a table, the namespaces whose
+// Component is written anew, and what people can do with it. There is at least
+// one of either. What came from outside is escaped.
+func Body(site string, crossings []policy.Decision, mended []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What runs at site `%s` has left these levels. Merging changes what a rebuild gives; nothing on the live cluster.\n\n", site)
-	b.WriteString("| workload | declared | proposed | why |\n|---|---:|---:|---|\n")
+	fmt.Fprintf(&b, "Site `%s`: merging changes what a rebuild gives; nothing on the live cluster.\n", site)
+	if len(crossings) > 0 {
+		b.WriteString("\nWhat runs has left these levels.\n\n| workload | declared | proposed | why |\n|---|---:|---:|---|\n")
+	}
 	for _, d := range crossings {
 		why := cmp.Or(d.Text, "as proposed before")
 		if d.Surge {
@@ -64,6 +67,12 @@ func Body(site string, crossings []policy.Decision) string {
 			why = escape(why)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(d.ID.String()), levelOf(d.From, "new"), levelOf(d.To, "retired"), why)
+	}
+	if len(mended) > 0 {
+		b.WriteString("\nThe Components of these namespaces do not say what their records say, and are written anew from them:\n\n")
+	}
+	for _, namespace := range mended {
+		fmt.Fprintf(&b, "- %s\n", escape(namespace))
 	}
 	b.WriteString("\nMerge it in any way, change it in a commit of your own, or close it to say no: what you decide is left alone for a day. This proposal follows the need while it is open.\n")
 	return b.String()

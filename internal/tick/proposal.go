@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -48,23 +49,26 @@ func (p *pass) mergeProposal(entries map[workload.ID]checkpoint.Entry) map[workl
 		}
 		return merged
 	})
-	if len(judged) > 0 {
-		p.notice(NoticeMerged, left.URL, fmt.Sprintf("people merged %d of %d proposed changes", len(judged), len(p.head.Proposal.Changes)))
+	left.Mends = slices.DeleteFunc(slices.Clone(left.Mends), func(m latch.Mend) bool { return p.mended(m, len(judged) > 0) })
+	all := len(p.head.Proposal.Changes) + len(p.head.Proposal.Mends)
+	if still := len(left.Changes) + len(left.Mends); still < all {
+		p.notice(NoticeMerged, left.URL, fmt.Sprintf("people merged %d of %d proposed changes", all-still, all))
 	}
 	p.head.Proposal = &left
-	if len(left.Changes) == 0 {
+	if len(left.Changes)+len(left.Mends) == 0 {
 		p.head.Proposal = nil
 	}
 	return judged
 }
 
-// closeProposalIntent finds out whether a push to the proposal's branch landed.
+// closeProposalIntent finds out whether a push to the proposal's branch landed,
+// and leaves the intent of the push to the base before it, if there was one.
 func (p *pass) closeProposalIntent(ctx context.Context) error {
 	intent := p.head.Intent
 	if intent == nil || intent.Branch == "" {
 		return nil
 	}
-	p.head.Intent = nil
+	p.head.Intent, p.head.Pushed = p.head.Pushed, nil
 	if p.git.proposed == "" {
 		return nil
 	}
@@ -76,7 +80,7 @@ func (p *pass) closeProposalIntent(ctx context.Context) error {
 		return nil
 	}
 	p.notice(NoticeLanded, intent.ID, "an earlier tick's push to the proposal's branch had landed")
-	p.proposed(intent.Changes, p.git.proposed, intent.At)
+	p.proposed(intent.Changes, intent.Mends, p.git.proposed, intent.At)
 	return nil
 }
 
@@ -115,9 +119,56 @@ func (p *pass) reviewProposal(ctx context.Context) error {
 		l := p.latches.get(c.ID)
 		p.latches.set(l.Adopted(l.Declared, until))
 	}
-	p.head.Proposal = nil
-	p.notice(NoticeDeclined, ours.URL, fmt.Sprintf("%s: its %d workloads are left alone until %s", why, len(ours.Changes), until.UTC().Format(timeFormat)))
+	p.declineMends(ours.Mends, until)
+	p.head.Proposal, p.declined = nil, ours
+	p.notice(NoticeDeclined, ours.URL, fmt.Sprintf("%s: its %s left alone until %s", why, proposedIn(*ours), until.UTC().Format(timeFormat)))
 	return nil
+}
+
+// withDeclined returns a head as it was stored with what people said no to since,
+// and the latches that yield to them. The next push to the proposal's branch
+// hides that they did.
+func (p *pass) withDeclined(head latch.Head) (latch.Head, []latch.Latch) {
+	if p.declined == nil {
+		return head, nil
+	}
+	head.Declined = p.head.Declined
+	head.Proposal = merged(head.Proposal, p.declined)
+	var put []latch.Latch
+	for _, c := range p.declined.Changes {
+		l := p.latches.loaded[c.ID]
+		l.ID = c.ID
+		put = append(put, l.Adopted(l.Declared, p.latches.get(c.ID).YieldUntil))
+	}
+	return head, put
+}
+
+// merged is what people merged of a proposal before they declined the rest, so
+// that the next pass settles it; nil is nothing.
+func merged(stored, declined *latch.Proposal) *latch.Proposal {
+	if stored == nil {
+		return nil
+	}
+	left := *stored
+	left.Mends, left.Changes = nil, slices.DeleteFunc(slices.Clone(stored.Changes), func(c checkpoint.Change) bool {
+		return slices.ContainsFunc(declined.Changes, func(d checkpoint.Change) bool { return d.ID == c.ID })
+	})
+	if len(left.Changes) == 0 {
+		return nil
+	}
+	return &left
+}
+
+// proposedIn counts what a proposal would change, in words.
+func proposedIn(ours latch.Proposal) string {
+	workloads, mends := fmt.Sprintf("%d workloads", len(ours.Changes)), fmt.Sprintf("%d stale Components", len(ours.Mends))
+	switch {
+	case len(ours.Mends) == 0:
+		return workloads + " are"
+	case len(ours.Changes) == 0:
+		return mends + " are"
+	}
+	return workloads + " and " + mends + " are"
 }
 
 // unmerged tells people of a proposal that waits for them.

@@ -23,13 +23,16 @@ func (p *pass) propose(ctx context.Context) error {
 		return nil
 	}
 	ours, wanted := p.head.Proposal, p.wanted()
+	moved := ours == nil && len(wanted) > 0 ||
+		ours != nil && (ours.Head == "" || ours.Head != p.git.proposed || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.rebased())
+	mends := p.wantedMends(moved)
 	switch {
-	case len(wanted) == 0 && ours == nil:
+	case len(wanted)+len(mends) == 0 && ours == nil:
 		return nil
-	case len(wanted) == 0:
+	case len(wanted)+len(mends) == 0:
 		return p.withdraw(ctx, "nothing is left to change")
-	case ours == nil || ours.Head != p.git.proposed || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.rebased():
-		if pushed, err := p.pushProposal(ctx, wanted); err != nil || !pushed {
+	case moved || ours == nil || !slices.Equal(mends, ours.Mends):
+		if pushed, err := p.pushProposal(ctx, wanted, mends); err != nil || !pushed {
 			return err
 		}
 	case ours.ID != "" || p.DryRun:
@@ -86,7 +89,7 @@ func sameChange(a, b checkpoint.Change) bool {
 
 // pushProposal makes the proposal's branch one commit on the base. pushed is
 // false where the branch is not ours to move.
-func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change) (pushed bool, err error) {
+func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, mends []latch.Mend) (pushed bool, err error) {
 	expect, err := p.ownBranch(ctx)
 	if err != nil {
 		return false, err
@@ -104,14 +107,15 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change) (pu
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
 	files, skipped := checkpoint.Merge(*tree, site, wanted)
 	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
+	checkpoint.Mend(*tree, files, namespaces(mends))
 	if len(files) == 0 {
 		return false, nil
 	}
 	intent := &latch.Intent{
 		Branch: p.proposalBranch(), ID: intentID(p.Site, p.git.tip+expect, p.fleet.At, wanted),
-		Base: p.git.tip, At: p.fleet.At, Changes: wanted,
+		Base: p.git.tip, At: p.fleet.At, Changes: wanted, Mends: mends,
 	}
-	message := Message(p.Site, intent.ID, false, p.proposing(wanted), nil)
+	message := Message(p.Site, intent.ID, false, p.proposing(wanted), namespaces(mends))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
 		return false, nil
@@ -138,7 +142,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change) (pu
 		return false, err
 	}
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
-	p.proposed(wanted, id, p.fleet.At)
+	p.proposed(wanted, mends, id, p.fleet.At)
 	return true, nil
 }
 
@@ -159,7 +163,7 @@ func (p *pass) ownBranch(ctx context.Context) (string, error) {
 }
 
 // proposed notes what the proposal's branch holds.
-func (p *pass) proposed(changes []checkpoint.Change, head string, at time.Time) {
+func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, head string, at time.Time) {
 	next := latch.Proposal{Branch: p.proposalBranch(), Opened: at}
 	if p.head.Proposal != nil {
 		next = *p.head.Proposal
@@ -171,7 +175,7 @@ func (p *pass) proposed(changes []checkpoint.Change, head string, at time.Time) 
 			}
 		}
 	}
-	next.Head, next.Changes, next.On = head, changes, p.git.directory
+	next.Head, next.Changes, next.Mends, next.On = head, changes, mends, p.git.directory
 	p.head.Proposal = &next
 	if !p.Propose {
 		return
@@ -187,9 +191,10 @@ func (p *pass) proposed(changes []checkpoint.Change, head string, at time.Time) 
 func (p *pass) ensure(ctx context.Context) error {
 	ours := *p.head.Proposal
 	crossings := p.proposing(ours.Changes)
-	message := Message(p.Site, "", false, crossings, nil)
+	mended := namespaces(ours.Mends)
+	message := Message(p.Site, "", false, crossings, mended)
 	title, _, _ := strings.Cut(message, "\n")
-	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, crossings)})
+	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, crossings, mended)})
 	var refused *repo.RefusedError
 	if errors.As(err, &refused) {
 		p.problem(fmt.Errorf("propose: %w", err))
@@ -220,7 +225,7 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 			return fmt.Errorf("close proposal %s: %w", ours.URL, err)
 		}
 	}
-	p.proposed(nil, "", p.fleet.At)
+	p.proposed(nil, nil, "", p.fleet.At)
 	p.head.Proposal = nil
 	p.notice(NoticeWithdrawn, ours.URL, why)
 	return nil

@@ -34,7 +34,7 @@ func (p *pass) publish(ctx context.Context) error {
 // commit pushes to the base what needs nobody's word.
 func (p *pass) commit(ctx context.Context) error {
 	p.crossings()
-	for attempt := 0; len(p.changes) > 0 || len(p.stale()) > 0; attempt++ {
+	for attempt := 0; len(p.changes) > 0 || len(p.mends()) > 0; attempt++ {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
@@ -72,19 +72,6 @@ func (p *pass) crossings() {
 	}
 }
 
-// stale are the namespaces whose Component is to be written anew although
-// nothing in them crosses: a person's level must not wait for the next crossing
-// to take effect. It can wait for the budget.
-func (p *pass) stale() []string {
-	if p.Propose || p.git.stop != "" || p.git.moved || p.git.tree == nil || !p.set.Latch || p.report.Stop.All {
-		return nil
-	}
-	if len(p.changes) == 0 && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
-		return nil
-	}
-	return p.git.tree.Stale()
-}
-
 // merge applies the crossings to what the tip holds, and drops those whose
 // entry is not what their decision saw.
 func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
@@ -98,9 +85,7 @@ func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 	}
-	if len(p.stale()) > 0 {
-		checkpoint.Mend(*tree, files)
-	}
+	checkpoint.Mend(*tree, files, namespaces(p.mends()))
 	return files, nil
 }
 
@@ -131,7 +116,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 		Changes: changes(p.changes),
 		Say:     surges(p.changes),
 	}
-	message := Message(p.Site, intent.ID, p.SkipCI, p.changes, p.stale())
+	message := Message(p.Site, intent.ID, p.SkipCI, p.changes, namespaces(p.mends()))
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil
@@ -147,11 +132,16 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	switch {
 	case errors.As(err, &refused):
 		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
-		p.condition(alert.Blocked, "", err.Error(), "let gitlatch's identity push to the branch, or give it another branch or identity")
+		todo := "let gitlatch's identity push to the branch, or give it another branch or identity"
+		if refused.OnDisk {
+			todo = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
+		}
+		p.condition(alert.Blocked, "", err.Error(), todo)
 		return nil
 	case err != nil:
 		return err
 	}
+	p.pushed = intent
 	agreed := &p.head.Agreed
 	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
@@ -164,13 +154,18 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	return nil
 }
 
-// saveIntent writes the intent and nothing else of what this pass found, so
-// that a pass that ends here leaves the clocks as they were.
+// saveIntent writes the intent and of what this pass found only what the push
+// would hide, so that a pass that ends here leaves the clocks as they were.
 func (p *pass) saveIntent(ctx context.Context, intent *latch.Intent) error {
-	head := p.stored
-	head.Intent = intent
-	if _, err := p.Store.Save(ctx, p.lease, head, nil, nil); err != nil {
+	head, put := p.withDeclined(p.stored)
+	p.stored, p.declined = head, nil
+	head.Intent, head.Pushed = intent, p.pushed
+	saved, err := p.Store.Save(ctx, p.lease, head, put, nil)
+	if err != nil {
 		return fmt.Errorf("save the intent of a push: %w", err)
+	}
+	for _, l := range saved {
+		p.latches.saved(l)
 	}
 	return nil
 }

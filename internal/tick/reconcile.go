@@ -51,12 +51,13 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	p.stored, p.head, p.latches = head, head, newLatches(all)
+	p.reopenMends()
 
 	if err := p.readHeads(ctx); err != nil {
 		return err
 	}
-	p.git.clean, p.git.directory = true, head.Agreed.Directory
-	if head.Agreed.Tip == p.git.tip && !head.Agreed.Partly && head.Intent == nil {
+	p.git.clean, p.git.directory = true, p.head.Agreed.Directory
+	if p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly && p.head.Intent == nil {
 		p.head.Agreed.Suspect = ""
 		err = p.usePolicy()
 	} else {
@@ -128,7 +129,7 @@ func (p *pass) descends(ctx context.Context) (bool, error) {
 		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
 		p.notice(NoticeRewritten, p.git.tip, text)
 		p.condition(alert.Rewritten, p.git.tip, text, "see who rewrote the branch; entries that changed with it are left alone for a day")
-		p.head.Intent = nil
+		p.head.Intent, p.head.Pushed = nil, nil
 		return true, nil
 	}
 	agreed.Suspect = p.git.tip
@@ -195,10 +196,6 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
 		p.git.clean = false
 	}
-	for _, namespace := range tree.Stale() {
-		p.notice(NoticeStale, namespace, "its Component does not say what its record says, and is to be written anew from it")
-		p.git.clean = false // looked at again until it is
-	}
 	if p.head.Cluster.UID == "" {
 		p.head.Cluster.UID = tree.Site.Cluster
 	}
@@ -211,6 +208,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.compare(tree, judged)
+	p.noticeStale()
 	return nil
 }
 

@@ -49,7 +49,7 @@ func play(t *testing.T, archive *txtar.Archive) {
 			start[f.Name] = string(f.Data)
 		}
 	}
-	s := &story{T: t, world: newWorld(start)}
+	s := &story{T: t, world: newWorld(start), marked: map[string]string{}}
 	for i, line := range strings.Split(lines, "\n") {
 		words, err := split(line)
 		if err != nil {
@@ -74,7 +74,7 @@ type story struct {
 	*world
 	last   told
 	before map[string]string // files before the last tick
-	marked string            // a commit that the story comes back to
+	marked map[string]string // commits that the story comes back to, by name
 }
 
 // told is what the last tick said.
@@ -154,10 +154,15 @@ var events = map[string]func(*story, []string) error{
 		s.run()
 		return contains(fmt.Sprint(s.last.err), w[1])
 	},
-	// dies before acquire|intent|push|settle|release: a tick whose process is
-	// killed just before that effect.
+	// dies before acquire|extend|intent|push|settle|release: a tick whose process
+	// is killed just before that effect. A tick that pushes twice, after a lost
+	// race or to propose, has again-extend|again-intent|again-push|again-ensure
+	// after the first push.
 	"dies": func(s *story, w []string) error {
 		n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+		if again, is := strings.CutPrefix(w[1], "again-"); is {
+			n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
+		}
 		if n < 0 {
 			return errors.New("no such effect")
 		}
@@ -179,6 +184,11 @@ var events = map[string]func(*story, []string) error{
 		s.refuse = strings.Join(w, " ")
 		return nil
 	},
+	// disk: the repository is a folder, without a server.
+	"disk": func(s *story, _ []string) error {
+		s.onDisk = true
+		return nil
+	},
 	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
 	// removes path | breaks shop: a commit by a person.
 	"person": (*story).person,
@@ -191,22 +201,26 @@ var events = map[string]func(*story, []string) error{
 		}
 		return nil
 	},
-	// mark: remembers the commit at the branch. rewind: the branch is moved back
-	// to it, as a force-push or a replica that lags behind does. forward: and
-	// back to where it was.
-	"mark": func(s *story, _ []string) (err error) {
-		s.marked, _, err = s.repository.Heads(s.Context())
+	// mark [older]: remembers the commit at the branch. rewind [older]: the branch
+	// is moved back to it, as a force-push or a replica that lags behind does;
+	// what it was at is remembered in its place.
+	"mark": func(s *story, w []string) (err error) {
+		s.marked[strings.Join(w, "")], _, err = s.repository.Heads(s.Context())
 		return err
 	},
-	"rewind": func(s *story, _ []string) error {
+	"rewind": func(s *story, w []string) error {
 		now, _, err := s.repository.Heads(s.Context())
-		s.repository.Rewrite(s.marked)
-		s.marked = now
+		s.repository.Rewrite(s.marked[strings.Join(w, "")])
+		s.marked[strings.Join(w, "")] = now
 		return err
 	},
-	// host proposes | reviews: one with pull requests, for all crossings or for
-	// those that a policy wants reviewed.
+	// host proposes | reviews | loses: one with pull requests, for all crossings or
+	// for those that a policy wants reviewed; or one that lost proposal and branch.
 	"host": func(s *story, w []string) error {
+		if w[0] == "loses" {
+			s.repository.Lose("gitlatch/" + site)
+			return nil
+		}
 		s.host, s.propose = true, w[0] == "proposes"
 		return nil
 	},
@@ -435,6 +449,12 @@ func (s *story) expect(w []string) error {
 			}
 		}
 		return errors.New("no such notice")
+	case "notices": // landed adopted: all that there are
+		var kinds []string
+		for _, n := range s.last.Notices {
+			kinds = append(kinds, string(n.Kind))
+		}
+		return equal(strings.Join(kinds, " "), strings.Join(w[1:], " "))
 	case "no": // notices | problem | intent
 		switch w[1] {
 		case "notices":
@@ -442,7 +462,8 @@ func (s *story) expect(w []string) error {
 		case "problem":
 			return equal(s.last.Err(), "<nil>")
 		case "intent":
-			return equal(s.head(s).Intent == nil, "true")
+			head := s.head(s)
+			return equal(head.Intent == nil && head.Pushed == nil, "true")
 		case "site":
 			_, ok := s.repository.Files()[checkpoint.SitePath(site)]
 			return equal(ok, "false")
@@ -464,6 +485,29 @@ func (s *story) expect(w []string) error {
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
 		return equal(fmt.Sprintf("open %d", len(s.head(s).Proposal.Changes)), strings.Join(w[1:], " "))
+	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
+		names := "none"
+		if ours := s.head(s).Proposal; ours != nil && len(ours.Mends) > 0 {
+			var all []string
+			for _, m := range ours.Mends {
+				all = append(all, m.Namespace)
+			}
+			names = strings.Join(all, " ")
+		}
+		return equal(names, strings.Join(w[1:], " "))
+	case "asks": // in the proposal's title, its body or its commit: "words"
+		ours := s.head(s).Proposal
+		if ours == nil {
+			return errors.New("there is no proposal")
+		}
+		title, body, _ := s.repository.Words(ours.ID)
+		log, _, err := s.repository.History(s.Context(), ours.Head, "", 1)
+		said := map[string]string{"title": title, "body": body, "commit": log[0].Message}
+		return errors.Join(err, contains(said[w[1]], w[2]))
+	case "rests": // all that git holds was read and agreed
+		return equal(s.head(s).Agreed.Partly, "false")
+	case "proposed-file": // path "words": what the proposal's branch holds
+		return contains(s.repository.FilesAt("gitlatch/" + site)[w[1]], w[2])
 	case "proposed": // shop/web 200: what the proposal's branch declares
 		files := map[string][]byte{}
 		for path, text := range s.repository.FilesAt("gitlatch/" + site) {

@@ -48,6 +48,8 @@ type world struct {
 	rival func()
 	// refuse is what the server says to every push; "" takes them.
 	refuse string
+	// onDisk is a repository without a server, which refuses by itself.
+	onDisk bool
 	// lostReply makes the next push land without the tick hearing of it.
 	lostReply bool
 	requests  int
@@ -192,7 +194,7 @@ func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, er
 		rival()
 	}
 	if r.refuse != "" {
-		return "", &repo.RefusedError{Why: r.refuse}
+		return "", &repo.RefusedError{Why: r.refuse, OnDisk: r.onDisk}
 	}
 	id, err := r.Repository.Commit(ctx, c)
 	if err == nil && r.lostReply {

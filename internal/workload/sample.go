@@ -39,6 +39,10 @@ type Scale struct {
 	// Target is the utilisation that the autoscaler aims at, 0.75 for 75 %; 0
 	// where it scales by something that has no such figure.
 	Target float64
+	// Unstated is true where nothing drives the workload and no manifest states
+	// its count either: it is the 1 that Kubernetes puts in, and who may scale it
+	// shows once it is another.
+	Unstated bool
 	// Tolerance is the autoscaler's own tolerance on the way down, 0.1 for
 	// 10 %; 0 where it is not stated.
 	Tolerance float64

@@ -134,8 +134,13 @@ func leavesAlone(t *testing.T, cp *controlplane.ControlPlane) {
 		t.Errorf("a workload without a name is created with %s, want 1", got)
 	}
 	dotted := strings.ReplaceAll(manifest("Deployment", "probe", "web.v2", ""), "app: web.v2", "app: web")
-	cp.Apply(t, record("probe", `deployment.web: "7"`, `deployment.web.v2: "11"`))
+	cp.Apply(t, record("probe", `deployment.web: "7"`, `deployment.web.v2: "11"`, `statefulset.web: "5"`))
 	eventuallyCreated(t, cp, dotted, "11")
+	for kind, want := range map[string]string{"Deployment": "7", "StatefulSet": "5"} {
+		if got := created(t, cp, manifest(kind, "probe", "web", "")); got != want {
+			t.Errorf("of two kinds with one name, %s is created with %s, want %s", kind, got, want)
+		}
+	}
 }
 
 // The size of the record is no matter. This is as large as one gets that is

@@ -1,6 +1,8 @@
 package ways_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -67,18 +69,48 @@ func (l *live) latch(t *testing.T, levels map[workload.ID]int32) string {
 	return l.push(t, latched(t, l.files, levels))
 }
 
-// counts returns what the two workloads of the examples ask for.
-func (l *live) counts(t *testing.T) string {
+// shop are the workloads of the examples.
+var shop = []string{"deployments/web", "statefulsets/cart"}
+
+// asks returns the counts that workloads of the shop ask for.
+func (l *live) asks(t *testing.T, workloads ...string) string {
 	t.Helper()
-	return replicas(t, l.ControlPlane, "shop", "deployment/web") + " " + replicas(t, l.ControlPlane, "shop", "statefulset/cart")
+	got, err := counts(t.Context(), l.ControlPlane, "shop", workloads...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
-// want fails where they ask for anything else.
+// want fails where web and cart ask for anything else.
 func (l *live) want(t *testing.T, after, counts string) {
 	t.Helper()
-	if got := l.counts(t); got != counts {
+	if got := l.asks(t, shop...); got != counts {
 		t.Errorf("after %s web and cart ask for %s, want %s", after, got, counts)
 	}
+}
+
+// until waits until web and cart ask for counts that hold.
+func (l *live) until(t *testing.T, what string, holds func(counts string) bool) {
+	t.Helper()
+	err := controlplane.Eventually(t.Context(), settle, func(ctx context.Context) error {
+		got, err := counts(ctx, l.ControlPlane, "shop", shop...)
+		if err == nil && !holds(got) {
+			err = errors.New("they ask for " + got)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("wait until %s: %v", what, err)
+	}
+}
+
+// grows has the autoscalers take both to their most, and stay there.
+func (l *live) grows(t *testing.T) {
+	t.Helper()
+	l.load.Store(busy)
+	l.until(t, "the autoscalers reach their most", func(counts string) bool { return counts == "200 200" })
+	l.load.Store(onTarget)
 }
 
 // plain is a workload that git declares nothing of.
@@ -97,7 +129,7 @@ func TestFluxAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.Apply(t, string(ways.Flux(example)))
 	l.flux.Applied(t, example.Name, l.origin.Tip("main"))
 	l.want(t, "creation", "50 10")
-	if got := replicas(t, l.ControlPlane, "shop", "deployment/plain"); got != "1" {
+	if got := l.asks(t, "deployments/plain"); got != "1" {
 		t.Errorf("what git declares nothing of is created with %s, want 1", got)
 	}
 
@@ -108,20 +140,47 @@ func TestFluxAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.flux.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: 100, cart: 20}))
 	l.want(t, "a commit of checkpoints", "60 7")
 
-	l.load.Store(busy)
-	eventually(t, l.ControlPlane, "200 200", "get", "-n", "shop", "deployment/web", "statefulset/cart", "-o", "jsonpath={.items[*].spec.replicas}")
-	l.load.Store(onTarget)
+	l.grows(t)
 	l.flux.Reconcile(t, example.Name)
 	l.want(t, "a reconcile", "200 200")
 	l.flux.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: 50, cart: 10}))
 	l.want(t, "a commit of checkpoints", "200 200")
 	l.flux.Applied(t, example.Name, l.push(t, map[string]string{
-		"apps/shop/web.yaml": strings.ReplaceAll(string(l.files["apps/shop/web.yaml"]), ":1.4.0", ":1.5.0"),
+		webFile: strings.ReplaceAll(string(l.files[webFile]), v1, v2),
 	}))
 	l.want(t, "a commit of another image", "200 200")
-	eventually(t, l.ControlPlane, "registry.example.com/shop/web:1.5.0", "get", "-n", "shop", "deployment/web", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	if got := l.image(t); got != v2 {
+		t.Errorf("it asks for %s, want %s", got, v2)
+	}
 
 	l.Kubectl(t, "", "delete", "-n", "shop", "deployment/web", "statefulset/cart")
 	l.flux.Reconcile(t, example.Name)
 	l.want(t, "a rebuild", "50 10")
+
+	l.goes(t)
+}
+
+// goes takes the Components out again. Until an autoscaler has written a count
+// Flux owns it, and what a manifest no longer states ends; the rule keeps it, at
+// the price that Flux applies nothing else to the workload before the manifest
+// states a count itself.
+func (l *live) goes(t *testing.T) {
+	t.Helper()
+	overlay := example.Path + "/kustomization.yaml"
+	without, _, ok := strings.Cut(string(l.files[overlay]), "components:")
+	if !ok {
+		t.Fatalf("%s includes no Component", overlay)
+	}
+	l.flux.Applied(t, example.Name, l.push(t, map[string]string{overlay: without}))
+	l.want(t, "the end of the Components", "50 10")
+
+	image := strings.ReplaceAll(string(l.files[webFile]), ":1.5.0", ":1.6.0")
+	l.push(t, map[string]string{webFile: image})
+	l.flux.Fails(t, example.Name, "doc is missing key: /spec/replicas")
+	l.want(t, "another image after it", "50 10")
+	l.flux.Applied(t, example.Name, l.push(t, map[string]string{webFile: strings.Replace(image, "\n  selector:", "\n  replicas: 3\n  selector:", 1)}))
+	l.want(t, "a count in the manifest", "50 10")
+	if got := l.image(t); !strings.HasSuffix(got, ":1.6.0") {
+		t.Errorf("it asks for %s, want 1.6.0", got)
+	}
 }

@@ -69,6 +69,7 @@ func putsBack(t *testing.T, cp *controlplane.ControlPlane) {
 		"no-init":                  {"", []string{"main=app:v2", "proxy=proxy:v2"}, "app:v2 proxy:v2"},
 		"no-image-to-put-back":     {"-_from_proxy", target, "app:v2 proxy:v2 setup:v1"},
 		"an-empty-image":           {`_from_proxy: ""`, target, "app:v2 proxy:v2 setup:v1"},
+		"one-that-came":            {"_to_new: new:v1", target, "app:v2 proxy:v2 setup:v1"},
 		"one-that-went":            {"_from_old: old:v1", target, "app:v2 proxy:v2 setup:v1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,6 @@
 package ways_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
-	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -92,19 +89,11 @@ func (l *live) takes(t *testing.T, n int) {
 	l.flux.Applied(t, example.Name, l.origin.Tip("main"))
 	levels, loads := []int32{100, 200, 50, 20}, []string{busy, idle}
 	for i := range n {
-		before := replicas(t, l.ControlPlane, "shop", "deployment/web")
+		before := l.asks(t, shop...)
 		l.load.Store(loads[i%len(loads)])
 		level := levels[i%len(levels)]
 		l.flux.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: level, cart: level / 10}))
-		err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
-			if replicas(t, l.ControlPlane, "shop", "deployment/web") == before {
-				return errors.New("it asks for " + before)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatalf("wait until the autoscaler moves web: %v", err)
-		}
+		l.until(t, "the autoscalers move", func(counts string) bool { return counts != before })
 	}
 }
 

@@ -2,9 +2,8 @@ package ways_test
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
@@ -18,24 +17,18 @@ var example = ways.Place{
 }
 
 // settle bounds what a controller does, which takes seconds of an idle machine.
-const settle = time.Minute
+const settle = 3 * time.Minute
 
-// eventually polls what a query of kubectl prints until it is as wanted.
-func eventually(t *testing.T, cp *controlplane.ControlPlane, want string, query ...string) {
-	t.Helper()
-	err := controlplane.Eventually(t.Context(), settle, func(context.Context) error {
-		if got := strings.TrimSpace(cp.Kubectl(t, "", query...)); got != want {
-			return fmt.Errorf("prints %q, want %q", got, want)
+// counts returns what workloads of a namespace ask for, each "deployments/web",
+// with a space between.
+func counts(ctx context.Context, cp *controlplane.ControlPlane, namespace string, workloads ...string) (string, error) {
+	var all []string
+	for _, w := range workloads {
+		var object struct{ Spec struct{ Replicas int } }
+		if err := cp.Read(ctx, "/apis/apps/v1/namespaces/"+namespace+"/"+w, &object); err != nil {
+			return "", err
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("kubectl %s: %v", strings.Join(query, " "), err)
+		all = append(all, strconv.Itoa(object.Spec.Replicas))
 	}
-}
-
-// replicas returns the count that a workload asks for.
-func replicas(t *testing.T, cp *controlplane.ControlPlane, namespace, workload string) string {
-	t.Helper()
-	return cp.Kubectl(t, "", "get", "-n", namespace, workload, "-o", "jsonpath={.spec.replicas}")
+	return strings.Join(all, " "), nil
 }

@@ -93,7 +93,8 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 		}
 		var no *refusal
 		if try == tries || errors.As(failed, &no) && no.final {
-			return &repo.RefusedError{Why: repo.OneLine(failed.Error())}
+			_, onDisk := r.remote.(*local)
+			return &repo.RefusedError{Why: repo.OneLine(failed.Error()), OnDisk: onDisk}
 		}
 		if err := r.pause(ctx, try); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)

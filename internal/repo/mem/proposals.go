@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -154,6 +155,15 @@ func (r *Repository) Decline(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.end(r.must(id), repo.ProposalClosed)
+}
+
+// Lose drops a branch and all its proposals, as a host does that could not finish
+// replacing a branch.
+func (r *Repository) Lose(branch string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.heads, branch)
+	r.proposals = slices.DeleteFunc(r.proposals, func(p *proposal) bool { return p.Branch == branch })
 }
 
 // Words returns what a proposal says: its title, its body and the comments.

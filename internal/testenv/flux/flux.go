@@ -10,7 +10,6 @@ package flux
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,6 +65,20 @@ func (f *Flux) Applied(t testing.TB, name, commit string) {
 	})
 }
 
+// Fails waits until Flux says of a Kustomization in flux-system that it failed,
+// with a text in the reason.
+func (f *Flux) Fails(t testing.TB, name, text string) {
+	t.Helper()
+	f.wait(t, name, "fails with "+text, func(s status) bool {
+		for _, c := range s.Conditions {
+			if c.Type == "Ready" && c.Status == "False" && strings.Contains(c.Message, text) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // Reconcile has Flux reconcile a Kustomization in flux-system now, and waits
 // until it has.
 func (f *Flux) Reconcile(t testing.TB, name string) {
@@ -88,10 +101,9 @@ type status struct {
 // what Flux says of it where it never is.
 func (f *Flux) wait(t testing.TB, name, what string, holds func(status) bool) {
 	t.Helper()
-	err := controlplane.Eventually(t.Context(), appliedDeadline, func(context.Context) error {
+	err := controlplane.Eventually(t.Context(), appliedDeadline, func(ctx context.Context) error {
 		var object struct{ Status status }
-		text := f.cp.Kubectl(t, "", "get", "-n", "flux-system", "kustomizations/"+name, "-o", "json")
-		if err := json.Unmarshal([]byte(text), &object); err != nil {
+		if err := f.cp.Read(ctx, "/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations/"+name, &object); err != nil {
 			return err
 		}
 		if holds(object.Status) {

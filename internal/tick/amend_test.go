@@ -1,0 +1,83 @@
+package tick_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/latch/latchtest"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Each amendment alone moves what it says, and nothing beside it. One of a
+// workload moves no head, one of the site no latch.
+func TestAnAmendmentMovesWhatItSays(t *testing.T) {
+	t.Parallel()
+	later := morning.Add(3 * time.Hour)
+	for name, c := range map[string]struct {
+		amendment tick.Amendment
+		head      func(*latch.Head)
+		latch     func(*latch.Latch)
+	}{
+		"nothing": {},
+		"adopt a cluster": {
+			amendment: tick.Amendment{Cluster: "uid-green"},
+			head: func(h *latch.Head) {
+				h.Cluster, h.Recent, h.Drop = latch.Cluster{UID: "uid-green"}, latch.Recent{}, nil
+			},
+		},
+		"acknowledge a mass drop": {
+			amendment: tick.Amendment{Acknowledge: true},
+			head:      func(h *latch.Head) { h.Recent, h.Drop = latch.Recent{}, nil },
+		},
+		"hold the site": {
+			amendment: tick.Amendment{HoldUntil: later},
+			head:      func(h *latch.Head) { h.HoldUntil = later },
+		},
+		"hold a workload": {
+			amendment: tick.Amendment{HoldUntil: later, Workloads: []workload.ID{id("shop/web")}},
+			latch:     func(l *latch.Latch) { l.YieldUntil = later },
+		},
+		"ask a workload back in": {
+			amendment: tick.Amendment{Latch: true, Workloads: []workload.ID{id("shop/web")}},
+			latch:     func(l *latch.Latch) { l.OptedOut, l.YieldUntil = false, time.Time{} },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(nil)
+			w.store = latchmem.New()
+			lease, err := w.store.Acquire(t.Context(), site, "before", morning, morning.Add(period))
+			if err != nil {
+				t.Fatal(err)
+			}
+			web := latchtest.Full[latch.Latch]()
+			web.ID, web.Rev = id("shop/web"), 0
+			if _, err := w.store.Save(t.Context(), lease, latchtest.Full[latch.Head](), []latch.Latch{web}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.store.Release(t.Context(), lease); err != nil {
+				t.Fatal(err)
+			}
+			head, one := w.head(t), w.latches(t)[web.ID]
+			if c.head != nil {
+				c.head(&head)
+			}
+			if c.latch != nil {
+				c.latch(&one)
+			}
+			if err := tick.Amend(t.Context(), w.store, site, "person", morning, period, c.amendment); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.head(t); !reflect.DeepEqual(got, head) {
+				t.Errorf("the head is\n%+v\nand should be\n%+v", got, head)
+			}
+			if got := w.latches(t)[web.ID]; !got.Equal(one) {
+				t.Errorf("the latch is\n%+v\nand should be\n%+v", got, one)
+			}
+		})
+	}
+}

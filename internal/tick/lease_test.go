@@ -1,0 +1,75 @@
+package tick_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A tick sleeps for so long that its lease expires; another takes it, works and
+// gives it back. The lease can be had again, and is another one: what the tick
+// saw before is not to be pushed under it.
+func TestALeaseThatAnotherHadInBetween(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.scale("shop/web", 87)
+	w.ticks(1)
+	files, before := maps.Clone(w.repository.Files()), state(t, w)
+
+	_, err := w.tick(func(t *tick.Tick) { t.Sampler = sleeper{w} })
+	if !errors.Is(err, latch.ErrLost) {
+		t.Errorf("the tick ended with %v, want %v", err, latch.ErrLost)
+	}
+	if got := w.repository.Files(); !maps.Equal(got, files) {
+		t.Errorf("it pushed: %v", got)
+	}
+	if after := state(t, w); !reflect.DeepEqual(before, after) {
+		t.Errorf("it moved state:\nbefore %+v\nafter  %+v", before, after)
+	}
+	w.ticks(1)
+	if e := w.entries(t)[id("shop/web")]; e.Replicas != 100 {
+		t.Errorf("the next tick left git at %d", e.Replicas)
+	}
+}
+
+// sleeper samples, and sleeps until another had the lease.
+type sleeper struct{ *world }
+
+func (s sleeper) Sample(ctx context.Context) (workload.Fleet, error) {
+	fleet, err := sampler(s).Sample(ctx)
+	s.now = s.now.Add(period)
+	lease, held := s.store.Acquire(ctx, site, "another", s.now, s.now.Add(time.Minute))
+	return fleet, errors.Join(err, held, s.store.Release(ctx, lease))
+}
+
+// Commits carry the instant of the sample that they are made of: the same tick
+// makes the same commit, and a log can be laid beside what ran.
+func TestCommitsCarryTheInstantOfTheSample(t *testing.T) {
+	t.Parallel()
+	for name, propose := range map[string]bool{"": false, "gitlatch/" + site: true} {
+		w := newWorld(map[string]string{"gitlatch.yaml": latching})
+		w.host, w.propose = propose, propose
+		w.scale("shop/web", 87)
+		w.ticks(1)
+		at := w.now
+		w.ticks(3)
+		tip, others, err := w.repository.Heads(t.Context(), "gitlatch/"+site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if propose {
+			tip = others[0]
+		}
+		log, _, err := w.repository.History(t.Context(), tip, "", 1)
+		if err != nil || len(log) != 1 || !log[0].When.Equal(at) {
+			t.Errorf("branch %q: %+v, %v, want one of %s", name, log, err, at)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package tick
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+// stale are the Components that do not say what their record says, as far as
+// the tree was read, but for those that people want left as they are.
+func (p *pass) stale() []latch.Mend {
+	if p.git.tree == nil {
+		return nil
+	}
+	var stale []latch.Mend
+	for _, namespace := range p.git.tree.Stale() {
+		if m := p.mend(namespace); !slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Mend == m }) {
+			stale = append(stale, m)
+		}
+	}
+	return stale
+}
+
+// mend is what the Component of a namespace is to be, by the tree that was read.
+func (p *pass) mend(namespace string) latch.Mend {
+	sum := sha256.Sum256(p.git.tree.Records[namespace].Component())
+	return latch.Mend{Namespace: namespace, Component: hex.EncodeToString(sum[:8])}
+}
+
+// mended reports whether the base holds what a mend was to make of a Component,
+// which is more than that where changes beside it were merged.
+func (p *pass) mended(m latch.Mend, merged bool) bool {
+	return !slices.Contains(p.git.tree.Stale(), m.Namespace) && (merged || p.mend(m.Namespace) == m)
+}
+
+// noticeStale says which Components are stale, and has the directory read again
+// until they are mended or lie before people.
+func (p *pass) noticeStale() {
+	for _, m := range p.stale() {
+		if ours := p.head.Proposal; p.Propose && ours != nil && slices.Contains(ours.Mends, m) {
+			continue
+		}
+		p.notice(NoticeStale, m.Namespace, "its Component does not say what its record says, and is to be written anew from it")
+		p.git.clean = false
+	}
+}
+
+// reopenMends forgets what people said no to for long enough. Where that leaves
+// a Component to be mended, or it was proposed by a site that no longer
+// proposes, the directory is read again although nothing moved in it.
+func (p *pass) reopenMends() {
+	still := slices.DeleteFunc(slices.Clone(p.head.Declined), func(d latch.Declined) bool { return !p.fleet.At.Before(d.Until) })
+	again := len(still) < len(p.head.Declined)
+	if ours := p.head.Proposal; ours != nil && len(ours.Mends) > 0 && !p.Propose {
+		again = true
+	}
+	if p.head.Declined = still; again {
+		p.head.Agreed.Partly, p.head.Agreed.Directory = true, ""
+	}
+}
+
+// declineMends leaves Components as they are until an instant, as long as their
+// records say what they say now.
+func (p *pass) declineMends(mends []latch.Mend, until time.Time) {
+	declined := slices.Clone(p.head.Declined)
+	for _, m := range mends {
+		declined = slices.DeleteFunc(declined, func(d latch.Declined) bool { return d.Mend == m })
+		declined = append(declined, latch.Declined{Mend: m, Until: until})
+	}
+	slices.SortStableFunc(declined, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
+	p.head.Declined = declined
+}
+
+// mends are the Components to write anew with this pass's commit, although
+// nothing in their namespaces crosses: a person's level must not wait for the
+// next crossing to take effect. It can wait for the budget.
+func (p *pass) mends() []latch.Mend {
+	if p.Propose || p.git.stop != "" || p.git.moved || !p.set.Latch || p.report.Stop.All {
+		return nil
+	}
+	if len(p.changes) == 0 && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
+		return nil
+	}
+	return p.stale()
+}
+
+// wantedMends are the Components that people should be asked to have written
+// anew: those asked for before where nothing was read, else those that are
+// stale. A new one waits for the budget, but for a proposal that moves anyway.
+func (p *pass) wantedMends(moves bool) []latch.Mend {
+	var before []latch.Mend
+	if p.head.Proposal != nil {
+		before = p.head.Proposal.Mends
+	}
+	switch {
+	case !p.Propose:
+		return nil
+	case p.git.tree == nil:
+		return before
+	}
+	stale := p.stale()
+	if !moves && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
+		stale = slices.DeleteFunc(stale, func(m latch.Mend) bool { return !slices.Contains(before, m) })
+	}
+	return stale
+}
+
+func namespaces(mends []latch.Mend) []string {
+	var names []string
+	for _, m := range mends {
+		names = append(names, m.Namespace)
+	}
+	return names
+}
