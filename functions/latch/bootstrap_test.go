@@ -67,7 +67,7 @@ func deploy(t *testing.T) *deployment {
 	d.server.RequireAuth("x-access-token", "git-secret")
 	d.origin = d.server.Create(t, "site", map[string]string{
 		// Here a lowering is as quick as a raise: the clock is the real one.
-		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {hold: {down: 0s}}\n",
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: 0s}}\n",
 	})
 	d.binary = runtimeapi.Build(t, ".")
 	kubeconfig := d.cp.KubeconfigAs(t, "gitlatch", "gitlatch:samplers")

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -224,12 +225,28 @@ func (c *cloud) deployment(t *testing.T, namespace, name string) {
 	c.ask(t, http.MethodPost, "/apis/apps/v1/namespaces/"+namespace+"/deployments", controlplane.Workload("Deployment", namespace, name))
 }
 
-// rolls makes a Deployment whose rollout stays in flight.
+// rolls makes a Deployment and a DaemonSet whose rollouts stay in flight: one is
+// paused, the pods of the other's new template fit no node.
 func (c *cloud) rolls(t *testing.T) {
 	t.Helper()
 	c.namespace(t, "rolling", "web")
 	c.ask(t, http.MethodPatch, "/apis/apps/v1/namespaces/rolling/deployments/web",
 		`{"spec": {"paused": true, "template": {"metadata": {"labels": {"changed": "yes"}}}}}`)
+
+	const agent = "/apis/apps/v1/namespaces/rolling/daemonsets/agent"
+	c.ask(t, http.MethodPost, path.Dir(agent), controlplane.Workload("DaemonSet", "rolling", "agent"))
+	if err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		text, err := c.try(ctx, http.MethodGet, agent, "")
+		if err == nil && !bytes.Contains(text, []byte(`"numberAvailable":1`)) {
+			err = fmt.Errorf("%s has no pod available, which a surge would keep: %s", agent, text)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c.ask(t, http.MethodPatch, agent, `{"spec": {
+		"updateStrategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+		"template": {"spec": {"containers": [{"name": "main", "image": "app:2", "resources": {"requests": {"cpu": "2000"}}}]}}}}`)
 }
 
 // scale writes a count through /scale, and waits until it is at rest.

@@ -67,7 +67,7 @@ kind: Policy
 mode: latch
 guards: {budget: {commitsPerDay: 1000}}
 policies:
-  - {name: own, match: {namespaces: [%s]}, hold: {%s}}
+  - {name: own, match: {namespaces: [%s]}, hold: {%s}, acceptRisk: true}
 default: {scale: ignore}
 `
 

@@ -65,8 +65,8 @@ func (d *document) fields(path string, n *yaml.Node) *fields {
 		switch path {
 		case "":
 			return key
-		case "data":
-			return fmt.Sprintf("data[%q]", key)
+		case "data", "evidence":
+			return fmt.Sprintf("%s[%q]", path, key)
 		}
 		return path + "." + key
 	}

@@ -40,6 +40,9 @@ type Tree struct {
 	Site    Site              // zero where there is no site.yaml
 	Records map[string]Record // by namespace, those that could be read
 	Broken  map[string]error  // by namespace, what is wrong with the others
+	// Evidence is what inert.yaml says, and Unproven what is wrong with it.
+	Evidence Evidence
+	Unproven error
 
 	name  string // of the site
 	files map[string][]byte
@@ -49,7 +52,7 @@ type Tree struct {
 // repository. Files that belong to no record are left alone. A broken record
 // costs only its namespace. The error is about site.yaml: it is of a newer
 // format, of another site or cannot be read; then nothing beside it may be
-// relied on or written.
+// relied on or written. A broken inert.yaml costs the evidence alone.
 func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	t := Tree{Records: map[string]Record{}, Broken: map[string]error{}, name: site, files: files}
 	if data, ok := files[SitePath(site)]; ok {
@@ -61,6 +64,9 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 			return Tree{}, fmt.Errorf("%s: name: must be %s as in its path, got %s", SitePath(site), site, s.Name)
 		}
 		t.Site = s
+	}
+	if data, ok := files[EvidencePath(site)]; ok {
+		t.Evidence, t.Unproven = parseEvidence(EvidencePath(site), data)
 	}
 	for file, data := range files {
 		namespace, name, ok := split(site, file)
@@ -79,10 +85,15 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 
 // Break notes that a file or folder of the site cannot be read as what it is.
 // It costs its namespace, as a broken record does. Where it belongs to none it
-// is left alone, but for site.yaml, whose error comes back.
-func (t Tree) Break(file string, why error) error {
-	if file == SitePath(t.name) {
+// is left alone, but for inert.yaml, which it costs, and for site.yaml, whose
+// error comes back.
+func (t *Tree) Break(file string, why error) error {
+	switch file {
+	case SitePath(t.name):
 		return why
+	case EvidencePath(t.name):
+		t.Evidence, t.Unproven = nil, why
+		return nil
 	}
 	if namespace, name, ok := split(t.name, file); ok && (name == "" || name == recordFile || name == componentFile) {
 		delete(t.Records, namespace)

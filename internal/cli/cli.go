@@ -21,18 +21,23 @@ type Env struct {
 }
 
 // Run runs the command with its arguments, and returns the exit status: 0, or 1
-// where anything failed or needs a person.
+// where anything failed or needs a person. Of doctor 1 is findings, and 2 that it
+// could not look.
 func Run(env Env, args []string) int {
 	root := newRoot(env)
 	root.SetArgs(args)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	if err := root.Execute(); err != nil {
+		status, say := statusOf(err)
+		if !say {
+			return status
+		}
 		fmt.Fprintln(env.Err, "gitlatch:", err)
 		for _, hint := range hintsFor(err) {
 			fmt.Fprintln(env.Err, "hint:", hint)
 		}
-		return 1
+		return status
 	}
 	return 0
 }
@@ -48,6 +53,8 @@ git copes with today's traffic, without drowning the repository in commits.`,
 	}
 	root.AddCommand(
 		newTick(env),
+		newInit(env),
+		newDoctor(env),
 		newExplain(env),
 		newRender(env),
 		newAdopt(env),

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -90,14 +93,24 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 		return tree, err
 	}
 	defer closed(&err, site.Parts{Repository: r})
-	tip, _, err := r.Heads(ctx)
-	if err != nil {
-		return tree, err
+	_, _, tree, err = readSite(ctx, c, r)
+	return tree, err
+}
+
+// readSite reads the site's policy and what is declared for it, at the tip of
+// the branch.
+func readSite(ctx context.Context, c config.Config, r repo.Repository) (tip string, set policy.Set, tree checkpoint.Tree, err error) {
+	if tip, _, err = r.Heads(ctx); err != nil {
+		return tip, set, tree, err
 	}
-	directory := checkpoint.Directory(c.Site)
-	objects, err := r.Read(ctx, tip, nil, directory)
+	directory, file := checkpoint.Directory(c.Site), c.Repository.PolicyFile
+	objects, err := r.Read(ctx, tip, nil, directory, file)
 	if err != nil {
-		return tree, err
+		return tip, set, tree, err
 	}
-	return tick.Tree(c.Site, objects[directory])
+	if set, err = site.Tick(c, site.Parts{}).ParsePolicy(file, objects[file].Files[file]); err != nil {
+		return tip, set, tree, err
+	}
+	tree, err = tick.Tree(c.Site, objects[directory])
+	return tip, set, tree, err
 }

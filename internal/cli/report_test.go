@@ -100,7 +100,7 @@ func TestExplain(t *testing.T) {
 func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {undriven: true, hold: {up: 1, down: 0}}\n"}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, undriven: true, hold: {up: 1, down: 0}", 1)}, "policy")
 	w.api.workloads = map[string]*pods{
 		"shop/deployment/one": {desired: 1, ready: 1},
 		"shop/deployment/top": {desired: 60, ready: 60, least: 2, most: 60},

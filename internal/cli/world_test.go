@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/gitlatch/gitlatch/internal/cli"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
@@ -56,7 +58,7 @@ type world struct {
 }
 
 const (
-	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
+	latching  = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 	configure = `apiVersion: gitlatch.dev/v1alpha1
 kind: Config
 site: prod-eu
@@ -115,7 +117,7 @@ type outcome struct {
 
 // run runs the command; --config is added where the command works on a site.
 func (w *world) run(args ...string) outcome {
-	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold"}, args[0]) && !slices.Contains(args, "--repository") {
+	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
 	}
 	return run(w.now, args...)
@@ -211,6 +213,9 @@ type api struct {
 	uid       string           // of kube-system
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
+	// objects are those of other kinds, as YAML by their resource; the kinds that
+	// are not among them are not installed.
+	objects map[string]string
 }
 
 // pods are what a workload asks for and has.
@@ -240,7 +245,7 @@ func newAPI(t *testing.T) *api {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resource := path.Base(r.URL.Path)
 	answer := map[string]any{}
-	status := a.refuse[resource]
+	status := 0
 	switch resource {
 	case "kube-system":
 		answer = object("Namespace", "v1", map[string]any{"name": "kube-system", "uid": a.uid})
@@ -249,8 +254,20 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList"}[resource], "items": a.items(strings.TrimSuffix(resource, "s"))}
 	case "horizontalpodautoscalers":
 		answer = map[string]any{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "items": a.autoscalers()}
+	case "version":
+		answer = map[string]any{"major": "1", "minor": "37"}
 	default:
-		status = http.StatusNotFound
+		text, installed := a.objects[resource]
+		if !installed {
+			status = http.StatusNotFound
+			break
+		}
+		if err := yaml.Unmarshal([]byte(text), &answer); err != nil {
+			status = http.StatusInternalServerError
+		}
+	}
+	if refused := a.refuse[resource]; refused != 0 {
+		status = refused
 	}
 	if status != 0 {
 		reason := strings.ReplaceAll(http.StatusText(status), " ", "")

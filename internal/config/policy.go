@@ -119,6 +119,7 @@ func presetRules(p *policy.Policy) []field {
 		{"scale", "what is done with the scale", false, own{word[policy.Mode]{&p.Scale, policy.Modes()}}},
 		{"bounds", "what is done with an autoscaler's min and max", false, own{word[policy.Mode]{&p.Bounds, policy.Modes()}}},
 		{"undriven", "also latches what no autoscaler drives", false, own{truth{&p.Undriven}}},
+		{"acceptRisk", "also writes levels that nothing is known to keep from acting on the live cluster", false, truth{&p.AcceptRisk}},
 	}
 }
 

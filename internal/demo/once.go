@@ -25,6 +25,7 @@ kind: Policy
 mode: latch
 default:
   hold: {up: 1}
+  acceptRisk: true # nothing applies this repository
 `
 
 // Once looks once at a real cluster, which it only reads, and commits what it

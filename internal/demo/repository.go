@@ -113,6 +113,8 @@ const policyPath = "gitlatch.yaml"
 const policyFile = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
+default:
+  acceptRisk: true # nothing applies this repository
 `
 
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1

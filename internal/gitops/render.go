@@ -4,11 +4,13 @@ package gitops
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -23,13 +25,31 @@ type Object struct {
 	// Replicas are those that the build states, nil where it states none and
 	// the cluster would make it 1.
 	Replicas *int32
+	// Unplaced is true where the build states no namespace.
+	Unplaced bool
+	// Annotations are those that the build gives it.
+	Annotations map[string]string
 }
 
 // Render builds the kustomization in the folder dir of files, by their path
 // from the root of the repository, and returns its workloads in the order of
-// workload.Compare. Nothing is read from or written to disk. Plugins and Helm
-// charts are refused; a remote base is fetched as kustomize does.
+// workload.Compare. Nothing is read from or written to disk, and nothing is
+// fetched: what is remote is refused as a RemoteError, plugins and Helm charts by
+// kustomize.
 func Render(files map[string][]byte, dir string) ([]Object, error) {
+	built, err := build(files, dir)
+	if err != nil {
+		return nil, err
+	}
+	return workloadsOf(dir, built)
+}
+
+// build builds a kustomization in memory.
+func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
+	var remote *RemoteError
+	if _, _, err := Trace(files, dir); errors.As(err, &remote) {
+		return nil, err
+	}
 	disk := filesys.MakeFsInMemory()
 	for name, data := range files {
 		if err := disk.WriteFile(path.Join("/", name), data); err != nil {
@@ -40,6 +60,11 @@ func Render(files map[string][]byte, dir string) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build %s: %w", dir, err)
 	}
+	return built, nil
+}
+
+// workloadsOf returns the workloads of a build in order.
+func workloadsOf(dir string, built resmap.ResMap) ([]Object, error) {
 	var objects []Object
 	for _, r := range built.Resources() {
 		kind, ok := kindOf(r)
@@ -51,7 +76,7 @@ func Render(files map[string][]byte, dir string) ([]Object, error) {
 			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
 		id := workload.ID{Namespace: r.CurId().EffectiveNamespace(), Kind: kind, Name: r.GetName()}
-		objects = append(objects, Object{ID: id, Replicas: replicas})
+		objects = append(objects, Object{ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations()})
 	}
 	slices.SortFunc(objects, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
 	return objects, nil

@@ -7,14 +7,29 @@ import (
 )
 
 // readDaemonSet reads a DaemonSet, which has no scale: its nodes decide. Under
-// OnDelete a template that no pod has is not on its way anywhere.
+// OnDelete a template that no pod has is not on its way anywhere. A node counts
+// with the oldest of its pods, as in the status.
 func readDaemonSet(d *appsv1.DaemonSet) reading {
 	r := reading{sample: sampleOf(workload.DaemonSet, &d.ObjectMeta)}
 	if r.sample.Unknown = unobserved(&d.ObjectMeta, d.Status.ObservedGeneration); r.sample.Unknown != "" {
 		return r
 	}
-	updated, current := d.Status.UpdatedNumberScheduled, d.Status.CurrentNumberScheduled
-	waits := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType && updated == 0
-	r.sample.Rollout = &workload.Rollout{InFlight: updated != current && !waits}
+	at := d.Status
+	r.sample.Rollout = &workload.Rollout{Desired: at.DesiredNumberScheduled}
+	byHand := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+	if at.UpdatedNumberScheduled == at.CurrentNumberScheduled || byHand && at.UpdatedNumberScheduled == 0 {
+		return r
+	}
+	r.sample.Rollout.InFlight = true
+	if byHand {
+		r.sample.Rollout.Halted = string(d.Spec.UpdateStrategy.Type)
+	}
+	r.flight = &flight{uid: d.UID, selector: d.Spec.Selector, template: d.Spec.Template, rollout: *r.sample.Rollout,
+		pods: []share{
+			{"", at.UpdatedNumberScheduled},
+			{"", at.CurrentNumberScheduled - at.UpdatedNumberScheduled},
+		},
+		// Nodes that have no pod yet are of no template.
+		unavailable: at.CurrentNumberScheduled - at.NumberAvailable}
 	return r
 }

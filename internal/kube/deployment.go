@@ -3,20 +3,12 @@ package kube
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rolling is a Deployment with pods of another template than its own, which
-// its ReplicaSets hold.
-type rolling struct {
-	uid      types.UID
-	paused   bool
-	template corev1.PodTemplateSpec
-	selector *metav1.LabelSelector
-}
+// paused is what holds a rollout that a person paused.
+const paused = "paused"
 
 // readDeployment reads a Deployment. While its status is of an earlier
 // generation nothing is known.
@@ -26,10 +18,26 @@ func readDeployment(d *appsv1.Deployment) reading {
 		return r
 	}
 	r.sample.Scale = scaleOf(&d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{}
-	if d.Status.UpdatedReplicas != d.Status.Replicas {
-		r.sample.Rollout.InFlight = true
-		r.rolling = &rolling{uid: d.UID, paused: d.Spec.Paused, template: d.Spec.Template, selector: d.Spec.Selector}
+	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	if d.Status.UpdatedReplicas == d.Status.Replicas {
+		return r
 	}
+	r.sample.Rollout.InFlight = true
+	if d.Spec.Paused {
+		r.sample.Rollout.Halted = paused
+	}
+	r.flight = &flight{uid: d.UID, selector: d.Spec.Selector, template: d.Spec.Template,
+		rollout: *r.sample.Rollout, stalled: stalled(d.Status.Conditions)}
 	return r
+}
+
+// stalled says why a Deployment does not progress: its deadline is over, or its
+// ReplicaSet cannot be made. "" is one that does; one that is paused is neither.
+func stalled(conditions []appsv1.DeploymentCondition) string {
+	for _, c := range conditions {
+		if c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse {
+			return because(c.Reason, c.Message)
+		}
+	}
+	return ""
 }

@@ -31,6 +31,7 @@ const (
 	statefulSets  = "/apis/apps/v1/statefulsets"
 	daemonSets    = "/apis/apps/v1/daemonsets"
 	replicaSets   = "/apis/apps/v1/replicasets"
+	revisions     = "/apis/apps/v1/controllerrevisions"
 	hpas          = "/apis/autoscaling/v2/horizontalpodautoscalers"
 	scaledObjects = "/apis/keda.sh/v1alpha1/scaledobjects"
 	kubeSystem    = "/api/v1/namespaces/kube-system"
@@ -72,6 +73,7 @@ var kinds = map[string]schema.GroupVersionKind{
 	statefulSets:  appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
 	daemonSets:    appsv1.SchemeGroupVersion.WithKind("DaemonSet"),
 	replicaSets:   appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+	revisions:     appsv1.SchemeGroupVersion.WithKind("ControllerRevision"),
 	hpas:          autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 	scaledObjects: {Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
 }

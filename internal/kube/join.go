@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -19,9 +17,8 @@ type haul struct {
 	// "" where there is none.
 	blindTo string
 
-	sets map[types.UID][]replicaSet // by the Deployment that owns them
-	// lost are the Deployments whose ReplicaSets are unread.
-	lost map[types.UID]bool
+	sets      history[replicaSet] // of Deployments
+	revisions history[revision]   // of the other kinds
 }
 
 // samples returns the samples that follow, in the order of workload.Compare,
@@ -41,18 +38,29 @@ func (h haul) samples() []workload.Sample {
 		if h.blindTo != "" && s.ID.Kind.Scales() && s.Unknown == "" {
 			s.Scale, s.Unknown = nil, h.blindTo+" are unread"
 		}
-		if r.rolling != nil {
-			if h.lost[r.rolling.uid] {
-				s.Rollout = nil
-				s.Unknown = join(s.Unknown, replicaSets.resource+" are unread")
-			} else {
-				s.Rollout = rolloutOf(r.rolling, h.sets[r.rolling.uid])
-			}
+		if r.flight != nil {
+			var unread string
+			s.Rollout, unread = h.rollout(s.ID.Kind, r.flight)
+			s.Unknown = join(s.Unknown, unread)
 		}
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b workload.Sample) int { return workload.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(all, func(a, b workload.Sample) bool { return a.ID == b.ID })
+}
+
+// rollout returns the rollout of a workload in flight, or nil and why it is not
+// known.
+func (h haul) rollout(kind workload.Kind, f *flight) (r *workload.Rollout, unknown string) {
+	switch {
+	case h.sets.lost[f.uid]:
+		return nil, replicaSets.resource + " are unread"
+	case h.revisions.lost[f.uid]:
+		return nil, controllerRevisions.resource + " are unread"
+	case kind == workload.Deployment:
+		return rolloutOf(f, h.sets.of[f.uid]), ""
+	}
+	return revised(kind, f, h.revisions.of[f.uid]), ""
 }
 
 // join joins two phrases of which either may be "".

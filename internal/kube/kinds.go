@@ -44,10 +44,13 @@ var autoscalers = []row[autoscaler]{
 		page: custom("ScaledObjectList", readScaledObject)},
 }
 
-// replicaSets are the templates of Deployments, listed only while some are in
-// flight.
+// replicaSets are the templates of Deployments, controllerRevisions those of
+// StatefulSets and DaemonSets, listed only while some are in flight.
 var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1",
 	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet)}
+
+var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "/apis/apps/v1",
+	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision)}
 
 // kindOf returns the kind that a reference by group and name of the API means;
 // ok is false for one that is not sampled.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -18,7 +19,8 @@ import (
 var update = flag.Bool("update", false, "rewrite what testdata/manifests wants by what is read; read the diff")
 
 // TestManifests samples an API endpoint that holds the objects of a case, and
-// compares with the reading that stands beside them.
+// compares with the reading that stands beside them. A third file names
+// resources that may not be listed.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/manifests/*.txtar")
@@ -32,14 +34,18 @@ func TestManifests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(archive.Files) != 2 || archive.Files[0].Name != "objects.yaml" || archive.Files[1].Name != "want" {
-				t.Fatal("want the files objects.yaml and want")
+			var names []string
+			for _, f := range archive.Files {
+				names = append(names, f.Name)
 			}
-			fleet, err := sampler(t, serve(t, objects(t, string(archive.Files[0].Data))...).config()).Sample(t.Context())
-			if err != nil {
-				t.Fatal(err)
+			if all := []string{"objects.yaml", "want", "forbidden"}; len(names) < 2 || !slices.Equal(names, all[:len(names)]) {
+				t.Fatalf("files %q, want objects.yaml, want and perhaps forbidden", names)
 			}
-			got := tell(fleet)
+			e := serve(t, objects(t, string(archive.Files[0].Data))...)
+			if len(names) == 3 {
+				e.trouble = forbid(strings.Fields(string(archive.Files[2].Data))...)
+			}
+			got := tell(sample(t, e))
 			if *update {
 				archive.Files[1].Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
@@ -88,16 +94,35 @@ func tell(f workload.Fleet) string {
 			}
 		}
 		if r := s.Rollout; r != nil {
-			line("  rollout: %s", map[bool]string{true: "in flight", false: "none"}[r.InFlight])
+			line("  rollout: %s of %d pods", map[bool]string{true: "in flight", false: "none"}[r.InFlight], r.Desired)
+			if r.ImagesOnly {
+				line("    images only")
+			}
+			if r.Failure != "" {
+				line("    failed: %s", r.Failure)
+			}
+			if r.Halted != "" {
+				line("    halted: %s", r.Halted)
+			}
 			for _, t := range r.Templates {
-				line("    %q: %d desired, %d available, %s", t.Hash, t.Desired, t.Available, imagesOf(t))
+				line("    %q: %d desired, %d available, since %s, %s", t.Hash, t.Desired, t.Available, since(t), imagesOf(t))
 			}
 		}
 	}
 	return b.String()
 }
 
+func since(t workload.Template) string {
+	if t.Since.IsZero() {
+		return "unknown"
+	}
+	return t.Since.UTC().Format(time.RFC3339)
+}
+
 func imagesOf(t workload.Template) string {
+	if t.Images == nil {
+		return "images unknown"
+	}
 	var all []string
 	for _, container := range slices.Sorted(maps.Keys(t.Images)) {
 		all = append(all, container+" "+t.Images[container])

@@ -23,7 +23,7 @@ var codecs = func() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
 	for version, types := range map[schema.GroupVersion][]runtime.Object{
 		corev1.SchemeGroupVersion:        {&corev1.Namespace{}},
-		appsv1.SchemeGroupVersion:        {&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{}, &appsv1.ReplicaSetList{}},
+		appsv1.SchemeGroupVersion:        {&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{}, &appsv1.ReplicaSetList{}, &appsv1.ControllerRevisionList{}},
 		autoscalingv2.SchemeGroupVersion: {&autoscalingv2.HorizontalPodAutoscalerList{}},
 	} {
 		scheme.AddKnownTypes(version, types...)

@@ -25,9 +25,9 @@ const (
 // which autoscaler drives it. Its sample has what the object alone says.
 type reading struct {
 	sample workload.Sample
-	// rolling is what finds the templates of a Deployment that has pods of
-	// another template than its own; nil where there is nothing to find.
-	rolling *rolling
+	// flight is what finds the templates of a workload that has pods of another
+	// template than its own; nil where there is nothing to find.
+	flight *flight
 }
 
 func sampleOf(kind workload.Kind, o *metav1.ObjectMeta) workload.Sample {

@@ -30,6 +30,8 @@ func (r *realCluster) rights(t *testing.T) {
 		"/apis/apps/v1/deployments?watch=true&timeoutSeconds=1": http.StatusForbidden,
 		"/apis/apps/v1/namespaces/rest/deployments/web":         http.StatusForbidden,
 		"/apis/apps/v1/namespaces/rest/deployments/web/scale":   http.StatusForbidden,
+		"/apis/apps/v1/controllerrevisions":                     http.StatusOK,
+		"/apis/apps/v1/namespaces/rest/controllerrevisions/db":  http.StatusForbidden,
 		"/api/v1/secrets":                      http.StatusForbidden,
 		"/api/v1/configmaps":                   http.StatusForbidden,
 		"/api/v1/pods":                         http.StatusForbidden,
@@ -93,7 +95,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: %[1]s}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(fleet.Unread[0], resource+": forbidden: ") || !strings.Contains(fleet.Unread[0], `"gitlatch"`) {
+	if !strings.HasPrefix(fleet.Unread[0], resource) || !strings.Contains(fleet.Unread[0], ": forbidden: ") || !strings.Contains(fleet.Unread[0], `"gitlatch"`) {
 		t.Errorf("unread: %q", fleet.Unread)
 	}
 	return fleet

@@ -46,12 +46,15 @@ func TestRealControlPlane(t *testing.T) {
 	t.Run("a paused deployment", real.paused)
 	t.Run("a partitioned statefulset", real.partitioned)
 	t.Run("a statefulset updated by hand", real.onDelete)
+	t.Run("rollouts of each kind", real.rollouts)
+	t.Run("an undo", real.undone)
 	t.Run("what drives a scale", real.drivers)
 	t.Run("a deployment that is being deleted", real.terminating)
 	t.Run("many rollouts at once", real.many)
 	t.Run("the role and no more", real.rights)
 	t.Run("a role without autoscalers", real.withoutAutoscalers)
 	t.Run("a role without deployments", real.withoutDeployments)
+	t.Run("a role without revisions", real.withoutRevisions)
 	t.Run("with KEDA", real.keda)
 }
 
@@ -199,6 +202,10 @@ func (r *realCluster) stuck(t *testing.T) {
 	if target.Images["main"] != "web:2" || target.Desired != 5 || target.Available != 0 ||
 		old.Images["main"] != "web:1" || old.Desired != 8 || old.Available != 8 || s.Scale.Ready != 8 {
 		t.Errorf("templates %+v with %+v", s.Rollout.Templates, s.Scale)
+	}
+	if r := s.Rollout; r.Desired != 10 || r.ImagesOnly || r.Halted != "" ||
+		!strings.HasPrefix(r.Failure, `ProgressDeadlineExceeded: ReplicaSet "web-`+target.Hash+`" has timed out`) {
+		t.Errorf("rollout %+v", r)
 	}
 
 	// Scaled in on its way, it is still on its way.

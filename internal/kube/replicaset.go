@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,6 +21,7 @@ const revisionAnnotation = "deployment.kubernetes.io/revision"
 // A replicaSet is one template of a Deployment, and its pods.
 type replicaSet struct {
 	owner    types.UID // of the controller; "" without one
+	name     string
 	revision int64
 	hash     string
 	template corev1.PodTemplateSpec
@@ -28,38 +29,61 @@ type replicaSet struct {
 	pods     int32
 	// available counts the pods that were ready for minReadySeconds.
 	available int32
+	since     time.Time
+	// failure says why pods of it cannot be made or deleted; "" where they can.
+	failure string
 }
+
+func (s replicaSet) controller() types.UID { return s.owner }
 
 func readReplicaSet(s *appsv1.ReplicaSet) replicaSet {
 	r := replicaSet{
+		owner:     controllerOf(&s.ObjectMeta),
+		name:      s.Name,
 		hash:      s.Labels[appsv1.DefaultDeploymentUniqueLabelKey],
 		template:  s.Spec.Template,
 		desired:   1,
 		pods:      s.Status.Replicas,
 		available: s.Status.AvailableReplicas,
-	}
-	if owner := metav1.GetControllerOfNoCopy(s); owner != nil {
-		r.owner = owner.UID
+		since:     s.CreationTimestamp.Time,
 	}
 	if s.Spec.Replicas != nil {
 		r.desired = *s.Spec.Replicas
 	}
+	if s.Status.ObservedGeneration < s.Generation {
+		// The count may be of before it was scaled in.
+		r.available = min(r.available, r.desired)
+	}
 	r.revision, _ = strconv.ParseInt(s.Annotations[revisionAnnotation], 10, 64)
+	for _, c := range s.Status.Conditions {
+		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
+			r.failure = because(c.Reason, c.Message)
+		}
+	}
 	return r
 }
 
+// controllerOf returns the UID of what controls an object; "" where nothing
+// does.
+func controllerOf(o *metav1.ObjectMeta) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
+		return owner.UID
+	}
+	return ""
+}
+
 // rolloutOf returns the rollout of a Deployment from the ReplicaSets that it
-// owns. The target comes first even while it has no pods. A paused Deployment
-// does not go towards its template: it is in flight only where it was stopped
-// between two others.
-func rolloutOf(d *rolling, owned []replicaSet) *workload.Rollout {
-	var target workload.Template
+// owns. The target comes first even while it has no pods, the others follow
+// from the newest. A paused Deployment does not go towards its template: it is
+// in flight only where it was stopped between two others.
+func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
+	target := replicaSet{template: f.template}
+	found := false
 	var others []replicaSet
-	target.Images = images(&d.template)
 	for _, s := range owned {
 		switch {
-		case target.Hash == "" && sameTemplate(&s.template, &d.template):
-			target = s.asTemplate()
+		case !found && sameTemplate(&s.template, &f.template):
+			target, found = s, true
 		case s.desired > 0 || s.pods > 0:
 			others = append(others, s)
 		}
@@ -67,36 +91,17 @@ func rolloutOf(d *rolling, owned []replicaSet) *workload.Rollout {
 	slices.SortFunc(others, func(a, b replicaSet) int {
 		return cmp.Or(cmp.Compare(b.revision, a.revision), cmp.Compare(a.hash, b.hash))
 	})
-	stands := d.paused && target.Desired == 0 && len(others) < 2
-	if stands {
-		return &workload.Rollout{}
+	if f.rollout.Halted == paused && target.desired == 0 && target.pods == 0 && len(others) < 2 {
+		return &workload.Rollout{Desired: f.rollout.Desired}
 	}
-	r := &workload.Rollout{InFlight: true, Templates: []workload.Template{target}}
-	for _, s := range others {
-		r.Templates = append(r.Templates, s.asTemplate())
+	r := f.rollout
+	if r.Failure = target.failure; speaksOf(f.stalled, target.name) {
+		r.Failure = cmp.Or(f.stalled, target.failure)
 	}
-	return r
-}
-
-func (s *replicaSet) asTemplate() workload.Template {
-	return workload.Template{Hash: s.hash, Images: images(&s.template), Desired: s.desired, Available: s.available}
-}
-
-// sameTemplate compares templates as the Deployment controller does: but for
-// the hash that it adds itself.
-func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
-	a, b = a.DeepCopy(), b.DeepCopy()
-	delete(a.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-	delete(b.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-	return equality.Semantic.DeepEqual(a, b)
-}
-
-func images(t *corev1.PodTemplateSpec) map[string]string {
-	by := make(map[string]string, len(t.Spec.InitContainers)+len(t.Spec.Containers))
-	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
-		for _, c := range list {
-			by[c.Name] = c.Image
-		}
+	r.ImagesOnly = len(others) > 0 && differInImages(&target.template, &others[0].template)
+	for _, s := range slices.Insert(others, 0, target) {
+		r.Templates = append(r.Templates, workload.Template{
+			Hash: s.hash, Images: images(&s.template), Desired: s.desired, Available: s.available, Since: s.since})
 	}
-	return by
+	return &r
 }

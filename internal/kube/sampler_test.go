@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,6 +40,36 @@ func fleetOf(n int) (all []runtime.Object) {
 func rolling(n int, all []runtime.Object) []runtime.Object {
 	for _, o := range all[:n] {
 		o.(*appsv1.Deployment).Status = appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1}
+	}
+	return all
+}
+
+// databases returns n StatefulSets, the first few of them half-way.
+func databases(n, flying int) (all []runtime.Object) {
+	for i := range n {
+		s := database().(*appsv1.StatefulSet)
+		s.Name, s.UID = fmt.Sprintf("db-%04d", i), types.UID(fmt.Sprint("db-", i))
+		s.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": s.Name}}
+		if i < flying {
+			s.Status = appsv1.StatefulSetStatus{Replicas: 2, CurrentReplicas: 1, UpdatedReplicas: 1, CurrentRevision: "db-1", UpdateRevision: "db-2"}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// nodeAgents returns n DaemonSets, the first few of them half-way.
+func nodeAgents(n, flying int) (all []runtime.Object) {
+	for i := range n {
+		d := &appsv1.DaemonSet{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("agent-%04d", i), UID: types.UID(fmt.Sprint("agent-", i))},
+		}
+		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": d.Name}}
+		if i < flying {
+			d.Status = appsv1.DaemonSetStatus{DesiredNumberScheduled: 2, CurrentNumberScheduled: 2, UpdatedNumberScheduled: 1}
+		}
+		all = append(all, d)
 	}
 	return all
 }
@@ -182,10 +213,13 @@ func TestWhatFailsIsUnread(t *testing.T) {
 	}
 }
 
-// forbid refuses one path and answers the others.
-func forbid(path string) func(http.ResponseWriter, *http.Request, int) bool {
+// forbid refuses some paths, in whichever namespace, and answers the others. A
+// resource stands for its path.
+func forbid(paths ...string) func(http.ResponseWriter, *http.Request, int) bool {
 	return func(w http.ResponseWriter, r *http.Request, _ int) bool {
-		if r.URL.Path != path && !(path == replicaSets && strings.HasSuffix(r.URL.Path, "/replicasets")) {
+		if !slices.ContainsFunc(paths, func(p string) bool {
+			return r.URL.Path == p || path.Base(r.URL.Path) == path.Base(p)
+		}) {
 			return false
 		}
 		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
@@ -229,27 +263,33 @@ func TestWithoutScaledObjectsSamplesStay(t *testing.T) {
 	}
 }
 
-func TestWithoutReplicaSetsARolloutIsUnknown(t *testing.T) {
+func TestWithoutTemplatesARolloutIsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		flying int
-		want   string
+		all       []runtime.Object
+		flying    int
+		resource  string
+		want      string
+		haveScale bool
 	}{
-		"one":  {1, "replicasets of shop/web-0000: forbidden: no"},
-		"some": {3, "replicasets of shop/web-0000 and 2 more: forbidden: no"},
-		"many": {30, "replicasets: forbidden: no"},
+		"one":        {rolling(1, fleetOf(40)), 1, "replicasets", "replicasets of shop/web-0000: forbidden: no", true},
+		"some":       {rolling(3, fleetOf(40)), 3, "replicasets", "replicasets of shop/web-0000 and 2 more: forbidden: no", true},
+		"many":       {rolling(30, fleetOf(40)), 30, "replicasets", "replicasets: forbidden: no", true},
+		"agents":     {nodeAgents(40, 3), 3, "controllerrevisions", "controllerrevisions of shop/agent-0000 and 2 more: forbidden: no", false},
+		"all agents": {nodeAgents(40, 30), 30, "controllerrevisions", "controllerrevisions: forbidden: no", false},
+		"databases":  {databases(40, 3), 3, "controllerrevisions", "controllerrevisions of shop/db-0000 and 2 more: forbidden: no", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := serve(t, rolling(c.flying, fleetOf(40))...)
-			e.trouble = forbid(replicaSets)
+			e := serve(t, c.all...)
+			e.trouble = forbid(c.resource)
 			f := sample(t, e)
 			if !slices.Equal(f.Unread, []string{c.want}) {
 				t.Errorf("unread %q, want %q", f.Unread, c.want)
 			}
 			for i, s := range f.Samples {
-				unknown := s.Rollout == nil && s.Unknown == "replicasets are unread"
-				if unknown != (i < c.flying) || s.Scale == nil {
+				unknown := s.Rollout == nil && s.Unknown == c.resource+" are unread"
+				if unknown != (i < c.flying) || c.haveScale != (s.Scale != nil) {
 					t.Errorf("%s: %s", s.ID, show(s))
 				}
 			}
@@ -257,33 +297,59 @@ func TestWithoutReplicaSetsARolloutIsUnknown(t *testing.T) {
 	}
 }
 
-// ReplicaSets are asked for only while something is in flight: one by one, by
-// the labels of each Deployment, or all at once where those would be more
-// requests.
-func TestReplicaSetsAreAskedForWhereNeeded(t *testing.T) {
+// Templates are asked for only while something is in flight: one by one, by the
+// labels of each workload, or all at once where those would be more requests.
+// Whatever is at rest, of whichever kind, costs no request.
+func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ deployments, flying, selected, all int }{
-		{100, 0, 0, 0},
-		{100, 20, 20, 0},
-		{100, 21, 0, 1},
-		{1800, 40, 40, 0},
-		{1800, 41, 0, 1},
+	web := func(n, flying int) []runtime.Object { return append(rolling(flying, fleetOf(n)), databases(9, 0)...) }
+	db := func(n, flying int) []runtime.Object { return append(databases(n, flying), fleetOf(9)...) }
+	agent := func(n, flying int) []runtime.Object { return append(nodeAgents(n, flying), fleetOf(9)...) }
+	both := func(n, flying int) []runtime.Object {
+		return append(databases(n/2, flying/2), nodeAgents(n-n/2, flying-flying/2)...)
+	}
+	for _, c := range []struct {
+		of                               func(n, flying int) []runtime.Object
+		resource                         string
+		workloads, flying, selected, all int
+	}{
+		{web, "replicasets", 100, 0, 0, 0},
+		{web, "replicasets", 100, 20, 20, 0},
+		{web, "replicasets", 100, 21, 0, 1},
+		{web, "replicasets", 1800, 40, 40, 0},
+		{web, "replicasets", 1800, 41, 0, 1},
+		{db, "controllerrevisions", 100, 0, 0, 0},
+		{db, "controllerrevisions", 100, 1, 1, 0},
+		{db, "controllerrevisions", 100, 20, 20, 0},
+		{db, "controllerrevisions", 100, 21, 0, 1},
+		{agent, "controllerrevisions", 100, 1, 1, 0},
+		{both, "controllerrevisions", 100, 20, 20, 0},
+		{both, "controllerrevisions", 100, 21, 0, 1},
+		{both, "controllerrevisions", 1800, 40, 40, 0},
 	} {
-		e := serve(t, rolling(c.flying, fleetOf(c.deployments))...)
+		e := serve(t, c.of(c.workloads, c.flying)...)
 		if f := sample(t, e); len(f.Unread) > 0 {
 			t.Fatalf("unread %q", f.Unread)
 		}
-		selected, all := 0, 0
+		selected, all := map[string]bool{}, 0
 		for _, r := range e.seen {
-			switch {
-			case r.URL.Path == replicaSets:
+			switch r.URL.Path {
+			case "/apis/apps/v1/" + c.resource:
 				all++
-			case r.URL.Path == "/apis/apps/v1/namespaces/shop/replicasets" && r.URL.Query().Get("labelSelector") == fmt.Sprintf("app=%d", selected):
-				selected++
+			case "/apis/apps/v1/namespaces/shop/" + c.resource:
+				selected[r.URL.Query().Get("labelSelector")] = true
 			}
 		}
-		if selected != c.selected || all != c.all {
-			t.Errorf("%d of %d in flight: %d selected, %d of all; want %d, %d", c.flying, c.deployments, selected, all, c.selected, c.all)
+		if len(selected) != c.selected || all != c.all {
+			t.Errorf("%s, %d of %d in flight: %d selected, %d of all; want %d, %d", c.resource, c.flying, c.workloads, len(selected), all, c.selected, c.all)
+		}
+		// The cluster, three kinds of workload and two of autoscaler.
+		pages := 6
+		if c.workloads == 1800 {
+			pages += map[string]int{"replicasets": 3, "controllerrevisions": 2}[c.resource]
+		}
+		if want := pages + c.selected + c.all; len(e.seen) != want {
+			t.Errorf("%s, %d of %d in flight: %d requests, want %d", c.resource, c.flying, c.workloads, len(e.seen), want)
 		}
 	}
 }
@@ -401,7 +467,7 @@ func TestRequestsAreThoseOfTheRole(t *testing.T) {
 			}
 		}
 	}
-	e := serve(t, rolling(1, fleetOf(1))...)
+	e := serve(t, append(rolling(1, fleetOf(1)), nodeAgents(1, 1)...)...)
 	sample(t, e)
 	used := map[string]bool{}
 	for _, request := range e.asked() {

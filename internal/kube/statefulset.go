@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -8,25 +10,66 @@ import (
 
 // readStatefulSet reads a StatefulSet. Its revisions alone tell no rollout:
 // under OnDelete, and under a partition that no ordinal reaches, they differ
-// for as long as one likes while all pods are of one of them.
+// for as long as one likes while all pods are of one of them. One that went
+// back to the revision that it came from names no other, and is in flight no
+// more, though pods of the revision that it left are still being replaced.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
 	r := reading{sample: sampleOf(workload.StatefulSet, &s.ObjectMeta)}
 	if r.sample.Unknown = unobserved(&s.ObjectMeta, s.Status.ObservedGeneration); r.sample.Unknown != "" {
 		return r
 	}
 	r.sample.Scale = scaleOf(&s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{}
-	if at := s.Status; at.CurrentRevision != at.UpdateRevision {
+	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	at := s.Status
+	if at.CurrentRevision == at.UpdateRevision {
+		return r
+	}
+	pods := []share{
+		{at.UpdateRevision, at.UpdatedReplicas},
+		{at.CurrentRevision, at.CurrentReplicas},
 		// Pods of neither revision are left over from a rollout that another
 		// overtook, or are terminating.
-		neither := at.Replicas - at.CurrentReplicas - at.UpdatedReplicas
-		templates := 0
-		for _, pods := range []int32{at.CurrentReplicas, at.UpdatedReplicas, neither} {
-			if pods > 0 {
-				templates++
-			}
-		}
-		r.sample.Rollout.InFlight = templates > 1
+		{"", at.Replicas - at.CurrentReplicas - at.UpdatedReplicas},
 	}
+	if !mixed(pods) {
+		return r
+	}
+	r.sample.Rollout.InFlight = true
+	r.sample.Rollout.Halted = stands(s)
+	r.flight = &flight{uid: s.UID, selector: s.Spec.Selector, template: s.Spec.Template, rollout: *r.sample.Rollout,
+		// Pods that are asked for and not there yet are of no template.
+		pods: pods, unavailable: at.Replicas - at.AvailableReplicas}
 	return r
+}
+
+// mixed reports whether there are pods of more than one template.
+func mixed(all []share) bool {
+	templates := 0
+	for _, s := range all {
+		if s.pods > 0 {
+			templates++
+		}
+	}
+	return templates > 1
+}
+
+// stands says what keeps a StatefulSet between its revisions: a person who has
+// to delete pods, or the partition, once all that it lets through is there.
+func stands(s *appsv1.StatefulSet) string {
+	update := s.Spec.UpdateStrategy
+	switch {
+	case update.Type == appsv1.OnDeleteStatefulSetStrategyType:
+		return string(update.Type)
+	case update.RollingUpdate == nil || update.RollingUpdate.Partition == nil:
+		return ""
+	}
+	// A partition counts from the first pod, whatever its ordinal.
+	partition, replicas := *update.RollingUpdate.Partition, int32(1)
+	if s.Spec.Replicas != nil {
+		replicas = *s.Spec.Replicas
+	}
+	if partition <= 0 || s.Status.UpdatedReplicas < replicas-partition {
+		return ""
+	}
+	return fmt.Sprintf("partition %d", partition)
 }

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -10,68 +11,88 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Deployment that keeps its history has 11 ReplicaSets, so that one list of
-// all of them takes a page for some 45 Deployments.
-const deploymentsPerPage = pageSize / 11
+// A workload that keeps its history has 11 templates, so that one list of all
+// of them takes a page for some 45 workloads.
+const workloadsPerPage = pageSize / 11
 
-// fewDeployments are asked for one by one in any case: their answers are small.
-const fewDeployments = 20
+// fewWorkloads are asked for one by one in any case: their answers are small.
+const fewWorkloads = 20
 
-// templates lists the ReplicaSets of the Deployments in flight: each one's own,
-// or all at once where that takes fewer requests.
-func (l *look) templates(ctx context.Context, h *haul) error {
-	h.sets, h.lost = map[types.UID][]replicaSet{}, map[types.UID]bool{}
+// A history is what was found of the templates of workloads in flight.
+type history[T any] struct {
+	of map[types.UID][]T // by the workload that controls them
+	// lost are the workloads whose templates are unread.
+	lost map[types.UID]bool
+}
+
+// templates lists the templates of the workloads in flight, and asks for
+// nothing while none is.
+func (l *look) templates(ctx context.Context, h *haul) (err error) {
+	if h.sets, err = historyOf(ctx, l, replicaSets, h.workloads, workload.Deployment); err != nil {
+		return err
+	}
+	h.revisions, err = historyOf(ctx, l, controllerRevisions, h.workloads, workload.StatefulSet, workload.DaemonSet)
+	return err
+}
+
+// historyOf lists the templates of the workloads of some kinds that are in
+// flight: each one's own, or all at once where that takes fewer requests.
+func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *look, kept row[T], all []reading, kinds ...workload.Kind) (history[T], error) {
+	h := history[T]{of: map[types.UID][]T{}, lost: map[types.UID]bool{}}
 	wanted := map[types.UID]bool{}
 	var flying []reading
-	deployments := 0
-	for _, r := range h.workloads {
-		if r.sample.ID.Kind == workload.Deployment {
-			deployments++
+	workloads := 0
+	for _, r := range all {
+		if !slices.Contains(kinds, r.sample.ID.Kind) {
+			continue
 		}
-		if r.rolling != nil {
-			flying, wanted[r.rolling.uid] = append(flying, r), true
+		workloads++
+		if r.flight != nil {
+			flying, wanted[r.flight.uid] = append(flying, r), true
 		}
 	}
-	if len(flying) > max(fewDeployments, deployments/deploymentsPerPage) {
-		all, err := list(ctx, l.client, replicaSets, selection{}, func(s replicaSet) bool { return wanted[s.owner] })
+	if len(flying) > max(fewWorkloads, workloads/workloadsPerPage) {
+		found, err := list(ctx, l.client, kept, selection{}, func(t T) bool { return wanted[t.controller()] })
 		if err != nil {
 			h.lost = wanted
-			return l.unread(ctx, replicaSets.resource, err)
+			return h, l.unread(ctx, kept.resource, err)
 		}
-		for _, s := range all {
-			h.sets[s.owner] = append(h.sets[s.owner], s)
+		for _, t := range found {
+			h.of[t.controller()] = append(h.of[t.controller()], t)
 		}
-		return nil
+		return h, nil
 	}
 
 	var failure error
-	var of workload.ID // the Deployment whose ReplicaSets failed first
+	var of workload.ID // the workload whose templates failed first
 	for _, r := range flying {
-		own, err := l.templatesOf(ctx, r)
+		own, err := ownOf(ctx, l, kept, r)
 		if err != nil {
-			h.lost[r.rolling.uid] = true
+			h.lost[r.flight.uid] = true
 			if failure == nil {
 				failure, of = err, r.sample.ID
 			}
 			continue
 		}
-		h.sets[r.rolling.uid] = own
+		h.of[r.flight.uid] = own
 	}
 	if failure == nil {
-		return nil
+		return h, nil
 	}
-	what := replicaSets.resource + " of " + of.Short()
+	what := kept.resource + " of " + of.Short()
 	if more := len(h.lost) - 1; more > 0 {
 		what = fmt.Sprintf("%s and %d more", what, more)
 	}
-	return l.unread(ctx, what, failure)
+	return h, l.unread(ctx, what, failure)
 }
 
-func (l *look) templatesOf(ctx context.Context, r reading) ([]replicaSet, error) {
-	selector, err := metav1.LabelSelectorAsSelector(r.rolling.selector)
+// ownOf lists the templates of one workload. A selector may fit those of a
+// neighbour too.
+func ownOf[T interface{ controller() types.UID }](ctx context.Context, l *look, kept row[T], r reading) ([]T, error) {
+	selector, err := metav1.LabelSelectorAsSelector(r.flight.selector)
 	if err != nil {
 		return nil, err
 	}
 	of := selection{namespace: r.sample.ID.Namespace, labels: selector.String()}
-	return list(ctx, l.client, replicaSets, of, func(s replicaSet) bool { return s.owner == r.rolling.uid })
+	return list(ctx, l.client, kept, of, func(t T) bool { return t.controller() == r.flight.uid })
 }

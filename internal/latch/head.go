@@ -67,6 +67,9 @@ type Agreed struct {
 	// PolicySource is the policy file's content, so that a quiet tick reads
 	// nothing. Nil where there was no file.
 	PolicySource []byte `json:"policySource,omitzero"`
+	// Evidence is what the directory says keeps checkpoints inert, so that a
+	// quiet tick reads nothing.
+	Evidence checkpoint.Evidence `json:"evidence,omitzero"`
 	// Partly is true where not all that Tip holds was read and agreed, so that it
 	// is read again although the branch did not move.
 	Partly bool `json:"partly,omitzero"`

@@ -22,7 +22,7 @@ const rolloutHold = 3
 // the latch once it does.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
-	d := Decision{ID: s.ID, Policy: p.Name, From: entry(l.Declared)}
+	d := Decision{ID: s.ID, Policy: p.Name, From: entry(l.Declared), AcceptRisk: p.AcceptRisk}
 	if s.Scale != nil {
 		d.Count = s.Scale.Desired
 	}

@@ -33,6 +33,8 @@ type Decision struct {
 	// Capped is set where the accepted upper bound is below the need, while the
 	// live one is not.
 	Capped bool
+	// AcceptRisk is set where the policy does without evidence.
+	AcceptRisk bool
 	// Mismatch are live bounds that differ from the accepted ones; nil where
 	// they are the same or nobody asked.
 	Mismatch *Bounds
@@ -111,6 +113,9 @@ const (
 	ReasonBudget  Reason = "budget"  // the day's commits are spent
 	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
 	ReasonMany    Reason = "many"    // too many retire at once
+	// ReasonNoEvidence is that nothing is known to keep its checkpoint from
+	// acting on the live cluster.
+	ReasonNoEvidence Reason = "no-evidence"
 
 	ReasonUndriven Reason = "undriven"   // no autoscaler drives it
 	ReasonIgnored  Reason = "ignored"    // the policy ignores scale

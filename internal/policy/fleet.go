@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -179,6 +180,23 @@ func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 // Observe withholds every crossing: a site in mode observe writes nothing.
 func Observe(decisions []Decision) []Decision {
 	return withhold(decisions, Pending, ReasonObserve, "the site is in mode observe", func(Decision) bool { return true })
+}
+
+// Prove withholds the crossings of workloads whose checkpoint nothing is known
+// to keep inert: a count that git re-applies fights the autoscaler. A policy may
+// accept that. A retirement needs no evidence, since there is nothing that it
+// could act on.
+func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
+	kept := make([]Decision, len(decisions))
+	for i, d := range decisions {
+		_, covered := e.Covers(d.ID)
+		if writes := d.Crosses() || d.Verdict == Review; writes && d.To != nil && !covered && !d.AcceptRisk {
+			d.Verdict, d.Reason = Pending, ReasonNoEvidence
+			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does, acceptRisk of its policy does without"
+		}
+		kept[i] = d
+	}
+	return kept
 }
 
 // Afford withholds all crossings of a tick whose commit the budget does not

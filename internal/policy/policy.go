@@ -40,6 +40,9 @@ type Policy struct {
 	Scale, Bounds Mode
 	// Undriven lets the policy latch a workload that no autoscaler drives.
 	Undriven bool
+	// AcceptRisk lets a level be written although nothing is known to keep it
+	// from acting on the live cluster.
+	AcceptRisk bool
 }
 
 // Round is how a need becomes a level.

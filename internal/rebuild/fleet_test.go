@@ -72,8 +72,10 @@ const (
 // files is what the team keeps in git. No manifest states a count.
 func (f form) files() map[string]string {
 	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
+	evidence := checkpoint.Evidence{}
 	resources, components := slices.Clone(namespaces), []string{}
 	for i, namespace := range namespaces {
+		evidence[checkpoint.CoverAll(namespace, workload.Deployment)] = "the way that the cluster is filled by"
 		resources[i] += ".yaml"
 		files[plain+"/"+namespace+".yaml"] = namespaceManifest(namespace)
 		components = append(components, "../../"+checkpoint.Directory(site)+"/"+namespace)
@@ -88,6 +90,7 @@ func (f form) files() map[string]string {
 	}
 	files[plain+"/kustomization.yaml"] = kustomization(resources, nil)
 	files[overlay+"/kustomization.yaml"] = kustomization([]string{"../../" + plain}, components)
+	files[checkpoint.EvidencePath(site)] = string(evidence.Format())
 	return files
 }
 

@@ -80,7 +80,7 @@ func (d Document) rows(out io.Writer, columns int) error {
 		facts := strings.Join(row[:why], "\t")
 		lines := []string{row[why]}
 		if columns > 0 {
-			lines = fold(row[why], room)
+			lines = Fold(row[why], room)
 		}
 		for _, line := range lines {
 			fmt.Fprintf(t, "%s\t%s\n", facts, line)
@@ -94,8 +94,8 @@ func (d Document) rows(out io.Writer, columns int) error {
 // workloads leave little room on a narrow terminal.
 const narrowest = 24
 
-// fold breaks a text between words into lines of at most width.
-func fold(text string, width int) (lines []string) {
+// Fold breaks a text between words into lines of at most width.
+func Fold(text string, width int) (lines []string) {
 	width = max(width, narrowest)
 	line := ""
 	for _, word := range strings.Fields(text) {

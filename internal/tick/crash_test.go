@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\nguards: {retire: {after: 2h}}\n"
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\nguards: {retire: {after: 2h}}\n"
 
 // scene is a tick with something to publish, and what came before it.
 type scene struct {
@@ -154,7 +154,7 @@ var scenes = []scene{
 		w.scale("shop/web", 3)
 		w.scale("shop/api", 87)
 		w.ticks(2)
-		w.repository.Edit("review", w.now, map[string][]byte{"gitlatch.yaml": []byte(latching + "default: {surge: {review: true}}\n")})
+		w.repository.Edit("review", w.now, map[string][]byte{"gitlatch.yaml": []byte(strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, surge: {review: true}", 1))})
 		w.scale("shop/web", 3000)
 		w.scale("shop/api", 180)
 		w.ticks(1)
@@ -243,7 +243,7 @@ func TestRandomHistories(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
-			w := newWorld(map[string]string{"gitlatch.yaml": latching + "default: {hold: {down: 30m}}\n", "app.yaml": "kind: App\n"})
+			w := newWorld(map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, hold: {down: 30m}", 1), "app.yaml": "kind: App\n"})
 			w.host, w.propose = seed%3 > 0, seed%3 > 1
 			for range 150 {
 				w.happen(r)

@@ -27,8 +27,10 @@ func (p *pass) decide(context.Context) error {
 	if p.report.Observe = !p.set.Latch; p.report.Observe {
 		decisions = policy.Observe(decisions)
 	}
+	decisions = policy.Prove(p.head.Agreed.Evidence, decisions)
 	decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
 	p.report.Set, p.report.Latches, p.report.Decisions = p.set, p.latches.now, decisions
+	p.report.Evidence = p.head.Agreed.Evidence
 	return nil
 }
 

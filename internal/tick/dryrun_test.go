@@ -14,7 +14,7 @@ import (
 // on the state, not on the lease, which another may hold.
 func TestDryRunWritesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"})
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
 	id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	w.fleet[id] = workload.Sample{ID: id, Scale: &workload.Scale{Desired: 87, Ready: 87, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
 	if _, err := w.tick(); err != nil {

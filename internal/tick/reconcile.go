@@ -192,6 +192,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.git.tree = &tree
+	p.readEvidence(tree)
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
 		p.git.clean = false
@@ -210,6 +211,17 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	p.compare(tree, judged)
 	p.noticeStale()
 	return nil
+}
+
+// readEvidence takes what keeps checkpoints inert. While it is broken, what was
+// agreed before it holds.
+func (p *pass) readEvidence(tree checkpoint.Tree) {
+	if tree.Unproven != nil {
+		p.invalid(checkpoint.EvidencePath(p.Site), tree.Unproven)
+		p.git.clean = false
+		return
+	}
+	p.head.Agreed.Evidence = tree.Evidence
 }
 
 // closeIntent finds out what became of a push to the base that was about to be

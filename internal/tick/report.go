@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -31,6 +32,8 @@ type Report struct {
 	// workload.
 	Set     policy.Set
 	Latches map[workload.ID]latch.Latch
+	// Evidence is what git says keeps checkpoints inert.
+	Evidence checkpoint.Evidence
 
 	Decisions []policy.Decision // in the order of workload.Compare
 	Notices   []Notice          // what was found in git, and done about it

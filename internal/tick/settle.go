@@ -39,7 +39,8 @@ func (p *pass) second() bool { return p.report.Stop.Reason == policy.ReasonSecon
 func (p *pass) due() {
 	waits := false
 	for _, d := range p.report.Decisions {
-		waits = waits || d.Crosses() && !p.published(d) || d.Verdict == policy.Pending && d.Reason == policy.ReasonBudget
+		withheld := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+		waits = waits || d.Crosses() && !p.published(d) || withheld
 	}
 	switch {
 	case !waits:

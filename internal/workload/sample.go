@@ -75,8 +75,9 @@ type Rollout struct {
 	Desired int32
 	// Templates are the pod templates that have or ask for pods, after the
 	// target, which comes first even while it has none; until its pods are
-	// asked for its Hash may be "". Empty where no rollout is in flight, or
-	// where only InFlight is known.
+	// asked for its Hash may be "", as is that of one of the others where it is
+	// not known which it is. Empty where no rollout is in flight, or where only
+	// InFlight is known.
 	Templates []Template
 	// ImagesOnly is true where the target and Templates[1] differ in the images
 	// of containers and in nothing else; false where that is not known.
@@ -94,7 +95,7 @@ type Rollout struct {
 // Template is one pod template of a rollout in flight.
 type Template struct {
 	Hash      string            // pod-template-hash or controller revision
-	Images    map[string]string // by container, init containers among them
+	Images    map[string]string // by container, init containers among them; nil is unknown
 	Desired   int32             // pods asked for
 	Available int32             // pods available; at least so many, where only that is known
 	// Since is when the cluster first saw the template; zero where that is not

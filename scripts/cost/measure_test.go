@@ -188,7 +188,7 @@ const (
 	onCodeCommit host = "codecommit"
 )
 
-const policyFile = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"
+const policyFile = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 
 func measure(t *testing.T, s *stands, name string, on host, trace *traces.Trace) *measured {
 	t.Helper()

@@ -52,6 +52,7 @@ func New(t *traces.Trace) *Endpoint {
 		"apps/v1/statefulsets":                    {apps.WithKind("StatefulSet"), statefulSets, true},
 		"apps/v1/daemonsets":                      {apps.WithKind("DaemonSet"), daemonSets, true},
 		"apps/v1/replicasets":                     {apps.WithKind("ReplicaSet"), replicaSets, true},
+		"apps/v1/controllerrevisions":             {apps.WithKind("ControllerRevision"), controllerRevisions, true},
 		"autoscaling/v2/horizontalpodautoscalers": {scaling.WithKind("HorizontalPodAutoscaler"), autoscalers, true},
 		"keda.sh/v1alpha1/scaledobjects":          {scaledObjectKind, scaledObjects, false},
 	}}
@@ -148,6 +149,8 @@ func (l list) wrap(m metav1.ListMeta, items []runtime.Object) runtime.Object {
 		all = &appsv1.DaemonSetList{ListMeta: m, Items: []appsv1.DaemonSet{}}
 	case "ReplicaSet":
 		all = &appsv1.ReplicaSetList{ListMeta: m, Items: []appsv1.ReplicaSet{}}
+	case "ControllerRevision":
+		all = &appsv1.ControllerRevisionList{ListMeta: m, Items: []appsv1.ControllerRevision{}}
 	case "HorizontalPodAutoscaler":
 		all = &autoscalingv2.HorizontalPodAutoscalerList{ListMeta: m, Items: []autoscalingv2.HorizontalPodAutoscaler{}}
 	default:

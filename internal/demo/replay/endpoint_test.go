@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -35,12 +36,14 @@ func small() *traces.Trace {
 	from := func(at time.Duration, s traces.State) traces.Change { return traces.Change{At: at, State: s} }
 	unobserved := traces.State{Desired: 20, Ready: 20, Updated: 20, Revision: 2, Note: traces.Unobserved}
 	return &traces.Trace{
-		Length:    time.Hour,
-		Workloads: []traces.Workload{deployment("api", workload.DrivenByHPA), deployment("cart", workload.DrivenByNothing), deployment("export", workload.DrivenByKEDA)},
+		Length: time.Hour,
+		Workloads: []traces.Workload{deployment("api", workload.DrivenByHPA), deployment("cart", workload.DrivenByNothing), deployment("export", workload.DrivenByKEDA),
+			{ID: workload.ID{Namespace: "shop", Kind: workload.DaemonSet, Name: "agent"}}},
 		Changes: [][]traces.Change{
 			{from(0, calm(10, 10)), from(time.Minute, calm(20, 10)), from(2*time.Minute, calm(20, 20)), from(3*time.Minute, unobserved)},
 			{from(0, calm(4, 4)), from(time.Minute, traces.State{Desired: 4, Ready: 4, Updated: 1, Old: 4, Revision: 2})},
 			{from(0, calm(3, 3)), from(time.Minute, calm(0, 0))},
+			{from(0, calm(6, 6)), from(time.Minute, traces.State{Desired: 6, Ready: 6, Updated: 2, Old: 4, Revision: 2})},
 		},
 	}
 }
@@ -107,6 +110,16 @@ func TestServesTheInstantThatWasSought(t *testing.T) {
 			}
 			if len(sets.Items) != 2 || *sets.Items[0].Spec.Replicas != 1 || *sets.Items[1].Spec.Replicas != 4 || sets.Items[0].OwnerReferences[0].UID != cart.UID {
 				t.Errorf("cart's replica sets are %+v, want 1 new and 4 old pods", sets.Items)
+			}
+
+			var revisions appsv1.ControllerRevisionList
+			if err := client(appsv1.SchemeGroupVersion).Get().Resource("controllerrevisions").Namespace("shop").
+				Param("labelSelector", "app.kubernetes.io/name=agent").Do(ctx).Into(&revisions); err != nil {
+				t.Fatal(err)
+			}
+			if r := revisions.Items; len(r) != 2 || r[1].Revision != 2 || r[1].OwnerReferences[0].Kind != "DaemonSet" ||
+				!bytes.Contains(r[1].Data.Raw, []byte("shop/agent:v2")) || r[1].Labels[appsv1.ControllerRevisionHashLabelKey] == "" {
+				t.Errorf("agent's revisions are %+v, want two, each a patch with its template", r)
 			}
 
 			var scalers autoscalingv2.HorizontalPodAutoscalerList
@@ -190,7 +203,7 @@ func TestRefusesWhatItDoesNotServe(t *testing.T) {
 	t.Parallel()
 	_, client := serve(t, runtime.ContentTypeJSON)
 	ctx := context.Background()
-	if err := client(appsv1.SchemeGroupVersion).Get().Resource("controllerrevisions").Do(ctx).Error(); !apierrors.IsNotFound(err) {
+	if err := client(appsv1.SchemeGroupVersion).Get().Resource("pods").Do(ctx).Error(); !apierrors.IsNotFound(err) {
 		t.Errorf("an unknown resource gave %v, want not found", err)
 	}
 	if err := client(appsv1.SchemeGroupVersion).Delete().Resource("deployments").Do(ctx).Error(); apierrors.ReasonForError(err) != metav1.StatusReasonMethodNotAllowed {

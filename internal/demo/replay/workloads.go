@@ -2,6 +2,7 @@ package replay
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -106,6 +107,44 @@ func replicaSet(id workload.ID, revision int, replicas, ready int32) *appsv1.Rep
 	rs.Spec.Template.Labels = labels
 	rs.Status = appsv1.ReplicaSetStatus{ObservedGeneration: 1, Replicas: replicas, ReadyReplicas: ready, AvailableReplicas: ready}
 	return rs
+}
+
+// controllerRevisions are, of each StatefulSet and DaemonSet, those of the
+// template asked for and of the one before.
+func controllerRevisions(t *traces.Trace, at time.Duration) []runtime.Object {
+	var all []runtime.Object
+	for i, w := range t.Workloads {
+		if w.ID.Kind == workload.Deployment {
+			continue
+		}
+		newest := t.At(i, at).Revision
+		for r := max(1, newest-1); r <= newest; r++ {
+			all = append(all, controllerRevision(w.ID, r))
+		}
+	}
+	return all
+}
+
+// controllerRevision keeps a template as its controllers do: as a patch.
+func controllerRevision(id workload.ID, revision int) *appsv1.ControllerRevision {
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"template": template(id, revision)}})
+	if err != nil {
+		panic(err) // a template of this package
+	}
+	o, _ := id.Kind.Object()
+	labels := labelsOf(id)
+	labels[appsv1.ControllerRevisionHashLabelKey] = hash(id, revision)
+	name := id.Name + "-" + hash(id, revision)
+	return &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: id.Namespace, Name: name, UID: uid(id.String() + name), Labels: labels,
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "apps/v1", Kind: o.Kind, Name: id.Name, UID: uid(id.String()), Controller: new(true),
+			}},
+		},
+		Data:     runtime.RawExtension{Raw: patch},
+		Revision: int64(revision),
+	}
 }
 
 func statefulSets(t *traces.Trace, at time.Duration) []runtime.Object {

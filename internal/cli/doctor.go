@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A checkup is what doctor was asked for.
+type checkup struct {
+	flags
+	paths         []string
+	output        string
+	write, dryRun bool
+}
+
+func newDoctor(env Env) *cobra.Command {
+	var d checkup
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what keeps checkpoints inert, what a rebuild would give, and what is in the way",
+		Long: `Looks at what runs, at what git declares and builds, and at the objects by which
+the cluster applies git, and says of each workload what keeps its checkpoint from
+acting on the live cluster, and what a rebuild would start it at.
+
+It builds the folders that Flux Kustomizations and Argo CD Applications of the
+cluster name, where the repository has them, and those of --path, in memory;
+nothing is fetched, and no state is read or written. The rights in the cluster that
+it takes are in infra/rbac/doctor.
+
+It exits with 0 where there is nothing to mend, with 1 where there is, and with 2
+where it could not look.`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error { return trouble(d.run(c.Context(), env)) },
+	}
+	c.SetContext(context.Background())
+	d.register(c)
+	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
+	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
+	c.Flags().StringVarP(&d.output, "output", "o", "table", "table or json")
+	return c
+}
+
+func (d *checkup) run(ctx context.Context, env Env) (err error) {
+	print, ok := doctorOutputs[d.output]
+	if !ok {
+		return fmt.Errorf("--output: must be table or json, got %q", d.output)
+	}
+	c, err := d.config()
+	if err != nil {
+		return err
+	}
+	if c.Cluster.EKS != (config.EKS{}) {
+		c.Cluster = config.Cluster{} // a person looks by their own rights
+	}
+	r, _, err := openRepository(ctx, opener(env, c, true))
+	if err != nil {
+		return err
+	}
+	defer closed(&err, site.Parts{Repository: r})
+	seen, tip, err := d.look(ctx, env, c, r)
+	if err != nil {
+		return err
+	}
+	report := doctor.Examine(seen)
+	columns, _ := chart.Terminal(env.Out)
+	if err := print(env.Out, report, max(columns, narrow), seen.Tree.Evidence); err != nil {
+		return err
+	}
+	if d.write {
+		err = d.record(ctx, env, r, tip, report, seen)
+	}
+	if err == nil && len(report.Findings)+len(report.Unread) > 0 {
+		err = &exit{status: 1}
+	}
+	return err
+}
+
+// look reads all that is examined, and the commit that it was read at.
+func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Repository) (seen doctor.Case, tip string, err error) {
+	found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Cluster.Kubeconfig, Context: c.Cluster.Context})
+	if err != nil {
+		return seen, "", chooseCluster(c, err)
+	}
+	sampler, err := kube.New(found, kube.Options{Site: c.Site, Clock: env.Clock})
+	if err != nil {
+		return seen, "", err
+	}
+	objects, err := kube.NewObjects(found)
+	if err != nil {
+		return seen, "", err
+	}
+	seen.Site = c.Site
+	if seen.Fleet, err = sampler.Sample(ctx); err != nil {
+		return seen, "", err
+	}
+	seen.Cluster = doctor.ReadCluster(ctx, objects)
+	if tip, seen.Set, seen.Tree, err = readSite(ctx, c, r); err != nil {
+		return seen, "", err
+	}
+	builds := seen.Cluster.Builds()
+	for _, dir := range d.paths {
+		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
+	}
+	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, builds)
+	return seen, tip, err
+}
+
+// record commits the evidence, where it is not what git has.
+func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip string, found doctor.Report, seen doctor.Case) error {
+	path, before := checkpoint.EvidencePath(found.Site), seen.Tree.Evidence
+	switch {
+	case len(found.Unread) > 0:
+		return errors.New("--write: not all could be read, so that what is not seen might be taken away; nothing is written")
+	case seen.Tree.Unproven != nil:
+		return fmt.Errorf("--write: %w; mend or remove it first", seen.Tree.Unproven)
+	case string(before.Format()) == string(found.Evidence.Format()):
+		fmt.Fprintf(env.Err, "%s says so already\n", path)
+		return nil
+	case d.dryRun:
+		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
+		return err
+	}
+	id, err := r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: found.Evidence.Format()}, Message: evidenceMessage(found, before), When: env.Clock()})
+	if errors.Is(err, repo.ErrMoved) {
+		return errors.New("--write: another moved the branch meanwhile; run doctor again")
+	}
+	if err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
+	fmt.Fprintf(env.Err, "commit %s: %s\n", id, path)
+	return nil
+}
+
+func evidenceMessage(r doctor.Report, before checkpoint.Evidence) string {
+	var lines []string
+	for covered, what := range r.Evidence {
+		if before[covered] != what {
+			lines = append(lines, covered+": "+what)
+		}
+	}
+	for covered := range before {
+		if _, kept := r.Evidence[covered]; !kept {
+			lines = append(lines, covered+": no longer")
+		}
+	}
+	slices.Sort(lines)
+	return fmt.Sprintf("doctor(%s): what keeps checkpoints inert\n\n%s\n\nGitlatch-Site: %s\n", r.Site, strings.Join(lines, "\n"), r.Site)
+}
+
+// uncovered are the workloads of which something was found that git does not
+// say.
+func uncovered(r doctor.Report, said checkpoint.Evidence) (ids []workload.ID) {
+	for _, w := range r.Workloads {
+		if _, ok := said.Covers(w.ID); w.Inert != "" && !ok {
+			ids = append(ids, w.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// narrow is the width that what doctor says is folded to where there is no
+// wider terminal.
+const narrow = 80
+
+// doctorOutputs write a report, beside what inert.yaml says.
+var doctorOutputs = map[string]func(out io.Writer, r doctor.Report, columns int, said checkpoint.Evidence) error{
+	"table": doctorTable,
+	"json":  doctorJSON,
+}
+
+func doctorTable(out io.Writer, r doctor.Report, columns int, said checkpoint.Evidence) error {
+	var b strings.Builder
+	if len(r.Workloads) > 0 {
+		doctorRows(&b, r, columns)
+	} else {
+		fmt.Fprintf(&b, "site %s: nothing runs that its policy latches, and git declares nothing\n", r.Site)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "\n%s: %s\n  %s\n", f.Subject, f.Trap, strings.Join(report.Fold(f.Text, columns-2), "\n  "))
+	}
+	for _, unread := range r.Unread {
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(report.Fold("not read: "+unread, columns), "\n  "))
+	}
+	if n := len(uncovered(r, said)); n > 0 {
+		missing := fmt.Sprintf("%s says nothing of %s above: doctor --write commits it", checkpoint.EvidencePath(r.Site), count(n, "workload"))
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(report.Fold(missing, columns), "\n"))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// doctorRows is a line a workload; what keeps it inert is folded below itself.
+func doctorRows(out io.Writer, r doctor.Report, columns int) {
+	rows := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "REBUILT AT", "INERT BY"}}
+	for _, w := range r.Workloads {
+		inert := w.Inert
+		if inert == "" {
+			inert = "nothing that is known"
+		}
+		if w.Returns != "" {
+			inert += "; a rollout returns to " + w.Returns
+		}
+		rows = append(rows, []string{shortName(w.ID), known(w.Live), known(w.Level), known(w.Start), inert})
+	}
+	last := len(rows[0]) - 1
+	room := columns
+	for c := range last {
+		widest := 0
+		for _, row := range rows {
+			widest = max(widest, len(row[c]))
+		}
+		room -= widest + 2
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		facts := strings.Join(row[:last], "\t")
+		for _, line := range report.Fold(row[last], room) {
+			fmt.Fprintf(t, "%s\t%s\n", facts, line)
+			facts = strings.Repeat("\t", last-1)
+		}
+	}
+	_ = t.Flush() // into memory
+}
+
+// shortName is a workload as people call it; only what is no Deployment says its
+// kind.
+func shortName(id workload.ID) string {
+	if id.Kind == workload.Deployment {
+		return id.Short()
+	}
+	return id.String()
+}
+
+// known is a count, and a dash where there is none.
+func known(n int32) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// A doctorDocument is a report for machines. Fields are added and never changed.
+type doctorDocument struct {
+	APIVersion string              `json:"apiVersion"`
+	Kind       string              `json:"kind"`
+	Site       string              `json:"site"`
+	Workloads  []doctorWorkload    `json:"workloads"`
+	Findings   []doctorFinding     `json:"findings"`
+	Unread     []string            `json:"unread"`
+	Evidence   checkpoint.Evidence `json:"evidence"` // as inert.yaml should say it
+}
+
+type doctorWorkload struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Live      int32  `json:"live,omitzero"`
+	Declared  int32  `json:"declared,omitzero"`
+	RebuiltAt int32  `json:"rebuiltAt,omitzero"`
+	RebuiltBy string `json:"rebuiltBy,omitzero"`
+	InertBy   string `json:"inertBy,omitzero"`
+	Evident   bool   `json:"evident"` // inert.yaml covers it
+	Returns   string `json:"returns,omitzero"`
+}
+
+type doctorFinding struct {
+	Trap    string `json:"trap"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+}
+
+func doctorJSON(out io.Writer, r doctor.Report, _ int, said checkpoint.Evidence) error {
+	d := doctorDocument{APIVersion: "gitlatch.dev/v1alpha1", Kind: "DoctorReport", Site: r.Site, Evidence: r.Evidence,
+		Workloads: []doctorWorkload{}, Findings: []doctorFinding{}, Unread: append([]string{}, r.Unread...)}
+	for _, w := range r.Workloads {
+		_, evident := said.Covers(w.ID)
+		d.Workloads = append(d.Workloads, doctorWorkload{w.ID.Namespace, string(w.ID.Kind), w.ID.Name, w.Live, w.Level, w.Start, w.By, w.Inert, evident, w.Returns})
+	}
+	for _, f := range r.Findings {
+		d.Findings = append(d.Findings, doctorFinding{string(f.Trap), f.Subject, f.Text})
+	}
+	lines := json.NewEncoder(out)
+	lines.SetIndent("", "  ")
+	lines.SetEscapeHTML(false)
+	return lines.Encode(d)
+}

@@ -1,0 +1,171 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The cluster applies an overlay of shop by Flux, and nothing of pay.
+const (
+	kustomizations = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: KustomizationList
+items:
+- metadata: {name: shop, namespace: flux-system}
+  spec:
+    path: ./clusters/prod-eu/shop
+    ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]
+`
+	overlay   = "resources: [../../../apps/shop]\ncomponents: [../../../checkpoints/prod-eu/shop]\n"
+	manifests = `resources: [all.yaml]
+`
+)
+
+func manifestsOf(namespace string, names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + ", namespace: " + namespace + "}\nspec: {selector: {}}\n---\n")
+	}
+	return b.String()
+}
+
+// tended is a settled world whose shop is applied as it should be; pay is not
+// latched.
+func tended(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	delete(w.api.workloads, "pay/statefulset/ledger")
+	w.api.objects = map[string]string{"kustomizations": kustomizations}
+	for range 3 {
+		if got := w.tick(); got.status != 0 {
+			t.Fatalf("tick: %+v", got)
+		}
+	}
+	w.origin.Push(t, "main", map[string]string{
+		"clusters/prod-eu/shop/kustomization.yaml": overlay,
+		"apps/shop/kustomization.yaml":             manifests,
+		"apps/shop/all.yaml":                       manifestsOf("shop", "api", "cart", "web"),
+	}, "overlay of shop")
+	return w
+}
+
+func TestDoctorIsContentWithWhatIsAsItShouldBe(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	before := w.hash(t)
+	got := w.run("doctor")
+	if got.status != 0 || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "doctor-good.txt", got.out)
+	if w.hash(t) != before {
+		t.Error("it wrote")
+	}
+}
+
+func TestDoctorSaysWhatToMend(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "kind: Deployment}", "kind: Deployment, name: web}", 1)
+	w.api.objects["resourcequotas"] = "kind: ResourceQuotaList\nitems: [{metadata: {name: small, namespace: shop}, spec: {hard: {pods: \"100\"}}}]\n"
+	got := w.run("doctor")
+	if got.status != 1 || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "doctor-findings.txt", got.out)
+	for line := range strings.Lines(got.out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	asJSON := w.run("doctor", "-o", "json")
+	if asJSON.status != 1 || !json.Valid([]byte(asJSON.out)) {
+		t.Errorf("%+v", asJSON)
+	}
+	golden(t, "doctor-findings.json", asJSON.out)
+}
+
+func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
+	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 180, 180
+	w.tick()
+	if got := w.tick("-o", "json"); !strings.Contains(got.out, `"reason": "no-evidence"`) || strings.Contains(got.out, `"subject"`) {
+		t.Fatalf("it is not withheld: %+v", got)
+	}
+	tip := w.origin.Tip("main")
+	// batch runs in shop too, and nothing applies it: no line covers all of shop.
+	if got := w.run("doctor", "--write", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip ||
+		!strings.Contains(got.err, "would commit checkpoints/prod-eu/inert.yaml:") ||
+		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
+		t.Errorf("dry run: %+v", got)
+	}
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/inert.yaml") {
+		t.Errorf("write: %+v", got)
+	}
+	tip = w.origin.Tip("main")
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.out, "says nothing of") {
+		t.Errorf("again: %+v", got)
+	}
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
+		t.Errorf("the tick after: %+v", got)
+	}
+	// The rule goes: the line goes with the next --write, and all is withheld.
+	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "/spec/replicas", "/spec/paused", 1)
+	if got := w.run("doctor", "--write"); got.status != 1 || w.origin.Tip("main") == tip {
+		t.Errorf("without the rule: %+v", got)
+	}
+	if got := w.files(t)["checkpoints/prod-eu/inert.yaml"]; !strings.HasSuffix(got, "evidence: {}\n") {
+		t.Errorf("inert.yaml says\n%s", got)
+	}
+}
+
+func TestDoctorTellsTroubleFromFindings(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"a wrong output":   {[]string{"-o", "yaml"}, "--output: must be table or json"},
+		"no such folder":   {[]string{"--path", "clusters/none"}, "--path clusters/none: the branch has no such folder"},
+		"no such context":  {[]string{"--context", "green"}, `no context "green"`},
+		"an argument":      {[]string{"shop"}, "wants no arguments"},
+		"no configuration": {[]string{"--repository", w.path("none")}, "none"},
+	} {
+		got := w.run(append([]string{"doctor"}, c.args...)...)
+		if name == "an argument" {
+			if got.status == 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+		} else if got.status != 2 || !strings.Contains(got.err, c.says) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	w.api.refuse["applications"] = http.StatusForbidden
+	got := w.run("doctor", "--write")
+	if got.status != 2 || !strings.Contains(got.out, "not read: applications.argoproj.io: forbidden") || !strings.Contains(got.err, "nothing is written") {
+		t.Errorf("a kind that may not be read: %+v", got)
+	}
+	if got = w.run("doctor"); got.status != 1 {
+		t.Errorf("a kind that may not be read: %+v", got)
+	}
+	w.api.Close()
+	if got = w.run("doctor"); got.status != 2 || !strings.Contains(got.err, "reach the API server") {
+		t.Errorf("no server: %+v", got)
+	}
+}
+
+// files are those at the branch.
+func (w *world) files(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for name := range strings.Lines(w.origin.Git(t, "ls-tree", "-r", "--name-only", "main")) {
+		name = strings.TrimSpace(name)
+		files[name] = w.origin.Show(t, "main", name)
+	}
+	return files
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func newInit(env Env) *cobra.Command {
+	var f flags
+	var dryRun bool
+	c := &cobra.Command{
+		Use:   "init",
+		Short: "Commit what a new site begins with: a policy that observes, and empty Components",
+		Long: `Looks at the cluster once and commits what a site begins with: its site.yaml, a
+policy file that observes, explains each field and shows every default, and for
+each namespace with workloads that the policy latches a Component that changes
+nothing yet, so that builds can include it.
+
+What is there already stays as it is: run again, it adds what has come to lack.`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error { return f.init(c.Context(), env, dryRun) },
+	}
+	c.SetContext(context.Background())
+	f.register(c)
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the files, and commit nothing")
+	return c
+}
+
+func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
+	o, err := f.open(env, true)
+	if err != nil {
+		return err
+	}
+	defer closed(&err, o)
+	fleet, err := o.parts.Sampler.Sample(ctx)
+	if err != nil {
+		return err
+	}
+	tip, set, tree, err := readSite(ctx, o.config, o.parts.Repository)
+	if err != nil {
+		return err
+	}
+	namespaces := latchable(set, fleet)
+	files := checkpoint.Begin(tree, checkpoint.Site{Name: o.config.Site}, namespaces)
+	policyFile := o.config.Repository.PolicyFile
+	objects, err := o.parts.Repository.Read(ctx, tip, nil, policyFile)
+	if err != nil {
+		return err
+	}
+	if objects[policyFile].ID == "" {
+		files[policyFile] = config.ExamplePolicy(o.config.Period)
+	}
+	for _, unread := range fleet.Unread {
+		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)
+	}
+	switch {
+	case len(files) == 0:
+		_, err = fmt.Fprintf(env.Out, "site %s has all that it begins with: nothing to do\n", o.config.Site)
+		return err
+	case dryRun:
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			fmt.Fprintf(env.Out, "--- %s\n%s", name, files[name])
+		}
+		return nil
+	}
+	id, err := o.parts.Repository.Commit(ctx, repo.Commit{Parent: tip, Files: files, Message: beginning(o.config.Site, files), When: env.Clock()})
+	if errors.Is(err, repo.ErrMoved) {
+		return errors.New("init: another moved the branch meanwhile; run it again")
+	}
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	_, err = fmt.Fprint(env.Out, f.next(id, o.config, files, namespaces))
+	return err
+}
+
+// latchable are the namespaces with workloads that a policy latches.
+func latchable(set policy.Set, fleet workload.Fleet) []string {
+	found := map[string]bool{}
+	for _, s := range fleet.Samples {
+		if _, _, latched := set.Choose(s); latched && checkpoint.Fits(s.ID) == nil {
+			found[s.ID.Namespace] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func beginning(site string, files map[string][]byte) string {
+	return fmt.Sprintf("init(%s): what the site begins with\n\n%s\n\nGitlatch-Site: %s\n",
+		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
+}
+
+// next says what was committed and what to do then.
+func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "commit %s\n", id)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(&b, "  %s\n", name)
+	}
+	flag := "--config " + f.file
+	if f.file == "" {
+		flag = "--repository " + f.repository
+	}
+	fmt.Fprintf(&b, "\nNothing is written of what runs until %s says mode: latch. Until then:\n\n", c.Repository.PolicyFile)
+	fmt.Fprintf(&b, "  gitlatch tick %s\n      every %s: says what it would do\n", flag, policy.Span(c.Period))
+	if len(namespaces) > 0 {
+		fmt.Fprintf(&b, "  components: [../%s]\n      in the overlay of each namespace, as its own folder leads there\n",
+			path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+	}
+	fmt.Fprintf(&b, "  gitlatch doctor %s\n      says what would let a checkpoint act on the live cluster\n", flag)
+	return b.String()
+}

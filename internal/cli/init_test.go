@@ -1,0 +1,85 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// bare is a world whose repository knows nothing of gitlatch.
+func bare(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.origin = gitserver.NewOrigin(t, w.path("bare.git"), map[string]string{"apps/web.yaml": "kind: Deployment\n"})
+	w.configure(t, w.origin.Dir)
+	return w
+}
+
+func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
+	t.Parallel()
+	w := bare(t)
+	tip := w.origin.Tip("main")
+	if got := w.run("init", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "--- gitlatch.yaml\n") ||
+		!strings.Contains(got.out, "mode: observe\n") || strings.Contains(got.out, "prod-eu/kube-system") {
+		t.Errorf("dry run: %+v", got)
+	}
+	got := w.run("init")
+	if got.status != 0 || w.origin.Tip("main") == tip {
+		t.Fatalf("%+v", got)
+	}
+	golden(t, "init.txt", strings.NewReplacer(w.origin.Tip("main"), "<commit>", w.dir, "<dir>").Replace(got.out))
+
+	// A second run, and a person's policy.
+	tip = w.origin.Tip("main")
+	if got := w.run("init"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {
+		t.Errorf("again: %+v", got)
+	}
+
+	// What it wrote builds, and a tick runs on it without a word.
+	files := map[string][]byte{"live/kustomization.yaml": []byte("resources: [web.yaml]\ncomponents: [../checkpoints/prod-eu/shop, ../checkpoints/prod-eu/pay]\n"),
+		"live/web.yaml": []byte(manifestsOf("shop", "web"))}
+	for name, text := range w.files(t) {
+		files[name] = []byte(text)
+	}
+	objects, err := gitops.Render(files, "live")
+	if err != nil || len(objects) != 1 || objects[0].Replicas != nil {
+		t.Errorf("built %+v, %v", objects, err)
+	}
+	for range 3 {
+		if got := w.tick(); got.status != 0 || !strings.HasSuffix(got.out, "mode is observe: nothing is written to git\n") || strings.Contains(got.out, "stale") {
+			t.Errorf("tick: %+v", got)
+		}
+	}
+	if w.origin.Tip("main") != tip {
+		t.Error("a site that observes was written")
+	}
+	policy := w.files(t)["gitlatch.yaml"]
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(policy, "mode: observe", "mode: latch\ndefault: {acceptRisk: true}", 1)}, "latch")
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "\ncommit ") {
+		t.Errorf("tick in mode latch: %+v", got)
+	}
+}
+
+func TestInitWritesNothingOver(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	before := w.files(t)
+	if got := w.run("init"); got.status != 0 || !strings.Contains(got.out, "nothing to do") {
+		t.Errorf("%+v", got)
+	}
+	w.api.workloads["late/deployment/web"] = &pods{desired: 3, ready: 3, least: 2, most: 9}
+	if got := w.run("init"); got.status != 0 || !strings.Contains(got.out, "checkpoints/prod-eu/late/kustomization.yaml") {
+		t.Errorf("a namespace that came later: %+v", got)
+	}
+	after := w.files(t)
+	for name, text := range before {
+		if after[name] != text {
+			t.Errorf("%s was written over", name)
+		}
+	}
+	if len(after) != len(before)+1 {
+		t.Errorf("%d files, and %d before", len(after), len(before))
+	}
+}

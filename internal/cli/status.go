@@ -1,0 +1,40 @@
+package cli
+
+import "errors"
+
+// An exit is an error with an exit status of its own. Without a cause there is
+// nothing more to say than the command said already.
+type exit struct {
+	status int
+	cause  error
+}
+
+// Error is the cause's.
+func (e *exit) Error() string {
+	if e.cause == nil {
+		return ""
+	}
+	return e.cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *exit) Unwrap() error { return e.cause }
+
+// trouble gives an error the status of a command that tells findings, 1, from
+// not having been able to look.
+func trouble(err error) error {
+	var e *exit
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	return &exit{status: 2, cause: err}
+}
+
+// statusOf returns the exit status of an error, and whether it is to be said.
+func statusOf(err error) (status int, say bool) {
+	var e *exit
+	if errors.As(err, &e) {
+		return e.status, e.cause != nil
+	}
+	return 1, true
+}

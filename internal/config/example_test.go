@@ -1,0 +1,60 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
+	t.Parallel()
+	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
+		example := string(ExamplePolicy(period))
+		set, err := ParsePolicy("gitlatch.yaml", []byte(example), period)
+		if err != nil || !reflect.DeepEqual(set, DefaultPolicy(period)) {
+			t.Errorf("as it stands it is %+v, %v", set, err)
+		}
+
+		bare := regexp.MustCompile(`(?m)^##.*\n`).ReplaceAllString(example, "")
+		bare = regexp.MustCompile(`(?m)^# `).ReplaceAllString(bare, "")
+		if set, err = ParsePolicy("gitlatch.yaml", []byte(bare), period); err != nil {
+			t.Fatalf("%v in\n%s", err, bare)
+		}
+		if len(set.Rules) != 1 {
+			t.Fatalf("its policies are %+v", set.Rules)
+		}
+		rule := set.Rules[0]
+		rule.Policy.Name = defaultName
+		set.Rules = nil
+		if !reflect.DeepEqual(rule.Policy, DefaultPolicy(period).Default) || !reflect.DeepEqual(set, DefaultPolicy(period)) {
+			t.Errorf("without its marks it says otherwise:\n%+v\n%+v", rule.Policy, set)
+		}
+	}
+}
+
+func TestTheExampleExplainsEachField(t *testing.T) {
+	t.Parallel()
+	example := string(ExamplePolicy(5 * time.Minute))
+	var walk func(fields []field)
+	walk = func(fields []field) {
+		for _, f := range fields {
+			if !strings.Contains(example, f.doc) || !strings.Contains(example, f.name+":") {
+				t.Errorf("says nothing of %s: %s", f.name, f.doc)
+			}
+			switch v := f.into.(type) {
+			case object:
+				walk(v.fields)
+			case list:
+				walk(v.add().fields)
+			}
+		}
+	}
+	walk(newPolicyDocument(5 * time.Minute).fields())
+	for line := range strings.Lines(example) {
+		if len(line) > 140 {
+			t.Errorf("too long: %s", line)
+		}
+	}
+}

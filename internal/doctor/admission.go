@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	admission "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	// recordName is the ConfigMap that a record is, by which policies are known:
+	// their own names are anybody's.
+	recordName = "gitlatch-checkpoint"
+	// since is the minor version of Kubernetes 1 from which on such policies act
+	// without being switched on.
+	since = 36
+)
+
+// A way is a policy with a binding of it that takes records as parameter.
+type way struct {
+	policy  admission.MutatingAdmissionPolicy
+	binding admission.MutatingAdmissionPolicyBinding
+}
+
+func (w way) name() string { return "MutatingAdmissionPolicy " + w.policy.Name }
+
+// ways are the policies that take records.
+func (c Cluster) ways() []way {
+	var found []way
+	for _, p := range c.policies {
+		if k := p.Spec.ParamKind; k == nil || k.APIVersion != "v1" || k.Kind != "ConfigMap" {
+			continue
+		}
+		for _, b := range c.bindings {
+			if ref := b.Spec.ParamRef; b.Spec.PolicyName == p.Name && ref != nil && ref.Name == recordName && ref.Namespace == "" {
+				found = append(found, way{p, b})
+			}
+		}
+	}
+	return found
+}
+
+// changes reports whether the policy's mutations speak of a field.
+func (w way) changes(field string) bool {
+	return slices.ContainsFunc(w.policy.Spec.Mutations, func(m admission.Mutation) bool {
+		return m.ApplyConfiguration != nil && strings.Contains(m.ApplyConfiguration.Expression, field) ||
+			m.JSONPatch != nil && strings.Contains(m.JSONPatch.Expression, field)
+	})
+}
+
+// onlyCreation reports whether nothing but a creation is looked at.
+func (w way) onlyCreation() bool {
+	return w.policy.Spec.MatchConstraints != nil && !slices.ContainsFunc(w.policy.Spec.MatchConstraints.ResourceRules, func(r admission.NamedRuleWithOperations) bool {
+		return slices.ContainsFunc(r.Operations, func(o admission.OperationType) bool { return o != admission.Create })
+	})
+}
+
+// covers reports whether the policy looks at the creation of a workload.
+func (w way) covers(s subject, namespace map[string]string) bool {
+	o, _ := s.ID.Kind.Object()
+	m := w.policy.Spec.MatchConstraints
+	if m == nil || !selects(m.NamespaceSelector, namespace) || !selects(m.ObjectSelector, s.labels) {
+		return false
+	}
+	if b := w.binding.Spec.MatchResources; b != nil && (!selects(b.NamespaceSelector, namespace) || !selects(b.ObjectSelector, s.labels) ||
+		len(b.ResourceRules) > 0 && !slices.ContainsFunc(b.ResourceRules, func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })) {
+		return false
+	}
+	return slices.ContainsFunc(m.ResourceRules, func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })
+}
+
+func creates(r admission.NamedRuleWithOperations, id workload.ID, o workload.Object) bool {
+	among := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
+	return among(r.APIGroups, o.Group) && among(r.APIVersions, o.Version) && among(r.Resources, string(id.Kind)+"s") &&
+		(slices.Contains(r.Operations, admission.Create) || slices.Contains(r.Operations, admission.OperationAll)) &&
+		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, id.Name))
+}
+
+func selects(s *metav1.LabelSelector, of map[string]string) bool {
+	if s == nil {
+		return true
+	}
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	return err == nil && selector.Matches(labels.Set(of))
+}
+
+// admits returns the policy that brings a workload back at its checkpoint.
+func (e *examination) admits(s subject) (way, bool) {
+	for _, w := range e.Cluster.ways() {
+		if w.changes("replicas") && w.onlyCreation() && !e.old() && w.covers(s, e.Cluster.labels(s.ID.Namespace)) {
+			return w, true
+		}
+	}
+	return way{}, false
+}
+
+// acts reports whether a policy sets the count of what runs; ways says so.
+func (e *examination) acts(s subject) bool {
+	return slices.ContainsFunc(e.Cluster.ways(), func(w way) bool {
+		return w.changes("replicas") && !w.onlyCreation() && w.covers(s, e.Cluster.labels(s.ID.Namespace))
+	})
+}
+
+func (e *examination) old() bool { return e.Cluster.Minor > 0 && e.Cluster.Minor < since }
+
+// ways judges the policies themselves.
+func (e *examination) ways() {
+	for _, w := range e.Cluster.ways() {
+		if e.old() {
+			e.find(ServerTooOld, w.name(), fmt.Sprintf("the server is Kubernetes 1.%d, and such policies act by default from 1.%d on: use the ignore rule of your GitOps tool, or update", e.Cluster.Minor, since))
+		}
+		if w.changes("replicas") && !w.onlyCreation() {
+			e.find(PolicyOnUpdate, w.name(), "it acts on more than CREATE, and so on the live cluster: make its operations [CREATE]")
+		}
+		if f := w.policy.Spec.FailurePolicy; f == nil || *f != admission.Ignore {
+			e.find(FailsClosed, w.name(), "its failurePolicy is Fail: a record that cannot be read refuses the creation of workloads, in a rebuild too; make it Ignore")
+		}
+		if a := w.binding.Spec.ParamRef.ParameterNotFoundAction; a == nil || *a != admission.AllowAction {
+			e.find(FailsClosed, w.name(), fmt.Sprintf("parameterNotFoundAction of binding %s is Deny: nothing is created in a namespace without a record; make it Allow", w.binding.Name))
+		}
+	}
+}

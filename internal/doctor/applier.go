@@ -1,0 +1,85 @@
+package doctor
+
+import (
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// replicasPointer is the field that a checkpoint is.
+const replicasPointer = "/spec/replicas"
+
+// A Build is a folder of the repository that something builds and applies.
+type Build struct {
+	By    string // "flux: Kustomization flux-system/shop"
+	Dir   string
+	Edits gitops.Edits
+	// Namespace is where objects go that state none; "" is as kustomize has it.
+	Namespace string
+}
+
+// Builds are the folders that the cluster's GitOps objects apply.
+func (c Cluster) Builds() []Build {
+	var all []Build
+	for _, a := range c.appliers() {
+		all = append(all, a.builds...)
+	}
+	return all
+}
+
+// An applier is an object of a GitOps tool that applies git.
+type applier struct {
+	name   string
+	builds []Build
+	// lists are the workloads that it says it applied.
+	lists map[workload.ID]bool
+	// keeps judges whether the live count of a workload outlives its applying:
+	// nil, or what is wrong.
+	keeps func(subject, map[string]string) *Finding
+}
+
+func (c Cluster) appliers() []applier {
+	var all []applier
+	for _, k := range c.kustomizations {
+		all = append(all, k.applier())
+	}
+	for _, a := range c.applications {
+		all = append(all, a.applier())
+	}
+	return all
+}
+
+// placed is the ID that an object gets where it is applied.
+func (o Overlay) placed(w gitops.Object) workload.ID {
+	id := w.ID
+	if w.Unplaced && o.Namespace != "" {
+		id.Namespace = o.Namespace
+	}
+	return id
+}
+
+// rendered returns what an overlay builds of a workload.
+func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
+	for _, w := range o.Workloads {
+		if o.placed(w) == id {
+			return w, true
+		}
+	}
+	return gitops.Object{}, false
+}
+
+// owners are the appliers of a workload, with the annotations that it is built
+// with.
+func (e *examination) owners(id workload.ID) (owners []applier, annotations []map[string]string) {
+	for _, a := range e.appliers {
+		owns, built := a.lists[id], map[string]string(nil)
+		for _, o := range e.Overlays {
+			if w, ok := o.rendered(id); ok && o.By == a.name {
+				owns, built = true, w.Annotations
+			}
+		}
+		if owns {
+			owners, annotations = append(owners, a), append(annotations, built)
+		}
+	}
+	return owners, annotations
+}

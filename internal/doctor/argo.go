@@ -1,0 +1,151 @@
+package doctor
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// An application is one of Argo CD, as far as it matters here.
+type application struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Source      *argoSource  `json:"source"`
+		Sources     []argoSource `json:"sources"`
+		Destination struct {
+			Namespace string `json:"namespace"`
+		} `json:"destination"`
+		IgnoreDifferences []difference `json:"ignoreDifferences"`
+		SyncPolicy        struct {
+			SyncOptions []string `json:"syncOptions"`
+		} `json:"syncPolicy"`
+	} `json:"spec"`
+	Status struct {
+		Resources []struct {
+			Group     string `json:"group"`
+			Kind      string `json:"kind"`
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"resources"`
+	} `json:"status"`
+}
+
+type argoSource struct {
+	Path      string `json:"path"`
+	Directory struct {
+		Recurse bool `json:"recurse"`
+	} `json:"directory"`
+	Kustomize map[string]any `json:"kustomize"`
+	Helm      *struct {
+		Values       string         `json:"values"`
+		ValuesObject map[string]any `json:"valuesObject"`
+		Parameters   []struct {
+			Name  string `json:"name"`
+			Value string `json:"value"`
+		} `json:"parameters"`
+	} `json:"helm"`
+}
+
+type difference struct {
+	Group             string   `json:"group"`
+	Kind              string   `json:"kind"`
+	Name              string   `json:"name"`
+	Namespace         string   `json:"namespace"`
+	JSONPointers      []string `json:"jsonPointers"`
+	JQPathExpressions []string `json:"jqPathExpressions"`
+}
+
+func (a application) name() string {
+	return fmt.Sprintf("Application %s/%s", a.Metadata.Namespace, a.Metadata.Name)
+}
+
+func (a application) sources() []argoSource {
+	if a.Spec.Source == nil {
+		return a.Spec.Sources
+	}
+	return append(slices.Clone(a.Spec.Sources), *a.Spec.Source)
+}
+
+func (a application) applier() applier {
+	by := applier{name: "argocd: " + a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps}
+	for _, s := range a.sources() {
+		if s.Path == "" || s.Helm != nil {
+			continue
+		}
+		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace})
+	}
+	for _, r := range a.Status.Resources {
+		if r.Group == "apps" {
+			by.lists[workload.ID{Namespace: r.Namespace, Kind: workload.Kind(strings.ToLower(r.Kind)), Name: r.Name}] = true
+		}
+	}
+	return by
+}
+
+func (s argoSource) edits() gitops.Edits {
+	e := gitops.Edits{Recurse: s.Directory.Recurse, Set: map[string]string{}, Append: map[string][]any{}}
+	for _, field := range []string{"namespace", "namePrefix", "nameSuffix"} {
+		if value, _ := s.Kustomize[field].(string); value != "" {
+			e.Set[field] = value
+		}
+	}
+	for _, field := range []string{"components", "patches", "replicas"} {
+		if values, _ := s.Kustomize[field].([]any); len(values) > 0 {
+			e.Append[field] = values
+		}
+	}
+	return e
+}
+
+// syncAnnotation holds the options of one object.
+const syncAnnotation = "argocd.argoproj.io/sync-options"
+
+func (a application) keeps(s subject, annotations map[string]string) *Finding {
+	options := slices.Clone(a.Spec.SyncPolicy.SyncOptions)
+	for option := range strings.SplitSeq(annotations[syncAnnotation], ",") {
+		options = append(options, strings.TrimSpace(option))
+	}
+	o, _ := s.ID.Kind.Object()
+	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, replicasPointer)
+	ignores, groupless := false, false
+	for _, d := range a.Spec.IgnoreDifferences {
+		if !d.ignoresCount() || !d.matches(s.ID, o) {
+			continue
+		}
+		ignores, groupless = ignores || glob(d.Group, o.Group), groupless || d.Group == ""
+	}
+	switch {
+	case !ignores && groupless:
+		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf("%s: its rule in ignoreDifferences has no group, and matches nothing: make it %s", a.name(), rule)}
+	case !ignores:
+		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add %s to its ignoreDifferences", a.name(), rule)}
+	case !slices.Contains(options, "RespectIgnoreDifferences=true"):
+		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf("%s ignores its count without respecting that: any other sync re-applies it; add RespectIgnoreDifferences=true to its syncOptions", a.name())}
+	}
+	for _, option := range []string{"Replace=true", "Force=true"} {
+		if slices.Contains(options, option) {
+			return &Finding{Replaced, s.ID.Short(), fmt.Sprintf("%s applies it with %s, which passes over ignoreDifferences: remove that option", a.name(), option)}
+		}
+	}
+	return nil
+}
+
+func (d difference) ignoresCount() bool {
+	return slices.Contains(d.JSONPointers, replicasPointer) || slices.Contains(d.JQPathExpressions, ".spec.replicas")
+}
+
+// matches reports whether a rule is about a workload, its group aside.
+func (d difference) matches(id workload.ID, o workload.Object) bool {
+	return glob(d.Kind, o.Kind) && (d.Name == "" || d.Name == id.Name) && (d.Namespace == "" || d.Namespace == id.Namespace)
+}
+
+func glob(pattern, value string) bool {
+	ok, err := path.Match(pattern, value)
+	return err == nil && ok
+}

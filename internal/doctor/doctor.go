@@ -1,0 +1,171 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Case is all that is looked at.
+type Case struct {
+	Site     string
+	Fleet    workload.Fleet
+	Set      policy.Set
+	Tree     checkpoint.Tree
+	Cluster  Cluster
+	Overlays []Overlay
+}
+
+// An Overlay is a folder of the repository as it was built; Err is why it could
+// not be.
+type Overlay struct {
+	gitops.Overlay
+	By string // what applies it, as its Build says
+	// Namespace is where objects go that state none; "" is as kustomize has it.
+	Namespace string
+	Err       error
+}
+
+// A Report is what was found.
+type Report struct {
+	Site      string
+	Workloads []Workload // latched or declared, in the order of workload.Compare
+	Findings  []Finding  // by what they are about
+	Unread    []string   // what could not be read, which is not judged
+	// Evidence is what inert.yaml should say.
+	Evidence checkpoint.Evidence
+}
+
+// A Workload is what was found of one workload.
+type Workload struct {
+	ID    workload.ID
+	Live  int32 // pods asked for now; 0 is not known, or not there
+	Level int32 // as declared; 0 is nothing
+	// Inert says what keeps its checkpoint from acting on the live cluster, ""
+	// where nothing does.
+	Inert string
+	// Start is what a rebuild would start it at, in pods, and By what makes it
+	// so; 0 is not known.
+	Start int32
+	By    string
+	// Returns says which template of a rollout in flight a rebuild should begin
+	// with; "" where none is in flight.
+	Returns string
+}
+
+// A Finding is one thing that a person should mend.
+type Finding struct {
+	Trap    Trap
+	Subject string // a workload, a namespace, a folder or an object
+	Text    string // what is wrong, and what to do
+}
+
+// A Trap is a stable name for a kind of finding.
+type Trap string
+
+// The traps: those that let a checkpoint act on the live cluster, those for
+// which a rebuild does not start at it, and those around both.
+const (
+	NoApplier        Trap = "no-applier"
+	NoRule           Trap = "no-ignore-rule"
+	RuleWithoutGroup Trap = "rule-without-group"
+	NotRespected     Trap = "not-respected"
+	Replaced         Trap = "replaced"
+	SSA              Trap = "ssa"
+	PolicyOnUpdate   Trap = "policy-on-update"
+	MinAsCheckpoint  Trap = "min-as-checkpoint"
+
+	ComponentMissing Trap = "component-missing"
+	PatchSkipped     Trap = "patch-matches-nothing"
+	BeforePrefix     Trap = "matched-before-prefix"
+	Overridden       Trap = "overridden"
+	RecordNotApplied Trap = "record-not-applied"
+	StatedCount      Trap = "stated-count"
+	ChartGuard       Trap = "chart-guard"
+	Quota            Trap = "quota"
+	MaxUnderNeed     Trap = "max-under-need"
+
+	KustomizeReplicas Trap = "kustomize-replicas"
+	TwoSites          Trap = "two-sites"
+	ServerTooOld      Trap = "server-too-old"
+	FailsClosed       Trap = "policy-fails-closed"
+	BuildFails        Trap = "build-fails"
+)
+
+// Examine looks at a case.
+func Examine(c Case) Report {
+	e := examination{Case: c, appliers: c.Cluster.appliers(), report: Report{
+		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{},
+	}}
+	e.ways()
+	for _, w := range e.subjects() {
+		e.inert(&w)
+		e.rebuild(&w)
+		e.report.Workloads = append(e.report.Workloads, w.Workload)
+	}
+	e.namespaces()
+	e.overlays()
+	e.charts()
+	e.evidence()
+	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Trap, b.Trap), cmp.Compare(a.Text, b.Text))
+	})
+	e.report.Findings = slices.Compact(e.report.Findings)
+	return e.report
+}
+
+// An examination is an Examine under way.
+type examination struct {
+	Case
+	appliers []applier
+	report   Report
+}
+
+func (e *examination) find(trap Trap, subject, text string) {
+	e.report.Findings = append(e.report.Findings, Finding{trap, subject, text})
+}
+
+// A subject is a workload that is looked at, with what is known of it.
+type subject struct {
+	Workload
+	sample *workload.Sample // nil where it does not run
+	entry  checkpoint.Entry
+	labels map[string]string
+}
+
+// subjects are the workloads that the policy latches, and those that git
+// declares.
+func (e *examination) subjects() []subject {
+	by := map[workload.ID]*subject{}
+	at := func(id workload.ID) *subject {
+		if by[id] == nil {
+			by[id] = &subject{Workload: Workload{ID: id}}
+		}
+		return by[id]
+	}
+	for id, entry := range e.Tree.Entries() {
+		s := at(id)
+		s.entry, s.Level = entry, entry.Replicas
+	}
+	for i, sample := range e.Fleet.Samples {
+		_, _, latched := e.Set.Choose(sample)
+		if !latched && by[sample.ID] == nil {
+			continue
+		}
+		s := at(sample.ID)
+		s.sample, s.labels = &e.Fleet.Samples[i], sample.Labels
+		if sample.Scale != nil {
+			s.Live = sample.Scale.Desired
+		}
+	}
+	all := make([]subject, 0, len(by))
+	for _, s := range by {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(a, b subject) int { return workload.Compare(a.ID, b.ID) })
+	return all
+}

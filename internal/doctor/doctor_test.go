@@ -1,0 +1,155 @@
+package doctor_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+
+// imaging is a policy that puts images back at creation, bound to records.
+func imaging(t *testing.T, minor int) doctor.Cluster {
+	t.Helper()
+	c := doctor.Cluster{Minor: minor}
+	for kind, text := range map[string]string{
+		"MutatingAdmissionPolicy": `{"metadata": {"name": "images"}, "spec": {"failurePolicy": "Ignore", "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+"matchConstraints": {"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}]},
+"mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{spec: Object.spec{template: {image: ''}}}"}}]}}`,
+		"MutatingAdmissionPolicyBinding": `{"metadata": {"name": "images"}, "spec": {"policyName": "images", "paramRef": {"name": "gitlatch-checkpoint", "parameterNotFoundAction": "Allow"}}}`,
+	} {
+		if err := c.Add(kind, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
+	t.Parallel()
+	from, to := checkpoint.Template{Hash: "1", Images: "main=app:1"}, checkpoint.Template{Hash: "2", Images: "main=app:2"}
+	const unaided = "; no policy brings it back by itself, git's own template is created"
+	for name, c := range map[string]struct {
+		rollout checkpoint.Rollout
+		cluster doctor.Cluster
+		want    string
+	}{
+		"none": {checkpoint.Rollout{}, imaging(t, 37), ""},
+		"before the cut": {checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}, imaging(t, 37),
+			"the template before, at milestone 25 %: main=app:1"},
+		"after it": {checkpoint.Rollout{Milestone: 75, From: from, To: to, Returns: checkpoint.SideTo}, doctor.Cluster{},
+			"the new template, at milestone 75 %: main=app:2"},
+		"without a policy":     {checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}, doctor.Cluster{}, "the template before, at milestone 25 %: main=app:1" + unaided},
+		"on an old server":     {checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}, imaging(t, 35), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"more than the images": {checkpoint.Rollout{From: from, To: to, Returns: checkpoint.SideFrom}, imaging(t, 37), "the template before, at milestone 0 %: main=app:1" + unaided},
+		"images unknown":       {checkpoint.Rollout{Milestone: 50, From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}, doctor.Cluster{}, "the new template, at milestone 50 %"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
+			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster})
+			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert != "" {
+				t.Errorf("got %+v, want %q", r.Workloads, c.want)
+			}
+		})
+	}
+}
+
+func TestALineOfAPersonStays(t *testing.T) {
+	t.Parallel()
+	own := checkpoint.Evidence{"shop/deployment/cart": "applied once by hand, Ana", "shop/deployment/gone": "flux: Kustomization flux-system/shop ignores /spec/replicas"}
+	f := read(t, "flux")
+	c := f.read(t)
+	c.Tree.Evidence = own
+	want := checkpoint.Evidence{"shop/deployment/cart": own["shop/deployment/cart"], "shop/deployment/*": own["shop/deployment/gone"]}
+	if got := doctor.Examine(c).Evidence; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestOneLineForAllOnlyWhereTheSameKeepsAll(t *testing.T) {
+	t.Parallel()
+	const flux = "flux: Kustomization flux-system/shop ignores /spec/replicas"
+	for name, c := range map[string]struct {
+		more fixture
+		want checkpoint.Evidence
+	}{
+		"another runs that nothing keeps": {fixture{"live": "shop/deployment/web 180 3 500\nshop/deployment/stray 4 0 0\n"}, checkpoint.Evidence{"shop/deployment/web": flux}},
+		"a rule by name":                  {fixture{"edit cluster.yaml": "-    target: {group: apps, kind: Deployment}\n+    target: {kind: Deployment, name: web}\n"}, checkpoint.Evidence{"shop/deployment/web": flux}},
+		"another kind beside it":          {fixture{"live": "shop/deployment/web 180 3 500\nshop/statefulset/db 4 0 0\n"}, checkpoint.Evidence{"shop/deployment/*": flux}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := read(t, "flux")
+			for at, text := range c.more {
+				if file, ok := strings.CutPrefix(at, "edit "); ok {
+					at, text = file, edited(t, f[file], text)
+				}
+				f[at] = text
+			}
+			if got := f.examine(t).Evidence; !maps.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsUnreadIsNotJudged(t *testing.T) {
+	t.Parallel()
+	f := read(t, "flux")
+	f["unread Kustomization"] = "forbidden: no\n"
+	r := f.examine(t)
+	for _, one := range r.Findings {
+		if one.Trap == doctor.NoApplier {
+			t.Errorf("found %+v, while what applies it could not be read", one)
+		}
+	}
+	if len(r.Unread) != 1 || r.Unread[0] != "kustomizations.kustomize.toolkit.fluxcd.io: forbidden: no" || len(r.Evidence) > 0 {
+		t.Errorf("unread %q, evidence %v", r.Unread, r.Evidence)
+	}
+}
+
+func TestAFolderOfAnotherRepositoryIsPassedOver(t *testing.T) {
+	t.Parallel()
+	f := read(t, "flux")
+	f["cluster.yaml"] += "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: infra, namespace: flux-system}\nspec: {path: ./infra}\n"
+	if r := f.examine(t); tell(r) != f["want"] {
+		t.Errorf("got\n%s\nwant\n%s", tell(r), f["want"])
+	}
+}
+
+func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
+	t.Parallel()
+	f := read(t, "flux") // built from another repository, but in the inventory
+	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n") +
+		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
+	r := f.examine(t)
+	if len(r.Workloads) != 1 || r.Workloads[0].Inert != "" || r.Findings[len(r.Findings)-1].Trap != doctor.NoRule {
+		t.Errorf("%s", tell(r))
+	}
+	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {source: {chart: web, helm: {}}, ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}}\n")
+	if r = f.examine(t); r.Workloads[0].Inert != "argocd: Application argocd/shop ignores /spec/replicas" {
+		t.Errorf("%s", tell(r))
+	}
+}
+
+func TestTheRootIsBuiltByItsKustomization(t *testing.T) {
+	t.Parallel()
+	f := read(t, "flux")
+	for _, spec := range []string{"path: ./", "path: ''", "path: ./../outside"} {
+		f["cluster.yaml"] = strings.Replace(read(t, "flux")["cluster.yaml"], "path: ./clusters/prod/shop", spec, 1)
+		r := f.examine(t)
+		if r.Findings[0].Trap != doctor.ComponentMissing {
+			t.Errorf("%s: %s", spec, tell(r))
+		}
+	}
+	f["repo/kustomization.yaml"] = "resources: [clusters/prod/shop]\n"
+	f["cluster.yaml"] = strings.Replace(read(t, "flux")["cluster.yaml"], "path: ./clusters/prod/shop", "path: ./", 1)
+	if got, want := tell(f.examine(t)), strings.ReplaceAll(f["want"], `"clusters/prod/shop"`, `"."`); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

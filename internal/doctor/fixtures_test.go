@@ -1,0 +1,269 @@
+package doctor_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const folder = "../../testdata/doctor"
+
+var update = flag.Bool("update", false, "rewrite what the fixtures want by what is found; read the diff")
+
+// good are the fixtures on which doctor is silent; the others name one of them
+// as their base, and hold only what differs.
+var good = []string{"argocd", "flux", "admission"}
+
+// A fixture is a case in words: what it tells, and files by name. Those below
+// repo/ are the repository's; declared makes its checkpoints, live is what runs,
+// each workload with its scale and bounds. "edit FILE" changes a file of the base:
+// each line after - by those after + below it.
+type fixture map[string]string
+
+// read reads a fixture over its base. An empty file takes away the base's.
+func read(t *testing.T, name string) fixture {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join(folder, name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{}
+	for _, file := range archive.Files {
+		f[file.Name] = string(file.Data)
+	}
+	if base, ok := f["base"]; ok {
+		all := read(t, strings.TrimSpace(base))
+		delete(all, "want")
+		maps.Copy(all, f)
+		f = all
+	}
+	for name, edits := range f {
+		if file, ok := strings.CutPrefix(name, "edit "); ok {
+			f[file] = edited(t, f[file], edits)
+			delete(f, name)
+		}
+	}
+	maps.DeleteFunc(f, func(_, text string) bool { return text == "" })
+	return f
+}
+
+// edited makes the edits of a fixture.
+func edited(t *testing.T, text, edits string) string {
+	t.Helper()
+	for edit := range strings.SplitSeq("\n"+edits, "\n-") {
+		old, added, _ := strings.Cut(strings.TrimSuffix(edit, "\n"), "\n")
+		if old == "" {
+			continue
+		}
+		if strings.Count("\n"+text, "\n"+old+"\n") != 1 {
+			t.Fatalf("the base has not one line %q", old)
+		}
+		added = strings.TrimPrefix(strings.ReplaceAll("\n"+added, "\n+", "\n"), "\n")
+		if added != "" {
+			added += "\n"
+		}
+		text = strings.TrimPrefix(strings.Replace("\n"+text, "\n"+old+"\n", "\n"+added, 1), "\n")
+	}
+	return text
+}
+
+// examine has the case of a fixture read and examined, as the command does.
+func (f fixture) examine(t *testing.T) doctor.Report {
+	t.Helper()
+	return doctor.Examine(f.read(t))
+}
+
+// read makes the case of a fixture.
+func (f fixture) read(t *testing.T) doctor.Case {
+	t.Helper()
+	files := f.declare(t)
+	for name, text := range f {
+		if at, ok := strings.CutPrefix(name, "repo/"); ok {
+			files[at] = text
+		}
+	}
+	repository := mem.New(files)
+	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f)}
+	tip, _, err := repository.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds := c.Cluster.Builds()
+	for dir := range strings.FieldsSeq(f["paths"]) {
+		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: dir})
+	}
+	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, builds); err != nil {
+		t.Fatal(err)
+	}
+	bytes := map[string][]byte{}
+	for name, text := range files {
+		bytes[name] = []byte(text)
+	}
+	if c.Tree, err = checkpoint.ParseTree("prod", bytes); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range f.lines("live") {
+		if line[0] == "version" {
+			continue
+		}
+		id, n := parse(t, line)
+		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2]}})
+	}
+	return c
+}
+
+func (f fixture) lines(name string) (all [][]string) {
+	for line := range strings.Lines(f[name]) {
+		all = append(all, strings.Fields(line))
+	}
+	return all
+}
+
+func parse(t *testing.T, words []string) (workload.ID, [3]int32) {
+	t.Helper()
+	id, err := workload.ParseID(words[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n [3]int32
+	for i, word := range words[1:] {
+		if _, err := fmt.Sscan(word, &n[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return id, n
+}
+
+// declare makes the checkpoints.
+func (f fixture) declare(t *testing.T) map[string]string {
+	t.Helper()
+	var changes []checkpoint.Change
+	for _, line := range f.lines("declared") {
+		id, n := parse(t, line)
+		changes = append(changes, checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: n[0], Min: n[1], Max: n[2]}})
+	}
+	files := map[string]string{}
+	written, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: "prod"}, changes)
+	if len(skipped) > 0 {
+		t.Fatalf("cannot declare %v", skipped)
+	}
+	for name, data := range written {
+		files[name] = string(data)
+	}
+	return files
+}
+
+// List and Minor play the cluster.
+func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {
+	if why, ok := f["unread "+kind]; ok {
+		return nil, fmt.Errorf("%s", strings.TrimSpace(why))
+	}
+	var all []json.RawMessage
+	for document := range strings.SplitSeq(f["cluster.yaml"], "\n---\n") {
+		data, err := yaml.YAMLToJSON([]byte(document))
+		var o struct{ Kind string }
+		if err == nil {
+			err = json.Unmarshal(data, &o)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.Kind == kind {
+			all = append(all, data)
+		}
+	}
+	return all, nil
+}
+
+func (f fixture) Minor(context.Context) (int, error) {
+	minor := 37
+	for _, line := range f.lines("live") {
+		if line[0] == "version" {
+			if _, err := fmt.Sscan(line[1], &minor); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return minor, nil
+}
+
+// tell is a report as fixtures want it.
+func tell(r doctor.Report) string {
+	var b strings.Builder
+	for _, w := range r.Workloads {
+		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %d by %q, inert by %q\n", w.ID, w.Live, w.Level, w.Start, w.By, w.Inert)
+	}
+	for _, covered := range slices.Sorted(maps.Keys(r.Evidence)) {
+		fmt.Fprintf(&b, "evidence %s: %s\n", covered, r.Evidence[covered])
+	}
+	for _, unread := range r.Unread {
+		fmt.Fprintf(&b, "unread %s\n", unread)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "%s: %s: %s\n", f.Trap, f.Subject, f.Text)
+	}
+	return b.String()
+}
+
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(folder + "/*.txtar")
+	if err != nil || len(files) < len(good) {
+		t.Fatalf("fixtures %v, %v", files, err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := read(t, name)
+			r := f.examine(t)
+			if got := tell(r); got != f["want"] {
+				t.Errorf("got\n%s\nwant\n%s", got, f["want"])
+				rewrite(t, file, got)
+			}
+			if isGood := slices.Contains(good, name); isGood != (len(r.Findings) == 0) {
+				t.Errorf("good %v, and findings %v", isGood, r.Findings)
+			}
+			// A fixture is named after the trap that it falls into, whatever else
+			// follows from that.
+			trap, _, _ := strings.Cut(name, "--")
+			falls := func(one doctor.Finding) bool { return string(one.Trap) == trap }
+			if !slices.Contains(good, name) && !slices.ContainsFunc(r.Findings, falls) {
+				t.Errorf("it does not fall into %s", trap)
+			}
+		})
+	}
+}
+
+func rewrite(t *testing.T, file, want string) {
+	t.Helper()
+	if !*update {
+		return
+	}
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want" })
+	archive.Files = append(archive.Files, txtar.File{Name: "want", Data: []byte(want)})
+	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A kustomization is one of Flux, as far as it matters here.
+type kustomization struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Path            string       `json:"path"`
+		TargetNamespace string       `json:"targetNamespace"`
+		NamePrefix      string       `json:"namePrefix"`
+		NameSuffix      string       `json:"nameSuffix"`
+		Components      []any        `json:"components"`
+		Patches         []any        `json:"patches"`
+		Images          []any        `json:"images"`
+		Ignore          []ignoreRule `json:"ignore"`
+	} `json:"spec"`
+	Status struct {
+		Inventory struct {
+			Entries []struct {
+				ID string `json:"id"` // namespace_name_group_kind
+			} `json:"entries"`
+		} `json:"inventory"`
+	} `json:"status"`
+}
+
+type ignoreRule struct {
+	Paths  []string `json:"paths"`
+	Target *struct {
+		Group              string `json:"group"`
+		Version            string `json:"version"`
+		Kind               string `json:"kind"`
+		Namespace          string `json:"namespace"`
+		Name               string `json:"name"`
+		LabelSelector      string `json:"labelSelector"`
+		AnnotationSelector string `json:"annotationSelector"`
+	} `json:"target"`
+}
+
+func (k kustomization) applier() applier {
+	s := k.Spec
+	name := fmt.Sprintf("flux: Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
+	edits := gitops.Edits{Recurse: true, Set: map[string]string{}, Append: map[string][]any{}}
+	for field, value := range map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix} {
+		if value != "" {
+			edits.Set[field] = value
+		}
+	}
+	for field, values := range map[string][]any{"components": s.Components, "patches": s.Patches, "images": s.Images} {
+		if len(values) > 0 {
+			edits.Append[field] = values
+		}
+	}
+	lists := map[workload.ID]bool{}
+	for _, entry := range k.Status.Inventory.Entries {
+		if part := strings.Split(entry.ID, "_"); len(part) == 4 && part[2] == "apps" {
+			lists[workload.ID{Namespace: part[0], Kind: workload.Kind(strings.ToLower(part[3])), Name: part[1]}] = true
+		}
+	}
+	return applier{name: name, lists: lists, keeps: k.keeps,
+		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits}}}
+}
+
+// ssaAnnotation says how Flux applies one object.
+const ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
+
+var ssaModes = map[string]string{
+	"Merge":        "what git states is re-applied all the same, the count with it",
+	"IfNotPresent": "the whole object is never updated again, its image included",
+	"Ignore":       "it is never created, so that a rebuild does not have it at all",
+}
+
+func (k kustomization) keeps(s subject, annotations map[string]string) *Finding {
+	name := fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
+	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
+		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("its annotation %s: %s: %s; remove it, and let spec.ignore of %s keep the count", ssaAnnotation, annotations[ssaAnnotation], what, name)}
+	}
+	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, replicasPointer) && r.matches(s) }) {
+		return nil
+	}
+	o, _ := s.ID.Kind.Object()
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9)", name, replicasPointer, o.Kind)}
+}
+
+// matches reports whether a rule is about a workload. A selector of annotations
+// is taken not to be: they are not known of what runs.
+func (r ignoreRule) matches(s subject) bool {
+	if r.Target == nil {
+		return true
+	}
+	o, _ := s.ID.Kind.Object()
+	is := func(pattern, value string) bool {
+		ok, err := regexp.MatchString("^(?:"+pattern+")$", value)
+		return pattern == "" || err == nil && ok
+	}
+	t := r.Target
+	selector, err := labels.Parse(t.LabelSelector)
+	return err == nil && selector.Matches(labels.Set(s.labels)) && t.AnnotationSelector == "" &&
+		is(t.Group, o.Group) && is(t.Version, o.Version) && is(t.Kind, o.Kind) && is(t.Namespace, s.ID.Namespace) && is(t.Name, s.ID.Name)
+}

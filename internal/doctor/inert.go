@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// inert finds what keeps the checkpoint of a workload from acting on the live
+// cluster, and notes what lets it act.
+func (e *examination) inert(s *subject) {
+	what, wrong := e.judge(*s)
+	s.Inert = what
+	e.report.Findings = append(e.report.Findings, wrong...)
+}
+
+// judge is inert without a note.
+func (e *examination) judge(s subject) (what string, wrong []Finding) {
+	owners, annotations := e.owners(s.ID)
+	var keeping []string
+	for i, owner := range owners {
+		if f := owner.keeps(s, annotations[i]); f != nil {
+			wrong = append(wrong, *f)
+		} else {
+			keeping = append(keeping, owner.name+" ignores "+replicasPointer)
+		}
+	}
+	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
+		// No build has the count, so that nothing re-applies it but what a
+		// manifest states itself.
+		return "admission: " + w.name() + " acts on creation alone", e.stated(s, wrong)
+	}
+	switch {
+	case len(wrong) > 0:
+		return "", wrong
+	case e.acts(s):
+		return "", nil
+	case len(keeping) > 0:
+		return strings.Join(keeping, "; "), nil
+	case s.sample != nil && len(e.Cluster.Unread) == 0 && !slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
+		return "", []Finding{{NoApplier, s.ID.Short(), "no Kustomization of Flux and no Application of Argo CD in the cluster applies it, so nothing is known to leave its count alone; if that is so, its policy may acceptRisk"}}
+	}
+	return "", nil
+}
+
+// stated notes a count that a manifest states and that its applier, which was
+// found wanting, re-applies after a creation.
+func (e *examination) stated(s subject, wanting []Finding) []Finding {
+	for _, o := range e.Overlays {
+		if w, ok := o.rendered(s.ID); ok && w.Replicas != nil && len(wanting) > 0 {
+			return []Finding{{StatedCount, s.ID.Short(), fmt.Sprintf("its manifest states replicas: %d, which the next apply after a rebuild brings back: let the applier ignore %s, and only then remove the line", *w.Replicas, replicasPointer)}}
+		}
+	}
+	return nil
+}
+
+// including are the folders that include the Component of a namespace, each
+// with its overlay.
+func (e *examination) including(namespace string) []inclusion {
+	component := path.Dir(checkpoint.ComponentPath(e.Site, namespace))
+	var found []inclusion
+	for _, o := range e.Overlays {
+		for _, f := range o.Folders {
+			if slices.Contains(f.Components, component) {
+				found = append(found, inclusion{o, f})
+			}
+		}
+	}
+	return found
+}
+
+type inclusion struct {
+	overlay Overlay
+	folder  gitops.Folder
+}
+
+// probe is the name of a workload that nobody has, by which a rule that is
+// about all names is known.
+const probe = "gitlatch-probe"
+
+// evidence puts the lines together: one for all of a kind in a namespace where
+// the same keeps all that run there, and would keep another; else one a
+// workload. What a person wrote in their own words stays.
+func (e *examination) evidence() {
+	lines := e.report.Evidence
+	for covered, what := range e.Tree.Evidence {
+		if !slices.ContainsFunc([]string{"flux: ", "argocd: ", "admission: "}, func(own string) bool { return strings.HasPrefix(what, own) }) {
+			lines[covered] = what
+		}
+	}
+	all := map[string]map[string]bool{} // what keeps them, by namespace and kind
+	for _, s := range e.Fleet.Samples {
+		if s.ID.Kind.Scales() {
+			what, _ := e.judge(subject{Workload: Workload{ID: s.ID}, sample: &s, labels: s.Labels})
+			group := checkpoint.CoverAll(s.ID.Namespace, s.ID.Kind)
+			if all[group] == nil {
+				all[group] = map[string]bool{}
+			}
+			all[group][what] = true
+		}
+	}
+	for _, w := range e.report.Workloads {
+		group := checkpoint.CoverAll(w.ID.Namespace, w.ID.Kind)
+		switch {
+		case w.Inert == "":
+		case len(all[group]) == 1 && e.keepsAny(w):
+			lines[group] = w.Inert
+		default:
+			lines[checkpoint.CoverOne(w.ID)] = w.Inert
+		}
+	}
+	maps.DeleteFunc(lines, func(covered, what string) bool {
+		id, err := workload.ParseID(covered)
+		return err == nil && lines[checkpoint.CoverAll(id.Namespace, id.Kind)] == what
+	})
+}
+
+// keepsAny reports whether what keeps a workload would keep one of any name and
+// without labels.
+func (e *examination) keepsAny(w Workload) bool {
+	another := subject{Workload: Workload{ID: workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}}}
+	owners, _ := e.owners(w.ID)
+	if _, ok := e.admits(another); strings.HasPrefix(w.Inert, "admission: ") {
+		return ok
+	}
+	return !slices.ContainsFunc(owners, func(a applier) bool { return a.keeps(another, nil) != nil })
+}

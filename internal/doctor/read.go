@@ -1,0 +1,138 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// A Lister reads objects of a cluster.
+type Lister interface {
+	// List returns all objects of a kind as JSON, and none where the cluster does
+	// not have the kind.
+	List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error)
+	// Minor returns the minor version of Kubernetes 1 that the server is.
+	Minor(ctx context.Context) (int, error)
+}
+
+// ReadCluster reads the Sources. What cannot be read is said in Unread.
+func ReadCluster(ctx context.Context, from Lister) Cluster {
+	var c Cluster
+	unread := func(what string, err error) {
+		if err != nil {
+			c.Unread = append(c.Unread, what+": "+err.Error())
+		}
+	}
+	minor, err := from.Minor(ctx)
+	unread("version", err)
+	c.Minor = minor
+	for _, s := range Sources() {
+		objects, err := from.List(ctx, s.Path, s.Resource, s.Kind)
+		for _, o := range objects {
+			err = errors.Join(err, c.Add(s.Kind, o))
+		}
+		unread(s.Name, err)
+	}
+	return c
+}
+
+// deepest bounds how often a build is looked at anew for what it leads to.
+const deepest = 20
+
+// ReadOverlays builds folders of a repository at a commit. A folder that is not
+// there is left out, since its object may apply another repository; one that a
+// person names is an error.
+func ReadOverlays(ctx context.Context, from repo.Repository, commit string, builds []Build) ([]Overlay, error) {
+	r := reader{from: from, commit: commit, files: map[string][]byte{}, asked: map[string]bool{}}
+	var all []Overlay
+	for _, b := range builds {
+		o := Overlay{By: b.By, Namespace: b.Namespace}
+		there, err := r.fetch(ctx, b)
+		var unsafe *repo.UnsafeError
+		switch {
+		case errors.As(err, &unsafe):
+			o.Dir, o.Err = b.Dir, err
+			all = append(all, o)
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
+		case !there && b.By == ByPath:
+			return nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
+		case !there:
+			continue
+		}
+		o.Overlay, o.Err = gitops.Build(r.files, b.Dir, b.Edits)
+		o.Dir = b.Dir
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// A reader keeps what was read of a commit.
+type reader struct {
+	from   repo.Repository
+	commit string
+	files  map[string][]byte
+	asked  map[string]bool
+}
+
+// fetch reads a folder and all that its build leads to.
+func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
+	folder := []string{b.Dir}
+	if b.Dir == "." {
+		folder = gitops.KustomizationNames() // the whole repository may be large
+	}
+	if err := r.read(ctx, folder...); err != nil {
+		return false, err
+	}
+	for name := range r.files {
+		there = there || below(name, b.Dir)
+	}
+	for range deepest {
+		missing, _ := b.Edits.Missing(r.files, b.Dir) // what is wrong with it, its build says
+		if !slices.ContainsFunc(missing, func(at string) bool { return !r.asked[at] }) {
+			break
+		}
+		if err := r.read(ctx, missing...); err != nil {
+			return there, err
+		}
+	}
+	return there, nil
+}
+
+// below reports whether a file is in a folder; of the root only its
+// kustomization is.
+func below(name, dir string) bool {
+	if dir == "." {
+		return slices.Contains(gitops.KustomizationNames(), name)
+	}
+	return strings.HasPrefix(name, dir+"/")
+}
+
+// read reads what was not asked for yet. What is no path in a repository is not
+// there.
+func (r *reader) read(ctx context.Context, paths ...string) error {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(at string) bool {
+		asked := r.asked[at]
+		r.asked[at] = true
+		return asked || repo.CheckPath(at) != nil
+	})
+	if len(paths) == 0 {
+		return nil
+	}
+	objects, err := r.from.Read(ctx, r.commit, nil, paths...)
+	if err != nil {
+		return err
+	}
+	for _, at := range paths {
+		maps.Copy(r.files, objects[at].Files)
+	}
+	return nil
+}

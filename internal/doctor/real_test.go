@@ -1,0 +1,199 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+)
+
+const rights = "../../infra/rbac/doctor"
+
+func file(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTheRoleIsWhatIsRead(t *testing.T) {
+	t.Parallel()
+	var role, sampler rbacv1.ClusterRole
+	for name, into := range map[string]*rbacv1.ClusterRole{"doctor/clusterrole.yaml": &role, "clusterrole.yaml": &sampler} {
+		if err := yaml.UnmarshalStrict([]byte(file(t, filepath.Join(rights, "..", name))), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	granted := func(of rbacv1.ClusterRole) (all []string) {
+		for _, rule := range of.Rules {
+			for _, resource := range rule.Resources {
+				name := strings.TrimSuffix(resource+"."+rule.APIGroups[0], ".")
+				all = append(all, fmt.Sprint(name, rule.ResourceNames, rule.Verbs))
+			}
+		}
+		return all
+	}
+	want := granted(sampler)
+	for _, s := range doctor.Sources() {
+		want = append(want, s.Name+"[] [list]")
+	}
+	got := granted(role)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the role grants\n%s\nand read are\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// definition is a CRD that keeps what it is given.
+func definition(group, version, kind string) string {
+	name := strings.ToLower(kind)
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[4]ss.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {kind: %[3]s, plural: %[4]ss, singular: %[4]s}
+  versions:
+  - name: %[2]s
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`, group, version, kind, name)
+}
+
+const running = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 180
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: "app:1"}]}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: shop}
+spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+`
+
+func TestOnARealControlPlane(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.Start(t, controlplane.Options{})
+	for _, namespace := range []string{"shop", "flux-system", "argocd"} {
+		cp.Kubectl(t, "", "create", "namespace", namespace)
+	}
+	cp.Apply(t, running, file(t, filepath.Join(rights, "clusterrole.yaml")), file(t, filepath.Join(rights, "clusterrolebinding.yaml")))
+
+	t.Run("a cluster without any tool", func(t *testing.T) {
+		seen := look(t, cp, "flux", "gitlatch:people")
+		if r := doctor.Examine(seen); len(r.Unread) > 0 || !slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap == doctor.NoApplier }) {
+			t.Errorf("%s", tell(r))
+		}
+		if seen.Cluster.Minor < 36 {
+			t.Errorf("the server is 1.%d", seen.Cluster.Minor)
+		}
+	})
+	t.Run("a person without rights", func(t *testing.T) {
+		c := doctor.ReadCluster(t.Context(), objects(t, cp, "nobody"))
+		if len(c.Unread) != len(doctor.Sources()) || !strings.Contains(strings.Join(c.Unread, "\n"), "applications.argoproj.io: forbidden") {
+			t.Errorf("unread %q", c.Unread)
+		}
+	})
+
+	cp.Apply(t, definition("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"), definition("helm.toolkit.fluxcd.io", "v2", "HelmRelease"), definition("argoproj.io", "v1alpha1", "Application"))
+	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	for _, way := range good {
+		t.Run(way, func(t *testing.T) {
+			f := read(t, way)
+			cp.Apply(t, f["cluster.yaml"])
+			defer func() { cp.Kubectl(t, f["cluster.yaml"], "delete", "-f", "-") }()
+			if got := tell(doctor.Examine(look(t, cp, way, "gitlatch:people"))); got != f["want"] {
+				t.Errorf("got\n%s\nwant\n%s", got, f["want"])
+			}
+			if way == "admission" {
+				createdAt(t, cp, f, "200")
+			}
+		})
+	}
+}
+
+// createdAt holds what doctor said of a rebuild against what the server does. The
+// Deployment is gone afterwards.
+func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want string) {
+	t.Helper()
+	cp.Apply(t, f.declare(t)[checkpoint.RecordPath("prod", "shop")])
+	manifest := strings.Replace(strings.Split(running, "---")[0], "  replicas: 180\n", "", 1)
+	cp.Kubectl(t, "", "delete", "deployment", "-n", "shop", "web")
+	err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+		if got := cp.Kubectl(t, manifest, "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.replicas}"); got != want {
+			return fmt.Errorf("it is created at %s, want %s", got, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func objects(t *testing.T, cp *controlplane.ControlPlane, group string) *kube.Objects {
+	t.Helper()
+	o, err := kube.NewObjects(cp.As("person", group))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// look is the case that a member of a group sees, over the repository of a
+// fixture.
+func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor.Case {
+	t.Helper()
+	f := read(t, way)
+	files := f.declare(t)
+	for name, text := range f {
+		if at, ok := strings.CutPrefix(name, "repo/"); ok {
+			files[at] = text
+		}
+	}
+	sampler, err := kube.New(cp.As("person", group), kube.Options{Site: "prod", Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group))}
+	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	repository := mem.New(files)
+	tip, _, err := repository.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, c.Cluster.Builds()); err != nil {
+		t.Fatal(err)
+	}
+	bytes := map[string][]byte{}
+	for name, text := range files {
+		bytes[name] = []byte(text)
+	}
+	if c.Tree, err = checkpoint.ParseTree("prod", bytes); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

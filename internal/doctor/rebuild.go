@@ -1,0 +1,135 @@
+package doctor
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops"
+)
+
+// rebuild finds what a rebuild would start a workload at, and notes why that is
+// not its checkpoint.
+func (e *examination) rebuild(s *subject) {
+	s.Returns = e.returns(*s)
+	e.limits(*s)
+	for _, o := range e.Overlays {
+		if w, ok := o.rendered(s.ID); ok && s.Start == 0 {
+			s.Start, s.By = 1, o.Dir
+			if w.Replicas != nil {
+				s.Start = *w.Replicas
+			}
+		}
+	}
+	if s.Level == 0 {
+		return
+	}
+	applied := slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Records, s.ID.Namespace) })
+	w, admitted := e.admits(*s)
+	included := e.including(s.ID.Namespace)
+	switch {
+	case admitted && applied:
+		if s.Start < s.Level {
+			s.Start, s.By = s.Level, w.name()
+		}
+	case admitted && len(included) == 0:
+		e.find(RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of what does",
+			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+	case len(included) == 0:
+		e.find(ComponentMissing, s.ID.Namespace, fmt.Sprintf("nothing that is built includes the Component %s, so that a rebuild knows no checkpoint: add it to the components of the overlay, above its transformers; --path names overlays that no tool applies here",
+			path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+	default:
+		e.patched(*s, included)
+	}
+}
+
+// patched notes a patch that the builds which include it pass over.
+func (e *examination) patched(s subject, included []inclusion) {
+	for _, in := range included {
+		if w, ok := in.overlay.rendered(s.ID); ok {
+			e.skipped(s, in, w)
+			return
+		}
+	}
+	for _, in := range included {
+		if in.overlay.Err != nil {
+			return // it says what is wrong itself
+		}
+		for _, w := range in.overlay.Workloads {
+			if renamed(s, in.overlay, w) {
+				e.find(BeforePrefix, s.ID.Short(), fmt.Sprintf("the patch is for %s, and %s renames that to %s: the entry is of a name that never runs; delete its lines, and latch %[3]s", s.ID.Name, in.overlay.Dir, w.ID.Name))
+				return
+			}
+		}
+	}
+	if s.Start > 0 {
+		e.find(ComponentMissing, s.ID.Short(), fmt.Sprintf("it is built by %s, which does not include the Component %s: add it to its components", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+		return
+	}
+	e.find(PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in %s: if it is gone, delete its lines from %s", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+}
+
+// skipped notes why a build that has both the workload and the Component does
+// not give it the level.
+func (e *examination) skipped(s subject, in inclusion, w gitops.Object) {
+	got := int32(1)
+	if w.Replicas != nil {
+		got = *w.Replicas
+	}
+	f, trap := in.folder, PatchSkipped
+	var why string
+	switch {
+	case got == s.Level:
+		return
+	case w.Unplaced:
+		why = fmt.Sprintf("the manifests of %s state no namespace, which the patch asks for: state it, or set it with namespace: one level below", f.Dir)
+	case f.Namespace != "":
+		why = fmt.Sprintf("%s includes the Component beside namespace: %s, which is set only afterwards: include it one level above", f.Dir, f.Namespace)
+	case f.Prefix != "" || f.Suffix != "":
+		why = fmt.Sprintf("%s includes the Component beside a name prefix or suffix, which is added only afterwards: include it one level above", f.Dir)
+	default:
+		trap, why = Overridden, fmt.Sprintf("something in %s sets the count after the Component: remove that", in.overlay.Dir)
+	}
+	e.find(trap, s.ID.Short(), fmt.Sprintf("it is declared at %d and built at %d: %s", s.Level, got, why))
+}
+
+// renamed reports whether a build made a workload of what a checkpoint names.
+func renamed(s subject, o Overlay, w gitops.Object) bool {
+	if w.ID.Kind != s.ID.Kind || w.ID.Namespace != s.ID.Namespace || w.Replicas == nil || *w.Replicas != s.Level {
+		return false
+	}
+	names := []string{s.ID.Name}
+	for _, f := range slices.Backward(o.Folders) {
+		for _, name := range slices.Clone(names) {
+			names = append(names, f.Prefix+name+f.Suffix)
+		}
+	}
+	return w.ID.Name != s.ID.Name && slices.Contains(names, w.ID.Name)
+}
+
+// returns says what a rebuild should make of a rollout in flight.
+func (e *examination) returns(s subject) string {
+	r := s.entry.Rollout
+	if r == (checkpoint.Rollout{}) {
+		return ""
+	}
+	side, template := "the new template", r.To
+	if r.Returns == checkpoint.SideFrom {
+		side, template = "the template before", r.From
+	}
+	text := fmt.Sprintf("%s, at milestone %d %%", side, r.Milestone)
+	if template.Images != "" {
+		text += ": " + string(template.Images)
+	}
+	if r.Returns == checkpoint.SideFrom && !e.restoresImages(s) {
+		text += "; no policy brings it back by itself, git's own template is created"
+	}
+	return text
+}
+
+func (e *examination) restoresImages(s subject) bool {
+	return s.entry.Rollout.ImagesOnly && !e.old() && slices.ContainsFunc(e.Cluster.ways(), func(w way) bool {
+		return w.changes("image") && w.onlyCreation() && w.covers(s, e.Cluster.labels(s.ID.Namespace))
+	})
+}

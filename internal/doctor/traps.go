@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// limits notes what keeps a workload from the count that it needs, and a floor
+// that was made of a checkpoint.
+func (e *examination) limits(s subject) {
+	level, top := s.entry.Replicas, s.entry.Max
+	if need := max(level, s.Live); top > 0 && need > top {
+		e.find(MaxUnderNeed, s.ID.Short(), fmt.Sprintf("git accepts at most %d, and %d are needed: raise its max in the record once you accept that", top, need))
+	}
+	for _, o := range e.Overlays {
+		for _, a := range o.Autoscalers {
+			if a.Target == s.ID && s.entry.Min > 0 && a.Min == level && a.Min > s.entry.Min {
+				e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("minReplicas of %s in %s is its checkpoint of %d, where %d was accepted: a floor acts on the live cluster, and what is sampled never falls below it again; put %[4]d back",
+					a.Name, o.Dir, level, s.entry.Min))
+			}
+		}
+	}
+}
+
+// namespaces notes quotas that are too small for the checkpoints together.
+func (e *examination) namespaces() {
+	sums := map[string]int64{}
+	for id, entry := range e.Tree.Entries() {
+		sums[id.Namespace] += int64(entry.Replicas)
+	}
+	for _, q := range e.Cluster.quotas {
+		for _, resource := range []string{"pods", "count/pods"} {
+			for name, hard := range q.Spec.Hard {
+				if sum := sums[q.Namespace]; string(name) == resource && sum > hard.Value() {
+					e.find(Quota, q.Namespace, fmt.Sprintf("its checkpoints ask for %d pods together, and ResourceQuota %s allows %s %s: a rebuild stops there; raise it", sum, q.Name, hard.String(), resource))
+				}
+			}
+		}
+	}
+}
+
+// overlays notes what is wrong with the folders that are built.
+func (e *examination) overlays() {
+	for _, o := range e.Overlays {
+		sites := map[string]bool{}
+		for _, f := range o.Folders {
+			if len(f.Replicas) > 0 {
+				e.find(KustomizeReplicas, f.Dir, fmt.Sprintf("replicas: of %s goes by name alone, through all namespaces, and fails the build once a name is gone: use the Component", strings.Join(f.Replicas, ", ")))
+			}
+			for _, c := range f.Components {
+				if part := strings.Split(c, "/"); len(part) > 2 && part[0] == "checkpoints" {
+					sites[part[1]] = true
+				}
+			}
+		}
+		if len(sites) > 1 {
+			e.find(TwoSites, o.Dir, fmt.Sprintf("it includes Components of %s: each cluster's overlay includes those of its own site alone", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")))
+		}
+		if o.Err != nil && (sites[e.Site] || o.By == ByPath) {
+			e.find(BuildFails, o.Dir, o.Err.Error())
+		}
+	}
+}
+
+// ByPath is the By of a folder that a person names.
+const ByPath = "--path"
+
+// A helmRelease is one of Flux.
+type helmRelease struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Values map[string]any `json:"values"`
+	} `json:"spec"`
+}
+
+// charts notes counts that a chart drops.
+func (e *examination) charts() {
+	for _, r := range e.Cluster.releases {
+		e.guarded(fmt.Sprintf("HelmRelease %s/%s", r.Metadata.Namespace, r.Metadata.Name), r.Spec.Values)
+	}
+	for _, a := range e.Cluster.applications {
+		for _, s := range a.sources() {
+			if s.Helm == nil {
+				continue
+			}
+			values := map[string]any{}
+			if err := yaml.Unmarshal([]byte(s.Helm.Values), &values); err != nil {
+				e.find(BuildFails, a.name(), "its Helm values cannot be read: "+err.Error())
+			}
+			maps.Copy(values, s.Helm.ValuesObject)
+			for _, p := range s.Helm.Parameters {
+				set(values, strings.Split(p.Name, "."), p.Value)
+			}
+			e.guarded(a.name(), values)
+		}
+	}
+}
+
+// set puts a parameter among the values.
+func set(values map[string]any, at []string, value string) {
+	if len(at) == 1 {
+		values[at[0]] = value
+		return
+	}
+	below, ok := values[at[0]].(map[string]any)
+	if !ok {
+		below = map[string]any{}
+		values[at[0]] = below
+	}
+	set(below, at[1:], value)
+}
+
+func (e *examination) guarded(name string, values map[string]any) {
+	scaling, _ := values["autoscaling"].(map[string]any)
+	if _, counts := values["replicaCount"]; counts && fmt.Sprint(scaling["enabled"]) == "true" {
+		e.find(ChartGuard, name, "its values have replicaCount beside autoscaling.enabled: a chart that guards the one by the other drops the count, and a rebuild starts at 1; use the admission policy, or a post-renderer with the Component")
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if below, ok := values[key].(map[string]any); ok {
+			e.guarded(name, below)
+		}
+	}
+}

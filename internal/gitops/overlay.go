@@ -1,0 +1,156 @@
+package gitops
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Edits are what a GitOps tool adds to the kustomization of a folder before it
+// builds it. The zero value adds nothing.
+type Edits struct {
+	Set    map[string]string // fields by name: namespace, namePrefix, nameSuffix
+	Append map[string][]any  // lists by name: components, patches, images, replicas
+	// Recurse makes a folder without a kustomization of all manifests below it;
+	// without it only those in the folder itself count.
+	Recurse bool
+}
+
+// An Overlay is a folder as a GitOps tool builds it.
+type Overlay struct {
+	Dir         string
+	Folders     []Folder // the folder itself first
+	Workloads   []Object // in the order of workload.Compare
+	Autoscalers []Autoscaler
+	// Records are the namespaces whose record the build applies as the
+	// ConfigMap that it is.
+	Records []string
+}
+
+// An Autoscaler is an HPA that a build gives.
+type Autoscaler struct {
+	Name   string
+	Target workload.ID
+	Min    int32 // in pods; 0 where it is not stated
+}
+
+// Build builds a folder as a GitOps tool does that makes the edits. See Render.
+func Build(files map[string][]byte, dir string, e Edits) (Overlay, error) {
+	dir = path.Clean(dir)
+	files, err := e.apply(files, dir)
+	if err != nil {
+		return Overlay{}, err
+	}
+	o := Overlay{Dir: dir}
+	if o.Folders, _, err = Trace(files, dir); err != nil {
+		return o, err
+	}
+	built, err := build(files, dir)
+	if err != nil {
+		return o, err
+	}
+	if o.Workloads, err = workloadsOf(dir, built); err != nil {
+		return o, err
+	}
+	return o, o.others(built)
+}
+
+// Missing are the paths that a build of a folder needs and that files does not
+// hold.
+func (e Edits) Missing(files map[string][]byte, dir string) ([]string, error) {
+	files, err := e.apply(files, path.Clean(dir))
+	if err != nil {
+		return nil, err
+	}
+	_, missing, err := Trace(files, dir)
+	return missing, err
+}
+
+// apply returns the files with the edits made.
+func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, error) {
+	name := kustomizationAt(files, dir)
+	if name != "" && len(e.Set) == 0 && len(e.Append) == 0 {
+		return files, nil
+	}
+	fields := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+	if name == "" {
+		manifests := e.manifests(files, dir)
+		if len(manifests) == 0 {
+			return files, nil
+		}
+		name, fields["resources"] = path.Join(dir, kustomizationNames[0]), manifests
+	} else if err := yaml.Unmarshal(files[name], &fields); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	for field, value := range e.Set {
+		fields[field] = value
+	}
+	for field, values := range e.Append {
+		there, _ := fields[field].([]any)
+		fields[field] = append(slices.Clone(there), values...)
+	}
+	data, err := yaml.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", name, err)
+	}
+	files = maps.Clone(files)
+	files[name] = data
+	return files, nil
+}
+
+// manifests are those of a folder that has no kustomization.
+func (e Edits) manifests(files map[string][]byte, dir string) []string {
+	var found []string
+	for name := range files {
+		below, ok := strings.CutPrefix(name, dir+"/")
+		if dir == "." {
+			below, ok = name, true
+		}
+		if ok && named(below) && (e.Recurse || !strings.Contains(below, "/")) {
+			found = append(found, below)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// others adds what a build gives that is no workload.
+func (o *Overlay) others(built resmap.ResMap) error {
+	for _, r := range built.Resources() {
+		var object struct {
+			Spec struct {
+				MinReplicas    int32 `json:"minReplicas"`
+				ScaleTargetRef struct {
+					Kind string `json:"kind"`
+					Name string `json:"name"`
+				} `json:"scaleTargetRef"`
+			} `json:"spec"`
+		}
+		namespace := r.CurId().EffectiveNamespace()
+		switch gvk := r.GetGvk(); {
+		case gvk.Group == "autoscaling" && gvk.Kind == "HorizontalPodAutoscaler":
+			data, err := r.MarshalJSON()
+			if err = errors.Join(err, json.Unmarshal(data, &object)); err != nil {
+				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
+			}
+			target := object.Spec.ScaleTargetRef
+			id := workload.ID{Namespace: namespace, Kind: workload.Kind(strings.ToLower(target.Kind)), Name: target.Name}
+			o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: object.Spec.MinReplicas})
+		case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
+			o.Records = append(o.Records, namespace)
+		}
+	}
+	return nil
+}
+
+// recordName is the name of the ConfigMap that a record is.
+const recordName = "gitlatch-checkpoint"

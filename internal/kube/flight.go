@@ -1,0 +1,96 @@
+package kube
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A flight is a workload that has pods of another template than its own, as its
+// own object shows it, and what finds the templates: the ReplicaSets of a
+// Deployment, the ControllerRevisions of the other kinds.
+type flight struct {
+	uid      types.UID
+	selector *metav1.LabelSelector
+	template corev1.PodTemplateSpec // that the workload asks for
+	rollout  workload.Rollout       // but for what the templates tell
+
+	// stalled says by which condition a Deployment does not progress; "" while
+	// it does.
+	stalled string
+
+	// pods are those of a StatefulSet or a DaemonSet by template, the target's
+	// first; of a Deployment its ReplicaSets tell.
+	pods []share
+	// unavailable is how many of the pods are not available, of whichever
+	// template.
+	unavailable int32
+}
+
+// A share is the pods of one template.
+type share struct {
+	revision string // its name; "" is one that the object does not name
+	pods     int32
+}
+
+// atLeast returns how many of a share are available for certain: the pods that
+// are not available are known in total alone, and may all be of this template.
+func (f *flight) atLeast(pods int32) int32 { return max(0, pods-max(0, f.unavailable)) }
+
+// sameTemplate compares templates as the Deployment controller does: but for
+// the hash that it adds itself.
+func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
+	a, b = a.DeepCopy(), b.DeepCopy()
+	delete(a.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	delete(b.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	return equality.Semantic.DeepEqual(a, b)
+}
+
+// differInImages reports whether two templates, which differ, are the same but
+// for the images of their containers. A nil template is one that is not known.
+func differInImages(a, b *corev1.PodTemplateSpec) bool {
+	return a != nil && b != nil && sameTemplate(imageless(a), imageless(b))
+}
+
+func imageless(t *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	t = t.DeepCopy()
+	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
+		for i := range list {
+			list[i].Image = ""
+		}
+	}
+	return t
+}
+
+// images returns the image of each container; nil of a template that is not
+// known.
+func images(t *corev1.PodTemplateSpec) map[string]string {
+	if t == nil {
+		return nil
+	}
+	by := make(map[string]string, len(t.Spec.InitContainers)+len(t.Spec.Containers))
+	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
+		for _, c := range list {
+			by[c.Name] = c.Image
+		}
+	}
+	return by
+}
+
+// because returns a condition as a phrase.
+func because(reason, message string) string {
+	return oneLine(strings.TrimSuffix(reason+": "+message, ": "))
+}
+
+// speaksOf reports whether what a Deployment says of its progress is of the
+// ReplicaSet with the name. Where it turned back on its way, its words may still
+// be those of the ReplicaSet that it left.
+func speaksOf(stalled, name string) bool {
+	return !strings.Contains(stalled, `: ReplicaSet "`) || strings.Contains(stalled, `: ReplicaSet "`+name+`"`)
+}

@@ -1,0 +1,128 @@
+package kube
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A revision is one template of a StatefulSet or a DaemonSet.
+type revision struct {
+	owner types.UID // of the controller; "" without one
+	name  string
+	// hash is what its pods bear as controller-revision-hash: the name, of a
+	// StatefulSet's.
+	hash     string
+	number   int64                   // the newest has the highest; going back gives a new one
+	template *corev1.PodTemplateSpec // nil where it cannot be told
+	since    time.Time
+}
+
+func (r revision) controller() types.UID { return r.owner }
+
+func readRevision(c *appsv1.ControllerRevision) revision {
+	r := revision{owner: controllerOf(&c.ObjectMeta), name: c.Name, hash: c.Name, number: c.Revision, since: c.CreationTimestamp.Time}
+	if of := metav1.GetControllerOfNoCopy(c); of != nil && of.Kind == "DaemonSet" {
+		r.hash = c.Labels[appsv1.ControllerRevisionHashLabelKey]
+	}
+	// What is kept is a patch that replaces the template.
+	var patch struct {
+		Spec struct {
+			Template *corev1.PodTemplateSpec `json:"template"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(c.Data.Raw, &patch) == nil {
+		r.template = patch.Spec.Template
+	}
+	return r
+}
+
+// revised returns the rollout of a StatefulSet or a DaemonSet from the
+// revisions that it owns. Only what is known of a template is told: pods of a
+// StatefulSet that are of neither of its two revisions have a template only
+// where there is no choice, and a DaemonSet whose own template is not among its
+// revisions has changed since it was listed.
+func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout {
+	slices.SortFunc(owned, func(a, b revision) int {
+		return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.name, b.name))
+	})
+	r := f.rollout
+	var pods []share
+	switch kind {
+	case workload.DaemonSet:
+		pods = ofDaemonSet(f, owned)
+	default:
+		if pods = ofStatefulSet(f, owned); !mixed(pods) {
+			return &workload.Rollout{Desired: r.Desired}
+		}
+	}
+	var templates []*corev1.PodTemplateSpec
+	for i, s := range pods {
+		if i > 0 && s.pods <= 0 {
+			continue
+		}
+		of := revision{hash: s.revision}
+		if n := indexOf(owned, s.revision); n >= 0 {
+			of = owned[n]
+		}
+		templates = append(templates, of.template)
+		r.Templates = append(r.Templates, workload.Template{
+			Hash: of.hash, Images: images(of.template), Desired: s.pods, Available: f.atLeast(s.pods), Since: of.since})
+	}
+	r.ImagesOnly = len(templates) > 1 && differInImages(templates[0], templates[1])
+	return &r
+}
+
+func indexOf(all []revision, name string) int {
+	return slices.IndexFunc(all, func(r revision) bool { return r.name == name })
+}
+
+// ofStatefulSet says which revision the pods are of that are of neither the
+// current nor the target's: the one that is left, of those that are kept for
+// the sake of pods or of history. Where none is left they are terminating. The
+// shares after the target's are in the order of revisions, from the newest.
+func ofStatefulSet(f *flight, owned []revision) []share {
+	pods := slices.Clone(f.pods)
+	var left []string
+	for _, r := range owned {
+		if r.name != pods[0].revision && r.name != pods[1].revision {
+			left = append(left, r.name)
+		}
+	}
+	switch known := len(owned) - len(left); {
+	case len(left) == 1:
+		pods[2].revision = left[0]
+	case len(left) == 0 && known == 2:
+		pods = pods[:2]
+	}
+	others := slices.DeleteFunc(pods[1:], func(s share) bool { return s.pods <= 0 })
+	slices.SortStableFunc(others, func(a, b share) int {
+		// Unsigned, what is not found comes last.
+		return cmp.Compare(uint(indexOf(owned, a.revision)), uint(indexOf(owned, b.revision)))
+	})
+	return pods[:1+len(others)]
+}
+
+// ofDaemonSet names the revisions of a DaemonSet, whose status names none and
+// whose pods are not listed: the target is the newest, if that is the
+// DaemonSet's own template, and all other pods are taken for those of the one
+// before, also where it overtook an earlier rollout.
+func ofDaemonSet(f *flight, owned []revision) []share {
+	if len(owned) == 0 || owned[0].template == nil || !sameTemplate(owned[0].template, &f.template) {
+		return nil
+	}
+	pods := slices.Clone(f.pods)
+	pods[0].revision = owned[0].name
+	if len(owned) > 1 {
+		pods[1].revision = owned[1].name
+	}
+	return pods
+}
