@@ -30,12 +30,17 @@ type form struct {
 	quick           bool          // not Kubernetes' own pace
 }
 
-// real is the form at Kubernetes' defaults.
+// realForm is the form at Kubernetes' defaults. From 1 to thousands of pods takes
+// more than ten rounds of a minute.
 func realForm(pods int) form {
+	deadline := 10 * time.Minute
+	if pods > 1000 {
+		deadline = 15 * time.Minute
+	}
 	return form{
 		pods: pods, sync: 15 * time.Second, start: 30 * time.Second, window: 15 * time.Second,
 		fails: 30 * time.Second, recovers: 10 * time.Second, calm: 5 * time.Minute,
-		deadline: 10 * time.Minute, every: 500 * time.Millisecond,
+		deadline: deadline, every: 500 * time.Millisecond,
 	}
 }
 
