@@ -40,9 +40,10 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 	@if command -v shellcheck >/dev/null; then shellcheck $$(git ls-files '*.sh') .ci/run; else echo "shellcheck is not installed: scripts were not linted"; fi
 
 .PHONY: build
-build: bin/gitlatch ## Build the command, and the Lambda for arm64, into bin/
-	@mkdir -p bin/LatchFunction
+build: bin/gitlatch ## Build the command, and the Lambdas for arm64, into bin/
+	@mkdir -p bin/LatchFunction bin/RestoreFunction
 	$(MAKE) --no-print-directory build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
+	$(MAKE) --no-print-directory build-RestoreFunction ARTIFACTS_DIR=bin/RestoreFunction
 
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch
@@ -54,6 +55,10 @@ bin/gitlatch:
 .PHONY: build-LatchFunction
 build-LatchFunction:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/latch
+
+.PHONY: build-RestoreFunction
+build-RestoreFunction:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/restore
 
 .PHONY: zip-size
 zip-size: ## Print how large the Lambda is once it is packed

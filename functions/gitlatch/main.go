@@ -1,5 +1,5 @@
 // Command gitlatch is for people: it ticks, explains, renders, adopts, holds,
-// and shows what it does.
+// restores, and shows what it does.
 package main
 
 import (

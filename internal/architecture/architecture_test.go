@@ -22,7 +22,8 @@ const module = "github.com/gitlatch/gitlatch/"
 // Pure packages decide: values and an instant go in, values come out. They are
 // small enough to be read and fast enough to be tried by the hundred thousand,
 // which ends where the first of them reaches a network or a clock.
-var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/latch", "internal/alert"}
+var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/latch", "internal/alert",
+	"internal/restore/plan", "internal/restore/brake"}
 
 // What pure packages may reach beyond the standard library and themselves.
 var pureMayReach = []string{"go.yaml.in/yaml/v3"}
@@ -113,11 +114,22 @@ var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/"
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
-	for _, dep := range find(t, "functions/latch").Deps {
-		for _, prefix := range notInTheLambda {
-			if strings.HasPrefix(dep, prefix) {
-				t.Errorf("functions/latch links %s", dep)
+	for _, name := range []string{"functions/latch", "functions/restore"} {
+		for _, dep := range find(t, name).Deps {
+			for _, prefix := range notInTheLambda {
+				if strings.HasPrefix(dep, prefix) {
+					t.Errorf("%s links %s", name, dep)
+				}
 			}
+		}
+	}
+}
+
+func TestATickCannotScale(t *testing.T) {
+	t.Parallel()
+	for _, dep := range find(t, "functions/latch").Deps {
+		if strings.HasPrefix(dep, module+"internal/restore") {
+			t.Errorf("functions/latch links %s, which writes to the cluster", dep)
 		}
 	}
 }

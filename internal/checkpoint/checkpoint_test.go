@@ -32,7 +32,14 @@ func exampleChanges() []Change {
 		return Change{ID: workload.ID{Namespace: namespace, Kind: kind, Name: name}, To: &e}
 	}
 	return []Change{
-		at("shop", workload.Deployment, "web", Entry{Replicas: 200, Min: 3, Max: 500}),
+		at("shop", workload.Deployment, "web", Entry{Replicas: 200, Min: 3, Max: 500, Rollout: Rollout{
+			Milestone: 25, Phase: PhaseProgressing, Returns: SideFrom, ImagesOnly: true,
+			From: Template{"5d8f9c7b64", ImagesOf(map[string]string{"app": "registry.example.com/web:v1", "proxy": "envoy:1.31"})},
+			To:   Template{"7c9b6d5f88", ImagesOf(map[string]string{"app": "registry.example.com/web@sha256:" + strings.Repeat("0f", 32), "proxy": "envoy:1.31"})},
+		}}),
+		at("infra", workload.DaemonSet, "agent", Entry{Rollout: Rollout{
+			Phase: PhaseFailed, Returns: SideFrom, From: Template{Hash: "6b"}, To: Template{Hash: "77"},
+		}}),
 		at("shop", workload.Deployment, "web-2", Entry{Replicas: 10}),
 		at("shop", workload.Deployment, "web.v2", Entry{Replicas: 20, Max: 50}),
 		at("shop", workload.StatefulSet, "web", Entry{Replicas: 5}),

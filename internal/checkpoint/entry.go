@@ -10,7 +10,9 @@ import (
 // An Entry is what git declares of one workload. The zero value declares
 // nothing; an entry in git never is zero. Entries compare with ==.
 type Entry struct {
-	Replicas int32 `json:"replicas,omitzero"` // the declared level, in pods; never 0 in git
+	// Replicas is the declared level, in pods; 0 is none, as where only a rollout
+	// is declared.
+	Replicas int32 `json:"replicas,omitzero"`
 
 	// Min and Max are the autoscaler's bounds in pods as they were accepted;
 	// 0 is no bound. Live bounds that differ are a mismatch.
@@ -39,28 +41,53 @@ func Fits(id workload.ID) error {
 	if err := id.Validate(); err != nil {
 		return err
 	}
-	if !id.Kind.Scales() {
-		return fmt.Errorf("workload %q: kind %q has no replicas that a record could declare", id, id.Kind)
+	if _, known := id.Kind.Object(); !known {
+		return fmt.Errorf("workload %q: kind %q is not one that a record could declare", id, id.Kind)
 	}
-	if n := len(key(id, suffixMax)); n > maxKey {
-		return fmt.Errorf("workload %q: name is %d characters too long for a key of the record", id, n-maxKey)
+	return fitsKey(id, suffixMax)
+}
+
+// fitsKey says by how much the key of a fact is too long.
+func fitsKey(id workload.ID, suffix string) error {
+	if n := len(key(id, suffix)); n > maxKey {
+		return fmt.Errorf("workload %q: name is %d characters too long for a key of the record, %s", id, n-maxKey, "kind.name"+suffix)
 	}
 	return nil
 }
 
-// valid says why an entry cannot be written, since it would not read back.
-func (e Entry) valid() error {
+// WithScale returns the entry with the level and the bounds of another.
+func (e Entry) WithScale(of Entry) Entry {
+	of.Rollout = e.Rollout
+	return of
+}
+
+// WithRollout returns the entry with another rollout; zero is none.
+func (e Entry) WithRollout(r Rollout) Entry {
+	e.Rollout = r
+	return e
+}
+
+// valid says why an entry of a workload cannot be written, since it would not
+// read back.
+func (e Entry) valid(id workload.ID) error {
 	switch {
-	case e.Replicas < 1:
-		return errors.New("declares no replicas")
+	case e == Entry{}:
+		return errors.New("declares nothing")
+	case e.Replicas < 0:
+		return errors.New("declares impossible replicas")
+	case e.Replicas > 0 && !id.Kind.Scales():
+		return fmt.Errorf("declares replicas of a kind that has none, %s", id.Kind)
+	case e.Replicas == 0 && (e.Min != 0 || e.Max != 0):
+		return errors.New("declares bounds without replicas")
 	case e.Min < 0 || e.Max < 0 || e.Max != 0 && e.Min > e.Max:
 		return errors.New("has impossible bounds")
 	}
-	return nil
+	return FitsRollout(id, e.Rollout)
 }
 
 // The keys of an entry: kind "." name is the level, and the suffixes are its
-// other facts. Names hold no underscore, so that a key reads one way only.
+// other facts. Names hold no underscore, and names of containers no dot either,
+// so that a key reads one way only. Those of a rollout are in rollout_keys.go.
 const (
 	suffixMax = "_max"
 	suffixMin = "_min"

@@ -23,8 +23,32 @@ func anyID(r *rand.Rand) workload.ID {
 	}
 }
 
+// anyRollout is a rollout that a record can hold.
+func anyRollout(r *rand.Rand) Rollout {
+	images := func() Images {
+		by := map[string]string{}
+		for range r.IntN(3) {
+			by[pick(r, "app", "proxy", "1", "from-to")] = pick(r, "web:v1", "registry:5000/a/web@sha256:0f", "[::1]:5000/x=y:null", "1e3", "~", "'#{}%!d(&*")
+		}
+		return ImagesOf(by)
+	}
+	return Rollout{
+		Milestone: r.Int32N(100), Phase: pick(r, Phases()...), Returns: pick(r, SideFrom, SideTo), ImagesOnly: r.IntN(2) == 0,
+		From: Template{Hash: pick(r, "5d8f", "1e3", "0", "web-5f"), Images: images()},
+		To:   Template{Hash: pick(r, "7c9b", "null", "007", "web-7c"), Images: images()},
+	}
+}
+
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
 func anyEntry(r *rand.Rand) Entry {
 	e := Entry{Replicas: 1 + r.Int32N(3)}
+	if r.IntN(3) == 0 {
+		e.Rollout = anyRollout(r)
+	}
+	if r.IntN(6) == 0 {
+		return Entry{Rollout: anyRollout(r)}
+	}
 	if r.IntN(3) == 0 {
 		e.Min = 1 + r.Int32N(3)
 	}
@@ -220,6 +244,8 @@ func FuzzParseRecord(f *testing.F) {
 	files, _ := Merge(Tree{}, example, exampleChanges())
 	f.Add(files[RecordPath(example.Name, "shop")])
 	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata: {deployment.a: 1}\n"))
+	f.Add(files[RecordPath(example.Name, "infra")])
+	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata: {deployment.a_milestone: 0, deployment.a_phase: halted, deployment.a_from: 5, deployment.a_to: 6, deployment.a_returns: from, deployment.a_differ: more, deployment.a_to_app: x}\n"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := ParseRecord("shop", data)
@@ -230,7 +256,7 @@ func FuzzParseRecord(f *testing.F) {
 			if err := Fits(id); err != nil || id.Namespace != "shop" {
 				t.Errorf("took %s: %v", id, err)
 			}
-			if err := e.valid(); err != nil {
+			if err := e.valid(id); err != nil {
 				t.Errorf("took %s, which %v", id, err)
 			}
 		}

@@ -77,7 +77,7 @@ func Mend(tree Tree, files map[string][]byte, namespaces []string) {
 
 // takes reports whether a change can be applied to the tree.
 func (t Tree) takes(c Change) bool {
-	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || c.To != nil && c.To.valid() != nil {
+	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || c.To != nil && c.To.valid(c.ID) != nil {
 		return false
 	}
 	held, ok := t.Records[c.ID.Namespace].Entries[c.ID]

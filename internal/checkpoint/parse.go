@@ -44,11 +44,20 @@ func entries(namespace string, data *fields) map[workload.ID]Entry {
 			data.refuse(k, "%v", err)
 			continue
 		}
+		e := r.Entries[id]
+		if ofScale := suffix == "" || suffix == suffixMax || suffix == suffixMin; !ofScale {
+			e.Rollout.read(data, k, suffix)
+			r.Entries[id] = e
+			continue
+		}
+		if !id.Kind.Scales() {
+			data.refuse(k, "must not stand here: a %s has no replicas; remove this line", id.Kind)
+			continue
+		}
 		if level := key(id, ""); !data.has(level) {
 			data.refuse(k, "is a bound without its level: add %s, or remove this line", level)
 			continue
 		}
-		e := r.Entries[id]
 		switch v := data.whole(k); suffix {
 		case suffixMax:
 			e.Max = v
@@ -63,6 +72,7 @@ func entries(namespace string, data *fields) map[workload.ID]Entry {
 		if e := r.Entries[id]; e.Max != 0 && e.Min > e.Max {
 			data.refuse(key(id, suffixMin), "must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)
 		}
+		wholeRollout(data, id)
 	}
 	return r.Entries
 }
@@ -77,9 +87,13 @@ func splitKey(namespace, k string) (id workload.ID, suffix string, err error) {
 	if !dotted {
 		return workload.ID{}, "", errors.New("must be a kind, a dot and a name, as in deployment.web")
 	}
-	if suffix != "" && suffix != suffixMax && suffix != suffixMin {
-		return workload.ID{}, "", fmt.Errorf("unknown fact %q: %s and %s are known", suffix, suffixMax, suffixMin)
-	}
 	id = workload.ID{Namespace: namespace, Kind: workload.Kind(kind), Name: name}
-	return id, suffix, Fits(id)
+	if suffix == "" || suffix == suffixMax || suffix == suffixMin {
+		return id, suffix, Fits(id)
+	}
+	if !rolloutSuffix(suffix) {
+		return workload.ID{}, "", fmt.Errorf("unknown fact %q: %s, %s and those of a rollout are known: %s, and %s or %s with the name of a container",
+			suffix, suffixMax, suffixMin, strings.Join(rolloutSuffixes, ", "), suffixFrom+"_", suffixTo+"_")
+	}
+	return id, suffix, errors.Join(Fits(id), fitsKey(id, suffix))
 }

@@ -26,6 +26,14 @@ type Rollout struct {
 	ImagesOnly bool `json:"imagesOnly,omitzero"`
 }
 
+// Returned is the template that a rebuild should begin with.
+func (r Rollout) Returned() Template {
+	if r.Returns == SideTo {
+		return r.To
+	}
+	return r.From
+}
+
 // A Phase is how a rollout stands.
 type Phase string
 

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -42,7 +44,7 @@ and what would be decided now.`,
 			for _, d := range r.Decisions {
 				ids = append(ids, d.ID)
 			}
-			id, err := find(args[0], ids)
+			id, err := find(args[0], slices.Compact(ids))
 			if err != nil {
 				return err
 			}
@@ -70,6 +72,7 @@ func explain(out io.Writer, r tick.Report, id workload.ID) error {
 	}
 	if latched {
 		explainLatch(line, l, r.At)
+		explainRollout(line, l)
 	}
 	for _, d := range r.Decisions {
 		if d.ID == id {
@@ -157,14 +160,29 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 	}
 }
 
+func explainRollout(line func(string, string, ...any), l latch.Latch) {
+	r := l.Declared.Rollout
+	if r == (checkpoint.Rollout{}) {
+		return
+	}
+	line("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", r.From.Hash, r.To.Hash, r.Milestone, r.Phase, r.Returned().Hash)
+}
+
 func explainDecision(line func(string, string, ...any), d policy.Decision) {
 	reason := ""
 	if d.Reason != policy.ReasonNone {
 		reason = " (" + string(d.Reason) + ")"
 	}
-	line("decision", "%s%s: %s", d.Verdict, reason, d.Text)
-	if d.To != nil {
+	what := "decision"
+	if d.Reading == policy.ReadingRollout {
+		what = "rollout"
+	}
+	line(what, "%s%s: %s", d.Verdict, reason, d.Text)
+	switch {
+	case d.To != nil && d.Reading == policy.ReadingScale:
 		line("would declare", "%d", d.To.Replicas)
+	case d.To != nil && d.To.Rollout != (checkpoint.Rollout{}):
+		line("would declare", "%d %% of its rollout, which returns %s", d.To.Rollout.Milestone, d.To.Rollout.Returns)
 	}
 	if d.Mismatch != nil {
 		line("bounds", "live ones are %s; accept them by editing the record", d.Mismatch)

@@ -117,7 +117,7 @@ type outcome struct {
 
 // run runs the command; --config is added where the command works on a site.
 func (w *world) run(args ...string) outcome {
-	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor"}, args[0]) && !slices.Contains(args, "--repository") {
+	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor", "restore"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
 	}
 	return run(w.now, args...)
@@ -256,6 +256,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "items": a.autoscalers()}
 	case "version":
 		answer = map[string]any{"major": "1", "minor": "37"}
+	case "priorityclasses":
+		answer = map[string]any{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": []any{}}
+	case "scale":
+		answer = a.scale(r)
 	default:
 		text, installed := a.objects[resource]
 		if !installed {
@@ -277,6 +281,21 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(max(status, http.StatusOK))
 	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// scale gives the scale of a workload, and takes another. Its pods are ready at
+// once.
+func (a *api) scale(r *http.Request) map[string]any {
+	part := strings.Split(r.URL.Path, "/") // /apis/apps/v1/namespaces/shop/deployments/web/scale
+	p := a.workloads[part[5]+"/"+strings.TrimSuffix(part[6], "s")+"/"+part[7]]
+	if r.Method == http.MethodPut {
+		var wanted struct{ Spec struct{ Replicas int32 } }
+		_ = json.NewDecoder(r.Body).Decode(&wanted)
+		p.desired, p.ready = wanted.Spec.Replicas, wanted.Spec.Replicas
+	}
+	o := object("Scale", "autoscaling/v1", map[string]any{"namespace": part[5], "name": part[7]})
+	o["spec"] = map[string]any{"replicas": p.desired}
+	return o
 }
 
 func (a *api) items(kind string) []any {

@@ -77,6 +77,10 @@ func usual(f field) (string, bool) {
 		return strconv.FormatFloat(*v.into, 'f', -1, 64), true
 	case span:
 		return policy.Span(*v.into), true
+	case percent:
+		return fmt.Sprint(*v.into), true
+	case percents:
+		return strings.Join(strings.Fields(fmt.Sprint(*v.into)), ", "), true
 	}
 	if d, ok := into.schema()["default"]; ok {
 		return fmt.Sprint(d), true

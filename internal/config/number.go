@@ -101,6 +101,46 @@ func (s share) schema() schema {
 	}
 }
 
+// A percent is a whole number from 1 to 99.
+type percent struct{ into *int32 }
+
+const wantPercent = "a whole number from 1 to 99, in percent"
+
+func (v percent) read(r *reader, path string, n *yaml.Node) {
+	if !r.scalar(path, n, wantPercent, "!!int") {
+		return
+	}
+	var read int32
+	if err := n.Decode(&read); err != nil || read < 1 || read > 99 {
+		r.report(path, "must be %s, got %s", wantPercent, n.Value)
+		return
+	}
+	*v.into = read
+}
+
+func (v percent) schema() schema { return schema{"type": "integer", "minimum": 1, "maximum": 99} }
+
+// A percents is a list of them. Their order is for whoever owns it to judge.
+type percents struct{ into *[]int32 }
+
+func (v percents) read(r *reader, path string, n *yaml.Node) {
+	if !r.of(path, n, yaml.SequenceNode, "a list of percentages") {
+		return
+	}
+	read := make([]int32, len(n.Content))
+	for i, item := range n.Content {
+		percent{&read[i]}.read(r, index(path, i), item)
+		r.failed[path] = r.failed[path] || r.failed[index(path, i)]
+	}
+	if !r.failed[path] {
+		*v.into = read
+	}
+}
+
+func (v percents) schema() schema {
+	return schema{"type": "array", "minItems": 1, "uniqueItems": true, "items": percent{}.schema()}
+}
+
 // A span is a duration: as Go writes them, with days: "90s", "26h", "1d12h". A
 // plain 0 needs no unit.
 type span struct {

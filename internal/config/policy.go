@@ -118,6 +118,11 @@ func presetRules(p *policy.Policy) []field {
 		}}},
 		{"scale", "what is done with the scale", false, own{word[policy.Mode]{&p.Scale, policy.Modes()}}},
 		{"bounds", "what is done with an autoscaler's min and max", false, own{word[policy.Mode]{&p.Bounds, policy.Modes()}}},
+		{"rollout", "what is done with a rollout in flight", false, object{fields: []field{
+			{"mode", "latch declares its milestones, report only says them", false, own{word[policy.Mode]{&p.Rollout, policy.Modes()}}},
+			{"milestones", "those that it passes, in percent, ascending", false, own{percents{&p.Milestones}}},
+			{"cut", "the percentage in good health from which on a rebuild should begin with the new template", false, own{percent{&p.Cut}}},
+		}}},
 		{"undriven", "also latches what no autoscaler drives", false, own{truth{&p.Undriven}}},
 		{"acceptRisk", "also writes levels that nothing is known to keep from acting on the live cluster", false, truth{&p.AcceptRisk}},
 	}

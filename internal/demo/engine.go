@@ -75,6 +75,7 @@ func (e *engine) look(ctx context.Context, at time.Time) (outcome, error) {
 	}
 	for _, d := range r.Decisions {
 		switch {
+		case d.Reading != policy.ReadingScale:
 		case d.Verdict == policy.Frozen:
 			o.frozen[d.Reason]++
 		case d.Verdict == policy.Pending && d.To != nil:

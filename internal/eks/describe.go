@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/kube"
@@ -105,13 +106,45 @@ func read(cluster *types.Cluster) (description, error) {
 // connect returns a sampler that shows a valid token with each request. Its
 // connections are closed by the server once nobody uses them.
 func (c *Cluster) connect(s server) (*kube.Sampler, error) {
-	sampler, err := kube.New(&rest.Config{
-		Host:            s.endpoint,
-		TLSClientConfig: rest.TLSClientConfig{CAData: []byte(s.ca)},
-		WrapTransport:   c.tokens.wrap,
-	}, kube.Options{Site: c.options.Site, Clock: c.options.Clock})
+	sampler, err := kube.New(c.client(s), kube.Options{Site: c.options.Site, Clock: c.options.Clock})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c, err)
 	}
 	return sampler, nil
+}
+
+// client returns what leads to a server, with a valid token in each request.
+func (c *Cluster) client(s server) *rest.Config {
+	return &rest.Config{
+		Host:            s.endpoint,
+		TLSClientConfig: rest.TLSClientConfig{CAData: []byte(s.ca)},
+		WrapTransport:   c.tokens.wrap,
+	}
+}
+
+// Client returns what leads to the cluster, for other requests than those of a
+// look. It asks AWS where the cluster is, where that is not known yet.
+func (c *Cluster) Client(ctx context.Context) (*rest.Config, error) {
+	if _, err := c.credentials.Retrieve(ctx); err != nil {
+		return nil, c.noCredentials(err)
+	}
+	found, _, err := c.described(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.client(found.server), nil
+}
+
+// Refused says what to do about an error of a request by Client's
+// configuration, of one who should be in a group that a folder gives its rights.
+func (c *Cluster) Refused(ctx context.Context, err error, group, rights string) error {
+	var unauthorized *kube.UnauthorizedError
+	switch {
+	case errors.As(err, &unauthorized):
+		c.tokens.forget()
+		return c.noAccess(ctx, err, group)
+	case apierrors.IsForbidden(err):
+		return c.noRights(err, group, rights)
+	}
+	return err
 }

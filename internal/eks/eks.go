@@ -122,9 +122,9 @@ func (c *Cluster) sample(ctx context.Context) (workload.Fleet, error) {
 	switch {
 	case errors.As(err, &unauthorized):
 		c.tokens.forget()
-		return fleet, c.noAccess(ctx, err)
+		return fleet, c.noAccess(ctx, err, Group)
 	case errors.As(err, &forbidden):
-		return fleet, c.noRights(err)
+		return fleet, c.noRights(err, Group, "infra/rbac")
 	}
 	return fleet, err
 }

@@ -91,7 +91,7 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 
 // noAccess says why the cluster does not know who asks: it has no access entry,
 // unless AWS does not know either.
-func (c *Cluster) noAccess(ctx context.Context, err error) error {
+func (c *Cluster) noAccess(ctx context.Context, err error, group string) error {
 	who, unknown := c.whoAmI(ctx)
 	if unknown != nil && apiError(unknown) != nil {
 		return fmt.Errorf("%w; AWS refuses the credentials, too: %w", err, &callError{what: "get caller identity", cause: unknown})
@@ -101,12 +101,12 @@ func (c *Cluster) noAccess(ctx context.Context, err error) error {
 		path = "; if the role has a path, the access entry needs the ARN with it"
 	}
 	return fmt.Errorf("%w; give the role an access entry with the group %s: aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --kubernetes-groups %s%s",
-		err, Group, c.options.Region, c.options.Name, who, Group, path)
+		err, group, c.options.Region, c.options.Name, who, group, path)
 }
 
 // noRights says why the cluster knows who asks and lets it see nothing.
-func (c *Cluster) noRights(err error) error {
-	return fmt.Errorf("%w; give group %s its rights in %s: kubectl apply -k infra/rbac, and see that the access entry names that group", err, Group, c)
+func (c *Cluster) noRights(err error, group, rights string) error {
+	return fmt.Errorf("%w; give group %s its rights in %s: kubectl apply -k %s, and see that the access entry names that group", err, group, c, rights)
 }
 
 // reachable says what to look at where a server does not answer although it is

@@ -25,6 +25,8 @@ type Latch struct {
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
+	// Rollout is the timer of a milestone, and what was spent on its rollout.
+	Rollout Rollout `json:"rollout,omitzero"`
 
 	// Freeze is why the timers stand still; the zero value is a running latch.
 	Freeze Freeze `json:"freeze,omitzero"`
@@ -81,21 +83,28 @@ func (l Latch) Effective() Latch {
 // is now declared, by merging, moves no timer.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
 	merged := l.Proposed == e && e != (checkpoint.Entry{})
+	was := l.Effective().Declared
 	l.Declared, l.Proposed = e, checkpoint.Entry{}
 	if merged {
 		return l
 	}
-	return l.started(e)
+	return l.started(was, e)
 }
 
 // Proposing returns the latch after e was proposed.
 func (l Latch) Proposing(e checkpoint.Entry) Latch {
+	was := l.Effective().Declared
 	l.Proposed = e
-	return l.started(e)
+	return l.started(was, e)
 }
 
-// started returns the latch with timers that run against e from now on.
-func (l Latch) started(e checkpoint.Entry) Latch {
+// started returns the latch with timers that run against e from now on. A
+// milestone moves no timer of the scale, nor a level that of the milestone.
+func (l Latch) started(was, e checkpoint.Entry) Latch {
+	l.Rollout = l.Rollout.settled(was.Rollout, e.Rollout)
+	if was.WithRollout(e.Rollout) == e {
+		return l
+	}
 	above := len(l.Up.Levels)
 	for above > 0 && l.Up.Levels[above-1] > e.Replicas {
 		above--
@@ -111,6 +120,7 @@ func (l Latch) started(e checkpoint.Entry) Latch {
 // Adopted returns the latch after a person made the branch hold e: timers start
 // anew, and gitlatch leaves the entry alone until the given instant.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
+	l.Rollout = l.Rollout.adopted(l.Declared.Rollout, e.Rollout)
 	l.Declared, l.Proposed, l.Up, l.Down = e, checkpoint.Entry{}, Up{}, Down{}
 	l.OptedOut, l.YieldUntil = false, until
 	return l
@@ -119,7 +129,7 @@ func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		l.YieldUntil.IsZero() && !l.OptedOut
+		l.Rollout.blank() && l.YieldUntil.IsZero() && !l.OptedOut
 }
 
 // Equal reports whether two latches say the same, their revisions aside.

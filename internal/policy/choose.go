@@ -37,6 +37,15 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	return p, skip, false
 }
 
+// ChooseRollout returns the policy of a workload by which its rollouts are
+// latched, whether or not an autoscaler drives it; latched is false where they
+// are not, and Choose says why. One that ignores rollouts is returned too, since
+// what was recorded before it did must go.
+func (s Set) ChooseRollout(sample workload.Sample) (p Policy, latched bool) {
+	p, explicit := s.find(sample)
+	return p, !sample.OptOut && (sample.ID.Namespace != system || explicit)
+}
+
 // find returns the policy that the workload's annotation names, else that of
 // the first rule that matches; explicit is true where a rule names the
 // workload's namespace to the letter. An annotation that names no policy of the

@@ -54,7 +54,7 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 	p, declared := of.policy, l.Declared.Replicas
 	cross := func(level int32, text string) Decision {
 		level = of.within(level)
-		to := bounds
+		to := l.Declared.WithScale(bounds)
 		to.Replicas = level
 		if p.Bounds == ModeIgnore {
 			to.Min, to.Max = 0, 0

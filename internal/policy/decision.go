@@ -2,6 +2,8 @@ package policy
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +14,10 @@ import (
 // A Decision is what a policy makes of one look at one workload. Its timers are
 // in the latch that comes with it.
 type Decision struct {
-	ID      workload.ID
+	ID workload.ID
+	// Reading is what of the workload the decision is about. The decisions on
+	// its scale and on its rollout are independent of one another.
+	Reading Reading
 	Policy  string // name of the policy that decided; "" for Skip
 	Verdict Verdict
 	// Reason is why the verdict is not another; ReasonNone where it speaks for
@@ -21,14 +26,17 @@ type Decision struct {
 	// Text is the verdict in a sentence, with the numbers that led to it.
 	Text string
 
-	// Count is the scale that was seen, in pods; 0 where it is unknown.
+	// Count is the scale that was seen, in pods; 0 where it is unknown. Of a
+	// rollout it is the available pods of the target.
 	Count int32
 	// From is what is declared, and To what a crossing declares, or would if it
-	// were not withheld; nil is no entry. A Cross to nil is a retirement.
+	// were not withheld; nil is no entry. Both are whole entries, of which To
+	// changes what the reading is about alone. A Cross of the scale to nil is a
+	// retirement, which takes the rollout with it.
 	From, To *checkpoint.Entry
 
-	// Urgent is set for a raise that waits for no budget, Surge for one beyond
-	// the policy's surge.
+	// Urgent is set for what waits for no budget, Surge for a raise beyond the
+	// policy's surge.
 	Urgent, Surge bool
 	// Capped is set where the accepted upper bound is below the need, while the
 	// live one is not.
@@ -60,15 +68,62 @@ func (b Bounds) String() string {
 // Crosses reports whether the decision is to change what git declares.
 func (d Decision) Crosses() bool { return d.Verdict == Cross }
 
-// Lowers reports whether a crossing declares less than before.
+// Retires reports whether the decision is to remove the workload's entry
+// because the workload is gone.
+func (d Decision) Retires() bool { return d.Crosses() && d.Reading == ReadingScale && d.To == nil }
+
+// Lowers reports whether a crossing of the scale declares less than before.
 func (d Decision) Lowers() bool {
-	return d.From != nil && (d.To == nil || d.To.Replicas < d.From.Replicas)
+	return d.Reading == ReadingScale && d.From != nil && (d.To == nil || d.To.Replicas < d.From.Replicas)
 }
 
-// Change is the crossing as a change of the checkpoint.
-func (d Decision) Change() checkpoint.Change {
-	return checkpoint.Change{ID: d.ID, From: d.From, To: d.To}
+// On applies what the decision wants to the entry held, of which only what the
+// reading is about is changed; zero is no entry.
+func (d Decision) On(held checkpoint.Entry) checkpoint.Entry {
+	to := checkpoint.Entry{}
+	if d.To != nil {
+		to = *d.To
+	}
+	switch {
+	case d.Reading == ReadingRollout:
+		return held.WithRollout(to.Rollout)
+	case d.To == nil:
+		return to
+	}
+	return held.WithScale(to)
 }
+
+// Changes are the changes of the checkpoint that decisions want, one for each
+// workload, in the order of workload.Compare.
+func Changes(decisions []Decision) []checkpoint.Change {
+	by := map[workload.ID]*checkpoint.Change{}
+	for _, d := range decisions {
+		c := by[d.ID]
+		if c == nil {
+			c = &checkpoint.Change{ID: d.ID, From: d.From, To: d.From}
+			by[d.ID] = c
+		}
+		held := checkpoint.Entry{}
+		if c.To != nil {
+			held = *c.To
+		}
+		c.To = entry(d.On(held))
+	}
+	changes := make([]checkpoint.Change, 0, len(by))
+	for _, id := range slices.SortedFunc(maps.Keys(by), workload.Compare) {
+		changes = append(changes, *by[id])
+	}
+	return changes
+}
+
+// A Reading is one of what a sample says of a workload.
+type Reading string
+
+// The readings.
+const (
+	ReadingScale   Reading = ""
+	ReadingRollout Reading = "rollout"
+)
 
 // A Verdict is the kind of a decision.
 type Verdict string
@@ -123,6 +178,10 @@ const (
 	ReasonSystem   Reason = "system"     // in kube-system, and no policy names that
 	ReasonNoScale  Reason = "no-scale"   // its kind has none
 	ReasonName     Reason = "unfit-name" // its name is too long for the record
+
+	ReasonUnfit   Reason = "unfit-rollout" // the record cannot hold its templates
+	ReasonWayBack Reason = "way-back"      // a rollout to an older template, of which nothing is recorded
+	ReasonRoom    Reason = "room"          // the rollout's commits are kept for what decides
 )
 
 // A Stop is a reason for which nothing in the fleet is lowered, or nothing is

@@ -139,6 +139,7 @@ func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]in
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: entry(l.Declared), Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
+	l.Rollout = l.Rollout.Restarted()
 	switch {
 	case !whole:
 		l.Missing = l.Missing.Pause(look.Last)
@@ -166,7 +167,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 	retiring := 0
 	for _, d := range decisions {
-		if d.Crosses() && d.To == nil {
+		if d.Retires() {
 			retiring++
 		}
 	}
@@ -174,7 +175,7 @@ func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 		return decisions
 	}
 	return withhold(decisions, Pending, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),
-		func(d Decision) bool { return d.To == nil })
+		Decision.Retires)
 }
 
 // Observe withholds every crossing: a site in mode observe writes nothing.
@@ -184,13 +185,13 @@ func Observe(decisions []Decision) []Decision {
 
 // Prove withholds the crossings of workloads whose checkpoint nothing is known
 // to keep inert: a count that git re-applies fights the autoscaler. A policy may
-// accept that. A retirement needs no evidence, since there is nothing that it
-// could act on.
+// accept that. A retirement and a milestone need no evidence, since there is
+// nothing that they could act on.
 func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
 	kept := make([]Decision, len(decisions))
 	for i, d := range decisions {
 		_, covered := e.Covers(d.ID)
-		if writes := d.Crosses() || d.Verdict == Review; writes && d.To != nil && !covered && !d.AcceptRisk {
+		if writes := d.Crosses() || d.Verdict == Review; writes && d.Reading == ReadingScale && d.To != nil && !covered && !d.AcceptRisk {
 			d.Verdict, d.Reason = Pending, ReasonNoEvidence
 			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does, acceptRisk of its policy does without"
 		}

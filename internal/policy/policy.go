@@ -36,8 +36,14 @@ type Policy struct {
 	Surge  float64
 	Review bool
 
-	// Scale and Bounds are what is done with the two readings.
-	Scale, Bounds Mode
+	// Scale and Bounds are what is done with a scale and its bounds, Rollout
+	// with a rollout in flight.
+	Scale, Bounds, Rollout Mode
+	// Milestones are those that a rollout passes, in percent, ascending.
+	Milestones []int32
+	// Cut is the percentage in good health from which on a rebuild should begin
+	// with the new template.
+	Cut int32
 	// Undriven lets the policy latch a workload that no autoscaler drives.
 	Undriven bool
 	// AcceptRisk lets a level be written although nothing is known to keep it
@@ -92,6 +98,10 @@ func Presets() map[string]Policy {
 		Surge:    10,
 		Scale:    ModeLatch,
 		Bounds:   ModeReport,
+
+		Rollout:    ModeLatch,
+		Milestones: DefaultMilestones(),
+		Cut:        50,
 	}
 	closest := cope
 	closest.Name, closest.Round, closest.HoldDown = "closest", RoundNearest, 0
@@ -101,6 +111,9 @@ func Presets() map[string]Policy {
 	tight.Name, tight.Series, tight.Round = "tight", R10, RoundHeadroom
 	return map[string]Policy{"cope": cope, "closest": closest, "weekly": weekly, "tight": tight}
 }
+
+// DefaultMilestones are the milestones of the presets, in percent.
+func DefaultMilestones() []int32 { return []int32{10, 25, 50, 75, 90} }
 
 // PresetNames are the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(Presets())) }
@@ -129,7 +142,21 @@ func (p Policy) Problems() []Problem {
 	check(p.Surge > 1, "surge.ratio", "must be above 1, got %.3g", p.Surge)
 	check(slices.Contains(Modes(), p.Scale), "scale", "must be one of %s, got %q", list(Modes()), p.Scale)
 	check(slices.Contains(Modes(), p.Bounds), "bounds", "must be one of %s, got %q", list(Modes()), p.Bounds)
+	check(slices.Contains(Modes(), p.Rollout), "rollout.mode", "must be one of %s, got %q", list(Modes()), p.Rollout)
+	check(ascending(p.Milestones, 1, 99), "rollout.milestones", "must be one or more of 1 to 99 %%, ascending, got %v", p.Milestones)
+	check(p.Cut >= 1 && p.Cut <= 99, "rollout.cut", "must be from 1 to 99 %%, got %d", p.Cut)
 	return found
+}
+
+// ascending reports whether there are numbers, each above the one before and all
+// of them from low to high.
+func ascending(numbers []int32, low, high int32) bool {
+	for i, n := range numbers {
+		if n < low || n > high || i > 0 && n <= numbers[i-1] {
+			return false
+		}
+	}
+	return len(numbers) > 0
 }
 
 func list[S ~string](of []S) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,14 +31,14 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 	if r.Commit != nil {
 		commit = r.Commit.ID
 		for _, d := range r.Commit.Changes {
-			line := log.Info().Str("workload", d.ID.String()).Int32("replicas", d.Count).Str("commit", commit).Str("why", d.Text)
-			if d.From != nil {
-				line = line.Int32("from", d.From.Replicas)
+			line := log.Info().Str("workload", d.ID.String()).Str("commit", commit).Str("why", d.Text).Bool("urgent", d.Urgent)
+			if d.Reading == policy.ReadingRollout {
+				line = number(number(line, "fromMilestone", milestone(d.From)), "toMilestone", milestone(d.To))
+				line.Int32("available", d.Count).Msg("rollout")
+				continue
 			}
-			if d.To != nil {
-				line = line.Int32("to", d.To.Replicas)
-			}
-			line.Bool("urgent", d.Urgent).Bool("surge", d.Surge).Msg("crossing")
+			line = number(number(line, "from", level(d.From)), "to", level(d.To))
+			line.Int32("replicas", d.Count).Bool("surge", d.Surge).Msg("crossing")
 		}
 	}
 	for _, n := range r.Notices {
@@ -50,13 +51,26 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 	if failed != nil {
 		line = log.Error().Err(failed)
 	}
-	counts := Counts(r.Decisions)
+	counts, workloads := Counts(r.Decisions), scales(r.Decisions)
 	line.Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
 		Str("held", r.Held).Str("stop", string(r.Stop.Reason)).Strs("unread", r.Unread).
-		Int("workloads", len(r.Decisions)).
+		Int("workloads", len(workloads)).Int("rollouts", len(r.Decisions)-len(workloads)).
 		Int("quiet", counts[policy.Quiet]).Int("pending", counts[policy.Pending]).Int("crossings", counts[policy.Cross]).
 		Int("frozen", counts[policy.Frozen]).Int("review", counts[policy.Review]).Int("skipped", counts[policy.Skip]).
 		Str("commit", commit).Dur("took_ms", took).Msg("tick")
+}
+
+// number adds a number to a line, where there is one.
+func number(line *zerolog.Event, name string, n *int32) *zerolog.Event {
+	if n == nil {
+		return line
+	}
+	return line.Int32(name, *n)
+}
+
+// scales are the decisions on the scale of workloads, one for each.
+func scales(decisions []policy.Decision) []policy.Decision {
+	return slices.DeleteFunc(slices.Clone(decisions), func(d policy.Decision) bool { return d.Reading != policy.ReadingScale })
 }
 
 // Counts counts decisions by verdict.

@@ -28,9 +28,9 @@ type Metric struct {
 func Metrics() []Metric {
 	return []Metric{
 		{"Heartbeat", "Count", func(tick.Report) float64 { return 1 }}, // a tick came to its end
-		{"Workloads", "Count", func(r tick.Report) float64 { return float64(len(r.Decisions)) }},
+		{"Workloads", "Count", func(r tick.Report) float64 { return float64(len(scales(r.Decisions))) }},
 		{"Crossings", "Count", func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }},
-		{"Frozen", "Count", func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Frozen]) }},
+		{"Frozen", "Count", func(r tick.Report) float64 { return float64(Counts(scales(r.Decisions))[policy.Frozen]) }},
 		{"Commits", "Count", commits},
 		{"PushFailures", "Count", pushFailures},
 		{"Unread", "Count", func(r tick.Report) float64 { return float64(len(r.Unread)) }},
@@ -63,7 +63,7 @@ func underDeclared(r tick.Report) (pods float64) {
 	if r.Observe {
 		return 0
 	}
-	for _, d := range r.Decisions {
+	for _, d := range scales(r.Decisions) {
 		if d.Verdict == policy.Skip {
 			continue
 		}

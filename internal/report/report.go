@@ -79,6 +79,29 @@ type Workload struct {
 	Surge    bool    `json:"surge,omitempty"`
 	Capped   bool    `json:"cappedByGit,omitempty"`
 	Mismatch *Bounds `json:"liveBoundsDiffer,omitempty"`
+
+	// Rollout is what was decided of a rollout in flight, or of one that git
+	// still declares; left out where there is neither.
+	Rollout *Rollout `json:"rollout,omitempty"`
+}
+
+// Rollout is what was sampled of a rollout, and the decision on it. Milestones
+// are percent; null is a rollout that git does not declare.
+type Rollout struct {
+	Target    string `json:"target,omitempty"`  // hash of the template it is on its way to
+	Desired   *int32 `json:"desired"`           // pods, of all templates; null is unknown
+	Available *int32 `json:"available"`         // pods of the target
+	Failure   string `json:"failure,omitempty"` // the condition by which it failed
+	Halted    string `json:"halted,omitempty"`  // what keeps it where it is by somebody's wish
+
+	Policy   string `json:"policy,omitempty"`
+	Declared *int32 `json:"declared"`          // before the tick
+	Returns  string `json:"returns,omitempty"` // with which template a rebuild should begin, as declared: from or to
+	Verdict  string `json:"verdict"`           // as of a workload
+	Reason   string `json:"reason,omitempty"`
+	Text     string `json:"text"`
+	To       *int32 `json:"to"` // what a crossing declares, or would; null also where it declares none any more
+	Urgent   bool   `json:"urgent,omitempty"`
 }
 
 // Bounds are an autoscaler's live bounds; 0 is none.
@@ -127,8 +150,16 @@ func New(r tick.Report) Document {
 	for _, s := range r.Samples {
 		samples[s.ID] = s
 	}
+	rollouts := map[workload.ID]*Rollout{}
 	for _, decision := range r.Decisions {
-		d.Workloads = append(d.Workloads, newWorkload(decision, samples[decision.ID]))
+		if decision.Reading == policy.ReadingRollout {
+			rollouts[decision.ID] = newRollout(decision, samples[decision.ID])
+		}
+	}
+	for _, decision := range scales(r.Decisions) {
+		w := newWorkload(decision, samples[decision.ID])
+		w.Rollout = rollouts[decision.ID]
+		d.Workloads = append(d.Workloads, w)
 	}
 	for _, n := range r.Notices {
 		d.Notices = append(d.Notices, Notice{string(n.Kind), n.Subject, n.Text})
@@ -154,9 +185,33 @@ func New(r tick.Report) Document {
 // say: those that are quiet, and those that are not latched.
 func (d Document) Brief() Document {
 	d.Workloads = slices.DeleteFunc(slices.Clone(d.Workloads), func(w Workload) bool {
-		return w.Verdict == string(policy.Quiet) && w.Mismatch == nil || w.Verdict == string(policy.Skip)
+		return !w.told() && (w.Rollout == nil || !w.Rollout.told())
 	})
 	return d
+}
+
+// told reports whether there is anything to say of a workload's scale.
+func (w Workload) told() bool {
+	return w.Verdict != string(policy.Skip) && (w.Verdict != string(policy.Quiet) || w.Mismatch != nil)
+}
+
+// told reports whether there is anything to say of a rollout.
+func (r Rollout) told() bool { return r.Verdict != string(policy.Quiet) }
+
+func newRollout(d policy.Decision, s workload.Sample) *Rollout {
+	r := &Rollout{
+		Policy: d.Policy, Declared: milestone(d.From), To: milestone(d.To),
+		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text, Urgent: d.Urgent,
+	}
+	if d.From != nil {
+		r.Returns = string(d.From.Rollout.Returns)
+	}
+	if s.Rollout != nil && len(s.Rollout.Templates) > 0 {
+		target := s.Rollout.Templates[0]
+		r.Target, r.Desired, r.Available = target.Hash, &s.Rollout.Desired, &target.Available
+		r.Failure, r.Halted = s.Rollout.Failure, s.Rollout.Halted
+	}
+	return r
 }
 
 func newWorkload(d policy.Decision, s workload.Sample) Workload {
@@ -177,8 +232,16 @@ func newWorkload(d policy.Decision, s workload.Sample) Workload {
 }
 
 func level(e *checkpoint.Entry) *int32 {
-	if e == nil {
+	if e == nil || e.Replicas == 0 {
 		return nil
 	}
 	return &e.Replicas
+}
+
+// milestone is that of the rollout that an entry declares; nil is none.
+func milestone(e *checkpoint.Entry) *int32 {
+	if e == nil || e.Rollout == (checkpoint.Rollout{}) {
+		return nil
+	}
+	return &e.Rollout.Milestone
 }

@@ -44,7 +44,9 @@ func (d Document) table(out io.Writer, columns int) error {
 	switch {
 	case d.Commit == nil && d.Mode == "observe":
 		b.WriteString("mode is observe: nothing is written to git\n")
-	case d.Commit == nil && d.Proposal == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool { return w.Verdict == string(policy.Cross) }):
+	case d.Commit == nil && d.Proposal == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool {
+		return w.Verdict == string(policy.Cross) || w.Rollout != nil && w.Rollout.Verdict == string(policy.Cross)
+	}):
 		b.WriteString("what crosses could not be committed\n")
 	case d.Commit == nil && d.Proposal == nil:
 		b.WriteString("no threshold was crossed: no commit\n")
@@ -66,7 +68,12 @@ func (d Document) rows(out io.Writer, columns int) error {
 	}
 	rows := [][]string{{"WORKLOAD", "REPLICAS", "DECLARED", "DECISION", "WHY"}}
 	for _, w := range d.Workloads {
-		rows = append(rows, []string{w.name(), number(w.Replicas), number(w.Declared), w.decision(), w.why()})
+		if w.told() {
+			rows = append(rows, []string{w.name(), pods(w.Replicas), pods(w.Declared), w.decision(), w.why()})
+		}
+		if r := w.Rollout; r != nil && r.told() {
+			rows = append(rows, []string{w.name() + " rollout", r.pods(), r.declared(), r.decision(), r.Text})
+		}
 	}
 	const gap = 2
 	why := len(rows[0]) - 1
@@ -113,13 +120,16 @@ func Fold(text string, width int) (lines []string) {
 
 // leftOut is a line that counts the workloads of which there is nothing to say.
 func (d Document) leftOut() string {
-	shown, quiet, skipped := len(d.Brief().Workloads), 0, map[string]int{}
+	shown, quiet, skipped := 0, 0, map[string]int{}
 	for _, w := range d.Workloads {
+		if w.told() {
+			shown++
+		}
 		switch w.Verdict {
 		case string(policy.Skip):
 			skipped[w.Reason]++
 		case string(policy.Quiet):
-			if w.Mismatch == nil {
+			if !w.told() {
 				quiet++
 			}
 		}
@@ -151,7 +161,7 @@ func (w Workload) name() string {
 
 func (w Workload) decision() string {
 	if w.Verdict == "cross" && w.To != nil {
-		return "cross to " + number(w.To)
+		return "cross to " + pods(w.To)
 	}
 	return w.Verdict
 }
@@ -167,7 +177,32 @@ func (w Workload) why() string {
 	return why
 }
 
-func number(n *int32) string {
+// pods is how many of the pods that a rollout asks for are those of its target.
+func (r Rollout) pods() string {
+	if r.Desired == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", *r.Available, *r.Desired)
+}
+
+func (r Rollout) declared() string {
+	if r.Declared == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d %%", *r.Declared)
+}
+
+func (r Rollout) decision() string {
+	switch {
+	case r.Verdict != "cross":
+		return r.Verdict
+	case r.To == nil:
+		return "cross to none"
+	}
+	return fmt.Sprintf("cross to %d %%", *r.To)
+}
+
+func pods(n *int32) string {
 	if n == nil {
 		return "-"
 	}

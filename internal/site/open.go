@@ -89,6 +89,16 @@ func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 		}
 		return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock})
 	}
+	cluster, err := o.EKS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return cluster, nil
+}
+
+// EKS opens a cluster of EKS, which the configuration must name.
+func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
+	c := o.Config.Cluster
 	own, err := o.load(ctx)
 	switch {
 	case err != nil:

@@ -78,6 +78,16 @@ alerts:
 `,
 }
 
+// restoring is a configuration with what a restore needs of it alone: no state,
+// nobody to alert, and nothing about ticks and commits.
+func restoring(c map[string]any) map[string]any {
+	delete(c, "alerts")
+	delete(c, "period")
+	c["state"] = map[string]any{"memory": map[string]any{}}
+	delete(c["repository"].(map[string]any), "mode")
+	return c
+}
+
 func configurationIsAsDocumented(t *testing.T, of template) (broken []string) {
 	for _, s := range samples {
 		for id, f := range functions(deployed(t, of, s).resources()) {
@@ -96,8 +106,11 @@ func configurationIsAsDocumented(t *testing.T, of template) (broken []string) {
 			if err := yaml.Unmarshal([]byte(configurations[s.name]), &want); err != nil {
 				t.Fatal(err)
 			}
+			if id == "RestoreFunction" {
+				want = restoring(want.(map[string]any))
+			}
 			if !reflect.DeepEqual(got, want) {
-				broken = append(broken, fmt.Sprintf("%s: %s is configured by\n%s\nwant%s", s.name, id, text, configurations[s.name]))
+				broken = append(broken, fmt.Sprintf("%s: %s is configured by\n%s\nwant %v", s.name, id, text, want))
 			}
 		}
 	}

@@ -38,6 +38,7 @@ var contracts = []contract{
 	{"access", accessEntryNamesTheGroupWithRights},
 	{"table", tableHasTheKeysOfTheState},
 	{"coexistence", exportsAreTheStacksOwn},
+	{"releases", expiredBrakesAreReleased},
 }
 
 func TestTheTemplateKeepsItsContractsWithTheCode(t *testing.T) {
@@ -261,15 +262,44 @@ func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
 }
 
 func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
-	binding := read(t, "infra/rbac/clusterrolebinding.yaml")
-	for id, r := range deployed(t, of, samples[0]).resources() {
+	bindings := map[string]string{"LatchAccess": "infra/rbac/clusterrolebinding.yaml", "RestoreAccess": "infra/rbac/restore/clusterrolebinding.yaml"}
+	resources := deployed(t, of, samples[0]).resources()
+	for id, r := range resources {
 		if at(r, "Type") != "AWS::EKS::AccessEntry" {
 			continue
 		}
-		groups := list(at(r, "Properties", "KubernetesGroups"))
-		if len(groups) != 1 || groups[0] != at(binding.tree, "subjects", 0, "name") {
-			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and infra/rbac binds its rights to %v", id, groups, at(binding.tree, "subjects", 0, "name")))
+		own := strings.TrimSuffix(id, "Access") + "Function"
+		if who, runs := at(r, "Properties", "PrincipalArn"), at(resources, own, "Properties", "Role"); who != runs {
+			broken = append(broken, fmt.Sprintf("%s: is for %v, and %s runs as %v", id, who, own, runs))
 		}
+		groups := list(at(r, "Properties", "KubernetesGroups"))
+		bound := at(read(t, bindings[id]).tree, "subjects", 0, "name")
+		if len(groups) != 1 || groups[0] != bound {
+			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and %s binds its rights to %v", id, groups, bindings[id], bound))
+		}
+	}
+	return broken
+}
+
+// A brake is not to outlive its time by much, and a restore that stopped at its
+// deadline is to be noticed.
+func expiredBrakesAreReleased(t *testing.T, of template) (broken []string) {
+	resources := deployed(t, of, samples[0]).resources()
+	f := at(resources, "RestoreFunction", "Properties")
+	var event struct {
+		Action  string
+		Expired bool
+	}
+	input := fmt.Sprint(at(f, "Events", "Release", "Properties", "Input"))
+	if err := json.Unmarshal([]byte(input), &event); err != nil || event.Action != "release" || !event.Expired {
+		broken = append(broken, fmt.Sprintf("the schedule of RestoreFunction sends %s, which releases other brakes than those that expired", input))
+	}
+	if rate := at(f, "Events", "Release", "Properties", "ScheduleExpression"); rate != "rate(15 minutes)" {
+		broken = append(broken, fmt.Sprintf("expired brakes are released at %v", rate))
+	}
+	timeout, _ := at(f, "Timeout").(int)
+	if slow := at(resources, "RestoresSlow", "Properties", "Threshold"); timeout < 1 || timeout > 900 || slow != timeout*1000*4/5 {
+		broken = append(broken, fmt.Sprintf("a restore is slow after %v ms, which is not four fifths of %d s", slow, timeout))
 	}
 	return broken
 }

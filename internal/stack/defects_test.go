@@ -23,16 +23,16 @@ const rings = "      AlarmActions: [!If [OwnsState, !Ref AlertTopic, !ImportValu
 var defects = []defect{
 	// What CloudFormation and SAM would refuse.
 	{"a property is misspelt", "", "      Timeout: !FindInMap", "      Timeut: !FindInMap", "cfn-lint", "E3002"},
-	{"a property of the schedule is misspelt", "", "OmitName: true", "OmitNames: true", "sam-translator", "InvalidResourceException"},
-	{"an event is of an unknown type", "", "Type: ScheduleV2", "Type: ScheduleV3", "sam-translator", "InvalidResourceException"},
+	{"a property of the schedule is misspelt", "", "a tick over the site ${Site}\"\n            OmitName: true", "a tick over the site ${Site}\"\n            OmitNames: true", "sam-translator", "InvalidResourceException"},
+	{"an event is of an unknown type", "", "        Tick:\n          Type: ScheduleV2", "        Tick:\n          Type: ScheduleV3", "sam-translator", "InvalidResourceException"},
 	{"a queue is given twice over", "", "              Arn: !GetAtt UndeliveredTicks.Arn", "              Type: SQS\n              Arn: !GetAtt UndeliveredTicks.Arn", "sam-translator", "InvalidResourceException"},
-	{"OFF is a boolean", "", `{Mode: "OFF"}`, "{Mode: OFF}", "cfn-lint, translated", "E3030"},
-	{"an architecture does not exist", "", "Architectures: [arm64]", "Architectures: [arm65]", "cfn-lint, translated", "E3030"},
-	{"a runtime is past its end", "", "Runtime: provided.al2023", "Runtime: go1.x", "cfn-lint", "E2531"},
+	{"OFF is a boolean", "", "{Mode: \"OFF\"}\n            Input: !Sub '{\"site\": \"${Site}\"}'", "{Mode: OFF}\n            Input: !Sub '{\"site\": \"${Site}\"}'", "cfn-lint, translated", "E3030"},
+	{"an architecture does not exist", "", "Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "Architectures: [arm65]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "cfn-lint, translated", "E3030"},
+	{"a runtime is past its end", "", "Runtime: provided.al2023\n      Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "Runtime: go1.x\n      Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "cfn-lint", "E2531"},
 	{"a reference leads nowhere", "", "GroupId: !Ref ClusterSecurityGroupId", "GroupId: !Ref ClusterSecurityGroup", "cfn-lint", "E1020"},
 	{"an attribute does not exist", "", "      PrincipalArn: !GetAtt LatchRole.Arn", "      PrincipalArn: !GetAtt LatchRole.Name", "cfn-lint", "E1010"},
 	{"a condition does not exist", "", "  LatchAccess:\n    Type: AWS::EKS::AccessEntry\n    Condition: MakesAccessEntry", "  LatchAccess:\n    Type: AWS::EKS::AccessEntry\n    Condition: Makes", "cfn-lint", "E3015"},
-	{"a key stands twice", "", "      RetentionInDays: !Ref LogRetentionDays", "      RetentionInDays: !Ref LogRetentionDays\n      RetentionInDays: 7", "cfn-lint", "E0000"},
+	{"a key stands twice", "", "      RetentionInDays: !Ref LogRetentionDays\n\n  # What Kubernetes makes of the role", "      RetentionInDays: !Ref LogRetentionDays\n      RetentionInDays: 7\n\n  # What Kubernetes makes of the role", "cfn-lint", "E0000"},
 	{"two resources wait for each other", "", "      Description: !Sub \"gitlatch: what a tick over the site ${Site} may do\"", "      Description: !Sub \"gitlatch: what ${LatchFunction} may do\"", "cfn-lint, translated", "E3004"},
 	{"an operator does not exist", spokeSource, "              StringEquals:", "              StringEqual:", "cfn-lint", "E3530"},
 	{"a key of the table is not defined", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: st, AttributeType: S}", "cfn-lint", "E3039"},
@@ -44,7 +44,7 @@ var defects = []defect{
 	{"an endpoint is of no type", "infra/vpc-endpoints.yaml", "VpcEndpointType: Gateway", "VpcEndpointType: Gate", "cfn-lint", "E3030"},
 
 	// What the second stack in a region, or the one after a deletion, would meet.
-	{"the schedule has a name", "", "            OmitName: true\n", "", "cfn-guard", "schedules_have_no_name"},
+	{"the schedule has a name", "", "a tick over the site ${Site}\"\n            OmitName: true\n", "a tick over the site ${Site}\"\n", "cfn-guard", "schedules_have_no_name"},
 	{"the table has a name", "", "      BillingMode:", "      TableName: gitlatch\n      BillingMode:", "cfn-guard", "nothing_has_a_fixed_name"},
 	{"an export is not the stack's own", "", "Export: {Name: !Sub \"${AWS::StackName}-Topic\"}", "Export: {Name: gitlatch-Topic}", "contract", "coexistence"},
 
@@ -58,7 +58,7 @@ var defects = []defect{
 	{"the topic has a key of AWS", "", "      KmsMasterKeyId: !GetAtt Key.Arn", "      KmsMasterKeyId: alias/aws/sns", "cfn-guard", "topics_have_a_key_of_ours"},
 	{"CloudWatch may decrypt, but make no data key", "", "              - kms:GenerateDataKey*\n", "", "cfn-guard", "cloudwatch_may_use_the_key_of_the_topic"},
 	{"a queue is not encrypted", "", "  FailedTicks:\n    Type: AWS::SQS::Queue\n    DeletionPolicy: Delete\n    UpdateReplacePolicy: Delete\n    Properties:\n      SqsManagedSseEnabled: true", "  FailedTicks:\n    Type: AWS::SQS::Queue\n    DeletionPolicy: Delete\n    UpdateReplacePolicy: Delete\n    Properties:\n      SqsManagedSseEnabled: false", "cfn-guard", "queues_are_encrypted"},
-	{"logs stay for ever", "", "      RetentionInDays: !Ref LogRetentionDays\n", "      LogGroupClass: STANDARD\n", "cfn-guard", "logs_expire_and_outlive_the_stack"},
+	{"logs stay for ever", "", "      RetentionInDays: !Ref LogRetentionDays\n\n  # What Kubernetes makes of the role", "      LogGroupClass: STANDARD\n\n  # What Kubernetes makes of the role", "cfn-guard", "logs_expire_and_outlive_the_stack"},
 
 	// Who could do more than they should.
 	{"SAM adds managed policies", "", "      Role: !GetAtt LatchRole.Arn", "      Policies: [AWSLambdaBasicExecutionRole]\n      Role: !GetAtt LatchRole.Arn", "cfn-guard", "functions_have_a_role_of_their_own"},
@@ -78,8 +78,8 @@ var defects = []defect{
 	{"the state's prefix is another", "", "site#${Site}", "cluster#${Site}", "iam", "write the site's latches"},
 	{"a condition's key is misspelt", "", "dynamodb:LeadingKeys", "dynamodb:LeadingKey", "iam", "read a site whose name only begins alike"},
 	{"the key is given away with the role", "", "                Condition:\n                  StringEquals:\n                    kms:ViaService: !Sub \"dynamodb.${AWS::Region}.${AWS::URLSuffix}\"\n", "", "iam", "use the key by itself"},
-	{"the secret's name is only a beginning", "", "secret:${GitHubCredential}-??????", "secret:${GitHubCredential}*", "iam", "read a secret whose name only begins alike"},
-	{"the secret has no suffix", "", "secret:${GitHubCredential}-??????", "secret:${GitHubCredential}", "iam", "read the credential"},
+	{"the secret's name is only a beginning", "", "secret:${GitHubCredential}-??????\"\n                - !If\n                  - CredentialHasAKey\n                  - Sid: KeyOfTheCredential\n", "secret:${GitHubCredential}*\"\n                - !If\n                  - CredentialHasAKey\n                  - Sid: KeyOfTheCredential\n", "iam", "read a secret whose name only begins alike"},
+	{"the secret has no suffix", "", "secret:${GitHubCredential}-??????\"\n                - !If\n                  - CredentialHasAKey\n                  - Sid: KeyOfTheCredential\n", "secret:${GitHubCredential}\"\n                - !If\n                  - CredentialHasAKey\n                  - Sid: KeyOfTheCredential\n", "iam", "read the credential"},
 	{"the repository's policy is for another service", "", "Action: codecommit:CreateCommit\n", "Action: codecommit:PutFile\n", "iam", "commit to the branch"},
 	{"all branches may be written", "", "                    Condition:\n                      StringEqualsIfExists:\n                        codecommit:References: [!Sub \"refs/heads/${Branch}\"]\n", "", "iam", "commit to another branch"},
 	{"reviewers are passed by", "", "  CommitsDirectly: !Equals [!Ref PublishMode, direct]", "  CommitsDirectly: !Not [!Equals [!Ref PublishMode, \"\"]]", "iam", "commit past the people who review"},
@@ -90,27 +90,49 @@ var defects = []defect{
 	{"the spoke asks for no external id", spokeSource, "            Condition:\n              StringEquals:\n                sts:ExternalId: !Ref ExternalId\n", "", "iam", "assume the spoke's role without the external id"},
 
 	// What would fail in silence.
-	{"failed ticks are tried again", "", "        MaximumRetryAttempts: 0", "        MaximumRetryAttempts: 2", "cfn-guard", "failed_events_are_kept"},
+	{"failed ticks are tried again", "", "        MaximumRetryAttempts: 0\n        MaximumEventAgeInSeconds: !FindInMap", "        MaximumRetryAttempts: 2\n        MaximumEventAgeInSeconds: !FindInMap", "cfn-guard", "failed_events_are_kept"},
 	{"undelivered ticks are lost", "", "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredTicks.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
 	{"the schedule cannot be turned off", "", "            State: !Ref ScheduleState", "            State: ENABLED", "cfn-guard", "schedules_can_be_turned_off"},
-	{"metrics are filtered away with the log", "", "ApplicationLogLevel: INFO", "ApplicationLogLevel: WARN", "cfn-guard", "functions_log_to_a_group_of_ours"},
+	{"metrics are filtered away with the log", "", "        LogGroup: !Ref LatchLogs\n        LogFormat: JSON\n        ApplicationLogLevel: INFO", "        LogGroup: !Ref LatchLogs\n        LogFormat: JSON\n        ApplicationLogLevel: WARN", "cfn-guard", "functions_log_to_a_group_of_ours"},
 	{"an alarm never says that it is over", "", "levels stay as git has them.\n" + rings + "      OKActions:", "levels stay as git has them.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"a schedule that stopped is not missed", "", "      TreatMissingData: breaching", "      TreatMissingData: notBreaching", "cfn-guard", "a_missing_heartbeat_rings"},
 
 	// What the template and the code must agree on.
 	{"an alarm is on a metric that nobody emits", "", "      MetricName: PushFailures", "      MetricName: PushFailure", "contract", "metrics"},
 	{"the dashboard shows what nobody emits", "", `["gitlatch", "Frozen", "site"`, `["gitlatch", "Frozen", "cluster"`, "contract", "metrics"},
-	{"the configuration's variable is misspelt", "", "          GITLATCH_CONFIG: !Sub", "          GITLATCH_CONF: !Sub", "contract", "environment"},
+	{"the configuration's variable is misspelt", "", "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "          GITLATCH_CONF: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "contract", "environment"},
 	{"the configuration's text is misspelt", "", `alerts: {sns: {topicArn: "${Topic}"}}`, `alerts: {sns: {topic: "${Topic}"}}`, "contract", "configuration"},
-	{"a site's name becomes a number", "", `site: "${Site}"`, "site: ${Site}", "contract", "configuration"},
+	{"a site's name becomes a number", "", "site: \"${Site}\"\n              period", "site: ${Site}\n              period", "contract", "configuration"},
 	{"the schedule sends another site", "", `Input: !Sub '{"site": "${Site}"}'`, `Input: !Sub '{"site": "${ClusterName}"}'`, "contract", "event"},
 	{"nothing builds the function", "", "  LatchFunction:\n", "  TickFunction:\n", "contract", "build targets"},
-	{"the build is for another architecture", "", "Architectures: [arm64]", "Architectures: [x86_64]", "contract", "build targets"},
+	{"the build is for another architecture", "", "Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "Architectures: [x86_64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "contract", "build targets"},
 	{"a tick outlives its lease", "", "Seconds: 300, Timeout: 240, SlowAfter: 192000", "Seconds: 300, Timeout: 280, SlowAfter: 224000", "contract", "periods"},
 	{"a right is granted that nobody uses", "", "                  - dynamodb:Query\n", "                  - dynamodb:Query\n                  - dynamodb:PutItem\n", "contract", "rights"},
 	{"a right is used that is not granted", "", "                  - dynamodb:DeleteItem\n", "", "contract", "rights"},
 	{"no rights are bound to the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:sampler\"]", "contract", "access"},
 	{"the table's key is another", "", "        - {AttributeName: pk, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: pk, KeyType: HASH}", "        - {AttributeName: id, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: id, KeyType: HASH}", "contract", "table"},
+
+	// Of the restore.
+	{"a restore may commit", "", "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBlob, codecommit:CreateCommit, codecommit:GetBranch,", "contract", "rights"},
+	{"a restore may commit, asked of IAM", "", "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBlob, codecommit:CreateCommit, codecommit:GetBranch, ", "iam", "commit as a restore"},
+	{"a restore cannot read the record", "", "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBranch,", "contract", "rights"},
+	{"a restore reads every secret whose name begins alike", "", "-??????\"\n                - !If\n                  - CredentialHasAKey\n                  - Sid: KeyOfTheCredentialToRestore", "*\"\n                - !If\n                  - CredentialHasAKey\n                  - Sid: KeyOfTheCredentialToRestore", "iam", "read another secret to restore"},
+	{"a restore logs among ticks", "", "                Resource: !GetAtt RestoreLogs.Arn", "                Resource: !GetAtt LatchLogs.Arn", "iam", "log a restore among ticks"},
+	{"failed restores cannot be kept", "", "                Action: sqs:SendMessage\n                Resource: !GetAtt FailedRestores.Arn", "                Action: sqs:SendMessage\n                Resource: !GetAtt UndeliveredReleases.Arn", "iam", "keep a failed restore"},
+	{"the restore itself may look at the network", "", "                - Sid: ButNotTheRestoreFromWithin\n                  Effect: Deny", "                - Sid: ButNotTheRestoreFromWithin\n                  Effect: Allow", "iam", "look at the network, as a restore"},
+	{"releases are started as ticks", "", "                Resource: !GetAtt RestoreFunction.Arn", "                Resource: !GetAtt LatchFunction.Arn", "iam", "start a release"},
+	{"another account may schedule releases", "", "            Condition:\n              StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}\n", "", "cfn-guard", "schedules_are_of_this_account"},
+	{"undelivered releases are lost", "", "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredReleases.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
+	{"failed restores are tried again", "", "        MaximumRetryAttempts: 0\n        MaximumEventAgeInSeconds: 900", "        MaximumRetryAttempts: 1\n        MaximumEventAgeInSeconds: 900", "cfn-guard", "failed_events_are_kept"},
+	{"an alarm of the restore never says that it is over", "", "Invoke it again: it goes on from there.\n" + rings + "      OKActions:", "Invoke it again: it goes on from there.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
+	{"those that restore have no rights", "", "KubernetesGroups: [\"gitlatch:restorers\"]", "KubernetesGroups: [\"gitlatch:samplers\"]", "contract", "access"},
+	{"ticks restore", "", "      Role: !GetAtt RestoreRole.Arn", "      Role: !GetAtt LatchRole.Arn", "contract", "access"},
+	{"nothing builds the restore", "", "  RestoreFunction:\n    Type", "  RaiseFunction:\n    Type", "contract", "build targets"},
+	{"the restore's configuration is misspelt", "", "state: {memory: {}}", "state: {memo: {}}", "contract", "configuration"},
+	{"the restore reads no variable", "", "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "          GITLATCH: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "contract", "environment"},
+	{"the schedule restores", "", "\"action\": \"release\", \"expired\": true", "\"action\": \"restore\", \"expired\": true", "contract", "releases"},
+	{"the schedule releases every brake", "", "\"expired\": true", "\"expired\": false", "contract", "releases"},
+	{"a restore that stops at its deadline is not noticed", "", "      Threshold: 720000", "      Threshold: 900000", "contract", "releases"},
 }
 
 // apply writes the template with the defect and returns the file.

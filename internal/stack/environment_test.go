@@ -21,13 +21,13 @@ import (
 const memoryLimit = "GOMEMLIMIT"
 
 func environmentSetIsRead(t *testing.T, of template) (broken []string) {
-	reads, err := variablesRead()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reads = append(slices.Clone(reads), memoryLimit)
 	for _, s := range samples {
 		for id, f := range functions(deployed(t, of, s).resources()) {
+			reads, err := variablesRead(programs[id])
+			if err != nil {
+				t.Fatal(err)
+			}
+			reads = append(slices.Clone(reads), memoryLimit)
 			variables, _ := at(f, "Properties", "Environment", "Variables").(map[string]any)
 			for name := range variables {
 				if !slices.Contains(reads, name) {
@@ -44,18 +44,36 @@ func environmentSetIsRead(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// variablesRead returns the environment variables that functions/latch reads by
-// a name that stands in our code. Those that a configuration names are not
+// programs are the main packages of the functions.
+var programs = map[string]string{"LatchFunction": "./functions/latch", "RestoreFunction": "./functions/restore"}
+
+// variablesRead returns the environment variables that a program reads by a name
+// that stands in our code. Those that a configuration names are not
 // among them: the template's names none. What the SDK reads is set by Lambda.
-var variablesRead = sync.OnceValues(func() ([]string, error) {
+func variablesRead(program string) ([]string, error) {
+	if once, known := variables[program]; known {
+		return once()
+	}
+	return nil, fmt.Errorf("no program of the function is known to these tests: %q", program)
+}
+
+var variables = func() map[string]func() ([]string, error) {
+	all := map[string]func() ([]string, error){}
+	for _, program := range programs {
+		all[program] = sync.OnceValues(func() ([]string, error) { return variablesOf(program) })
+	}
+	return all
+}()
+
+func variablesOf(program string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "lambda.norpc",
-		"-f", "{{if not .Standard}}{{.ImportPath}} {{.Dir}} {{range .GoFiles}} {{.}}{{end}}{{end}}", "./functions/latch")
+		"-f", "{{if not .Standard}}{{.ImportPath}} {{.Dir}} {{range .GoFiles}} {{.}}{{end}}{{end}}", program)
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("list what functions/latch links: %w", err)
+		return nil, fmt.Errorf("list what %s links: %w", program, err)
 	}
 	found := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
@@ -68,7 +86,7 @@ var variablesRead = sync.OnceValues(func() ([]string, error) {
 		}
 	}
 	return slices.Sorted(maps.Keys(found)), nil
-})
+}
 
 // readsOf finds getenv("A"), os.Getenv("A") and os.LookupEnv("A"), with "A" also
 // as a constant of the package.

@@ -102,7 +102,38 @@ func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
 			}
 		}
 	}
+	return append(broken, restoreRightsAreUsed(t, of)...)
+}
+
+// restoreRightsAreUsed holds the role of the restore to what it was seen to call:
+// it has no table, no topic, and writes to no repository.
+func restoreRightsAreUsed(t *testing.T, of template) (broken []string) {
+	for _, s := range samples {
+		role, made := deployed(t, of, s).resources()["RestoreRole"]
+		if !made {
+			continue
+		}
+		used := append(listed(t, "restore-"+s.provider), "logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage")
+		if s.parameters["VpcId"] != "" {
+			used = append(used, forSubnets...)
+		}
+		slices.Sort(used)
+		if granted := actions(role); !slices.Equal(granted, used) {
+			broken = append(broken, fmt.Sprintf("%s: a restore is granted %v, and uses %v", s.name, granted, used))
+		}
+	}
 	return broken
+}
+
+func TestARestoreCallsWhatATickMay(t *testing.T) {
+	t.Parallel()
+	for _, provider := range []string{"codecommit", "github"} {
+		for _, one := range listed(t, "restore-"+provider) {
+			if !slices.Contains(operations(t, provider), one) {
+				t.Errorf("a restore calls %s, which no client of ours has", one)
+			}
+		}
+	}
 }
 
 // actions returns what a role's policies allow, each once.

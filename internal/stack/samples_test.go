@@ -29,6 +29,7 @@ var samples = []sample{
 		"GitHubRepository": "example/fleet",
 		"GitHubCredential": "gitlatch/github",
 		"AlertEmail":       "platform@example.com",
+		"RestoreState":     "ENABLED",
 	}},
 	{"codecommit", "codecommit", map[string]string{
 		"Site":                   "prod-us",
@@ -43,6 +44,7 @@ var samples = []sample{
 		"ClusterSecurityGroupId": "sg-0a1b2c3d",
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
 		"MemorySize":             "256",
+		"RestoreState":           "ENABLED",
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
@@ -119,8 +121,9 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 		{0, map[string]string{"GitHubRepository": ""}, "GitHubRepository must be owner/name"},
 		{0, map[string]string{"GitHubCredential": ""}, "GitHubCredential must name the secret that holds it"},
 		{1, map[string]string{"CodeCommitRepository": ""}, "CodeCommitRepository must name the repository"},
-		{0, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
+		{3, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
+		{2, map[string]string{"RestoreState": "ENABLED"}, "RestoreState needs a cluster of this account and region; elsewhere, use the command gitlatch restore"},
 		{1, map[string]string{"SubnetIds": ""}, "SubnetIds must be given with VpcId"},
 		{0, map[string]string{"ClusterSecurityGroupId": "sg-0a"}, "SubnetIds and ClusterSecurityGroupId need VpcId"},
 		{2, map[string]string{"AlertEmail": "a@example.com"}, "AlertEmail belongs to the stack that StateStack names"},
@@ -152,6 +155,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"ClusterName":            {"", `a"`, "-a"},
 		"PeriodMinutes":          {"3", "0"},
 		"ScheduleState":          {"OFF"},
+		"RestoreState":           {"ON"},
 		"GitProvider":            {"gitlab"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},

@@ -20,8 +20,8 @@ func (p *pass) decide(context.Context) error {
 	head, stop := policy.Assess(g, p.head, p.fleet, p.scales())
 	p.head, p.report.Stop = head, stop
 
-	decisions := append(p.decidePresent(stop), p.decideAbsent(stop)...)
-	slices.SortFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
+	decisions := slices.Concat(p.decidePresent(stop), p.decideAbsent(stop), p.decideRollouts(stop))
+	slices.SortStableFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 
 	decisions = policy.LimitRetirement(g, len(p.latches.now), decisions)
 	if p.report.Observe = !p.set.Latch; p.report.Observe {

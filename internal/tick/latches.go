@@ -29,6 +29,12 @@ func (l latches) get(id workload.ID) latch.Latch {
 	return one
 }
 
+// known reports whether the workload has a latch.
+func (l latches) known(id workload.ID) bool {
+	_, known := l.now[id]
+	return known
+}
+
 func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
 
 // saved notes that a latch was saved in the middle of a pass.

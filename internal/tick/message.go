@@ -29,7 +29,7 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision, mend
 	})
 	var b strings.Builder
 	if len(ordered) > 0 {
-		fmt.Fprintf(&b, "latch(%s): %s %s", site, ordered[0].ID.Short(), arrow(ordered[0]))
+		fmt.Fprintf(&b, "latch(%s): %s %s", site, subject(ordered[0], ordered[0].ID.Short()), arrow(ordered[0]))
 	} else {
 		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, mended[0])
 	}
@@ -41,7 +41,7 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision, mend
 	}
 	b.WriteString("\n\n")
 	for _, d := range ordered {
-		fmt.Fprintf(&b, "%s %s: %s\n", d.ID, arrow(d), d.Text)
+		fmt.Fprintf(&b, "%s %s: %s\n", subject(d, d.ID.String()), arrow(d), line(d.Text))
 	}
 	for _, namespace := range mended {
 		fmt.Fprintf(&b, "%s: Component written anew from its record\n", namespace)
@@ -66,7 +66,8 @@ func Body(site string, crossings []policy.Decision, mended []string) string {
 		} else {
 			why = escape(why)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(d.ID.String()), levelOf(d.From, "new"), levelOf(d.To, "retired"), why)
+		from, to := levels(d)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(d, d.ID.String())), from, to, why)
 	}
 	if len(mended) > 0 {
 		b.WriteString("\nThe Components of these namespaces do not say what their records say, and are written anew from them:\n\n")
@@ -97,22 +98,64 @@ func escape(text string) string {
 }
 
 // weight is how far a crossing goes: the ratio of its levels, a lowering
-// counting as much as a raise. A new entry or a retirement goes farthest of
-// what is ordinary.
+// counting as much as a raise; a new level or a retirement goes less far than
+// any of these, and a rollout least, but for one that failed.
 func weight(d policy.Decision) float64 {
-	if d.From == nil || d.To == nil {
+	switch {
+	case d.Reading == policy.ReadingRollout && d.Urgent:
+		return -1
+	case d.Reading == policy.ReadingRollout:
+		return -2
+	case d.From == nil || d.To == nil || d.From.Replicas == 0 || d.To.Replicas == 0:
 		return 0
 	}
 	return math.Abs(math.Log(float64(d.To.Replicas) / float64(d.From.Replicas)))
 }
 
-func arrow(d policy.Decision) string {
-	return levelOf(d.From, "new") + " -> " + levelOf(d.To, "retired")
+// subject is a workload as a line begins with it.
+func subject(d policy.Decision, name string) string {
+	if d.Reading == policy.ReadingRollout {
+		return name + " rollout"
+	}
+	return name
 }
 
+// arrow is the way of a crossing: "100 -> 200", of a rollout "25 -> 50 %".
+func arrow(d policy.Decision) string {
+	from, to := levels(d)
+	if d.Reading == policy.ReadingRollout && strings.HasSuffix(to, " %") {
+		from = strings.TrimSuffix(from, " %")
+	}
+	return from + " -> " + to
+}
+
+// levels are what a crossing takes from and to. What was not there is new; what
+// will not be is retired, or of a rollout done.
+func levels(d policy.Decision) (from, to string) {
+	if d.Reading == policy.ReadingRollout {
+		return milestone(d.From, "new"), milestone(d.To, "done")
+	}
+	if d.From != nil && d.From.Replicas == 0 && d.To == nil {
+		return milestone(d.From, "new"), "retired"
+	}
+	return levelOf(d.From, "new"), levelOf(d.To, "retired")
+}
+
+// levelOf is the level of an entry. One that declares only a rollout has none,
+// as if it were not there.
 func levelOf(e *checkpoint.Entry, none string) string {
-	if e == nil {
+	if e == nil || e.Replicas == 0 {
 		return none
 	}
 	return fmt.Sprint(e.Replicas)
 }
+
+func milestone(e *checkpoint.Entry, none string) string {
+	if e == nil || e.Rollout == (checkpoint.Rollout{}) {
+		return none
+	}
+	return fmt.Sprintf("%d %%", e.Rollout.Milestone)
+}
+
+// line makes text that came from a cluster stay in one line.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }

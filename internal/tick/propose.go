@@ -52,11 +52,19 @@ func (p *pass) rebased() bool {
 func (p *pass) wanted() []checkpoint.Change {
 	byID := map[workload.ID]checkpoint.Change{}
 	review := map[workload.ID]bool{}
+	var asking []policy.Decision
 	for _, d := range p.report.Decisions {
-		review[d.ID] = d.Verdict == policy.Review
-		if review[d.ID] || p.Propose && d.Crosses() {
-			byID[d.ID] = checkpoint.Change{ID: d.ID, From: entryOf(p.latches.get(d.ID)), To: d.To}
+		reviewed := d.Verdict == policy.Review
+		if reviewed || p.Propose && d.Crosses() {
+			l := p.latches.get(d.ID)
+			review[d.ID] = review[d.ID] || reviewed
+			d.From = entryOf(l.Effective())
+			asking = append(asking, d)
 		}
+	}
+	for _, c := range policy.Changes(asking) {
+		c.From = entryOf(p.latches.get(c.ID))
+		byID[c.ID] = c
 	}
 	if ours := p.head.Proposal; ours != nil {
 		for _, c := range ours.Changes {
@@ -66,7 +74,8 @@ func (p *pass) wanted() []checkpoint.Change {
 			case l.OptedOut || p.fleet.At.Before(l.YieldUntil):
 				delete(byID, c.ID)
 			case asked && review[c.ID] && now.To != nil && c.To != nil && c.To.Replicas > now.To.Replicas:
-				byID[c.ID] = c // a review is not reopened for less
+				now.To = entryPointer(now.To.WithScale(*c.To)) // a review is not reopened for less
+				byID[c.ID] = now
 			case !asked && p.Propose:
 				c.From = entryOf(l)
 				byID[c.ID] = c
@@ -234,14 +243,39 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 // proposing are changes as crossings, with the reasons of this tick where it
 // has any.
 func (p *pass) proposing(changes []checkpoint.Change) []policy.Decision {
-	reasons := map[workload.ID]policy.Decision{}
-	for _, d := range p.report.Decisions {
-		reasons[d.ID] = d
+	type about struct {
+		id      workload.ID
+		reading policy.Reading
 	}
-	crossings := make([]policy.Decision, len(changes))
-	for i, c := range changes {
-		crossings[i] = reasons[c.ID]
-		crossings[i].ID, crossings[i].From, crossings[i].To = c.ID, c.From, c.To
+	reasons := map[about]policy.Decision{}
+	for _, d := range p.report.Decisions {
+		reasons[about{d.ID, d.Reading}] = d
+	}
+	var crossings []policy.Decision
+	add := func(c checkpoint.Change, of policy.Reading) {
+		d := reasons[about{c.ID, of}]
+		d.ID, d.Reading, d.From, d.To = c.ID, of, c.From, c.To
+		crossings = append(crossings, d)
+	}
+	for _, c := range changes {
+		from, to := entryValue(c.From), entryValue(c.To)
+		rolls := from.Rollout != to.Rollout && (c.To != nil || from.Replicas == 0)
+		if from.WithRollout(to.Rollout) != to || !rolls {
+			add(c, policy.ReadingScale)
+		}
+		if rolls {
+			add(c, policy.ReadingRollout)
+		}
 	}
 	return crossings
+}
+
+func entryPointer(e checkpoint.Entry) *checkpoint.Entry { return &e }
+
+// entryValue is the entry, zero for none.
+func entryValue(e *checkpoint.Entry) checkpoint.Entry {
+	if e == nil {
+		return checkpoint.Entry{}
+	}
+	return *e
 }

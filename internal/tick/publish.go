@@ -15,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // attempts is how often a push is tried that others keep winning.
@@ -80,7 +79,7 @@ func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
 		return nil, err
 	}
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
-	files, skipped := checkpoint.Merge(*tree, site, changes(p.changes))
+	files, skipped := checkpoint.Merge(*tree, site, policy.Changes(p.changes))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
@@ -109,11 +108,12 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 
 // push writes the intent, then pushes.
 func (p *pass) push(ctx context.Context, files map[string][]byte) error {
+	changes := policy.Changes(p.changes)
 	intent := &latch.Intent{
-		ID:      intentID(p.Site, p.git.tip, p.fleet.At, changes(p.changes)),
+		ID:      intentID(p.Site, p.git.tip, p.fleet.At, changes),
 		Base:    p.git.tip,
 		At:      p.fleet.At,
-		Changes: changes(p.changes),
+		Changes: changes,
 		Say:     surges(p.changes),
 	}
 	message := Message(p.Site, intent.ID, p.SkipCI, p.changes, namespaces(p.mends()))
@@ -145,8 +145,8 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	agreed := &p.head.Agreed
 	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
-	for _, d := range p.changes {
-		p.settleChange(d.Change())
+	for _, c := range intent.Changes {
+		p.settleChange(c)
 	}
 	p.conditions = append(p.conditions, intent.Say...)
 	p.report.Commit = &Commit{ID: id, Message: message, Changes: p.changes}
@@ -174,15 +174,6 @@ func (p *pass) wait(ctx context.Context, d time.Duration) {
 	if p.Wait != nil {
 		p.Wait(ctx, d)
 	}
-}
-
-func changes(decisions []policy.Decision) []checkpoint.Change {
-	all := make([]checkpoint.Change, len(decisions))
-	for i, d := range decisions {
-		all[i] = d.Change()
-	}
-	slices.SortFunc(all, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
-	return all
 }
 
 // intentID names a push by what it does to what, so that the same push has the

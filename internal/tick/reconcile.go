@@ -305,7 +305,7 @@ func (p *pass) compare(tree checkpoint.Tree, judged map[workload.ID]bool) {
 		case judged[id] || tree.Broken[id.Namespace] != nil || same(held, entryOf(l)):
 		case seeding:
 			p.latches.set(l.Settled(*held))
-			p.notice(NoticeSeeded, id.String(), fmt.Sprintf("declared level %d read back from git", held.Replicas))
+			p.notice(NoticeSeeded, id.String(), declared(*held)+" read back from git")
 		default:
 			p.adopt(id, held, NoticeAdopted, "a person edited its entry")
 		}
@@ -320,7 +320,7 @@ func (p *pass) adopt(id workload.ID, held *checkpoint.Entry, kind NoticeKind, wh
 	switch {
 	case held != nil:
 		p.latches.set(l.Adopted(*held, until))
-		p.notice(kind, id.String(), fmt.Sprintf("%s: declared level %d adopted; left alone until %s", why, held.Replicas, until.UTC().Format(timeFormat)))
+		p.notice(kind, id.String(), fmt.Sprintf("%s: %s adopted; left alone until %s", why, declared(*held), until.UTC().Format(timeFormat)))
 	case kind == NoticeReverted:
 		p.latches.set(l.Adopted(checkpoint.Entry{}, until))
 		p.notice(kind, id.String(), fmt.Sprintf("%s: it has no entry again; left alone until %s", why, until.UTC().Format(timeFormat)))
@@ -332,13 +332,21 @@ func (p *pass) adopt(id workload.ID, held *checkpoint.Entry, kind NoticeKind, wh
 	}
 }
 
+// declared is what an entry declares, for a notice.
+func declared(e checkpoint.Entry) string {
+	var said []string
+	if e.Replicas > 0 {
+		said = append(said, fmt.Sprintf("declared level %d", e.Replicas))
+	}
+	if r := e.Rollout; r != (checkpoint.Rollout{}) {
+		said = append(said, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))
+	}
+	return strings.Join(said, " and ")
+}
+
 // settleChange makes a latch agree with a change that git holds.
 func (p *pass) settleChange(c checkpoint.Change) {
-	e := checkpoint.Entry{}
-	if c.To != nil {
-		e = *c.To
-	}
-	p.latches.set(p.latches.get(c.ID).Settled(e))
+	p.latches.set(p.latches.get(c.ID).Settled(entryValue(c.To)))
 }
 
 func entryAt(entries map[workload.ID]checkpoint.Entry, id workload.ID) *checkpoint.Entry {

@@ -53,7 +53,7 @@ func (p *pass) due() {
 
 // published reports whether a crossing was committed, or lies before people.
 func (p *pass) published(d policy.Decision) bool {
-	if c := p.report.Commit; c != nil && slices.ContainsFunc(c.Changes, func(o policy.Decision) bool { return o.ID == d.ID }) {
+	if c := p.report.Commit; c != nil && slices.ContainsFunc(c.Changes, func(o policy.Decision) bool { return o.ID == d.ID && o.Reading == d.Reading }) {
 		return true
 	}
 	return p.head.Proposal != nil && slices.ContainsFunc(p.head.Proposal.Changes, func(c checkpoint.Change) bool { return c.ID == d.ID })

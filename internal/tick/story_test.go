@@ -15,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -110,6 +111,16 @@ var events = map[string]func(*story, []string) error{
 	// workload shop/web 120 [field=value ...]: what runs from now on. Fields are
 	// those of a sample; what is not named stays as it was.
 	"workload": (*story).workload,
+	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [older] [v0 5]:
+	// a rollout in flight from one template to another, with so many pods of the
+	// target available and asked for. rolled shop/web: it is done.
+	"rolls": (*story).rolls,
+	"rolled": func(s *story, w []string) error {
+		sample := s.fleet[id(w[0])]
+		sample.Rollout = &workload.Rollout{}
+		s.fleet[id(w[0])] = sample
+		return nil
+	},
 	// gone shop/web: deleted from the cluster.
 	"gone": func(s *story, w []string) error {
 		delete(s.fleet, id(w[0]))
@@ -314,6 +325,45 @@ func (s *story) workload(w []string) error {
 	return nil
 }
 
+func (s *story) rolls(w []string) error {
+	who := id(w[0])
+	sample, ok := s.fleet[who]
+	if !ok {
+		sample = workload.Sample{ID: who}
+	}
+	var available, desired int32
+	if _, err := fmt.Sscanf(w[3], "%d/%d", &available, &desired); err != nil {
+		return err
+	}
+	template := func(hash string, pods int32) workload.Template {
+		return workload.Template{Hash: hash, Images: map[string]string{"app": "web:" + hash}, Desired: pods, Available: pods}
+	}
+	r := workload.Rollout{InFlight: true, Desired: desired, ImagesOnly: true, Templates: []workload.Template{
+		template(w[2], available), template(w[1], desired-available),
+	}}
+	for i := 4; i < len(w); i++ {
+		field, value, _ := strings.Cut(w[i], "=")
+		switch field {
+		case "failed":
+			r.Failure = value
+		case "halted":
+			r.Halted = value
+		case "older":
+			r.Templates[0].Since, r.Templates[1].Since = s.now.Add(-2*time.Hour), s.now.Add(-time.Hour)
+		default:
+			n, err := strconv.Atoi(w[i+1])
+			if err != nil {
+				return err
+			}
+			r.Templates = append(r.Templates, template(field, int32(n)))
+			i++
+		}
+	}
+	sample.Rollout = &r
+	s.fleet[who] = sample
+	return nil
+}
+
 func (s *story) person(w []string) error {
 	edit := func(what string, change func(map[workload.ID]checkpoint.Entry, workload.ID)) {
 		s.world.person(what, func(entries map[workload.ID]checkpoint.Entry) { change(entries, id(w[1])) }, id(w[1]).Namespace)
@@ -324,6 +374,14 @@ func (s *story) person(w []string) error {
 		edit("scale by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
 			e := entries[who]
 			e.Replicas = int32(n)
+			entries[who] = e
+		})
+		return err
+	case "milestone": // shop/web 90 to: of the rollout that is declared
+		n, err := strconv.Atoi(w[2])
+		edit("milestone by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+			e := entries[who]
+			e.Rollout.Milestone, e.Rollout.Returns = int32(n), checkpoint.Side(w[3])
 			entries[who] = e
 		})
 		return err
@@ -389,9 +447,27 @@ func (s *story) expect(w []string) error {
 	switch w[0] {
 	case "git": // shop/web 200 | shop/web nothing
 		if e, ok := s.entries(s)[id(w[1])]; ok {
-			return equal(e.Replicas, w[2])
+			return equal(levelOf(e), w[2])
 		}
 		return equal("nothing", w[2])
+	case "rollout": // shop/web 25 progressing v1 v2 from | shop/web nothing: what git and the latch declare of it
+		r := s.entries(s)[id(w[1])].Rollout
+		if latched := s.latches(s)[id(w[1])].Declared.Rollout; latched != r {
+			return fmt.Errorf("git declares %+v, and the latch %+v", r, latched)
+		}
+		if r == (checkpoint.Rollout{}) {
+			return equal("nothing", strings.Join(w[2:], " "))
+		}
+		return equal(fmt.Sprintf("%d %s %s %s %s", r.Milestone, r.Phase, r.From.Hash, r.To.Hash, r.Returns), strings.Join(w[2:], " "))
+	case "milestone": // shop/web pending budget: the decision on its rollout | shop/web none
+		for _, d := range s.last.Decisions {
+			if d.ID == id(w[1]) && d.Reading == policy.ReadingRollout {
+				return equal(strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict, d.Reason)), strings.Join(w[2:], " "))
+			}
+		}
+		return equal("none", strings.Join(w[2:], " "))
+	case "message-of-commit":
+		return contains(s.repository.Log()[0], w[1])
 	case "latch":
 		if n := s.latches(s)[id(w[1])].Declared.Replicas; n != 0 {
 			return equal(n, w[2])
@@ -540,6 +616,14 @@ func (s *story) expect(w []string) error {
 		return contains(s.last.Held, "lease is held")
 	}
 	return fmt.Errorf("nobody knows how to expect %q", w[0])
+}
+
+// levelOf is the level of an entry; one that declares only a rollout has none.
+func levelOf(e checkpoint.Entry) string {
+	if e.Replicas == 0 {
+		return "none"
+	}
+	return fmt.Sprint(e.Replicas)
 }
 
 func contains(text, words string) error {

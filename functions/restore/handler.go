@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/restore"
+	"github.com/gitlatch/gitlatch/internal/restore/open"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// configVariable holds the document of kind Config that the function runs by.
+const configVariable = "GITLATCH_CONFIG"
+
+// event is what a schedule, or a person, invokes the function with.
+type event struct {
+	// Site must be the configured one; "" is it.
+	Site   string `json:"site"`
+	Action action `json:"action"` // must be given
+	// DryRun computes all and writes nothing.
+	DryRun     bool     `json:"dryRun"`
+	Factor     float64  `json:"factor"`     // of each level; 0 is 1
+	Namespaces []string `json:"namespaces"` // none is all
+	// Expired releases only the brakes that expired.
+	Expired bool `json:"expired"`
+}
+
+// An action is what the function can do.
+type action string
+
+const (
+	restores action = "restore"
+	releases action = "release"
+)
+
+// margin is the time before the deadline at which a run stops, to end with a
+// look and an answer. Of a short time it is a quarter.
+const margin = 20 * time.Second
+
+// handler is what warm invocations share.
+type handler struct {
+	config config.Config
+	opener *site.Opener
+	clock  func() time.Time
+	log    zerolog.Logger
+}
+
+func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger) (*handler, error) {
+	document := getenv(configVariable)
+	if document == "" {
+		return nil, fmt.Errorf("environment variable %s must hold a document of kind Config", configVariable)
+	}
+	c, err := config.ParseConfig(configVariable, []byte(document))
+	if err != nil {
+		return nil, err
+	}
+	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
+}
+
+// parse reads an event for the configured site. What it does not know it
+// refuses: who misspells dryRun must not find a cluster raised.
+func (h *handler) parse(payload json.RawMessage) (e event, err error) {
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return e, fmt.Errorf(`event: %w; want {"site": %q, "action": "restore", "dryRun": true} or the like`, err, h.config.Site)
+	}
+	switch {
+	case e.Site != "" && e.Site != h.config.Site:
+		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
+	case e.Action != restores && e.Action != releases:
+		return e, fmt.Errorf("event: action must be %q or %q, got %q", restores, releases, e.Action)
+	case e.Factor < 0 || e.Factor > 100:
+		return e, fmt.Errorf("event: factor must be above 0 and at most 100, got %v", e.Factor)
+	case e.Action == restores && e.Expired:
+		return e, errors.New("event: expired is about a release; a restore releases what expired anyway")
+	case e.Action == releases && (e.Factor != 0 || len(e.Namespaces) > 0):
+		return e, errors.New("event: a release is of the whole site: leave factor and namespaces out")
+	}
+	return e, nil
+}
+
+// handle restores or releases. What is not at its level when the deadline comes
+// is no error: the answer says what, and another invocation goes on from there.
+func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Document, error) {
+	e, err := h.parse(payload)
+	if err != nil {
+		return restore.Document{}, err
+	}
+	s, err := open.Open(ctx, h.opener)
+	if err != nil {
+		return restore.Document{}, err
+	}
+	run := s.Restore()
+	run.DryRun = e.DryRun
+	run.Options.Factor, run.Options.Namespaces = e.Factor, e.Namespaces
+	run.Until = h.until(ctx)
+	run.Say = func(line string) { h.log.Info().Str("text", line).Msg("progress") }
+
+	start := h.clock()
+	var r restore.Report
+	if e.Action == releases {
+		r, err = run.Release(ctx, e.Expired)
+	} else if tree, unread := s.Declared(ctx); unread != nil {
+		err = unread
+	} else {
+		r, err = run.Run(ctx, tree)
+	}
+	err = errors.Join(s.Explain(ctx, err), errors.Join(r.Problems...))
+	h.note(e, r, h.clock().Sub(start), err)
+	return restore.NewDocument(r).Brief(), err
+}
+
+// until is when a run must stop to answer before the deadline.
+func (h *handler) until(ctx context.Context) time.Time {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return time.Time{}
+	}
+	left := deadline.Sub(h.clock())
+	return deadline.Add(-min(margin, left/4))
+}
+
+// note writes one line for each workload that lacks pods, and one for the run.
+func (h *handler) note(e event, r restore.Report, took time.Duration, err error) {
+	for _, u := range r.Unfinished {
+		h.log.Warn().Str("workload", u.ID.String()).Int32("replicas", u.Replicas).Int32("ready", u.Ready).Int32("to", u.To).Msg("lacking")
+	}
+	for _, notice := range r.Notices {
+		h.log.Warn().Str("text", notice).Msg("notice")
+	}
+	line := h.log.Info()
+	if err != nil {
+		line = h.log.Error().Err(err)
+	}
+	line.Str("action", string(e.Action)).Bool("dryRun", e.DryRun).Str("cluster", r.Cluster).
+		Int("raised", len(r.Raised)).Int("braked", len(r.Braked)).Int("released", len(r.Released)).Int("holding", r.Holding).
+		Int("lacking", len(r.Unfinished)).Bool("stopped", r.Stopped).Dur("took_ms", took).Msg("restore")
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const document = `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-eu
+cluster: {kubeconfig: /nowhere/kubeconfig}
+state: {memory: {}}
+repository: {url: "https://git.example.com/site.git"}
+`
+
+func handlerOf(document string) (*handler, error) {
+	getenv := func(name string) string { return map[string]string{configVariable: document}[name] }
+	return newHandler(getenv, time.Now, zerolog.Nop())
+}
+
+func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ document, want string }{
+		"no configuration": {"", "GITLATCH_CONFIG must hold a document of kind Config"},
+		"a misspelt field": {document + "perriod: 5m\n", "perriod"},
+	} {
+		if _, err := handlerOf(c.document); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAnEventIsTakenToTheLetter(t *testing.T) {
+	t.Parallel()
+	h, err := handlerOf(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for payload, want := range map[string]string{
+		// These are taken, and come as far as the cluster.
+		`{"action": "restore"}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "action": "restore", "dryRun": true, "factor": 0.5, "namespaces": ["shop"]}`: "kubeconfig /nowhere/kubeconfig",
+		`{"action": "release", "expired": true}`:                                                          "kubeconfig /nowhere/kubeconfig",
+		// These are not.
+		``:                                     `event: EOF; want {"site": "prod-eu", "action": "restore", "dryRun": true}`,
+		`{}`:                                   `action must be "restore" or "release", got ""`,
+		`{"action": "raise"}`:                  `got "raise"`,
+		`{"site": "prod-us"}`:                  `site is "prod-us", and this function is configured for "prod-eu"`,
+		`{"action": "restore", "dry_run": 1}`:  `unknown field "dry_run"`,
+		`{"action": "restore", "factor": -1}`:  "factor must be above 0",
+		`{"action": "restore", "expired": 1}`:  "expired",
+		`{"action":"restore","expired":true}`:  "expired is about a release",
+		`{"action": "release", "factor": 0.5}`: "leave factor and namespaces out",
+	} {
+		if _, err := h.handle(t.Context(), json.RawMessage(payload)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", payload, err, want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/restore"
+	"github.com/gitlatch/gitlatch/internal/restore/open"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// restoring is what a restore is asked for.
+type restoring struct {
+	flags
+	yes     bool
+	output  string
+	options plan.Options
+	pace    plan.Pace
+	hold    time.Duration
+}
+
+func newRestore(env Env) *cobra.Command {
+	var r restoring
+	c := &cobra.Command{
+		Use:   "restore [namespace/name ...]",
+		Short: "Raise a cluster that came up small to what git declares",
+		Long: `Raises workloads to the level that git declares of them, or only those named. It
+lowers nothing, and never goes above an accepted or live max. Git alone is enough
+for a rebuild whose manifests include the Components: this is for a cluster that
+came up small.
+
+Before a raise its autoscaler gets a brake: it does not scale down for some hours,
+since it would otherwise undo the raise within seconds. What the brake replaced
+comes back with "restore release", or with any run after the brake expired.
+
+Without --yes nothing is written: the plan is printed. A run that was stopped or
+killed is finished by the next; it exits with 1 while anything is not where the
+plan wants it.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := r.check(args); err != nil {
+				return err
+			}
+			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site, one *restore.Restore) (restore.Report, error) {
+				tree, err := s.Declared(ctx)
+				if err != nil {
+					return restore.Report{}, err
+				}
+				var known []workload.ID
+				for id := range tree.Entries() {
+					known = append(known, id)
+				}
+				slices.SortFunc(known, workload.Compare)
+				for _, text := range args {
+					id, err := find(text, known)
+					if err != nil {
+						return restore.Report{}, err
+					}
+					one.Options.Workloads = append(one.Options.Workloads, id)
+				}
+				return one.Run(ctx, tree)
+			})
+		},
+	}
+	r.every(c)
+	c.Flags().Float64Var(&r.options.Factor, "factor", 1, "part of each level, rounded up, for a smaller site: 0.5")
+	c.Flags().StringSliceVarP(&r.options.Namespaces, "namespace", "n", nil, "only these namespaces")
+	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves, instead of by priority class")
+	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "raise what is at zero, too")
+	c.Flags().Int32Var(&r.pace.PerMinute, "pace", restore.PerMinute, "pods asked for in a minute")
+	c.Flags().Int32Var(&r.pace.Unready, "unready", restore.Unready, "pods asked for and not ready at any time")
+	c.Flags().DurationVar(&r.pace.Patience, "patience", restore.Patience, "how long a wave that stands still is waited for")
+	c.Flags().DurationVar(&r.hold, "brake", restore.Hold, "how long autoscalers do not scale down")
+	c.AddCommand(newRelease(env))
+	return c
+}
+
+func newRelease(env Env) *cobra.Command {
+	var r restoring
+	var expired bool
+	c := &cobra.Command{
+		Use:   "release",
+		Short: "Let autoscalers scale down again, as before the restore",
+		Long: `Undoes the brakes that restores set, all of them or those that expired: what each
+replaced comes back. Where somebody changed it meanwhile it stays as they have it.
+Without --yes nothing is written.`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := r.checkOutput(); err != nil {
+				return err
+			}
+			return r.run(c.Context(), env, func(ctx context.Context, _ *open.Site, one *restore.Restore) (restore.Report, error) {
+				return one.Release(ctx, expired)
+			})
+		},
+	}
+	r.every(c)
+	c.Flags().BoolVar(&expired, "expired", false, "only those that expired")
+	return c
+}
+
+// every adds the flags that a restore and a release share.
+func (r *restoring) every(c *cobra.Command) {
+	c.SetContext(context.Background())
+	r.register(c)
+	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
+	c.Flags().StringVarP(&r.output, "output", "o", "table", "table or json")
+}
+
+// check says all that is wrong with the flags.
+func (r *restoring) check(args []string) error {
+	var wrong []error
+	bound := func(bad bool, format string, args ...any) {
+		if bad {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	bound(!(r.options.Factor > 0) || r.options.Factor > 100, "--factor: must be above 0 and at most 100, got %v", r.options.Factor)
+	bound(r.pace.PerMinute < 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
+	bound(r.pace.Unready < 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
+	bound(r.pace.Patience <= 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
+	bound(r.hold < time.Minute, "--brake: must be at least 1m, got %s", r.hold)
+	bound(len(args) > 0 && len(r.options.Namespaces) > 0, "--namespace: workloads are named with theirs; give one of the two")
+	return errors.Join(append(wrong, r.checkOutput())...)
+}
+
+func (r *restoring) checkOutput() error {
+	if formats := []string{"table", "json"}; !slices.Contains(formats, r.output) {
+		return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(formats, ", "), r.output)
+	}
+	return nil
+}
+
+// run opens the site, has something done, and says what came of it.
+func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *open.Site, *restore.Restore) (restore.Report, error)) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	c, err := r.config()
+	if err != nil {
+		return err
+	}
+	s, err := open.Open(ctx, opener(env, c, true))
+	if err != nil {
+		return chooseCluster(c, err)
+	}
+	one := s.Restore()
+	one.Options, one.DryRun = r.options, !r.yes
+	if r.pace != (plan.Pace{}) {
+		one.Pace, one.Hold = r.pace, r.hold
+	}
+	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
+	report, err := do(ctx, s, one)
+	if report.Cluster == "" {
+		return s.Explain(ctx, err)
+	}
+	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", report.Cluster, s.Server, r.named(report))
+	return errors.Join(write(env, r.output, report), s.Explain(ctx, err), report.Err())
+}
+
+// named says how the cluster was chosen, and whether it is the one that the
+// record is of.
+func (r *restoring) named(report restore.Report) string {
+	text := ""
+	if r.context != "" {
+		text = ", context " + r.context
+	}
+	switch report.Declared {
+	case "":
+	case report.Cluster:
+		text += ", the one that the record is of"
+	default:
+		text += ", another than the record is of"
+	}
+	return text
+}
+
+func write(env Env, output string, report restore.Report) error {
+	if output == "table" {
+		return restore.WriteTable(env.Out, report)
+	}
+	lines := json.NewEncoder(env.Out)
+	lines.SetIndent("", "  ")
+	lines.SetEscapeHTML(false)
+	return lines.Encode(restore.NewDocument(report))
+}

@@ -1,0 +1,105 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/restore"
+)
+
+// small is a world whose cluster came up small, while git declares what ran.
+func small(t *testing.T) *world {
+	t.Helper()
+	w := settled(t)
+	for _, p := range w.api.workloads {
+		p.desired, p.ready = 2, 2
+	}
+	w.api.workloads["shop/deployment/cart"].desired = 0
+	w.api.workloads["shop/deployment/web"].most = 40
+	delete(w.api.workloads, "pay/statefulset/ledger")
+	return w
+}
+
+func TestARestoreShowsItsPlanAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := small(t)
+	got := w.run("restore")
+	golden(t, "restore.txt", got.out)
+	for line := range strings.Lines(got.out) {
+		if n := len(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if got.status != 0 || !strings.Contains(got.err, "cluster 1f0c-blue at "+w.api.URL) {
+		t.Errorf("status %d, said %s", got.status, got.err)
+	}
+	for name, p := range w.api.workloads {
+		if p.desired > 2 {
+			t.Errorf("%s was raised to %d", name, p.desired)
+		}
+	}
+	lines := w.run("restore", "-o", "json", "-n", "shop", "--factor", "0.5")
+	var d restore.Document
+	if err := json.Unmarshal([]byte(lines.out), &d); err != nil || lines.status != 0 {
+		t.Fatalf("%+v %v", lines, err)
+	}
+	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false} {shop/deployment/web 2 40 100 true}]}]" || !d.DryRun {
+		t.Errorf("waves %s", got)
+	}
+}
+
+func TestARestoreRaisesWithYes(t *testing.T) {
+	t.Parallel()
+	w := small(t)
+	w.api.workloads["shop/deployment/web"].most = 0 // no autoscaler
+	got := w.run("restore", "shop/web", "--yes")
+	if n := w.api.workloads["shop/deployment/web"].desired; n != 100 || got.status != 0 {
+		t.Errorf("web asks for %d: %+v", n, got)
+	}
+	if !strings.Contains(got.err, "shop/deployment/web: 2 -> 100") || !strings.HasSuffix(got.out, "raised 1 of 1 workload, set 0 brakes\n") {
+		t.Errorf("said %s and %s", got.err, got.out)
+	}
+	again := w.run("restore", "shop/web", "--yes")
+	if again.status != 0 || again.out != "nothing to raise; 1 at their level or above\n" {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+func TestARestoreSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := small(t)
+	for _, c := range []struct{ args, want string }{
+		{"--factor 0", "--factor: must be above 0 and at most 100, got 0"},
+		{"--factor -1 --pace 0", "--pace: must be at least 1 pod a minute, got 0"},
+		{"--unready 0", "--unready: must be at least 1 pod, got 0"},
+		{"--patience 0s", "--patience: must be a time as 10m, got 0s"},
+		{"--brake 1s", "--brake: must be at least 1m, got 1s"},
+		{"-o yaml", `--output: must be one of table, json, got "yaml"`},
+		{"shop/web -n shop", "give one of the two"},
+		{"shop/wep", "the site has none by this name; there are shop/api, shop/cart, shop/web"},
+		{"release all", "wants no arguments"},
+	} {
+		got := w.run(append([]string{"restore"}, strings.Fields(c.args)...)...)
+		if got.status != 1 || !strings.Contains(got.err, c.want) {
+			t.Errorf("%s: %+v, want %s", c.args, got, c.want)
+		}
+	}
+	w.api.refuse["priorityclasses"] = 403
+	if got := w.run("restore"); got.status != 1 || !strings.Contains(got.err, `priorityclasses: user "ci" gets 403`) {
+		t.Errorf("forbidden: %+v", got)
+	}
+	w.api.Close()
+	if got := w.run("restore", "release"); got.status != 1 || !strings.Contains(got.err, "reach the API server at "+w.api.URL) || !strings.Contains(got.err, "hint: ") {
+		t.Errorf("down: %+v", got)
+	}
+}
+
+func TestAReleaseThatHasNothingToDoSaysSo(t *testing.T) {
+	t.Parallel()
+	w := small(t)
+	if got := w.run("restore", "release"); got.status != 0 || got.out != "no brake to release\nnothing was written: --yes does it\n" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,320 @@
+package policy_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// seen is one look at a rollout that counted, as the oracle remembers it.
+type seen struct {
+	rollout workload.Rollout
+	gap     bool // too long after the one before
+}
+
+// milestones is the rule once more, from the whole past and not from a timer:
+// slow, and apart from the one under test.
+type milestones struct {
+	milestones []int32
+	cut        int32
+	past       []seen
+	declared   checkpoint.Rollout
+	commits    int
+}
+
+// want is the rollout that git should hold after a look.
+func (o *milestones) want(r workload.Rollout, gap bool) checkpoint.Rollout {
+	o.past = append(o.past, seen{r, gap})
+	rec, none := o.declared, checkpoint.Rollout{}
+	if !r.InFlight {
+		return none
+	}
+	target := r.Templates[0]
+	returns := func(c checkpoint.Rollout) checkpoint.Rollout {
+		if c.Returns = checkpoint.SideFrom; c.Milestone >= o.cut {
+			c.Returns = checkpoint.SideTo
+		}
+		return c
+	}
+	phase := checkpoint.PhaseProgressing
+	if r.Halted != "" {
+		phase = checkpoint.PhaseHalted
+	}
+	fallen := func(c checkpoint.Rollout) bool {
+		return c.Phase == checkpoint.PhaseFailed || c.Phase == checkpoint.PhaseReturning
+	}
+	fits := func(c checkpoint.Rollout) bool {
+		left := 6 - o.commits - 1 - 1 // this one, and the end
+		if !fallen(c) {
+			left--
+			if c.Milestone < o.cut {
+				left--
+			}
+		}
+		return left >= 0
+	}
+	fall := func(to checkpoint.Phase) checkpoint.Rollout {
+		c := rec
+		c.Milestone, c.Phase, c.Returns = 0, to, checkpoint.SideFrom
+		if fallen(rec) && !fits(c) {
+			return rec
+		}
+		return c
+	}
+	switch {
+	case rec == none && !target.Since.IsZero() && target.Since.Before(r.Templates[1].Since):
+		return none
+	case rec != none && target.Hash == rec.From.Hash:
+		return fall(checkpoint.PhaseReturning)
+	case rec != none && target.Hash == rec.To.Hash && r.Failure != "":
+		return fall(checkpoint.PhaseFailed)
+	case rec != none && target.Hash == rec.To.Hash:
+		c := rec
+		if level, _ := o.held(); level > c.Milestone {
+			c.Milestone, c.Phase = level, phase
+		}
+		if c = returns(c); fits(c) {
+			return c
+		}
+		return rec
+	}
+	level, enough := o.held()
+	if r.Failure != "" {
+		level, enough, phase = 0, true, checkpoint.PhaseFailed
+	}
+	if !enough {
+		return rec
+	}
+	best := r.Templates[1]
+	for _, t := range r.Templates[2:] {
+		if t.Available > best.Available {
+			best = t
+		}
+	}
+	for _, t := range r.Templates[1:] {
+		if rec != none && (rec.Returns == checkpoint.SideTo && t.Hash == rec.To.Hash || rec.Returns == checkpoint.SideFrom && t.Hash == rec.From.Hash) {
+			best = t
+		}
+	}
+	return returns(checkpoint.Rollout{Milestone: level, Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash}})
+}
+
+// held is the lower of the levels of the last two looks, where both saw the
+// same target in flight and no gap lies between them.
+func (o *milestones) held() (int32, bool) {
+	if len(o.past) < 2 {
+		return 0, false
+	}
+	last, before := len(o.past)-1, len(o.past)-2
+	if o.past[last].gap || !o.same(last, before) {
+		return 0, false
+	}
+	return min(o.level(last), o.level(before)), true
+}
+
+func (o *milestones) same(i, j int) bool {
+	a, b := o.past[i].rollout, o.past[j].rollout
+	return a.InFlight && b.InFlight && a.Templates[0].Hash == b.Templates[0].Hash
+}
+
+func (o *milestones) level(i int) (level int32) {
+	r := o.past[i].rollout
+	due := r.Templates[0].Desired
+	if i > 0 && !o.past[i].gap && o.same(i, i-1) {
+		due = min(due, o.past[i-1].rollout.Templates[0].Desired)
+	}
+	if r.Failure != "" || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
+		return 0
+	}
+	for _, m := range o.milestones {
+		if 100*r.Templates[0].Available >= m*r.Desired {
+			level = m
+		}
+	}
+	return level
+}
+
+// nextRollout draws what the next look sees.
+func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
+	hashes := []string{"v1", "v2", "v3"}
+	next := workload.Rollout{InFlight: r.IntN(8) > 0, Desired: pick[int32](r, 1, 3, 7, 20, 100)}
+	target := pick(r, hashes...)
+	if was.InFlight && r.IntN(8) > 0 {
+		target, next.Desired = was.Templates[0].Hash, was.Desired
+	}
+	if !next.InFlight {
+		return next
+	}
+	asked := r.Int32N(next.Desired + 1)
+	next.Templates = []workload.Template{{Hash: target, Desired: asked, Available: asked - min(asked, r.Int32N(3)*r.Int32N(6)/2)}}
+	for _, h := range hashes {
+		if h != target {
+			next.Templates = append(next.Templates, workload.Template{Hash: h, Desired: 1, Available: r.Int32N(3)})
+		}
+	}
+	next.Templates = next.Templates[:2+r.IntN(2)]
+	if r.IntN(8) == 0 {
+		next.Failure = "ProgressDeadlineExceeded"
+	}
+	if r.IntN(6) == 0 {
+		next.Halted = "paused"
+	}
+	if r.IntN(8) == 0 {
+		next.Templates[0].Since, next.Templates[1].Since = noon.Add(-time.Hour), noon
+	}
+	return next
+}
+
+// Random lives of rollouts, decided by the rule and by the oracle side by side,
+// with the laws that hold whatever either says.
+func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		p := policy.Presets()["cope"]
+		p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
+		p.Cut = pick[int32](r, 50, 1, 90, 99)
+		o := &milestones{milestones: p.Milestones, cut: p.Cut}
+		l, now, last, view := latch.Latch{ID: web}, noon, time.Time{}, workload.Rollout{}
+		for step := range 40 {
+			view = nextRollout(r, view)
+			gap := r.IntN(12) == 0
+			if now = now.Add(time.Minute); gap {
+				now = now.Add(time.Hour)
+			}
+			look := policy.Look{Now: now, Last: last, Period: time.Minute}
+			before := l
+			next, d := policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &view}, look)
+			want := o.want(view, gap && step > 0)
+			got := before.Declared.Rollout
+			if d.Crosses() {
+				got = d.On(before.Declared).Rollout
+			}
+			where := fmt.Sprintf("seed %d, step %d: %+v on %+v: %s %s", seed, step, view, before.Declared.Rollout, d.Verdict, d.Text)
+			if got != want {
+				t.Fatalf("%s\ngot  %+v\nwant %+v", where, got, want)
+			}
+			if view.InFlight && view.Failure != "" && got.Milestone > 0 && got.To.Hash == view.Templates[0].Hash {
+				t.Fatalf("%s: failed, and is at %d %%", where, got.Milestone)
+			}
+			look.Last = now
+			if again, second := policy.DecideRollout(p, next, workload.Sample{ID: web, Rollout: &view}, look); !again.Equal(next) || second.Crosses() != d.Crosses() {
+				t.Fatalf("%s: a second look says %s %s", where, second.Verdict, second.Text)
+			}
+			if l = next; d.Crosses() {
+				l = l.Settled(d.On(before.Declared))
+				o.commits++
+				if got == (checkpoint.Rollout{}) || before.Declared.Rollout.To.Hash != got.To.Hash {
+					if o.commits > 6 {
+						t.Fatalf("%s: %d commits", where, o.commits)
+					}
+					o.commits = 1
+				}
+				if got == (checkpoint.Rollout{}) {
+					o.commits = 0
+				}
+			}
+			if o.commits > 5 && l.Declared.Rollout != (checkpoint.Rollout{}) {
+				t.Fatalf("%s: %d commits, and its end is to come", where, o.commits)
+			}
+			o.declared, last = got, now
+		}
+	}
+}
+
+// What stands in the way of a milestone is named.
+func TestReasonsOfARollout(t *testing.T) {
+	t.Parallel()
+	flies := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
+	recorded := checkpoint.Rollout{Milestone: 25, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom,
+		From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+	tests := []struct {
+		name    string
+		change  func(p *policy.Policy, l *latch.Latch, s *workload.Sample, k *policy.Look)
+		verdict policy.Verdict
+		reason  policy.Reason
+	}{
+		{"nothing", func(*policy.Policy, *latch.Latch, *workload.Sample, *policy.Look) {}, policy.Pending, policy.ReasonNone},
+		{"held", func(_ *policy.Policy, _ *latch.Latch, _ *workload.Sample, k *policy.Look) {
+			k.Stop = policy.Stop{All: true, Reason: policy.ReasonHold}
+		}, policy.Frozen, policy.ReasonHold},
+		{"another cluster", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
+			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonOther}, false
+		}, policy.Frozen, policy.ReasonOther},
+		{"done in a cluster read in part", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
+			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonPartial}, false
+		}, policy.Frozen, policy.ReasonPartial},
+		{"done", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout.InFlight = false }, policy.Cross, policy.ReasonNone},
+		{"deleted", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Terminating = true }, policy.Frozen, policy.ReasonTerminating},
+		{"unknown", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout = nil }, policy.Frozen, policy.ReasonUnread},
+		{"no templates", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout.Templates = nil }, policy.Frozen, policy.ReasonUnread},
+		{"target without a hash", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) {
+			s.Rollout.Templates = slices.Clone(s.Rollout.Templates)
+			s.Rollout.Templates[0].Hash = ""
+		}, policy.Frozen, policy.ReasonUnread},
+		{"scaled to zero and no longer in flight", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) {
+			s.Scale, s.Rollout.InFlight = &workload.Scale{}, false
+		}, policy.Frozen, policy.ReasonSuspended},
+		{"yield", func(_ *policy.Policy, l *latch.Latch, _ *workload.Sample, _ *policy.Look) {
+			l.YieldUntil = noon.Add(time.Second)
+		}, policy.Frozen, policy.ReasonYield},
+		{"an image that is no line", func(_ *policy.Policy, l *latch.Latch, s *workload.Sample, _ *policy.Look) {
+			l.Declared = checkpoint.Entry{}
+			s.Rollout.Failure, s.Rollout.Templates = "failed", slices.Clone(s.Rollout.Templates)
+			s.Rollout.Templates[0].Images = map[string]string{"app": "web\n:v2"}
+		}, policy.Skip, policy.ReasonUnfit},
+		{"reported only", func(p *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) {
+			p.Rollout, s.Rollout.Failure = policy.ModeReport, "failed"
+		}, policy.Pending, policy.ReasonReport},
+		{"no longer asked for", func(p *policy.Policy, _ *latch.Latch, _ *workload.Sample, _ *policy.Look) {
+			p.Rollout = policy.ModeIgnore
+		}, policy.Cross, policy.ReasonNone},
+	}
+	for _, tt := range tests {
+		p, l, look, rollout := policy.Presets()["cope"], latch.Latch{ID: web}, policy.Look{Now: noon, Period: time.Minute}, flies
+		l.Declared.Rollout = recorded
+		s := workload.Sample{ID: web, Rollout: &rollout}
+		tt.change(&p, &l, &s, &look)
+		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason {
+			t.Errorf("%s: %s %q %s, want %s %q", tt.name, d.Verdict, d.Reason, d.Text, tt.verdict, tt.reason)
+		}
+	}
+}
+
+// Changes of one workload are one, whatever reading they come from.
+func TestDecisionsOfOneWorkloadAreOneChange(t *testing.T) {
+	t.Parallel()
+	rec := checkpoint.Rollout{Milestone: 25, Phase: checkpoint.PhaseProgressing}
+	from := checkpoint.Entry{Replicas: 100, Max: 500, Rollout: rec}
+	scaled, done := from, from.WithRollout(checkpoint.Rollout{})
+	scaled.Replicas = 200
+	scale := policy.Decision{ID: web, Verdict: policy.Cross, From: &from, To: &scaled}
+	rollout := policy.Decision{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: &from, To: &done}
+	retired := policy.Decision{ID: web, Verdict: policy.Cross, From: &from}
+	only := checkpoint.Entry{Rollout: rec}
+	over := policy.Decision{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: &only}
+	both := checkpoint.Entry{Replicas: 200, Max: 500}
+	for name, tt := range map[string]struct {
+		of   []policy.Decision
+		want *checkpoint.Entry
+	}{
+		"both": {[]policy.Decision{scale, rollout}, &both}, "either way": {[]policy.Decision{rollout, scale}, &both},
+		"scale": {[]policy.Decision{scale}, &scaled}, "rollout": {[]policy.Decision{rollout}, &done},
+		"retired": {[]policy.Decision{retired}, nil}, "done, and nothing else was declared": {[]policy.Decision{over}, nil},
+	} {
+		got := policy.Changes(tt.of)
+		if len(got) != 1 || (got[0].To == nil) != (tt.want == nil) || tt.want != nil && *got[0].To != *tt.want {
+			t.Errorf("%s: %+v, want to %+v", name, got, tt.want)
+		}
+	}
+	if over.Retires() || !retired.Retires() {
+		t.Error("the end of a rollout is taken for a retirement, or a retirement for none")
+	}
+}

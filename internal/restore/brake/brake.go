@@ -1,0 +1,240 @@
+// Package brake says how an autoscaler is kept from scaling down for a time,
+// and how exactly what was there before comes back. A brake and the note of what
+// it replaced are one patch, so that neither is ever there without the other.
+package brake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+)
+
+// Annotation holds the note of a brake.
+const Annotation = "gitlatch.dev/brake"
+
+// PausedScaleIn is KEDA's own annotation: its HPA is not to be touched.
+const PausedScaleIn = "autoscaling.keda.sh/paused-scale-in"
+
+// disabled is the policy of an HPA that does not scale down.
+const disabled = "Disabled"
+
+// An Object is an autoscaler, as far as a brake is about it.
+type Object struct {
+	Kind        plan.Kind
+	Annotations map[string]string
+	// Behavior is spec.behavior of an HPA as JSON; empty where there is none.
+	Behavior json.RawMessage
+}
+
+// A note is what stands in the annotation.
+type note struct {
+	Until time.Time `json:"until"`
+	// Replaced is the behaviour of an HPA, or the text of KEDA's annotation,
+	// from before; null where there was none.
+	Replaced json.RawMessage `json:"replaced"`
+}
+
+// An Outcome is what came of a brake.
+type Outcome string
+
+// The outcomes.
+const (
+	Set      Outcome = "set"      // it was not there
+	Extended Outcome = "extended" // it was there, and holds for longer
+	Kept     Outcome = "kept"     // it is there for long enough
+	Foreign  Outcome = "foreign"  // somebody else's stop is there: nothing to do, and nothing to release
+	Released Outcome = "released" // what it replaced is back
+	Changed  Outcome = "changed"  // somebody changed it meanwhile, and wins: only the note is gone
+	None     Outcome = "none"     // there is none
+)
+
+// A Patch is a merge patch; nil has nothing to do.
+type Patch map[string]any
+
+// Put brakes an autoscaler for a span from now. A brake that has half of the
+// span left is kept.
+func Put(o Object, now time.Time, span time.Duration) (Patch, Outcome, error) {
+	until := now.Add(span).UTC().Truncate(time.Second)
+	n, noted, err := o.note()
+	if err != nil {
+		return nil, None, err
+	}
+	stops, err := o.stops()
+	switch {
+	case err != nil:
+		return nil, None, err
+	case noted && stops && n.Until.Sub(now) >= span/2:
+		return nil, Kept, nil
+	case noted && stops:
+		n.Until = until
+		p, err := annotate(n, nil)
+		return p, Extended, err
+	case stops:
+		return nil, Foreign, nil
+	}
+	n = note{Until: until, Replaced: o.Behavior}
+	if o.Kind == plan.ScaledObject {
+		if n.Replaced, err = o.paused(); err != nil {
+			return nil, None, err
+		}
+		p, err := annotate(n, map[string]any{PausedScaleIn: "true"})
+		return p, Set, err
+	}
+	p, err := annotate(n, nil)
+	if err != nil {
+		return nil, None, err
+	}
+	p["spec"] = selectPolicy(disabled)
+	return p, Set, nil
+}
+
+// Release undoes a brake, whether it expired or not.
+func Release(o Object) (Patch, Outcome, error) {
+	n, noted, err := o.note()
+	if err != nil || !noted {
+		return nil, None, err
+	}
+	p := Patch{"metadata": map[string]any{"annotations": map[string]any{Annotation: nil}}}
+	if o.Kind == plan.ScaledObject {
+		if o.Annotations[PausedScaleIn] != "true" {
+			return p, Changed, nil
+		}
+		var before any
+		if err := json.Unmarshal(n.Replaced, &before); err != nil {
+			return nil, None, fmt.Errorf("read what annotation %s says was replaced: %w", Annotation, err)
+		}
+		p["metadata"].(map[string]any)["annotations"].(map[string]any)[PausedScaleIn] = before
+		return p, Released, nil
+	}
+	stops, err := o.stops()
+	if err != nil || !stops {
+		return p, Changed, err
+	}
+	p["spec"], err = o.before(n)
+	return p, Released, err
+}
+
+// before returns what brings an HPA's behaviour back. What else of it somebody
+// changed meanwhile stays as they have it.
+func (o Object) before(n note) (map[string]any, error) {
+	if !empty(n.Replaced) {
+		was, err := policyOf(n.Replaced)
+		if err != nil {
+			return nil, fmt.Errorf("read what annotation %s says was replaced: %w", Annotation, err)
+		}
+		if was == "" {
+			return selectPolicy(nil), nil
+		}
+		return selectPolicy(was), nil
+	}
+	var now, braked any
+	if err := errors.Join(json.Unmarshal(o.Behavior, &now), json.Unmarshal([]byte(defaultsBraked), &braked)); err != nil {
+		return nil, err
+	}
+	if reflect.DeepEqual(now, braked) {
+		return map[string]any{"behavior": nil}, nil
+	}
+	return selectPolicy("Max"), nil // which is what no behaviour means
+}
+
+// defaultsBraked is what the API server makes of a behaviour that says nothing
+// but the brake.
+const defaultsBraked = `{
+	"scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [
+		{"type": "Pods", "value": 4, "periodSeconds": 15}, {"type": "Percent", "value": 100, "periodSeconds": 15}]},
+	"scaleDown": {"selectPolicy": "Disabled", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+}`
+
+// A Found is an autoscaler with the note of a brake.
+type Found struct {
+	Scaler plan.Scaler
+	Until  time.Time // when it expires; zero where Err is set
+	Holds  bool      // it still stops scaling down
+	Err    error     // the note cannot be read
+}
+
+// Until returns when the brake expires; ok is false where there is none.
+func Until(o Object) (until time.Time, ok bool, err error) {
+	n, noted, err := o.note()
+	return n.Until, noted, err
+}
+
+// Holds reports whether a brake of ours is there and still stops.
+func Holds(o Object) bool {
+	_, noted, err := o.note()
+	if err != nil || !noted {
+		return false
+	}
+	stops, err := o.stops()
+	return err == nil && stops
+}
+
+func (o Object) note() (n note, noted bool, err error) {
+	text, noted := o.Annotations[Annotation]
+	if !noted {
+		return n, false, nil
+	}
+	if err := json.Unmarshal([]byte(text), &n); err != nil || n.Until.IsZero() {
+		return n, true, fmt.Errorf("annotation %s cannot be read, so that what the brake replaced is not known: set its behaviour right and remove the annotation", Annotation)
+	}
+	return n, true, nil
+}
+
+// stops reports whether scaling down is off, by whomever.
+func (o Object) stops() (bool, error) {
+	if o.Kind == plan.ScaledObject {
+		text, there := o.Annotations[PausedScaleIn]
+		on, err := strconv.ParseBool(text)
+		return there && (err != nil || on), nil // as KEDA reads it
+	}
+	if empty(o.Behavior) {
+		return false, nil
+	}
+	policy, err := policyOf(o.Behavior)
+	return policy == disabled, err
+}
+
+// paused is the text of KEDA's annotation as JSON; nil where there is none.
+func (o Object) paused() (json.RawMessage, error) {
+	text, there := o.Annotations[PausedScaleIn]
+	if !there {
+		return nil, nil
+	}
+	return json.Marshal(text)
+}
+
+func policyOf(behavior json.RawMessage) (string, error) {
+	var b struct {
+		ScaleDown struct {
+			SelectPolicy string `json:"selectPolicy"`
+		} `json:"scaleDown"`
+	}
+	err := json.Unmarshal(behavior, &b)
+	return b.ScaleDown.SelectPolicy, err
+}
+
+func selectPolicy(to any) map[string]any {
+	return map[string]any{"behavior": map[string]any{"scaleDown": map[string]any{"selectPolicy": to}}}
+}
+
+func annotate(n note, also map[string]any) (Patch, error) {
+	if empty(n.Replaced) {
+		n.Replaced = json.RawMessage("null")
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("note what a brake replaces: %w", err)
+	}
+	annotations := map[string]any{Annotation: string(text)}
+	for name, value := range also {
+		annotations[name] = value
+	}
+	return Patch{"metadata": map[string]any{"annotations": annotations}}, nil
+}
+
+func empty(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -1,0 +1,236 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/restore/brake"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A scalable is what is read of a Deployment or a StatefulSet.
+type scalable struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		Replicas *int32 `json:"replicas"`
+		Template struct {
+			Spec struct {
+				PriorityClassName string `json:"priorityClassName"`
+			} `json:"spec"`
+		} `json:"template"`
+	} `json:"spec"`
+	Status struct {
+		ReadyReplicas int32 `json:"readyReplicas"`
+	} `json:"status"`
+}
+
+type target struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+}
+
+// An autoscaler is what is read of an HPA or a ScaledObject.
+type autoscaler struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		ScaleTargetRef  target          `json:"scaleTargetRef"`
+		MaxReplicas     int32           `json:"maxReplicas"`
+		MaxReplicaCount *int32          `json:"maxReplicaCount"`
+		Behavior        json.RawMessage `json:"behavior"`
+	} `json:"spec"`
+
+	kind plan.Kind
+}
+
+type priorityClass struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Value         int32 `json:"value"`
+	GlobalDefault bool  `json:"globalDefault"`
+}
+
+// paths are where the API lists each kind of workload that has a scale.
+var paths = map[workload.Kind]string{
+	workload.Deployment:  "/apis/apps/v1/deployments",
+	workload.StatefulSet: "/apis/apps/v1/statefulsets",
+}
+
+// Look reads all that a restore decides by. What cannot be read is an error: a
+// brake that is not seen to be needed would be missing.
+func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error) {
+	priorities, err := list[priorityClass](ctx, c, "/apis/scheduling.k8s.io/v1/priorityclasses", false)
+	if err != nil {
+		return nil, err
+	}
+	scalers, err := c.autoscalers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := scalersOf(scalers)
+	value := values(priorities)
+	live := map[workload.ID]plan.Workload{}
+	for kind, path := range paths {
+		all, err := list[scalable](ctx, c, path, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range all {
+			w := plan.Workload{
+				ID:          workload.ID{Namespace: o.Namespace, Kind: kind, Name: o.Name},
+				Replicas:    1, // as the API server fills in
+				Ready:       o.Status.ReadyReplicas,
+				Priority:    value(o.Spec.Template.Spec.PriorityClassName),
+				Terminating: o.DeletionTimestamp != nil,
+				OptOut:      optsOut(o.Annotations),
+			}
+			if o.Spec.Replicas != nil {
+				w.Replicas = *o.Spec.Replicas
+			}
+			w.Scalers = by[w.ID]
+			live[w.ID] = w
+		}
+	}
+	return live, nil
+}
+
+// values returns the priority of pods by the name of their class.
+func values(classes []priorityClass) func(name string) int32 {
+	by := map[string]int32{}
+	for _, p := range classes {
+		by[p.Name] = p.Value
+		if p.GlobalDefault {
+			by[""] = p.Value
+		}
+	}
+	return func(name string) int32 { return by[name] }
+}
+
+func optsOut(annotations map[string]string) bool {
+	text, there := annotations[kube.AnnotationLatch]
+	on, err := strconv.ParseBool(text)
+	return there && (err != nil || !on)
+}
+
+// autoscalers lists both kinds of them.
+func (c *Client) autoscalers(ctx context.Context) ([]autoscaler, error) {
+	hpas, err := list[autoscaler](ctx, c, pathOf(plan.HPA), false)
+	if err != nil {
+		return nil, err
+	}
+	scaled, err := list[autoscaler](ctx, c, pathOf(plan.ScaledObject), true)
+	if err != nil {
+		return nil, err
+	}
+	for i := range hpas {
+		hpas[i].kind = plan.HPA
+	}
+	for i := range scaled {
+		scaled[i].kind = plan.ScaledObject
+	}
+	return append(hpas, scaled...), nil
+}
+
+func pathOf(kind plan.Kind) string {
+	if kind == plan.ScaledObject {
+		return "/apis/keda.sh/v1alpha1/scaledobjects"
+	}
+	return "/apis/autoscaling/v2/horizontalpodautoscalers"
+}
+
+// scalersOf sorts autoscalers by what they scale. KEDA's own HPAs are left to
+// KEDA.
+func scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
+	by := map[workload.ID][]plan.Scaler{}
+	for _, a := range all {
+		owner := metav1.GetControllerOf(&a.ObjectMeta)
+		if a.kind == plan.HPA && owner != nil && owner.Kind == "ScaledObject" {
+			continue
+		}
+		if id, ok := a.target(); ok {
+			by[id] = append(by[id], a.scaler())
+		}
+	}
+	return by
+}
+
+func (a autoscaler) target() (workload.ID, bool) {
+	ref := a.Spec.ScaleTargetRef
+	if a.kind == plan.ScaledObject {
+		if ref.Kind == "" {
+			ref.Kind = "Deployment"
+		}
+		if ref.APIVersion == "" {
+			ref.APIVersion = "apps/v1"
+		}
+	}
+	for kind := range paths {
+		if o, _ := kind.Object(); o.Kind == ref.Kind && strings.HasPrefix(ref.APIVersion, o.Group+"/") {
+			return workload.ID{Namespace: a.Namespace, Kind: kind, Name: ref.Name}, true
+		}
+	}
+	return workload.ID{}, false
+}
+
+// What KEDA takes for a bound that is not stated, and the annotation that holds
+// it at a count.
+const (
+	kedaMax        = 100
+	pausedReplicas = "autoscaling.keda.sh/paused-replicas"
+)
+
+func (a autoscaler) scaler() plan.Scaler {
+	s := plan.Scaler{Kind: a.kind, Namespace: a.Namespace, Name: a.Name, Max: a.Spec.MaxReplicas, Owner: a.states()}
+	if a.kind == plan.ScaledObject {
+		s.Max = kedaMax
+		if a.Spec.MaxReplicaCount != nil {
+			s.Max = *a.Spec.MaxReplicaCount
+		}
+		if at, paused := a.Annotations[pausedReplicas]; paused {
+			s.Fixed = "paused at " + strconv.Quote(at) + " replicas"
+		}
+	}
+	return s
+}
+
+// states returns who else wrote the very field that a brake sets. Who applies
+// what git holds is noted for each field that git states.
+func (a autoscaler) states() string {
+	for _, entry := range a.ManagedFields {
+		if entry.Manager == Manager || entry.Subresource != "" {
+			continue
+		}
+		var owns struct {
+			Metadata struct {
+				Annotations map[string]any `json:"f:annotations"`
+			} `json:"f:metadata"`
+			Spec struct {
+				Behavior struct {
+					ScaleDown struct {
+						SelectPolicy any `json:"f:selectPolicy"`
+					} `json:"f:scaleDown"`
+				} `json:"f:behavior"`
+			} `json:"f:spec"`
+		}
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owns) != nil {
+			continue
+		}
+		_, paused := owns.Metadata.Annotations["f:"+brake.PausedScaleIn]
+		if a.kind == plan.HPA && owns.Spec.Behavior.ScaleDown.SelectPolicy != nil || a.kind == plan.ScaledObject && paused {
+			return entry.Manager
+		}
+	}
+	return ""
+}
+
+func (a autoscaler) object() brake.Object {
+	return brake.Object{Kind: a.kind, Annotations: a.Annotations, Behavior: a.Spec.Behavior}
+}

@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gitlatch/gitlatch/internal/restore/brake"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// tries is how often a write is made anew on what somebody else wrote meanwhile.
+const tries = 5
+
+// A scale is the scale subresource of a workload.
+type scale struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		Replicas int32 `json:"replicas"`
+	} `json:"spec"`
+}
+
+// Raise asks for a count through the scale subresource, and returns what was
+// asked for before. What is at the count or above stays as it is, whoever writes
+// at the same time.
+func (c *Client) Raise(ctx context.Context, id workload.ID, to int32) (from int32, err error) {
+	path := paths[id.Kind]
+	if path == "" {
+		return 0, fmt.Errorf("raise %s: its kind has no scale", id)
+	}
+	o, _ := id.Kind.Object()
+	at := fmt.Sprintf("/apis/%s/%s/namespaces/%s%s/%s/scale", o.Group, o.Version, id.Namespace, path[len("/apis/apps/v1"):], id.Name)
+	for range tries {
+		var s scale
+		if err = c.read(ctx, c.client.Get().AbsPath(at), &s); err != nil {
+			break
+		}
+		if from = s.Spec.Replicas; from >= to {
+			return from, nil
+		}
+		s.Spec.Replicas, s.ManagedFields = to, nil
+		var body []byte
+		if body, err = json.Marshal(s); err != nil {
+			break
+		}
+		// The resourceVersion in the body is the condition.
+		err = c.read(ctx, c.client.Put().AbsPath(at).Param("fieldManager", Manager).Body(body), &s)
+		if !apierrors.IsConflict(err) {
+			break
+		}
+	}
+	return from, wrap("raise "+id.String(), err)
+}
+
+// Brake keeps an autoscaler from scaling down for a span from now.
+func (c *Client) Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error) {
+	out, err := c.change(ctx, s, func(o brake.Object) (brake.Patch, brake.Outcome, error) { return brake.Put(o, now, span) })
+	return out, wrap("brake "+s.String(), err)
+}
+
+// Release undoes the brake of an autoscaler.
+func (c *Client) Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error) {
+	out, err := c.change(ctx, s, brake.Release)
+	return out, wrap("release "+s.String(), err)
+}
+
+// change patches an autoscaler as it was just read, and reads it again where
+// somebody wrote it meanwhile.
+func (c *Client) change(ctx context.Context, s plan.Scaler, by func(brake.Object) (brake.Patch, brake.Outcome, error)) (out brake.Outcome, err error) {
+	base := pathOf(s.Kind)
+	i := len(base) - len(string(s.Kind)) - 2 // the slash, and the s of the plural
+	at := fmt.Sprintf("%s/namespaces/%s%s/%s", base[:i], s.Namespace, base[i:], s.Name)
+	for range tries {
+		a := autoscaler{kind: s.Kind}
+		if err = c.read(ctx, c.client.Get().AbsPath(at), &a); err != nil {
+			return brake.None, err
+		}
+		var p brake.Patch
+		if p, out, err = by(a.object()); err != nil || p == nil {
+			return out, err
+		}
+		p["metadata"].(map[string]any)["resourceVersion"] = a.ResourceVersion
+		var body []byte
+		if body, err = json.Marshal(p); err != nil {
+			return brake.None, err
+		}
+		err = c.read(ctx, c.client.Patch(types.MergePatchType).AbsPath(at).Param("fieldManager", Manager).Body(body), &a)
+		if !apierrors.IsConflict(err) {
+			break
+		}
+	}
+	if err != nil {
+		return brake.None, err
+	}
+	return out, nil
+}
+
+// Brakes returns the brakes that there are.
+func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
+	all, err := c.autoscalers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []brake.Found
+	for _, a := range all {
+		until, ok, err := brake.Until(a.object())
+		if ok {
+			found = append(found, brake.Found{Scaler: a.scaler(), Until: until, Holds: brake.Holds(a.object()), Err: wrap(a.scaler().String(), err)})
+		}
+	}
+	return found, nil
+}

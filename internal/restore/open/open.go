@@ -1,0 +1,116 @@
+// Package open puts together a restore of a configured site: its cluster, and
+// what git declares of it. It opens no state: a restore needs none.
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/restore"
+	"github.com/gitlatch/gitlatch/internal/restore/cluster"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// The group of Kubernetes that may restore, and the folder with its rights.
+const (
+	Group  = "gitlatch:restorers"
+	Rights = "infra/rbac/restore"
+)
+
+// A Site is one that can be restored.
+type Site struct {
+	Server string // URL of the cluster's API server
+
+	opener *site.Opener
+	client *cluster.Client
+	eks    *eks.Cluster // nil for one of a kubeconfig
+}
+
+// Open opens the cluster of a site. Of EKS it asks where that is; the cluster
+// itself is asked nothing yet.
+func Open(ctx context.Context, o *site.Opener) (*Site, error) {
+	s := &Site{opener: o}
+	c := o.Config.Cluster
+	if c.EKS == (config.EKS{}) {
+		found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
+		if err != nil {
+			return nil, fmt.Errorf("cluster: %w", err)
+		}
+		s.client, err = cluster.New(found)
+		if err != nil {
+			return nil, err
+		}
+		s.Server = s.client.Server()
+		return s, nil
+	}
+	var err error
+	if s.eks, err = o.EKS(ctx); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	found, err := s.eks.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.client, err = cluster.New(found); err != nil {
+		return nil, err
+	}
+	s.Server = s.client.Server()
+	return s, nil
+}
+
+// Restore returns a run over the site, at the usual pace.
+func (s *Site) Restore() *restore.Restore {
+	return &restore.Restore{
+		Site: s.opener.Config.Site, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock, Wait: wait,
+		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
+		Hold: restore.Hold, Every: restore.Every,
+	}
+}
+
+// Declared reads what the branch declares of the site.
+func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
+	r, _, err := s.opener.Repository(ctx)
+	if err != nil {
+		return checkpoint.Tree{}, fmt.Errorf("open the repository of site %s: %w", s.opener.Config.Site, err)
+	}
+	if c, ok := r.(io.Closer); ok {
+		defer func() { err = errors.Join(err, c.Close()) }()
+	}
+	tip, _, err := r.Heads(ctx)
+	if err != nil {
+		return checkpoint.Tree{}, err
+	}
+	directory := checkpoint.Directory(s.opener.Config.Site)
+	objects, err := r.Read(ctx, tip, nil, directory)
+	if err != nil {
+		return checkpoint.Tree{}, err
+	}
+	if objects[directory].ID == "" {
+		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch declares nothing of it: there is no %s", s.opener.Config.Site, directory)
+	}
+	return tick.Tree(s.opener.Config.Site, objects[directory])
+}
+
+// Explain says what to do about an error of a cluster of EKS.
+func (s *Site) Explain(ctx context.Context, err error) error {
+	if s.eks == nil || err == nil {
+		return err
+	}
+	return s.eks.Refused(ctx, err, Group, Rights)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

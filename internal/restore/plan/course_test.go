@@ -1,0 +1,221 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// A play is a cluster whose pods get ready so many a second.
+type play struct {
+	live   map[workload.ID]plan.Workload
+	course *plan.Course
+	now    time.Time
+	begun  []string
+	asked  []int32 // pods, in each second
+	said   []string
+	worst  int32 // unready pods at any time
+}
+
+func newPlay(declared map[string]int32, priority map[string]int32, pace plan.Pace) *play {
+	record := map[workload.ID]checkpoint.Entry{}
+	p := &play{live: map[workload.ID]plan.Workload{}, now: start}
+	for short, level := range declared {
+		id := deployment(short)
+		record[id] = checkpoint.Entry{Replicas: level}
+		p.live[id] = plan.Workload{ID: id, Replicas: 1, Ready: 1, Priority: priority[short]}
+	}
+	p.course = plan.NewCourse(plan.Make(record, p.live, plan.Options{}), pace, p.now)
+	return p
+}
+
+// second lets one pass; each workload gets so many pods ready.
+func (p *play) second(ready func(workload.ID) int32) (done bool) {
+	var asked int32
+	for {
+		s := p.course.Next(p.live, p.now)
+		p.said = append(p.said, s.Say...)
+		for _, a := range s.Ask {
+			w := p.live[a.ID]
+			asked += a.To - w.Replicas
+			w.Replicas = a.To
+			p.live[a.ID] = w
+		}
+		if s.Begin == nil {
+			done = s.Done
+			break
+		}
+		p.begun = append(p.begun, s.Begin.Name)
+	}
+	p.asked = append(p.asked, asked)
+	var unready int32
+	for id, w := range p.live {
+		unready += w.Replicas - w.Ready
+		w.Ready = min(w.Replicas, w.Ready+ready(id))
+		p.live[id] = w
+	}
+	p.worst = max(p.worst, unready)
+	p.now = p.now.Add(time.Second)
+	return done
+}
+
+func (p *play) until(t *testing.T, limit int, ready func(workload.ID) int32) {
+	t.Helper()
+	for range limit {
+		if p.second(ready) {
+			return
+		}
+	}
+	t.Fatalf("not over after %d s: %+v, said %q", limit, p.live, p.said)
+}
+
+func evenly(n int32) func(workload.ID) int32 { return func(workload.ID) int32 { return n } }
+
+func TestThePaceIsKept(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/a": 401, "a/b": 401}, nil, plan.Pace{PerMinute: 120, Unready: 10_000, Patience: time.Hour})
+	p.until(t, 1000, evenly(1000))
+	if asked := len(p.asked); asked < 380 || asked > 410 {
+		t.Errorf("800 pods at 120 a minute took %d s", asked)
+	}
+	for i := range len(p.asked) - 60 {
+		sum := int32(0)
+		for _, n := range p.asked[i : i+60] {
+			sum += n
+		}
+		if sum > 120+20 {
+			t.Errorf("from second %d on %d pods are asked for within a minute", i, sum)
+		}
+	}
+}
+
+func TestUnreadyPodsAreBounded(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/a": 500, "a/b": 500}, nil, plan.Pace{PerMinute: 60_000, Unready: 50, Patience: time.Hour})
+	p.until(t, 1000, evenly(5))
+	if p.worst > 50 {
+		t.Errorf("%d pods were not ready at once", p.worst)
+	}
+}
+
+func TestAWaveWaitsForTheOneBefore(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/first": 100, "a/second": 100}, map[string]int32{"a/first": 10}, plan.Pace{PerMinute: 60_000, Unready: 1000, Patience: time.Minute})
+	first, second := deployment("a/first"), deployment("a/second")
+	for p.live[first].Ready < 100 {
+		if p.live[second].Replicas > 1 {
+			t.Fatalf("the second wave began with the first at %d", p.live[first].Ready)
+		}
+		p.second(evenly(7))
+	}
+	p.until(t, 100, evenly(7))
+	if got := fmt.Sprint(p.begun); got != "[priority 10 priority 0]" {
+		t.Error(got)
+	}
+}
+
+// One workload whose pods never come up must hold up neither the rest of its
+// wave, though its pods fill what may be unready, nor the next.
+func TestPatienceEnds(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/broken": 100, "a/web": 100, "b/last": 100}, map[string]int32{"a/broken": 10, "a/web": 10},
+		plan.Pace{PerMinute: 60_000, Unready: 50, Patience: time.Minute})
+	p.until(t, 1000, func(id workload.ID) int32 {
+		if id.Name == "broken" {
+			return 0
+		}
+		return 10
+	})
+	for short, want := range map[string]int32{"a/web": 100, "b/last": 100} {
+		if got := p.live[deployment(short)].Ready; got != want {
+			t.Errorf("%s has %d ready, want %d", short, got, want)
+		}
+	}
+	if got := p.live[deployment("a/broken")].Replicas; got != 100 {
+		t.Errorf("broken was asked for %d", got)
+	}
+	if said := strings.Join(p.said, "\n"); !strings.Contains(said, "stands still for 1m0s, going on: a/broken has 1 of 100 ready") {
+		t.Error(said)
+	}
+}
+
+func TestWhatSomebodyLowersIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/web": 100}, nil, plan.Pace{PerMinute: 60_000, Unready: 1000, Patience: time.Hour})
+	id := deployment("a/web")
+	for range 20 {
+		if p.second(evenly(0)) {
+			break
+		}
+		p.live[id] = plan.Workload{ID: id, Replicas: 1, Ready: 1} // by a tool that applies it
+	}
+	asked := 0
+	for _, n := range p.asked {
+		if n > 0 {
+			asked++
+		}
+	}
+	if said := strings.Join(p.said, "\n"); asked != 4 || !strings.Contains(said, "giving it up: does a GitOps tool apply its count?") {
+		t.Errorf("asked %d times, said\n%s", asked, said)
+	}
+}
+
+func TestWhatIsGoneIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/web": 100}, nil, plan.Pace{PerMinute: 60_000, Unready: 1000, Patience: time.Hour})
+	p.second(evenly(1))
+	delete(p.live, deployment("a/web"))
+	p.until(t, 2, evenly(1))
+}
+
+// Whatever a cluster does: nothing is asked for above its level or below what
+// lives, a course ends, and a plan made after it has nothing to do.
+func TestLawsOfACourse(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		declared, priority := map[string]int32{}, map[string]int32{}
+		for i := range 1 + random.IntN(6) {
+			short := fmt.Sprintf("n/w%d", i)
+			declared[short], priority[short] = 1+random.Int32N(300), random.Int32N(3)
+		}
+		pace := plan.Pace{PerMinute: 1 + random.Int32N(5000), Unready: 1 + random.Int32N(200), Patience: time.Duration(1+random.IntN(100)) * time.Second}
+		p := newPlay(declared, priority, pace)
+		over := false
+		for range 200_000 {
+			before := map[workload.ID]int32{}
+			for id, w := range p.live {
+				if random.IntN(50) == 0 { // an autoscaler goes up by itself
+					w.Replicas = min(w.Replicas+random.Int32N(5), declared[id.Short()]+10)
+					p.live[id] = w
+				}
+				before[id] = w.Replicas
+			}
+			over = p.second(func(workload.ID) int32 { return random.Int32N(20) })
+			for id, w := range p.live {
+				if level := declared[id.Short()]; w.Replicas < before[id] || w.Replicas > before[id] && w.Replicas > level {
+					t.Fatalf("seed %d: %s went from %d to %d, its level is %d", seed, id, before[id], w.Replicas, level)
+				}
+			}
+			if over {
+				break
+			}
+		}
+		if !over {
+			t.Fatalf("seed %d: it never ends: %+v, pace %+v", seed, p.live, pace)
+		}
+		for short, level := range declared {
+			if got := p.live[deployment(short)].Replicas; got < level {
+				t.Errorf("seed %d: %s is at %d, its level is %d", seed, short, got, level)
+			}
+		}
+	}
+}

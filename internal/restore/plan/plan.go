@@ -1,0 +1,218 @@
+// Package plan says what a restore does: which workloads it raises, to what, in
+// which waves and at which pace. It is values in and values out.
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Workload is one that lives in the cluster.
+type Workload struct {
+	ID       workload.ID
+	Replicas int32 // asked for, in pods
+	Ready    int32 // in pods
+	// Priority is the value of the PriorityClass of its pods; 0 is none.
+	Priority    int32
+	Terminating bool
+	OptOut      bool
+	Scalers     []Scaler // what scales it, each of which takes a brake
+}
+
+// A Kind is a kind of autoscaler, as kubectl spells it.
+type Kind string
+
+// The kinds of autoscalers. An HPA that belongs to a ScaledObject is KEDA's tool,
+// and none of them.
+const (
+	HPA          Kind = "horizontalpodautoscaler"
+	ScaledObject Kind = "scaledobject"
+)
+
+// A Scaler is one autoscaler of a workload.
+type Scaler struct {
+	Kind      Kind
+	Namespace string
+	Name      string
+	Max       int32 // in pods; 0 is no bound
+	// Fixed says, as a phrase, why the autoscaler undoes any raise: "paused at 3
+	// replicas"; "" where it does not.
+	Fixed string
+	// Owner is who else states what a brake sets, such as a GitOps tool, which
+	// may undo it; "" is nobody.
+	Owner string
+}
+
+// String names the autoscaler as kubectl does, and its namespace.
+func (s Scaler) String() string { return string(s.Kind) + " " + s.Namespace + "/" + s.Name }
+
+// Options narrow a plan. The zero value restores all that the record declares.
+type Options struct {
+	Factor     float64 // of each level, rounded up; 0 is 1
+	Namespaces []string
+	Workloads  []workload.ID
+	// Order is namespaces in the order of their waves, the rest coming last; nil
+	// has waves by priority, the highest first.
+	Order []string
+	// FromZero raises workloads at zero, too, which somebody suspended.
+	FromZero bool
+}
+
+// A Plan is what a restore is to do, and what it leaves alone.
+type Plan struct {
+	Waves []Wave
+	Left  []Left // in the order of workload.Compare
+	// Reached is how many workloads are at their level or above, so that there
+	// is nothing to do.
+	Reached int
+}
+
+// A Wave is raised as one, after the wave before it.
+type Wave struct {
+	Name   string
+	Raises []Raise // in the order of workload.Compare
+}
+
+// A Raise takes one workload up.
+type Raise struct {
+	ID       workload.ID
+	From, To int32 // in pods
+	Declared int32 // the level in git, in pods
+	Capped   bool  // To is less than the level asks, since an accepted or live max is
+	Scalers  []Scaler
+}
+
+// A Left is a workload of the record that is left as it is.
+type Left struct {
+	ID     workload.ID
+	Reason Reason
+	Text   string // a phrase
+}
+
+// A Reason is why a workload is left.
+type Reason string
+
+// The reasons.
+const (
+	Absent      Reason = "absent"      // it does not exist
+	Suspended   Reason = "suspended"   // at zero
+	Terminating Reason = "terminating" // being deleted
+	OptedOut    Reason = "opted-out"   // by its annotation
+	Fixed       Reason = "fixed"       // its autoscaler undoes any raise
+	AtMax       Reason = "at-max"      // a max is below its level, and reached
+)
+
+// Make plans the restore of a record onto what lives. Entries without a level
+// are none of its business.
+func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload, o Options) Plan {
+	var p Plan
+	waves := map[place]*Wave{}
+	for id, e := range record {
+		if e.Replicas == 0 || !o.selects(id) {
+			continue
+		}
+		w, lives := live[id]
+		if left, is := leave(id, w, lives, o); is {
+			p.Left = append(p.Left, left)
+			continue
+		}
+		r := raise(e, w, o)
+		switch {
+		case r.To > w.Replicas:
+			at := o.place(w)
+			if waves[at] == nil {
+				waves[at] = &Wave{Name: at.name}
+			}
+			waves[at].Raises = append(waves[at].Raises, r)
+		case r.Capped:
+			p.Left = append(p.Left, Left{id, AtMax, fmt.Sprintf("is at %d, its max is %d and its level %d", w.Replicas, r.To, r.Declared)})
+		default:
+			p.Reached++
+		}
+	}
+	p.Waves = sorted(waves)
+	slices.SortFunc(p.Left, func(a, b Left) int { return workload.Compare(a.ID, b.ID) })
+	return p
+}
+
+// TakesNamespace reports whether the options leave a namespace in.
+func (o Options) TakesNamespace(namespace string) bool {
+	return len(o.Namespaces) == 0 || slices.Contains(o.Namespaces, namespace)
+}
+
+func (o Options) selects(id workload.ID) bool {
+	return o.TakesNamespace(id.Namespace) &&
+		(len(o.Workloads) == 0 || slices.Contains(o.Workloads, id))
+}
+
+// leave says why a workload is not to be raised.
+func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
+	switch {
+	case !lives:
+		return Left{id, Absent, "does not exist in the cluster"}, true
+	case w.Terminating:
+		return Left{id, Terminating, "is being deleted"}, true
+	case w.OptOut:
+		return Left{id, OptedOut, "is opted out by its annotation"}, true
+	case w.Replicas == 0 && !o.FromZero:
+		return Left{id, Suspended, "is at zero, as if suspended; --from-zero raises it all the same"}, true
+	}
+	for _, s := range w.Scalers {
+		if s.Fixed != "" {
+			return Left{id, Fixed, s.String() + " is " + s.Fixed}, true
+		}
+	}
+	return Left{}, false
+}
+
+// raise returns what would become of a workload, which may be no raise at all.
+func raise(e checkpoint.Entry, w Workload, o Options) Raise {
+	r := Raise{ID: w.ID, From: w.Replicas, Declared: e.Replicas, Scalers: w.Scalers}
+	need := math.Ceil(float64(e.Replicas)*cmp.Or(o.Factor, 1) - 1e-9) // 0.07 of 100 is 7
+	r.To = int32(min(max(need, 1), math.MaxInt32))
+	bounds := []int32{e.Max}
+	for _, s := range w.Scalers {
+		bounds = append(bounds, s.Max)
+	}
+	for _, most := range bounds {
+		if most > 0 && most < r.To {
+			r.To, r.Capped = most, true
+		}
+	}
+	return r
+}
+
+// A place is that of a wave among the others, the lowest first.
+type place struct {
+	rank int64
+	name string
+}
+
+func (o Options) place(w Workload) place {
+	if len(o.Order) == 0 {
+		return place{-int64(w.Priority), fmt.Sprintf("priority %d", w.Priority)}
+	}
+	if i := slices.Index(o.Order, w.ID.Namespace); i >= 0 {
+		return place{int64(i), "namespace " + w.ID.Namespace}
+	}
+	return place{int64(len(o.Order)), "the rest"}
+}
+
+func sorted(waves map[place]*Wave) []Wave {
+	var places []place
+	for at, w := range waves {
+		slices.SortFunc(w.Raises, func(a, b Raise) int { return workload.Compare(a.ID, b.ID) })
+		places = append(places, at)
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
+	var all []Wave
+	for _, at := range places {
+		all = append(all, *waves[at])
+	}
+	return all
+}

@@ -1,0 +1,110 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func deployment(short string) workload.ID {
+	namespace, name, _ := strings.Cut(short, "/")
+	return workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
+}
+
+// fleet is workloads by their ID.
+func fleet(all ...plan.Workload) map[workload.ID]plan.Workload {
+	by := map[workload.ID]plan.Workload{}
+	for _, w := range all {
+		by[w.ID] = w
+	}
+	return by
+}
+
+// show is a plan in a line, to be read.
+func show(p plan.Plan) string {
+	var b strings.Builder
+	for _, w := range p.Waves {
+		fmt.Fprintf(&b, "[%s]", w.Name)
+		for _, r := range w.Raises {
+			fmt.Fprintf(&b, " %s %d->%d", r.ID.Short(), r.From, r.To)
+			if r.Capped {
+				fmt.Fprintf(&b, " capped of %d", r.Declared)
+			}
+		}
+		b.WriteString(" ")
+	}
+	for _, l := range p.Left {
+		fmt.Fprintf(&b, "%s %s ", l.ID.Short(), l.Reason)
+	}
+	if p.Reached > 0 {
+		fmt.Fprintf(&b, "reached %d", p.Reached)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestAPlanOnlyRaises(t *testing.T) {
+	t.Parallel()
+	web, api := deployment("shop/web"), deployment("shop/api")
+	hpa := func(most int32) []plan.Scaler {
+		return []plan.Scaler{{Kind: plan.HPA, Namespace: "shop", Name: "web", Max: most}}
+	}
+	for _, c := range []struct {
+		name  string
+		entry checkpoint.Entry
+		live  plan.Workload
+		o     plan.Options
+		want  string
+	}{
+		{"below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1}, plan.Options{}, "[priority 0] shop/web 1->200"},
+		{"at its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 200}, plan.Options{}, "reached 1"},
+		{"above its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 300}, plan.Options{}, "reached 1"},
+		{"at zero", checkpoint.Entry{Replicas: 200}, plan.Workload{}, plan.Options{}, "shop/web suspended"},
+		{"at zero, asked for", checkpoint.Entry{Replicas: 200}, plan.Workload{}, plan.Options{FromZero: true}, "[priority 0] shop/web 0->200"},
+		{"the accepted max is lower", checkpoint.Entry{Replicas: 200, Max: 150}, plan.Workload{Replicas: 1, Scalers: hpa(500)}, plan.Options{}, "[priority 0] shop/web 1->150 capped of 200"},
+		{"the live max is lower", checkpoint.Entry{Replicas: 200, Max: 150}, plan.Workload{Replicas: 1, Scalers: hpa(50)}, plan.Options{}, "[priority 0] shop/web 1->50 capped of 200"},
+		{"the lowest of two live max", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Scalers: append(hpa(90), hpa(60)...)}, plan.Options{}, "[priority 0] shop/web 1->60 capped of 200"},
+		{"at a max below its level", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 50, Scalers: hpa(50)}, plan.Options{}, "shop/web at-max"},
+		{"half", checkpoint.Entry{Replicas: 5}, plan.Workload{Replicas: 1}, plan.Options{Factor: .5}, "[priority 0] shop/web 1->3"},
+		{"seven hundredths of 100 are 7", checkpoint.Entry{Replicas: 100}, plan.Workload{Replicas: 1}, plan.Options{Factor: .07}, "[priority 0] shop/web 1->7"},
+		{"never below one", checkpoint.Entry{Replicas: 1}, plan.Workload{Replicas: 1}, plan.Options{Factor: .01}, "reached 1"},
+		{"being deleted", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Terminating: true}, plan.Options{}, "shop/web terminating"},
+		{"opted out", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, OptOut: true}, plan.Options{}, "shop/web opted-out"},
+		{"held at a count", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1, Scalers: []plan.Scaler{{Fixed: "paused"}}}, plan.Options{}, "shop/web fixed"},
+		{"a rollout alone", checkpoint.Entry{Max: 9}, plan.Workload{Replicas: 1}, plan.Options{}, ""},
+		{"another namespace", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1}, plan.Options{Namespaces: []string{"pay"}}, ""},
+		{"another workload", checkpoint.Entry{Replicas: 200}, plan.Workload{Replicas: 1}, plan.Options{Workloads: []workload.ID{api}}, ""},
+	} {
+		c.live.ID = web
+		if got := show(plan.Make(map[workload.ID]checkpoint.Entry{web: c.entry}, fleet(c.live), c.o)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := show(plan.Make(map[workload.ID]checkpoint.Entry{web: {Replicas: 5}}, nil, plan.Options{})); got != "shop/web absent" {
+		t.Errorf("gone: %q", got)
+	}
+}
+
+func TestWavesComeInOrder(t *testing.T) {
+	t.Parallel()
+	record := map[workload.ID]checkpoint.Entry{}
+	var live []plan.Workload
+	for short, priority := range map[string]int32{"dns/core": 2000, "shop/web": 10, "shop/db": 1000, "batch/mail": -5, "pay/card": 10} {
+		record[deployment(short)] = checkpoint.Entry{Replicas: 9}
+		live = append(live, plan.Workload{ID: deployment(short), Replicas: 1, Priority: priority})
+	}
+	for _, c := range []struct {
+		order []string
+		want  string
+	}{
+		{nil, "[priority 2000] dns/core 1->9 [priority 1000] shop/db 1->9 [priority 10] pay/card 1->9 shop/web 1->9 [priority -5] batch/mail 1->9"},
+		{[]string{"shop", "dns"}, "[namespace shop] shop/db 1->9 shop/web 1->9 [namespace dns] dns/core 1->9 [the rest] batch/mail 1->9 pay/card 1->9"},
+	} {
+		if got := show(plan.Make(record, fleet(live...), plan.Options{Order: c.order})); got != c.want {
+			t.Errorf("order %v: %s\nwant %s", c.order, got, c.want)
+		}
+	}
+}

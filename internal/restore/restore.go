@@ -1,0 +1,160 @@
+// Package restore replays a checkpoint onto a cluster that came up small: it
+// raises only, in waves, and keeps autoscalers from undoing it for a while.
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/restore/brake"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Cluster is read whole, and raised workload by workload.
+type Cluster interface {
+	// UID tells one cluster from another.
+	UID(ctx context.Context) (string, error)
+	// Look returns all workloads that have a scale. A part that cannot be read is
+	// an error.
+	Look(ctx context.Context) (map[workload.ID]plan.Workload, error)
+	// Raise takes a workload to a count, and returns the one before. It never
+	// lowers, whoever writes at the same time.
+	Raise(ctx context.Context, id workload.ID, to int32) (from int32, err error)
+}
+
+// Brakes are those of a cluster's autoscalers. Each write is on the condition
+// that nobody wrote meanwhile.
+type Brakes interface {
+	Brakes(ctx context.Context) ([]brake.Found, error)
+	Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error)
+	Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error)
+}
+
+// A Restore is one run over one site. All fields are required but Until and Say.
+type Restore struct {
+	Site    string
+	Cluster Cluster
+	Brakes  Brakes
+	Clock   func() time.Time
+	Wait    func(context.Context, time.Duration) // or until the context ends
+	Say     func(string)                         // takes a line of progress; nil is nobody
+	// Until is when the run stops, and says what is left; zero is never.
+	Until time.Time
+
+	Options plan.Options
+	Pace    plan.Pace
+	// Hold is how long a brake holds.
+	Hold   time.Duration
+	Every  time.Duration // from one look to the next
+	DryRun bool          // writes nothing
+}
+
+// Defaults of a run: 10,000 pods are asked for within five minutes, if nodes
+// come as quickly.
+const (
+	PerMinute = 2000
+	Unready   = 2000
+	Patience  = 10 * time.Minute
+	Hold      = 4 * time.Hour
+	Every     = 5 * time.Second
+)
+
+// Run restores what git declares of a site. An error means that it did not come
+// to its end; what the report says was done, was done. A run after it goes on
+// from there.
+func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
+	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
+	for namespace, why := range tree.Broken {
+		if r.Options.TakesNamespace(namespace) {
+			report.Problems = append(report.Problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
+		}
+	}
+	var err error
+	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
+		return report, err
+	}
+	// A brake that expired is undone before what it replaced is looked at.
+	if err := r.release(ctx, &report, true); err != nil {
+		return report, err
+	}
+	live, err := r.Cluster.Look(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.Plan = plan.Make(tree.Entries(), live, r.Options)
+	report.owned()
+	if r.DryRun || len(report.Plan.Waves) == 0 {
+		return report, nil
+	}
+	c := &carrying{Restore: r, report: &report, tries: map[workload.ID]int{}, course: plan.NewCourse(report.Plan, r.Pace, r.Clock())}
+	err = c.carry(ctx, live)
+	return report, errors.Join(err, c.settle(ctx))
+}
+
+// Release undoes brakes: all, or those that expired.
+func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
+	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}
+	var err error
+	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
+		return report, err
+	}
+	return report, r.release(ctx, &report, expired)
+}
+
+// release undoes brakes. One that fails does not stop the others.
+func (r *Restore) release(ctx context.Context, report *Report, expired bool) error {
+	found, err := r.Brakes.Brakes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		due := !expired || !f.Until.After(r.Clock())
+		switch {
+		case f.Err != nil:
+			report.Problems = append(report.Problems, f.Err)
+			continue
+		case !due:
+			report.Holding++
+			continue
+		case r.over(ctx):
+			report.Stopped = true
+			return nil
+		}
+		outcome := brake.Released
+		if !f.Holds {
+			outcome = brake.Changed
+		}
+		if !r.DryRun {
+			if outcome, err = r.Brakes.Release(ctx, f.Scaler); err != nil {
+				report.Problems = append(report.Problems, err)
+				continue
+			}
+		}
+		report.Released = append(report.Released, Braked{f.Scaler, outcome})
+	}
+	return nil
+}
+
+// over reports whether the run is to stop now.
+func (r *Restore) over(ctx context.Context) bool {
+	return ctx.Err() != nil || !r.Until.IsZero() && !r.Clock().Before(r.Until)
+}
+
+func (r *Restore) say(lines ...string) {
+	for _, line := range lines {
+		if r.Say != nil {
+			r.Say(line)
+		}
+	}
+}
+
+// retryable reports whether another try may succeed where this one did not.
+func retryable(err error) bool {
+	var unauthorized *kube.UnauthorizedError
+	return !errors.As(err, &unauthorized) && !errors.Is(err, context.Canceled) && !refused(err)
+}

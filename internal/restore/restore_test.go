@@ -1,0 +1,211 @@
+package restore_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gitlatch/gitlatch/internal/restore/brake"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+)
+
+// holds fails the test unless all is at its level, braked, and stays.
+func (w *world) holds(t *testing.T, when string) {
+	t.Helper()
+	for range 3 {
+		live, err := w.Look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, one := range live {
+			if one.Replicas != 100 {
+				t.Errorf("%s: %s is at %d", when, id, one.Replicas)
+			}
+		}
+	}
+}
+
+func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	report, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+	w.holds(t, "after")
+	// The highest priority first, and of each the brake before the raise.
+	const want = "brake scaledobject shop/mail, raise shop/mail, brake horizontalpodautoscaler shop/web, raise shop/web, brake horizontalpodautoscaler shop/api, raise shop/api"
+	if got := strings.Join(slices.Compact(w.writes), ", "); got != want { // a raise may take more than one step
+		t.Errorf("wrote %s\nwant  %s", got, want)
+	}
+	w.writes = nil
+	again, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || again.Err() != nil || len(w.writes) > 0 || again.Plan.Reached != 3 || again.Holding != 3 {
+		t.Errorf("again: wrote %q, %+v %v", w.writes, again, err)
+	}
+	w.now = w.now.Add(4 * time.Hour)
+	expired, err := w.restore().Release(t.Context(), true)
+	if err != nil || len(expired.Released) != 3 || !same(w.scalers, newWorld().scalers) {
+		t.Errorf("after 4 h: %+v %v", expired, err)
+	}
+}
+
+func TestADryRunWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	r.DryRun = true
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || len(w.writes) > 0 || len(report.Plan.Waves) != 3 {
+		t.Errorf("wrote %q, %+v %v", w.writes, report.Plan, err)
+	}
+	if _, err := w.restore().Run(t.Context(), w.tree()); err != nil {
+		t.Fatal(err)
+	}
+	w.writes = nil
+	released, err := r.Release(t.Context(), false)
+	if err != nil || len(w.writes) > 0 || len(released.Released) != 3 {
+		t.Errorf("wrote %q, %+v %v", w.writes, released, err)
+	}
+}
+
+// A run is killed before and after each of its writes in turn, and once more
+// while it releases. What the next run finds is enough to come to the same end.
+func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]bool{}
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			when := fmt.Sprintf("killed at write %d, after it: %t", at, after)
+			w := newWorld()
+			w.killAt, w.after = at, after
+			_, _ = w.restore().Run(t.Context(), w.tree())
+			if !w.dead {
+				_, _ = w.restore().Release(t.Context(), false)
+			}
+			if !w.dead {
+				break
+			}
+			w.killAt = 0
+			for name, o := range w.scalers {
+				if _, noted, _ := brake.Until(*o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: newWorld().scalers[name]}) {
+					t.Errorf("%s: %s changed without a note", when, name)
+				}
+			}
+			kinds[strings.Fields(w.writes[len(w.writes)-1])[0]] = true
+			report, err := w.restore().Run(t.Context(), w.tree())
+			if err != nil || report.Err() != nil {
+				t.Errorf("%s: %v %v", when, err, report.Err())
+			}
+			w.holds(t, when)
+			if _, err := w.restore().Release(t.Context(), false); err != nil || !same(w.scalers, newWorld().scalers) {
+				t.Errorf("%s: released to %+v, %v", when, w.scalers, err)
+			}
+		}
+	}
+	if !kinds["brake"] || !kinds["raise"] || !kinds["release"] || !kinds["killed"] {
+		t.Errorf("it died only at %v", kinds)
+	}
+}
+
+func TestADeadlineStopsCleanlyAndTheNextRunGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	r.Until = w.now.Add(7 * time.Second)
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || !report.Stopped || len(report.Unfinished) == 0 || report.Err() == nil || !strings.Contains(report.Err().Error(), "run it again") {
+		t.Fatalf("%+v %v", report, err)
+	}
+	if w.now.After(r.Until) {
+		t.Errorf("it went on until %s", w.now)
+	}
+	report, err = w.restore().Run(t.Context(), w.tree())
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+	w.holds(t, "after")
+}
+
+func TestWhatCannotBeBrakedIsNotRaised(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.scalers["horizontalpodautoscaler shop/web"].Annotations[brake.Annotation] = "mine"
+	report, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || report.Err() == nil || !strings.Contains(report.Err().Error(), "shop/deployment/web is not raised") {
+		t.Errorf("%v %v", err, report.Err())
+	}
+	if wrote := strings.Join(w.writes, ", "); strings.Contains(wrote, "raise shop/web") || !strings.Contains(wrote, "raise shop/api") {
+		t.Error(wrote)
+	}
+}
+
+func TestARefusedRaiseDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "deployments/scale"}, "web", errors.New("no"))
+	for name, c := range map[string]struct {
+		err  error
+		said bool
+	}{"forbidden": {forbidden, true}, "a quarrel": {errors.New("try again"), true}} {
+		w := newWorld()
+		w.refuse = map[string]error{"raise shop/web": c.err}
+		report, err := w.restore().Run(t.Context(), w.tree())
+		if err != nil || len(report.Problems) != 1 || len(report.Unfinished) != 1 || report.Unfinished[0].ID.Name != "web" {
+			t.Errorf("%s: %v %+v", name, err, report)
+		}
+		if got := len(report.Raised); got != 2 {
+			t.Errorf("%s: %d were raised", name, got)
+		}
+	}
+}
+
+func TestAPersonWhoUndoesABrakeIsSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	wait := r.Wait
+	r.Wait = func(ctx context.Context, d time.Duration) {
+		wait(ctx, d)
+		if o := w.scalers["horizontalpodautoscaler shop/web"]; brake.Holds(*o) {
+			o.Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Max"}}`)
+		}
+	}
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: somebody undid its brake already") {
+		t.Errorf("%v %q", err, report.Notices)
+	}
+	released, err := w.restore().Release(t.Context(), false)
+	outcomes := map[string]brake.Outcome{}
+	for _, b := range released.Released {
+		outcomes[b.Scaler.Name] = b.Outcome
+	}
+	if err != nil || outcomes["web"] != brake.Changed || outcomes["api"] != brake.Released {
+		t.Errorf("%v %v", outcomes, err)
+	}
+}
+
+func TestWhatGitStatesIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for id, one := range w.live {
+		if id.Name == "web" {
+			one.Scalers = []plan.Scaler{one.Scalers[0]}
+			one.Scalers[0].Owner = "flux"
+			w.live[id] = one
+		}
+	}
+	r := w.restore()
+	r.DryRun = true
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "flux states what its brake sets, and may undo it") {
+		t.Errorf("%v %q", err, report.Notices)
+	}
+}
