@@ -1,6 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+comma := ,
 
 # golangci-lint is run, not required by go.mod, where it would bring hundreds of
 # modules into everybody's go.sum.
@@ -11,7 +12,7 @@ GO_FOLDERS := functions internal scripts testdata
 
 .PHONY: help
 help: ## Say what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=real: one look at the current kube context)
@@ -68,6 +69,11 @@ zip-size: ## Print how large the Lambda is once it is packed
 .PHONY: bench-cold
 bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold
+
+.PHONY: bench-rebuild
+bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all)
+	@scripts/controlplane/build.sh >/dev/null
+	@go test -count 1 -timeout 90m -run '^TestRebuild$$' -v ./internal/rebuild -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(=== |ok )'
 
 .PHONY: bench-inert
 bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count what they scale (COMMITS=20)

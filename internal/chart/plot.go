@@ -22,6 +22,10 @@ type Plot struct {
 	Scale    []Point       // ascending in time
 	Level    []Point       // ascending in time; nothing is drawn at 0
 	Rows     int           // of the area; 0 is 10
+	// Every is the distance between marks that count minutes since Midnight, or
+	// seconds where it is below one; 0 marks the hours of the clock.
+	Every  time.Duration
+	Linear bool // the axis, however far apart the values are
 }
 
 const margin = 9 // columns left of the area
@@ -60,7 +64,7 @@ func (p Plot) Draw(s Style) string {
 		}
 		fmt.Fprintf(&out, "%s %s%s\n", s.Faint(fmt.Sprintf("%*s", margin-2, labels[r])), s.Faint(edge), s.join(picture[r]))
 	}
-	out.WriteString(p.hours(s, columns))
+	out.WriteString(p.time(s, columns))
 	return out.String()
 }
 
@@ -100,6 +104,9 @@ func (p Plot) axis(series ...[]float64) axis {
 				lowest = v
 			}
 		}
+	}
+	if p.Linear {
+		lowest = 0
 	}
 	return axisFor(lowest, highest, p.Rows)
 }
@@ -147,11 +154,15 @@ func (s Style) line(picture [][]cell, a axis, level []float64) {
 	}
 }
 
-// hours is the axis of the clock, every third hour.
-func (p Plot) hours(s Style, columns int) string {
+// time is the axis of the time: the clock's, every third hour, or minutes.
+func (p Plot) time(s Style, columns int) string {
 	ruler := []rune(strings.Repeat(s.glyph("─", "-"), columns))
 	text := []rune(strings.Repeat(" ", margin+columns+2))
-	for at := p.Midnight; at <= p.To; at += 3 * time.Hour {
+	every := p.Every
+	if every <= 0 {
+		every = 3 * time.Hour
+	}
+	for at := p.Midnight; at <= p.To; at += every {
 		if at < p.From {
 			continue
 		}
@@ -159,14 +170,25 @@ func (p Plot) hours(s Style, columns int) string {
 		if c < columns {
 			ruler[c] = []rune(s.glyph("┬", "+"))[0]
 		}
-		hour := int((at - p.Midnight).Hours())
-		if hour > 24 {
-			hour %= 24
-		}
-		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(fmt.Sprintf("%02d", hour)))
+		copy(text[max(0, min(margin+c-1, len(text)-2)):], []rune(p.mark(at-p.Midnight)))
 	}
 	corner := s.glyph("└", "+")
 	return fmt.Sprintf("%s%s\n%s\n", strings.Repeat(" ", margin-1), s.Faint(corner+string(ruler)), s.Faint(strings.TrimRight(string(text), " ")))
+}
+
+// mark is what stands below a mark.
+func (p Plot) mark(at time.Duration) string {
+	switch {
+	case p.Every >= time.Minute:
+		return fmt.Sprintf("%2d", int(at.Minutes()))
+	case p.Every > 0:
+		return fmt.Sprintf("%2d", int(at.Seconds()))
+	}
+	hour := int(at.Hours())
+	if hour > 24 {
+		hour %= 24
+	}
+	return fmt.Sprintf("%02d", hour)
 }
 
 // Legend says what a plot shows.

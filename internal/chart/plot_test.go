@@ -43,6 +43,22 @@ func office() chart.Plot {
 	}
 }
 
+// rebuild is a plot of minutes on a linear axis, up from little in steps.
+func rebuild() chart.Plot {
+	p := chart.Plot{Title: "rebuild", To: 7 * time.Minute, Rows: 6, Every: time.Minute, Linear: true, Level: []chart.Point{{At: 45 * time.Second, Value: 100}}}
+	for i, v := range []float64{2, 5, 12, 25, 50, 100} {
+		p.Scale = append(p.Scale, chart.Point{At: time.Duration(i+1) * time.Minute, Value: v})
+	}
+	return p
+}
+
+// moments is a plot of seconds.
+func moments() chart.Plot {
+	p := rebuild()
+	p.Title, p.To, p.Every = "moments", 65*time.Second, 10*time.Second
+	return p
+}
+
 func TestPlots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -53,6 +69,8 @@ func TestPlots(t *testing.T) {
 		"surge-ascii":  {surge(), chart.Style{ASCII: true}},
 		"office":       {office(), chart.Style{Width: 60}},
 		"office-ascii": {office(), chart.Style{Width: 60, ASCII: true}},
+		"rebuild":      {rebuild(), chart.Style{Width: 60}},
+		"moments":      {moments(), chart.Style{Width: 60}},
 		"nothing":      {chart.Plot{Title: "nothing", To: 24 * time.Hour, Rows: 3}, chart.Style{Width: 40}},
 	} {
 		t.Run(name, func(t *testing.T) {

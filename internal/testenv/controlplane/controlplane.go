@@ -29,6 +29,9 @@ type Options struct {
 	// that they win: "--horizontal-pod-autoscaler-sync-period=5s".
 	APIServerFlags         []string
 	ControllerManagerFlags []string
+	// PodStart is how long a pod runs until it is ready; with 0 it is ready as
+	// soon as it has a node.
+	PodStart time.Duration
 	// Audit has the API server keep an audit log by this policy, a document of
 	// kind audit.k8s.io/v1 Policy. See ControlPlane.Audit.
 	Audit string
@@ -94,7 +97,7 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--kube-api-qps=2000", "--kube-api-burst=4000")
 	kwok := start(t, cp.dir, nil, filepath.Join(bin, "kwok"),
 		"--kubeconfig="+cp.configure(t, "kwok"),
-		"--config="+filepath.Join(bin, "stages.yaml"), // without stages it plays nothing
+		"--config="+cp.stages(t, o.PodStart), // without stages it plays nothing
 		"--manage-all-nodes", "-v=WARN", "--node-lease-duration-seconds=40")
 	cp.wait(t, "the controllers work", cp.controlled, etcd, api, manager, scheduler, kwok)
 	return cp

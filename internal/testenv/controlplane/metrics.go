@@ -14,6 +14,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// A Use is what the containers of a pod were seen to use of CPU, each.
+type Use struct {
+	Pod        string
+	Containers []string
+	CPU        string        // "7m"
+	At         time.Time     // the end of the time that was looked at
+	Window     time.Duration // and how long it was
+}
+
 // Metrics serves metrics.k8s.io until the test ends: every container of a pod
 // uses as much CPU as cpu says for its namespace, "7m", and nothing is known of
 // pods where it says "". A use of just the target makes an autoscaler judge,
@@ -24,6 +33,28 @@ func (cp *ControlPlane) Metrics(t testing.TB, cpu func(namespace string) string)
 	if err != nil {
 		t.Fatalf("serve metrics: %v", err)
 	}
+	cp.ServeMetrics(t, func(ctx context.Context, namespace, selector string) ([]Use, error) {
+		pods, err := list(ctx, client, fmt.Sprintf("%s/api/v1/namespaces/%s/pods?labelSelector=%s", cp.server, namespace, url.QueryEscape(selector)))
+		if err != nil || cpu(namespace) == "" {
+			return nil, err
+		}
+		var uses []Use
+		for _, pod := range pods.Items {
+			use := Use{Pod: pod.Metadata.Name, CPU: cpu(namespace), At: time.Now()}
+			for _, c := range pod.Spec.Containers {
+				use.Containers = append(use.Containers, c.Name)
+			}
+			uses = append(uses, use)
+		}
+		return uses, nil
+	})
+}
+
+// ServeMetrics serves metrics.k8s.io until the test ends, from what seen says of
+// the pods of a namespace that a selector of labels chooses. It returns once the
+// API server has it.
+func (cp *ControlPlane) ServeMetrics(t testing.TB, seen func(ctx context.Context, namespace, selector string) ([]Use, error)) {
+	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /apis/metrics.k8s.io/v1beta1", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{
@@ -33,13 +64,12 @@ func (cp *ControlPlane) Metrics(t testing.TB, cpu func(namespace string) string)
 	})
 	mux.HandleFunc("GET /apis/metrics.k8s.io/v1beta1/namespaces/{namespace}/pods", func(w http.ResponseWriter, r *http.Request) {
 		namespace := r.PathValue("namespace")
-		pods, err := list(r.Context(), client, fmt.Sprintf("%s/api/v1/namespaces/%s/pods?labelSelector=%s",
-			cp.server, namespace, url.QueryEscape(r.URL.Query().Get("labelSelector"))))
+		uses, err := seen(r.Context(), namespace, r.URL.Query().Get("labelSelector"))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		answer(w, metrics(pods, cpu(namespace)))
+		answer(w, metrics(namespace, uses))
 	})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(server.Close)
@@ -71,7 +101,7 @@ spec:
 // podList is what is needed of a list of pods.
 type podList struct {
 	Items []struct {
-		Metadata struct{ Name, Namespace string }
+		Metadata struct{ Name string }
 		Spec     struct{ Containers []struct{ Name string } }
 	}
 }
@@ -92,19 +122,16 @@ func list(ctx context.Context, client *http.Client, url string) (pods podList, e
 	return pods, json.NewDecoder(got.Body).Decode(&pods)
 }
 
-func metrics(pods podList, cpu string) any {
+func metrics(namespace string, uses []Use) any {
 	items := []any{}
-	for _, pod := range pods.Items {
-		if cpu == "" {
-			break
-		}
+	for _, use := range uses {
 		var containers []any
-		for _, c := range pod.Spec.Containers {
-			containers = append(containers, map[string]any{"name": c.Name, "usage": map[string]string{"cpu": cpu, "memory": "1Mi"}})
+		for _, name := range use.Containers {
+			containers = append(containers, map[string]any{"name": name, "usage": map[string]string{"cpu": use.CPU, "memory": "1Mi"}})
 		}
 		items = append(items, map[string]any{
-			"metadata":  map[string]string{"name": pod.Metadata.Name, "namespace": pod.Metadata.Namespace},
-			"timestamp": time.Now().UTC().Format(time.RFC3339), "window": "0s",
+			"metadata":  map[string]string{"name": use.Pod, "namespace": namespace},
+			"timestamp": use.At.UTC().Format(time.RFC3339Nano), "window": use.Window.String(),
 			"containers": containers,
 		})
 	}

@@ -1,0 +1,183 @@
+package rebuild
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	sites "github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/load"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// TestARebuiltOrIdleClusterNeverLowersACheckpoint ticks a site every minute while
+// its cluster is cloned, dies, and comes back at one replica everywhere. Only the
+// clock is the test's. The subtests are one story and run in order.
+func TestARebuiltOrIdleClusterNeverLowersACheckpoint(t *testing.T) {
+	t.Parallel()
+	f := quickForm()
+	s := &story{keeper: newKeeper(t, f, time.Minute), form: f}
+	s.clone = s.sampler(t, idleCluster(t, f), nil)
+	for _, chapter := range []struct {
+		name string
+		tell func(*testing.T)
+	}{
+		{"beside a live cluster its idle clone is only read", s.beside},
+		{"once it is alone, the clone lowers nothing for 30 hours", s.alone},
+		{"nor does the rebuilt cluster, adopted while it grows", s.rebuilt},
+	} {
+		if !t.Run(chapter.name, chapter.tell) {
+			return
+		}
+	}
+}
+
+// A story is that of a site whose cluster changes.
+type story struct {
+	*keeper
+	form  form
+	clone tick.Sampler
+	tip   string // of the branch, when its levels were last looked at
+}
+
+// idleCluster starts a cluster with all of the fleet at one replica, and no work
+// to do: its autoscalers would have it so.
+func idleCluster(t *testing.T, f form) *controlplane.ControlPlane {
+	t.Helper()
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Nodes(t, 1)
+	cp.Metrics(t, func(string) string { return "1m" })
+	c := &cluster{form: f, cp: cp, git: checkOut(t, bytesOf(f.files()))}
+	c.applyApps(t)
+	return cp
+}
+
+// holds makes a tick, after which git declares no less of anything than before.
+func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
+	t.Helper()
+	report := s.tick(t, of)
+	tip := s.origin.Tip("main")
+	if tip == s.tip {
+		return report
+	}
+	s.tip = tip
+	declares := s.declares(t)
+	for id, level := range s.form.levels() {
+		if declares[id] < level {
+			t.Fatalf("at %s %s is declared at %d, and was at %d", s.now, id, declares[id], level)
+		}
+	}
+	return report
+}
+
+// beside is a cluster in its prime, and a clone of it that ticks in turn.
+func (s *story) beside(t *testing.T) {
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Nodes(t, 1)
+	cp.Kubectl(t, s.form.grown(), "create", "-f", "-")
+	for _, m := range s.form.fleet() {
+		cp.Kubectl(t, "", "rollout", "status", "-n", m.namespace, "deployment/"+m.name, "--timeout=60s")
+	}
+	own := s.sampler(t, cp, nil)
+	for range 2 {
+		s.tick(t, own)
+	}
+	same(t, "git", s.declares(t), s.form.levels())
+	for range 10 {
+		s.holds(t, own)
+		report := s.holds(t, s.clone)
+		if !slices.ContainsFunc(report.Conditions, func(c alert.Condition) bool { return c.Kind == alert.SecondCluster }) {
+			t.Fatalf("nobody is told of the second cluster: %+v", report.Conditions)
+		}
+	}
+}
+
+// alone has the clone tick on, for longer than a peak is remembered.
+func (s *story) alone(t *testing.T) {
+	stopped := 0
+	for end := s.now.Add(30 * time.Hour); s.now.Before(end); {
+		report := s.holds(t, s.clone)
+		stopped += count(report, policy.ReasonOther)
+		s.now = s.now.Add(s.config.Period) // every other tick is missed
+	}
+	if stopped < 4*800 {
+		t.Errorf("%d lowerings were stopped for the cluster is another, want one of each workload nearly always", stopped)
+	}
+}
+
+// rebuilt grows back from one replica everywhere under its whole load, and is
+// read in part at most ticks.
+func (s *story) rebuilt(t *testing.T) {
+	c := newCluster(t, s.form, s.keeper)
+	c.applyApps(t)
+	faults := &faults{}
+	sampler := s.sampler(t, c.cp, faults.wrap)
+	first := s.runs
+	partial, adopted, after := 0, false, 0
+	for begun := time.Now(); after < 10; {
+		if time.Since(begun) > s.form.deadline {
+			t.Fatalf("after %s the cluster has not grown back: %s", s.form.deadline, c.lacks(c.load.Last()))
+		}
+		fault := faults.next()
+		report := s.holds(t, sampler)
+		if got := len(report.Unread) > 0; got != (fault != whole) {
+			t.Fatalf("with fault %q the tick did not read %q", fault, report.Unread)
+		}
+		if fault != whole {
+			partial++
+		}
+		if last := c.load.Last(); !adopted && last.Scales["shop/web"].Asked >= 4 {
+			adopted = true
+			t.Logf("adopted at %d of web's %d pods, %d ticks after the rebuild", last.Scales["shop/web"].Asked, s.form.fleet()[0].need, s.runs-first)
+			s.adopt(t, sampler, faults)
+		} else if adopted && c.lacks(last) == "" {
+			after++
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	t.Logf("%d ticks of %d read in part", partial, s.runs-first)
+	faults.fault = whole
+	for end := s.now.Add(30 * time.Hour); s.now.Before(end); {
+		s.holds(t, sampler)
+		s.now = s.now.Add(s.config.Period)
+	}
+	same(t, "git", s.declares(t), s.form.levels())
+}
+
+// lacks says which workloads have fewer ready pods than they need.
+func (c *cluster) lacks(l load.Look) string {
+	var lacks string
+	for _, m := range c.form.fleet() {
+		if s := l.States[m.String()]; s.Ready < m.need {
+			lacks += fmt.Sprintf("%s has %d of %d ready; ", m, s.Ready, m.need)
+		}
+	}
+	return lacks
+}
+
+// adopt accepts the cluster as the site's own, as gitlatch adopt does.
+func (s *story) adopt(t *testing.T, of tick.Sampler, faults *faults) {
+	t.Helper()
+	faults.fault = whole
+	fleet, err := of.Sample(t.Context())
+	must(t, err)
+	must(t, tick.Amend(t.Context(), s.parts.Store, s.config.Site, "a person", s.now, sites.Lease(s.config),
+		tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}))
+	if n := count(s.holds(t, of), policy.ReasonOther); n > 0 {
+		t.Errorf("after it was adopted the cluster is still another to %d workloads", n)
+	}
+}
+
+// count returns of how many workloads a reason was given.
+func count(r tick.Report, why policy.Reason) (n int) {
+	for _, d := range r.Decisions {
+		if d.Reason == why {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,141 @@
+package rebuild
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	capacity = 0.1 // cores that a pod can use: its request, and its limit
+	target   = 0.5 // of it, that autoscalers aim at
+)
+
+// A member is one Deployment of the fleet, with an autoscaler.
+type member struct {
+	namespace, name string
+	need            int // pods that its load keeps at the target
+}
+
+func (m member) String() string { return m.namespace + "/" + m.name }
+func (m member) load() float64  { return float64(m.need) * capacity * target }
+func (m member) id() workload.ID {
+	return workload.ID{Namespace: m.namespace, Kind: workload.Deployment, Name: m.name}
+}
+
+// fleet is made of workloads of several sizes, none of which is a level.
+func (f form) fleet() []member {
+	share := f.pods / 40
+	return []member{
+		{"shop", "web", 18 * share},
+		{"shop", "api", 12 * share},
+		{"pay", "queue", 7 * share},
+		{"pay", "auth", 3 * share},
+	}
+}
+
+// levels are those of 1-2-5 that the fleet rounds up to.
+func (f form) levels() map[workload.ID]int32 {
+	share := int32(f.pods / 40)
+	all := f.fleet()
+	up := map[int32][]int32{1: {20, 20, 10, 5}, 10: {200, 200, 100, 50}, 100: {2000, 2000, 1000, 500}}[share]
+	levels := map[workload.ID]int32{}
+	for i, m := range all {
+		levels[m.id()] = up[i]
+	}
+	return levels
+}
+
+func (f form) loads() map[string]float64 {
+	loads := map[string]float64{}
+	for _, m := range f.fleet() {
+		loads[m.String()] = m.load()
+	}
+	return loads
+}
+
+// room is how many nodes of 1,000 pods the fleet has room on, twice over.
+func (f form) room() int { return 1 + f.pods*3/1000 }
+
+var namespaces = []string{"pay", "shop"}
+
+// What there is to build on the branch: the manifests alone, and what is deployed
+// to the site, which includes the checkpoints.
+const (
+	plain   = "apps"
+	overlay = "clusters/" + site
+)
+
+// files is what the team keeps in git. No manifest states a count.
+func (f form) files() map[string]string {
+	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
+	evidence := checkpoint.Evidence{}
+	resources, components := slices.Clone(namespaces), []string{}
+	for i, namespace := range namespaces {
+		evidence[checkpoint.CoverAll(namespace, workload.Deployment)] = "the way that the cluster is filled by"
+		resources[i] += ".yaml"
+		files[plain+"/"+namespace+".yaml"] = namespaceManifest(namespace)
+		components = append(components, "../../"+checkpoint.Directory(site)+"/"+namespace)
+	}
+	for _, m := range f.fleet() {
+		resources = append(resources, m.name+".yaml")
+		files[plain+"/"+m.name+".yaml"] = f.manifest(m, "")
+	}
+	kustomization := func(resources, components []string) string {
+		return fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%s]\ncomponents: [%s]\n",
+			strings.Join(resources, ", "), strings.Join(components, ", "))
+	}
+	files[plain+"/kustomization.yaml"] = kustomization(resources, nil)
+	files[overlay+"/kustomization.yaml"] = kustomization([]string{"../../" + plain}, components)
+	files[checkpoint.EvidencePath(site)] = string(evidence.Format())
+	return files
+}
+
+func namespaceManifest(name string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", name)
+}
+
+// grown are the manifests of the fleet with the counts that it needs.
+func (f form) grown() string {
+	var all []string
+	for _, namespace := range namespaces {
+		all = append(all, namespaceManifest(namespace))
+	}
+	for _, m := range f.fleet() {
+		all = append(all, f.manifest(m, fmt.Sprint(m.need)))
+	}
+	return strings.Join(all, "---\n")
+}
+
+// manifest is that of a workload and its autoscaler. In git the count is "".
+func (f form) manifest(m member, count string) string {
+	if count != "" {
+		count = "\n  replicas: " + count
+	}
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[2]s, namespace: %[1]s}
+spec:%[3]s
+  selector: {matchLabels: {app: %[2]s}}
+  template:
+    metadata: {labels: {app: %[2]s}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+      - name: main
+        image: %[2]s:1
+        resources: {requests: {cpu: %[4]dm}, limits: {cpu: %[4]dm}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: %[2]s, namespace: %[1]s}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: %[2]s}
+  minReplicas: 1
+  maxReplicas: %[5]d
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: %[6]d}}}]%[7]s
+`, m.namespace, m.name, count, int(capacity*1000), 4*m.need, int(target*100), f.behaviour())
+}

@@ -1,0 +1,107 @@
+package rebuild
+
+import (
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/load"
+)
+
+var atSizes = flag.String("pods", "", "measure rebuilds of so many pods each, 40,400, at Kubernetes' own pace, and print figures; takes minutes each")
+
+// A form is how large the fleet is, and how long everything takes. README.md
+// says why each is as it is.
+type form struct {
+	pods   int
+	sync   time.Duration // from one look of an autoscaler to the next
+	start  time.Duration // of a pod, until it is ready
+	window time.Duration // from one look at the pods' CPU to the next
+	// fails and recovers are how long a pod stands too much work, and how long it
+	// is down then.
+	fails, recovers time.Duration
+	calm            time.Duration // for which a count has to be too high to be lowered
+	deadline        time.Duration // for all workloads to serve their whole load
+	every           time.Duration // from one look of the test to the next
+	quick           bool          // not Kubernetes' own pace
+}
+
+// realForm is the form at Kubernetes' defaults. From 1 to thousands of pods takes
+// more than ten rounds of a minute.
+func realForm(pods int) form {
+	deadline := 10 * time.Minute
+	if pods > 1000 {
+		deadline = 15 * time.Minute
+	}
+	return form{
+		pods: pods, sync: 15 * time.Second, start: 30 * time.Second, window: 15 * time.Second,
+		fails: 30 * time.Second, recovers: 10 * time.Second, calm: 5 * time.Minute,
+		deadline: deadline, every: 500 * time.Millisecond,
+	}
+}
+
+// quickForm is seven and a half times as fast. Its pods stand too much work for
+// twice as long, and counts that are too high are lowered sooner, so that it ends
+// within a minute or so.
+func quickForm() form {
+	return form{
+		pods: 40, sync: 2 * time.Second, start: 4 * time.Second, window: 2 * time.Second,
+		fails: 8 * time.Second, recovers: 1300 * time.Millisecond, calm: 12 * time.Second,
+		deadline: 3 * time.Minute, every: 100 * time.Millisecond, quick: true,
+	}
+}
+
+// patient is the form in which pods stand any work, and never fail.
+func (f form) patient() form {
+	f.fails = time.Hour
+	return f
+}
+
+// forms are those that the test was asked for.
+func forms(t *testing.T) []form {
+	if *atSizes == "" {
+		return []form{quickForm()}
+	}
+	var all []form
+	for text := range strings.SplitSeq(*atSizes, ",") {
+		pods, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || pods < 40 || pods%40 != 0 {
+			t.Fatalf("-pods: want multiples of 40, got %q", text)
+		}
+		all = append(all, realForm(pods))
+	}
+	return all
+}
+
+// options are those of a control plane of this form.
+func (f form) options() controlplane.Options {
+	o := controlplane.Options{PodStart: f.start, ControllerManagerFlags: []string{fmt.Sprintf("--horizontal-pod-autoscaler-sync-period=%s", f.sync)}}
+	if f.quick {
+		o.ControllerManagerFlags = append(o.ControllerManagerFlags,
+			"--horizontal-pod-autoscaler-cpu-initialization-period=40s", "--horizontal-pod-autoscaler-initial-readiness-delay=4s")
+	}
+	return o
+}
+
+// behaviour is what an autoscaler states beyond its target: nothing at
+// Kubernetes' own pace.
+func (f form) behaviour() string {
+	if !f.quick {
+		return ""
+	}
+	seconds := int(f.sync.Seconds())
+	return fmt.Sprintf(`
+  behavior:
+    scaleUp: {policies: [{type: Percent, value: 100, periodSeconds: %d}, {type: Pods, value: 4, periodSeconds: %d}]}
+    scaleDown: {stabilizationWindowSeconds: %d, policies: [{type: Percent, value: 100, periodSeconds: %d}]}`,
+		seconds, seconds, int(f.calm.Seconds()), seconds)
+}
+
+// constants are those of the load.
+func (f form) constants() load.Constants {
+	return load.Constants{Capacity: capacity, Fails: f.fails, Recovers: f.recovers, Window: f.window}
+}

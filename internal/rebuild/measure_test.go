@@ -1,0 +1,82 @@
+package rebuild
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/load"
+)
+
+// made is a run in which all workloads are alike but web, which is as given a
+// second: so many pods asked for, and ready.
+func made(web ...[2]int) run {
+	f := quickForm()
+	r := run{way: "made", form: f, from: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+	for second, pods := range web {
+		l := load.Look{At: r.from.Add(time.Duration(second) * time.Second), States: map[string]load.State{}, Scales: map[string]load.Scale{}, Judged: map[string]int{}}
+		for _, m := range f.fleet() {
+			asked, ready := m.need, m.need
+			if m.name == "web" {
+				asked, ready = pods[0], pods[1]
+			}
+			l.States[m.String()] = load.State{Load: m.load(), Ready: ready, Served: min(m.load(), float64(ready)*capacity)}
+			l.Scales[m.String()] = load.Scale{Asked: int32(asked), Owned: second > 2}
+			l.Judged[m.String()] = second
+		}
+		r.looks = append(r.looks, l)
+	}
+	return r
+}
+
+// web needs 18 pods; 9 can just serve its load.
+var web = quickForm().fleet()[0]
+
+func TestARunHasRecoveredOnceAllIsServed(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[time.Duration]run{
+		2 * time.Second:      made([2]int{20, 0}, [2]int{20, 8}, [2]int{20, 9}, [2]int{20, 3}),
+		0:                    made([2]int{20, 20}),
+		quickForm().deadline: made([2]int{1, 1}, [2]int{8, 8}),
+	} {
+		if after, ok := r.recovered(); after != want || ok != (want < r.form.deadline) {
+			t.Errorf("recovered after %s (%v), want %s", after, ok, want)
+		}
+	}
+	if served := made([2]int{1, 0}).served(made([2]int{1, 0}).looks[0]); served < 0.549 || served > 0.551 {
+		t.Errorf("%.3f of the load is served without web, want 0.55", served)
+	}
+}
+
+func TestCoverageCountsFromTheInstantAtWhichAllWereReady(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		web  [][2]int
+		want float64
+		ok   bool
+	}{
+		{[][2]int{{20, 0}, {20, 18}, {20, 20}, {18, 18}}, 1, true},
+		{[][2]int{{20, 2}, {20, 20}, {9, 9}, {18, 18}}, 0.5, true},
+		{[][2]int{{20, 2}, {20, 19}}, 0, false},
+		{[][2]int{{1, 1}, {2, 2}}, 0, false}, // all that were asked for, and too few
+	} {
+		lowest, ok := made(c.web...).coverage(web)
+		if ok != c.ok || ok && lowest != c.want {
+			t.Errorf("%v: coverage %.2f (%v), want %.2f (%v)", c.web, lowest, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestOwnershipAndCountsAreAsTheyCame(t *testing.T) {
+	t.Parallel()
+	r := made([2]int{20, 0}, [2]int{20, 20}, [2]int{12, 12}, [2]int{12, 12}, [2]int{20, 12})
+	if judged, after, ok := r.owned(web); !ok || judged != 3 || after != 3*time.Second {
+		t.Errorf("owned in look %d after %s (%v), want look 3 after 3s", judged, after, ok)
+	}
+	if _, _, ok := made([2]int{20, 20}).owned(web); ok {
+		t.Error("owned, though it never was")
+	}
+	if counts := r.counts(web); !slices.Equal(counts, []int32{20, 12, 20}) {
+		t.Errorf("counts %d", counts)
+	}
+}

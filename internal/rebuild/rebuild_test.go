@@ -1,0 +1,256 @@
+package rebuild
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/load"
+)
+
+const (
+	// settling bounds what takes a few periods of an idle machine.
+	settling = 6 * time.Minute
+	// sooner is how much sooner a cluster serves its load again at Kubernetes'
+	// own pace, at the least.
+	sooner = 5
+	// covered is the least share of the pods needed that is ever ready, once all
+	// have been.
+	covered = 0.95
+)
+
+// TestRebuild throws a cluster away, and rebuilds it from git without the
+// checkpoints and by each way with them. Without -pods it is the quick form.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	for _, f := range forms(t) {
+		t.Run(fmt.Sprintf("%d pods", f.pods), func(t *testing.T) {
+			k := newKeeper(t, f, 5*time.Minute)
+			if !t.Run("the first cluster", func(t *testing.T) { f.firstCluster(t, k) }) {
+				return
+			}
+			renders(t, k.branch(t), f.levels())
+
+			runs := &runs{of: map[string]run{}}
+			t.Run("rebuilt", func(t *testing.T) {
+				for _, w := range append([]way{absent, patient}, ways...) {
+					if f.quick && w.name == patient.name {
+						continue // it has nothing that the other has not
+					}
+					t.Run(w.name, func(t *testing.T) {
+						t.Parallel()
+						runs.add(f.rebuild(t, w, k, &runs.creating))
+					})
+				}
+			})
+			if !t.Failed() {
+				f.compare(t, runs.of)
+			}
+		})
+	}
+}
+
+// runs are those of one form, by way.
+type runs struct {
+	// creating is held by who creates a whole fleet at once, which takes all of a
+	// small machine.
+	creating sync.Mutex
+	mu       sync.Mutex
+	of       map[string]run
+}
+
+func (r *runs) add(one run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of[one.way] = one
+}
+
+// firstCluster has grown before it is ticked: its checkpoint is what is left of
+// it.
+func (f form) firstCluster(t *testing.T, k *keeper) {
+	c := newCluster(t, f, k)
+	c.cp.Kubectl(t, f.grown(), "create", "-f", "-")
+	must(t, c.wait(t, settling, c.atRest))
+	s := k.sampler(t, c.cp, nil)
+	for range 2 {
+		k.tick(t, s)
+	}
+	same(t, "git", k.declares(t), f.levels())
+}
+
+// rebuild rebuilds the cluster one way, and stays with it: without checkpoints
+// until it serves its load, with them until its autoscalers have had time to
+// lower it.
+func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run {
+	if w.name == patient.name {
+		f = f.patient()
+	}
+	c := newCluster(t, f, k)
+	if w.prepare != nil {
+		w.prepare(c, t)
+	}
+	if w.without {
+		_ = c.rebuild(t, w) // run.recovered knows whether it did
+		return run{way: w.name, form: f, from: c.from, looks: c.looks()}
+	}
+	func() {
+		creating.Lock()
+		defer creating.Unlock()
+		must(t, c.rebuild(t, w))
+	}()
+	c.autoscaled(t)
+	c.reconciled(t, w)
+	r := run{way: w.name, form: f, from: c.from, looks: c.looks()}
+	r.followed = c.follows(t)
+	return r
+}
+
+// rebuild creates what git has, and waits until all of the load is served.
+func (c *cluster) rebuild(t *testing.T, w way) error {
+	t.Helper()
+	c.from = time.Now()
+	w.create(c, t)
+	return c.wait(t, c.form.deadline-time.Since(c.from), c.served)
+}
+
+// looks returns those since the first apply.
+func (c *cluster) looks() []load.Look {
+	all := c.load.Looks()
+	first := slices.IndexFunc(all, func(l load.Look) bool { return !l.At.Before(c.from) })
+	return all[max(first, 0):]
+}
+
+// autoscaled stays until every autoscaler has brought what the checkpoint
+// rounded up to where it would have it: within its tolerance of a tenth.
+func (c *cluster) autoscaled(t *testing.T) {
+	t.Helper()
+	must(t, c.wait(t, c.form.calm+settling, func(l load.Look) string {
+		if calm := l.At.Sub(c.from); calm < c.form.start+c.form.calm+2*c.form.sync {
+			return fmt.Sprintf("only %s have passed", calm)
+		}
+		for _, m := range c.form.fleet() {
+			s := l.Scales[m.String()]
+			if !s.Owned || float64(s.Asked) > 1.12*float64(m.need) {
+				return fmt.Sprintf("%s: %+v, need %d", m, s, m.need)
+			}
+		}
+		return ""
+	}))
+}
+
+// reconciled applies git once more: what the autoscalers brought down stays down.
+func (c *cluster) reconciled(t *testing.T, w way) {
+	t.Helper()
+	before := c.load.Last()
+	w.reconcile(c, t)
+	time.Sleep(2 * c.form.sync)
+	after := c.load.Last()
+	for _, m := range c.form.fleet() {
+		if was, is := before.Scales[m.String()].Asked, after.Scales[m.String()].Asked; is > was {
+			t.Errorf("%s went from %d to %d when git was applied again", m, was, is)
+		}
+	}
+}
+
+// follows doubles the load of the smallest workload, and returns how long its
+// autoscaler took to follow.
+func (c *cluster) follows(t *testing.T) time.Duration {
+	t.Helper()
+	all := c.form.fleet()
+	m := all[len(all)-1]
+	c.load.Set(m.String(), 2*m.load())
+	from := time.Now()
+	must(t, c.wait(t, settling, func(l load.Look) string {
+		if s := l.Scales[m.String()]; float64(s.Asked) < 2/1.1*float64(m.need) {
+			return fmt.Sprintf("%s: %+v under twice the load of %d pods", m, s, m.need)
+		}
+		return ""
+	}))
+	if at := c.rescaled(t, m); at.Before(from.Truncate(time.Second)) {
+		t.Errorf("%s has another count, and its autoscaler last scaled it at %s, before the load changed", m, at)
+	}
+	return time.Since(from)
+}
+
+// rescaled returns when a workload's autoscaler last changed its count. Who
+// writes a count that nobody owned is not to be seen in managedFields.
+func (c *cluster) rescaled(t *testing.T, m member) time.Time {
+	t.Helper()
+	text := c.cp.Kubectl(t, "", "get", "hpa", "-n", m.namespace, m.name, "-o", "jsonpath={.status.lastScaleTime}")
+	at, err := time.Parse(time.RFC3339, text)
+	must(t, err)
+	return at
+}
+
+// compare holds the ways against the cluster without checkpoints.
+func (f form) compare(t *testing.T, runs map[string]run) {
+	t.Helper()
+	without := runs[absent.name]
+	slow, recovered := without.recovered()
+	for _, m := range f.fleet() {
+		counts := without.counts(m)
+		t.Logf("%s without a checkpoint: %d", m, counts)
+		// From 1 it takes so many doublings to the half that serves its load.
+		if rounds := doublings((m.need + 1) / 2); recovered && len(counts)-1 < rounds {
+			t.Errorf("%s without a checkpoint came to serve its load by %d, want %d doublings", m, counts, rounds)
+		}
+	}
+	for _, w := range ways {
+		r := runs[w.name]
+		fast, _ := r.recovered()
+		t.Logf("%s: %s, against %s; a change of load was followed in %s", w.name, fast.Round(time.Second), slow.Round(time.Second), r.followed.Round(time.Second))
+		for _, other := range []way{absent, patient} {
+			o, ok := runs[other.name]
+			if !ok {
+				continue
+			}
+			slow, _ := o.recovered()
+			if least := f.least(); slow.Seconds()/fast.Seconds() < least {
+				t.Errorf("%s: serves its load after %s, which is not %g times sooner than %s (%s)", w.name, fast, least, slow, other.name)
+			}
+		}
+		for _, m := range f.fleet() {
+			r.hold(t, m)
+		}
+	}
+	if !f.quick {
+		f.print(runs)
+	}
+}
+
+// least is how much sooner a way has to be. The quick form runs beside other
+// tests, on whatever machine: it is judged by its counts, and has to be sooner at
+// all.
+func (f form) least() float64 {
+	if f.quick {
+		return 1
+	}
+	return sooner
+}
+
+// hold checks what must be so of each workload that came back with a checkpoint.
+func (r run) hold(t *testing.T, m member) {
+	t.Helper()
+	counts := r.counts(m)
+	t.Logf("%s: %s: %d", r.way, m, counts)
+	if level := r.form.levels()[m.id()]; len(counts) == 0 || counts[0] != level {
+		t.Errorf("%s: %s was created at %d, want %d", r.way, m, counts, level)
+	}
+	if lowest, ok := r.coverage(m); !ok || lowest < covered {
+		t.Errorf("%s: %s: %.2f of its need were ready, once all were (%v)", r.way, m, lowest, ok)
+	}
+	if judged, after, ok := r.owned(m); !ok || judged > 2 {
+		t.Errorf("%s: the autoscaler of %s owned its count %s after the first apply, in its look %d (%v)", r.way, m, after, judged, ok)
+	}
+}
+
+// doublings returns how often 1 has to be doubled to reach n.
+func doublings(n int) int {
+	times := 0
+	for have := 1; have < n; have *= 2 {
+		times++
+	}
+	return times
+}

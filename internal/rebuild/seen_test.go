@@ -1,0 +1,80 @@
+package rebuild
+
+import (
+	"math"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/load"
+)
+
+// A run is what was seen of one rebuild, from the first apply on.
+type run struct {
+	way      string
+	form     form
+	looks    []load.Look
+	from     time.Time
+	followed time.Duration // from a change of the load until the count was right
+}
+
+// recovered returns how long it took until all workloads served their whole load
+// at the same time; ok is false where they never did.
+func (r run) recovered() (after time.Duration, ok bool) {
+	for _, l := range r.looks {
+		whole := true
+		for _, m := range r.form.fleet() {
+			s, known := l.States[m.String()]
+			whole = whole && known && s.Whole()
+		}
+		if whole {
+			return l.At.Sub(r.from), true
+		}
+	}
+	return r.form.deadline, false
+}
+
+// coverage is the lowest share of the pods that a workload needs which were
+// ready, since all that were asked for had once been; ok is false where they
+// never were.
+func (r run) coverage(m member) (lowest float64, ok bool) {
+	lowest = math.Inf(1)
+	for _, l := range r.looks {
+		s := l.States[m.String()]
+		ok = ok || s.Ready > 0 && s.Ready >= int(l.Scales[m.String()].Asked) && s.Ready >= m.need
+		if ok {
+			lowest = min(lowest, float64(s.Ready)/float64(m.need))
+		}
+	}
+	return lowest, ok
+}
+
+// counts are those that a workload was asked to have, each as it changed.
+func (r run) counts(m member) []int32 {
+	var all []int32
+	for _, l := range r.looks {
+		if n := l.Scales[m.String()].Asked; n > 0 && (len(all) == 0 || all[len(all)-1] != n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// owned returns how often a workload's autoscaler had been told what all of its
+// ready pods use when it owned the count, and how long after the first apply.
+func (r run) owned(m member) (judged int, after time.Duration, ok bool) {
+	for _, l := range r.looks {
+		if l.Scales[m.String()].Owned {
+			return l.Judged[m.String()], l.At.Sub(r.from), true
+		}
+	}
+	return 0, 0, false
+}
+
+// served is the share of the fleet's load that is served at a look.
+func (r run) served(l load.Look) float64 {
+	var whole, served float64
+	for _, m := range r.form.fleet() {
+		whole += m.load()
+		served += min(m.load(), l.States[m.String()].Served)
+	}
+	return served / whole
+}

@@ -1,0 +1,166 @@
+package rebuild
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	sites "github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// site is the one whose clusters come and go.
+const site = "prod-eu"
+
+// A keeper is gitlatch as it is run for the site: a git server, a state file,
+// and a tick over whatever cluster fills the site.
+type keeper struct {
+	origin *gitserver.Origin
+	config config.Config
+	parts  sites.Parts
+	now    time.Time
+	runs   int
+}
+
+func newKeeper(t *testing.T, f form, period time.Duration) *keeper {
+	t.Helper()
+	server := gitserver.Start(t)
+	k := &keeper{origin: server.Create(t, "site", f.files()), now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+	var err error
+	k.config, err = config.ParseConfig("config", fmt.Appendf(nil, `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: %s
+state: {bolt: {path: %q}}
+repository: {url: %q}
+period: %s
+`, site, filepath.Join(t.TempDir(), "state.db"), server.URL("site"), period))
+	must(t, err)
+	store, err := bolt.Open(k.config.State.Bolt)
+	must(t, err)
+	t.Cleanup(func() { must(t, store.Close()) })
+	repository, err := sites.Git(k.config, func(string) string { return "" })
+	must(t, err)
+	t.Cleanup(func() { must(t, repository.Close()) })
+	k.parts = sites.Parts{Store: store, Repository: repository, Clock: func() time.Time { return k.now }}
+	return k
+}
+
+// sampler returns one of a cluster, whose requests pass through wrap, if any.
+func (k *keeper) sampler(t *testing.T, cp *controlplane.ControlPlane, wrap func(http.RoundTripper) http.RoundTripper) tick.Sampler {
+	t.Helper()
+	rest := cp.Config()
+	if wrap != nil {
+		rest.Wrap(wrap)
+	}
+	s, err := kube.New(rest, kube.Options{Site: site, Clock: k.parts.Clock})
+	must(t, err)
+	return s
+}
+
+// tick makes one tick over a cluster; time then stands a period later.
+func (k *keeper) tick(t *testing.T, s tick.Sampler) tick.Report {
+	t.Helper()
+	k.runs++
+	k.parts.Sampler, k.parts.Owner = s, fmt.Sprintf("run %d", k.runs)
+	report, err := sites.Tick(k.config, k.parts).Run(t.Context())
+	must(t, err)
+	if report.Held != "" {
+		t.Fatalf("tick %d: %s", k.runs, report.Held)
+	}
+	k.now = k.now.Add(k.config.Period)
+	return report
+}
+
+// branch returns all files of the branch.
+func (k *keeper) branch(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	packed := tar.NewReader(strings.NewReader(k.origin.Git(t, "archive", "--format=tar", "main")))
+	for {
+		header, err := packed.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		must(t, err)
+		if header.Typeflag == tar.TypeReg {
+			files[header.Name], err = io.ReadAll(packed)
+			must(t, err)
+		}
+	}
+}
+
+// declares returns the levels that git declares.
+func (k *keeper) declares(t *testing.T) map[workload.ID]int32 {
+	t.Helper()
+	tree, err := checkpoint.ParseTree(site, k.branch(t))
+	must(t, err)
+	levels := map[workload.ID]int32{}
+	for id, e := range tree.Entries() {
+		levels[id] = e.Replicas
+	}
+	return levels
+}
+
+// renders checks that the overlay of the branch builds to the levels.
+func renders(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) {
+	t.Helper()
+	built := map[workload.ID]int32{}
+	objects, err := gitops.Render(files, overlay)
+	must(t, err)
+	for _, o := range objects {
+		if o.Replicas != nil {
+			built[o.ID] = *o.Replicas
+		}
+	}
+	same(t, "the overlay", built, levels)
+}
+
+func same(t *testing.T, what string, got, want map[workload.ID]int32) {
+	t.Helper()
+	for id, level := range want {
+		if got[id] != level {
+			t.Errorf("%s: %s at %d, want %d", what, id, got[id], level)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d workloads, want %d", what, len(got), len(want))
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	must(t, err)
+	return string(text)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func bytesOf(files map[string]string) map[string][]byte {
+	all := map[string][]byte{}
+	for path, text := range files {
+		all[path] = []byte(text)
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package rebuild
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	gitways "github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// A way is how a cluster is rebuilt from git.
+type way struct {
+	name    string
+	without bool // checkpoints
+	// prepare sets up what is there before anything is applied; nil is nothing.
+	prepare func(*cluster, *testing.T)
+	// create applies all that git has to an empty cluster, and reconcile applies
+	// it again to one that runs.
+	create, reconcile func(*cluster, *testing.T)
+}
+
+// absent is the way without checkpoints: nobody states a count. In patient no pod
+// ever fails for having too much to do, which is kinder than things are.
+var (
+	absent  = way{name: "absent", without: true, create: (*cluster).applyApps}
+	patient = way{name: "patient", without: true, create: (*cluster).applyApps}
+)
+
+// ways are those with checkpoints that run here.
+var ways = []way{
+	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux},
+	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},
+	{name: "admission", create: (*cluster).applyAdmission, reconcile: (*cluster).applyApps},
+}
+
+// place is what the manifests of the ways are made for.
+var place = gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
+
+func (c *cluster) startFlux(t *testing.T) {
+	t.Helper()
+	c.flux = flux.Start(t, c.cp, map[string]*gitserver.Origin{place.Repository: c.origin})
+}
+
+func (c *cluster) applyFlux(t *testing.T) {
+	t.Helper()
+	c.cp.Apply(t, string(gitways.Flux(place)))
+	c.flux.Applied(t, place.Name, c.origin.Tip("main"))
+}
+
+func (c *cluster) reconcileFlux(t *testing.T) {
+	t.Helper()
+	c.flux.Reconcile(t, place.Name)
+}
+
+func (c *cluster) applyApps(t *testing.T) {
+	t.Helper()
+	c.cp.Apply(t, c.build(t, plain))
+}
+
+// applyOverlay creates what the site's overlay builds, Components included. It
+// is what Argo CD with its rule does for an object that is not there.
+func (c *cluster) applyOverlay(t *testing.T) {
+	t.Helper()
+	c.cp.Apply(t, c.build(t, overlay))
+}
+
+// reapplyOverlay applies the overlay with the live count in the place of the
+// built one, as Argo CD does for an object that is there.
+func (c *cluster) reapplyOverlay(t *testing.T) {
+	t.Helper()
+	var all []string
+	for text := range strings.SplitSeq(c.build(t, overlay), "\n---\n") {
+		var object map[string]any
+		must(t, yaml.Unmarshal([]byte(text), &object))
+		if object["kind"] == "Deployment" {
+			of := object["metadata"].(map[string]any)
+			object["spec"].(map[string]any)["replicas"] = c.replicas(t, of["namespace"].(string), of["name"].(string))
+		}
+		edited, err := json.Marshal(object)
+		must(t, err)
+		all = append(all, string(edited))
+	}
+	c.cp.Apply(t, all...)
+}
+
+func (c *cluster) replicas(t *testing.T, namespace, name string) (n int) {
+	t.Helper()
+	text := c.cp.Kubectl(t, "", "get", "deployment", "-n", namespace, name, "-o", "jsonpath={.spec.replicas}")
+	if _, err := fmt.Sscan(text, &n); err != nil {
+		t.Fatalf("count of %s/%s: %q: %v", namespace, name, text, err)
+	}
+	return n
+}
+
+// applyAdmission applies the records and the policy that takes them as
+// parameter; once that works, the manifests, which state no count.
+func (c *cluster) applyAdmission(t *testing.T) {
+	t.Helper()
+	for _, namespace := range namespaces {
+		c.cp.Apply(t, namespaceManifest(namespace), read(t, filepath.Join(c.git, checkpoint.RecordPath(site, namespace))))
+	}
+	c.cp.Apply(t, string(gitways.Admission(place)))
+	c.admits(t)
+	c.applyApps(t)
+}
+
+// admits waits until the API server knows of the policy, some moments after it
+// was applied: what is created before comes without it.
+func (c *cluster) admits(t *testing.T) {
+	t.Helper()
+	probe := controlplane.Workload("Deployment", namespaces[0], "auth")
+	err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+		got := c.cp.Kubectl(t, probe, "create", "--dry-run=server", "-o", "jsonpath={.spec.replicas}", "-f", "-")
+		if got == "1" {
+			return fmt.Errorf("a Deployment would be created with %s replica", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
