@@ -154,7 +154,7 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 	says("driven by  hpa, bounds 1 to 9\n")
 
 	one.least, one.most = 0, 0
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "default: {undriven: true}\n"}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, undriven: true", 1)}, "policy")
 	got := w.run("explain", "shop/one")
 	if !strings.Contains(got.out, "driven by  nothing that shows: ") || strings.Contains(got.out, "latches it now") {
 		t.Errorf("latched, it says\n%s%s", got.out, got.err)

@@ -110,11 +110,9 @@ func (h *history) drawPolicy() (rule, policy.Policy) {
 	looks := pick(h.rand, 0, 1, 3, 6, 26)
 	r.holdDown = time.Duration(looks)*h.period + time.Duration(h.rand.IntN(3)-1)*h.period/4
 	r.holdDown = max(0, r.holdDown)
-	p := policy.Policy{
-		Name: "drawn", Round: r.round, HoldUp: r.holdUp, HoldDown: r.holdDown, Margin: float64(r.margin) / 1000,
-		Urgent: 1.25, Surge: 10, Review: h.chance(4),
-		Scale: policy.ModeLatch, Bounds: r.bounds,
-	}
+	p := policy.Presets()["cope"]
+	p.Name, p.Round, p.HoldUp, p.HoldDown, p.Margin = "drawn", r.round, r.holdUp, r.holdDown, float64(r.margin)/1000
+	p.Review, p.Bounds = h.chance(4), r.bounds
 	if h.chance(20) {
 		p.Scale = policy.ModeReport
 	}

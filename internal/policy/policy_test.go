@@ -73,6 +73,12 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 		{"all raises a surge", func(p *policy.Policy) { p.Surge = 1 }, "surge.ratio: must be above 1, got 1"},
 		{"an unknown mode of scale", func(p *policy.Policy) { p.Scale = "" }, `scale: must be one of latch, report, ignore, got ""`},
 		{"an unknown mode of bounds", func(p *policy.Policy) { p.Bounds = "follow" }, `bounds: must be one of latch, report, ignore, got "follow"`},
+		{"an unknown mode of rollouts", func(p *policy.Policy) { p.Rollout = "watch" }, `rollout.mode: must be one of latch, report, ignore, got "watch"`},
+		{"no milestones", func(p *policy.Policy) { p.Milestones = nil }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got []"},
+		{"milestones that descend", func(p *policy.Policy) { p.Milestones = []int32{50, 25} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 25]"},
+		{"a milestone that is the end", func(p *policy.Policy) { p.Milestones = []int32{50, 100} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 100]"},
+		{"a cut that nothing reaches", func(p *policy.Policy) { p.Cut = 100 }, "rollout.cut: must be from 1 to 99 %, got 100"},
+		{"a cut that all reach", func(p *policy.Policy) { p.Cut = 0 }, "rollout.cut: must be from 1 to 99 %, got 0"},
 	}
 	for _, tt := range tests {
 		p := policy.Presets()["cope"]
@@ -81,8 +87,8 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.want)
 		}
 	}
-	if n := len(policy.Policy{Margin: -1, HoldDown: -1}.Problems()); n != 9 {
-		t.Errorf("of nine problems %d are told", n)
+	if n := len(policy.Policy{Margin: -1, HoldDown: -1}.Problems()); n != 12 {
+		t.Errorf("of twelve problems %d are told", n)
 	}
 }
 
