@@ -32,6 +32,9 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		l.Rollout = l.Rollout.Restarted()
 	}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
+		// What was not seen is no sample: those before it and after it are not two
+		// in a row.
+		l.Rollout = l.Rollout.Restarted()
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
@@ -146,7 +149,7 @@ func (m milestone) ended(d Decision, look Look) Decision {
 	}
 	text := "no pods of another template are left"
 	if m.rollout.InFlight {
-		text = fmt.Sprintf("policy %q ignores rollouts", m.policy.Name)
+		text = "its rollouts are no longer latched"
 	}
 	return m.cross(d, checkpoint.Rollout{}, text)
 }
@@ -225,11 +228,12 @@ func (m milestone) drop(d Decision, phase checkpoint.Phase, why string) Decision
 	same.Phase = m.recorded.Phase
 	// From one phase that returns the old template to the other nothing is lost
 	// by not saying so.
-	if same == m.recorded && m.fallen() && (phase == m.recorded.Phase || !m.room(to)) {
+	fell := same == m.recorded && m.fallen()
+	if fell && (phase == m.recorded.Phase || !m.room(to)) {
 		d.Text = fmt.Sprintf("its rollout is at 0 %%, %s: %s", m.recorded.Phase, why)
 		return d
 	}
-	d.Urgent = true
+	d.Urgent = !fell
 	return m.cross(d, to, why)
 }
 

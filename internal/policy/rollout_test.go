@@ -176,7 +176,7 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 // with the laws that hold whatever either says.
 func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4000) {
+	for seed := range lives() {
 		r := rand.New(rand.NewPCG(seed, 4))
 		p := policy.Presets()["cope"]
 		p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
