@@ -91,6 +91,18 @@ type milestone struct {
 
 func (m milestone) target() workload.Template { return m.rollout.Templates[0] }
 
+// NextMilestone is the milestone after the one that is recorded, and how many of
+// the desired pods must be available of the target for it; more is false where
+// there is none after it.
+func NextMilestone(p Policy, recorded checkpoint.Rollout, desired int32) (at, pods int32, more bool) {
+	for _, at := range p.Milestones {
+		if at > recorded.Milestone {
+			return at, int32((int64(at)*int64(desired) + 99) / 100), true
+		}
+	}
+	return 0, 0, false
+}
+
 // count advances the timer by one sample.
 func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
 	target := m.target()
