@@ -288,6 +288,21 @@ func TestReasonsOfARollout(t *testing.T) {
 	}
 }
 
+// What no autoscaler drives has nobody else to end a yield, and to forget a
+// target, so that its latch says nothing again.
+func TestNothingIsLeftOfALatchWithoutALevel(t *testing.T) {
+	t.Parallel()
+	flies := workload.Rollout{InFlight: true, Desired: 2, Templates: []workload.Template{{Hash: "v2", Desired: 1, Available: 1}, {Hash: "v1", Desired: 1, Available: 1}}}
+	l := latch.Latch{ID: web, YieldUntil: noon.Add(time.Minute)}
+	for i, rollout := range []workload.Rollout{flies, flies, {}} {
+		look := policy.Look{Now: noon.Add(time.Duration(i) * time.Minute), Period: time.Minute}
+		l, _ = policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &rollout}, look)
+		if want := i == 2; l.Blank() != want {
+			t.Errorf("look %d: %+v", i, l)
+		}
+	}
+}
+
 // Changes of one workload are one, whatever reading they come from.
 func TestDecisionsOfOneWorkloadAreOneChange(t *testing.T) {
 	t.Parallel()

@@ -22,10 +22,10 @@ func rolling(id workload.ID, image, cpu, spec string) string {
 		kind, spec = "StatefulSet", "podManagementPolicy: Parallel, "+spec
 	}
 	return fmt.Sprintf(`apiVersion: apps/v1
-kind: %s
-metadata: {name: %s, namespace: shop}
-spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %s, template: {metadata: {labels: {app: %[2]s}},
-  spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: %q, resources: {requests: {cpu: %s}}}]}}}
+kind: %[1]s
+metadata: {name: %[2]s, namespace: shop}
+spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %[3]s, template: {metadata: {labels: {app: %[2]s}},
+  spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: %[4]q, resources: {requests: {cpu: %[5]q}}}]}}}
 `, kind, id.Name, spec, image, cpu)
 }
 
@@ -90,7 +90,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	failed := &rollouts[2]
 	r.cp.Apply(t, rolling(failed.id, "app:2", failed.cpu, surging(8, 0, 1, false)))
 	r.until(t, failed.id, func(s workload.Sample) bool { return strings.Contains(s.Rollout.Failure, "ProgressDeadlineExceeded") })
-	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/failed rollout 75 -> 0 %: ProgressDeadlineExceeded") {
+	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/deployment/failed rollout 75 -> 0 %: ProgressDeadlineExceeded") {
 		t.Errorf("the failure is told by %+v", commit)
 	}
 	failed.record, failed.returns = "0 % failed from", "app:1"
@@ -99,6 +99,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	for _, l := range rollouts {
 		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
 	}
+	t.Run("Undone on its way, a StatefulSet too: v1", func(t *testing.T) { r.undone(t, &rollouts[4]) })
 	t.Run("done or undone, nothing is left of it", func(t *testing.T) { r.ends(t, rollouts) })
 }
 
@@ -120,6 +121,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	for _, l := range rollouts {
 		r.until(t, l.id, func(s workload.Sample) bool { return s.Scale.Ready == 10 && !s.Rollout.InFlight })
 	}
+	time.Sleep(time.Second) // a way back is told by which revision is younger, in seconds
 	r.cp.Apply(t, begin...)
 	asked := func(available bool) {
 		for _, l := range rollouts {
@@ -188,6 +190,21 @@ func (r *realParts) returns(t *testing.T, l lost) {
 		}
 	}
 	t.Errorf("%s: doctor does not say %q", l.said, want)
+}
+
+// undone has a StatefulSet go back where there is room for no pod, so that it
+// stays on its way.
+func (r *realParts) undone(t *testing.T, l *lost) {
+	r.cp.Kubectl(t, "", "cordon", "node-1")
+	r.cp.Apply(t, rolling(l.id, "app:1", "10m", partition(0)))
+	r.until(t, l.id, func(s workload.Sample) bool {
+		return s.Rollout.InFlight && s.Rollout.Templates[0].Images["main"] == "app:1" && s.Scale.Ready == 9
+	})
+	r.tick(t)
+	l.record, l.returns = "0 % returning from", "app:1"
+	r.returns(t, *l)
+	r.quietTicks(t, 1)
+	r.cp.Kubectl(t, "", "uncordon", "node-1")
 }
 
 // ends has the good rollouts go on to their end, and the others undone.
