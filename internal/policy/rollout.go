@@ -38,15 +38,10 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
-	if !look.Now.Before(l.YieldUntil) {
-		l.YieldUntil = time.Time{}
-	}
+	l.YieldUntil = time.Time{}
 	m := milestone{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
 	if !s.Rollout.InFlight || p.Rollout == ModeIgnore {
 		l.Rollout = l.Rollout.Restarted()
-		if l.Declared.Rollout == (checkpoint.Rollout{}) {
-			l.Rollout = latch.Rollout{}
-		}
 		return l, m.ended(d, look)
 	}
 	d.Count = m.target().Available
