@@ -61,7 +61,7 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 		return Stop{Reason: ReasonTerminating, Text: "it is being deleted"}
 	case r == nil:
 		return unread("its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read"))
-	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && len(r.Templates) > 0 && r.Desired <= 0:
+	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
 	case look.Now.Before(l.YieldUntil):
 		return Stop{Reason: ReasonYield, Text: "a person set its entry; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
@@ -183,7 +183,7 @@ func (m milestone) judge(d Decision) Decision {
 // older reports whether the target is known to be older than what it replaces.
 func (m milestone) older() bool {
 	target, before := m.target().Since, m.rollout.Templates[1].Since
-	return !target.IsZero() && !before.IsZero() && target.Before(before)
+	return !target.IsZero() && target.Before(before)
 }
 
 // begin records a rollout that is not recorded yet, or in the place of another

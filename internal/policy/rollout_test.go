@@ -169,6 +169,9 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	if r.IntN(8) == 0 {
 		next.Templates[0].Since, next.Templates[1].Since = noon.Add(-time.Hour), noon
 	}
+	if r.IntN(12) == 0 {
+		next.Templates[r.IntN(2)].Since = time.Time{}
+	}
 	return next
 }
 
@@ -200,6 +203,9 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			where := fmt.Sprintf("seed %d, step %d: %+v on %+v: %s %s", seed, step, view, before.Declared.Rollout, d.Verdict, d.Text)
 			if got != want {
 				t.Fatalf("%s\ngot  %+v\nwant %+v", where, got, want)
+			}
+			if view.InFlight && d.Count != view.Templates[0].Available {
+				t.Fatalf("%s: it counts %d", where, d.Count)
 			}
 			if view.InFlight && view.Failure != "" && got.Milestone > 0 && got.To.Hash == view.Templates[0].Hash {
 				t.Fatalf("%s: failed, and is at %d %%", where, got.Milestone)
@@ -248,6 +254,13 @@ func TestReasonsOfARollout(t *testing.T) {
 		{"another cluster", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
 			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonOther}, false
 		}, policy.Frozen, policy.ReasonOther},
+		{"failed in another cluster", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
+			k.Stop, s.Rollout.Failure = policy.Stop{Reason: policy.ReasonOther}, "failed"
+		}, policy.Frozen, policy.ReasonOther},
+		{"failed in a cluster read in part", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
+			k.Stop, s.Rollout.Failure = policy.Stop{Reason: policy.ReasonPartial}, "failed"
+		}, policy.Cross, policy.ReasonNone},
+		{"on no node", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout.Desired = 0 }, policy.Frozen, policy.ReasonSuspended},
 		{"done in a cluster read in part", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
 			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonPartial}, false
 		}, policy.Frozen, policy.ReasonPartial},
@@ -285,6 +298,27 @@ func TestReasonsOfARollout(t *testing.T) {
 		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason {
 			t.Errorf("%s: %s %q %s, want %s %q", tt.name, d.Verdict, d.Reason, d.Text, tt.verdict, tt.reason)
 		}
+	}
+}
+
+// A rollout of which a template is not known is not recorded, and not begun; it
+// says which.
+func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
+	t.Parallel()
+	v1, v2, unknown := workload.Template{Hash: "v1", Desired: 9, Available: 9}, workload.Template{Hash: "v2", Desired: 1, Available: 1}, workload.Template{Desired: 1}
+	for want, cases := range map[string][][]workload.Template{
+		"the template that its rollout is on its way to is not known yet": {nil, {unknown}, {unknown, v1}, {unknown, v1, v2}},
+		"the template that its rollout replaces is not known":             {{v2}, {v2, unknown}, {v2, v1, unknown}},
+	} {
+		for _, templates := range cases {
+			r := workload.Rollout{InFlight: true, Desired: 10, Failure: "failed", Templates: templates}
+			if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Rollout: &r}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != want {
+				t.Errorf("%+v: %s %s, want %s", templates, d.Verdict, d.Text, want)
+			}
+		}
+	}
+	if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Unknown: "replicasets are unread"}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != "its rollout is unknown: replicasets are unread" {
+		t.Errorf("%s %s", d.Verdict, d.Text)
 	}
 }
 
