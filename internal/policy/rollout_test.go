@@ -385,6 +385,28 @@ func TestARolloutThatAPersonRaisedFallsAgain(t *testing.T) {
 	}
 }
 
+// A cut that moved changes which template a rebuild begins with, at once, and
+// not how far the rollout is.
+func TestAChangedCutRewritesWhatReturns(t *testing.T) {
+	t.Parallel()
+	r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
+	for _, c := range []struct {
+		cut       int32
+		was, want checkpoint.Side
+	}{{75, checkpoint.SideTo, checkpoint.SideFrom}, {50, checkpoint.SideFrom, checkpoint.SideTo}} {
+		p := policy.Presets()["cope"]
+		p.Cut = c.cut
+		recorded := checkpoint.Rollout{Milestone: 50, Phase: checkpoint.PhaseProgressing, Returns: c.was, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+		want := recorded
+		want.Returns = c.want
+		_, d := policy.DecideRollout(p, latch.Latch{ID: web, Declared: checkpoint.Entry{Rollout: recorded}}, workload.Sample{ID: web, Rollout: &r}, policy.Look{Now: noon})
+		text := fmt.Sprintf("the cut is now at %d %%: a rebuild begins with the template %s", c.cut, want.Returned().Hash)
+		if !d.Crosses() || !d.Urgent || d.To.Rollout != want || d.Text != text {
+			t.Errorf("%s, urgent %t: %s, to %+v", d.Verdict, d.Urgent, d.Text, d.To)
+		}
+	}
+}
+
 // What no autoscaler drives has nobody else to end a yield, and to forget a
 // target, so that its latch says nothing again.
 func TestNothingIsLeftOfALatchWithoutALevel(t *testing.T) {
