@@ -297,7 +297,7 @@ func TestReasonsOfARollout(t *testing.T) {
 		l.Declared.Rollout = recorded
 		s := workload.Sample{ID: web, Rollout: &rollout}
 		tt.change(&p, &l, &s, &look)
-		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason {
+		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason || d.Urgent && d.Verdict == policy.Skip {
 			t.Errorf("%s: %s %q %s, want %s %q", tt.name, d.Verdict, d.Reason, d.Text, tt.verdict, tt.reason)
 		}
 	}
