@@ -20,6 +20,8 @@ const (
 	// wellPercent of the pods that the target asked for must be available in a
 	// sample that is in good health.
 	wellPercent = 95
+	// unwell is the level of a sample that is not in good health.
+	unwell = -1
 )
 
 // DecideRollout looks once at a workload whose rollouts the policy latches. It
@@ -46,7 +48,7 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	}
 	d.Count = m.target().Available
 	l.Rollout = m.count(l.Rollout, look)
-	m.timer = l.Rollout
+	m.timer, m.lasted = l.Rollout, look.Now.Sub(l.Rollout.Since)
 	return l, m.judge(d)
 }
 
@@ -82,6 +84,7 @@ type milestone struct {
 	recorded checkpoint.Rollout // zero is none
 	rollout  workload.Rollout
 	timer    latch.Rollout
+	lasted   time.Duration // since the target was first seen
 }
 
 func (m milestone) target() workload.Template { return m.rollout.Templates[0] }
@@ -103,7 +106,7 @@ func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
 	target := m.target()
 	switch {
 	case t.Target != target.Hash:
-		t = latch.Rollout{Target: target.Hash, Commits: t.Commits}
+		t = latch.Rollout{Target: target.Hash, Since: look.Now, Commits: t.Commits}
 	case look.again():
 		return t
 	}
@@ -117,14 +120,14 @@ func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
 	return t
 }
 
-// level is the milestone that a sample reached, 0 where it is not in good
+// level is the milestone that a sample reached, unwell where it is not in good
 // health. due is how many pods of the target must be there by now: those that
 // were asked for a look ago. A batch that was just asked for does not count
 // against it.
 func (m milestone) level(due int32) (level int32) {
 	available := int64(m.target().Available)
 	if m.rollout.Failure != "" || 100*available < wellPercent*int64(due) {
-		return 0
+		return unwell
 	}
 	for _, at := range m.policy.Milestones {
 		if int64(at)*int64(m.rollout.Desired) <= 100*available {
@@ -140,7 +143,13 @@ func (m milestone) reached() (level int32, known bool) {
 	if len(m.timer.Levels) < milestoneHold {
 		return 0, false
 	}
-	return slices.Min(m.timer.Levels), true
+	return max(0, slices.Min(m.timer.Levels)), true
+}
+
+// goesWell reports whether nothing but time is needed for the rollout to end:
+// nobody halted it, and of its last samples one at least was in good health.
+func (m milestone) goesWell() bool {
+	return m.rollout.Halted == "" && slices.Max(m.timer.Levels) > unwell
 }
 
 // ended decides of a workload without a rollout in flight, or of which none is
@@ -196,6 +205,9 @@ func (m milestone) begin(d Decision) Decision {
 		d.Text = fmt.Sprintf("a rollout to %s is in flight: sample %d of %d", m.target().Hash, len(m.timer.Levels), milestoneHold)
 		return d
 	}
+	if !failed && m.goesWell() && m.lasted < m.policy.RolloutHold {
+		return m.wait(d)
+	}
 	before := m.before()
 	to := checkpoint.Rollout{
 		Milestone: level, Phase: m.phase(), From: identity(before), To: identity(m.target()),
@@ -208,6 +220,18 @@ func (m milestone) begin(d Decision) Decision {
 	to.Returns = m.returns(to.Milestone)
 	d.Urgent = failed
 	return m.cross(d, to, text)
+}
+
+// wait leaves a rollout that goes well unrecorded until it lasts: most are soon
+// over, and a record of each would be most of what is committed. A record of the
+// one that it overtook says nothing any more, and goes.
+func (m milestone) wait(d Decision) Decision {
+	text := fmt.Sprintf("a rollout to %s goes well: recorded once it lasts for %s", m.target().Hash, Span(m.policy.RolloutHold))
+	if m.recorded != (checkpoint.Rollout{}) {
+		return m.cross(d, checkpoint.Rollout{}, "overtaken: "+text)
+	}
+	d.Verdict, d.Text = Pending, text
+	return d
 }
 
 // before is the template that a rollout which is to be recorded began with:

@@ -17,6 +17,7 @@ import (
 type seen struct {
 	rollout workload.Rollout
 	gap     bool // too long after the one before
+	at      time.Time
 }
 
 // milestones is the rule once more, from the whole past and not from a timer:
@@ -24,14 +25,15 @@ type seen struct {
 type milestones struct {
 	milestones []int32
 	cut        int32
+	hold       time.Duration
 	past       []seen
 	declared   checkpoint.Rollout
 	commits    int
 }
 
 // want is the rollout that git should hold after a look.
-func (o *milestones) want(r workload.Rollout, gap bool) checkpoint.Rollout {
-	o.past = append(o.past, seen{r, gap})
+func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoint.Rollout {
+	o.past = append(o.past, seen{r, gap, now})
 	rec, none := o.declared, checkpoint.Rollout{}
 	if !r.InFlight {
 		return none
@@ -92,6 +94,9 @@ func (o *milestones) want(r workload.Rollout, gap bool) checkpoint.Rollout {
 	if !enough {
 		return rec
 	}
+	if r.Failure == "" && r.Halted == "" && (o.well(len(o.past)-1) || o.well(len(o.past)-2)) && o.lasted() < o.hold {
+		return none
+	}
 	best := r.Templates[1]
 	for _, t := range r.Templates[2:] {
 		if t.Available > best.Available {
@@ -120,20 +125,37 @@ func (o *milestones) held() (int32, bool) {
 	return min(o.level(last), o.level(before)), true
 }
 
+// lasted is how long ago the first of the looks was that all saw the target of
+// the last one in flight, with no gap among them.
+func (o *milestones) lasted() time.Duration {
+	last := len(o.past) - 1
+	first := last
+	for first > 0 && !o.past[first].gap && o.same(first, first-1) {
+		first--
+	}
+	return o.past[last].at.Sub(o.past[first].at)
+}
+
 func (o *milestones) same(i, j int) bool {
 	a, b := o.past[i].rollout, o.past[j].rollout
 	return a.InFlight && b.InFlight && a.Templates[0].Hash == b.Templates[0].Hash
 }
 
-func (o *milestones) level(i int) (level int32) {
+// well reports whether a look saw good health.
+func (o *milestones) well(i int) bool {
 	r := o.past[i].rollout
 	due := r.Templates[0].Desired
 	if i > 0 && !o.past[i].gap && o.same(i, i-1) {
 		due = min(due, o.past[i-1].rollout.Templates[0].Desired)
 	}
-	if r.Failure != "" || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
+	return r.Failure == "" && float64(r.Templates[0].Available) >= 0.95*float64(due)-1e-9
+}
+
+func (o *milestones) level(i int) (level int32) {
+	if !o.well(i) {
 		return 0
 	}
+	r := o.past[i].rollout
 	for _, m := range o.milestones {
 		if 100*r.Templates[0].Available >= m*r.Desired {
 			level = m
@@ -186,7 +208,8 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 		p := policy.Presets()["cope"]
 		p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
 		p.Cut = pick[int32](r, 50, 1, 90, 99)
-		o := &milestones{milestones: p.Milestones, cut: p.Cut}
+		p.RolloutHold = pick(r, 0, 3*time.Minute, 30*time.Minute)
+		o := &milestones{milestones: p.Milestones, cut: p.Cut, hold: p.RolloutHold}
 		l, now, last, view := latch.Latch{ID: web}, noon, time.Time{}, workload.Rollout{}
 		for step := range 40 {
 			view = nextRollout(r, view)
@@ -197,7 +220,7 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			look := policy.Look{Now: now, Last: last, Period: time.Minute}
 			before := l
 			next, d := policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &view}, look)
-			want := o.want(view, gap && step > 0)
+			want := o.want(view, gap && step > 0, now)
 			got := before.Declared.Rollout
 			if d.Crosses() {
 				got = d.On(before.Declared).Rollout
