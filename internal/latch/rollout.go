@@ -14,9 +14,8 @@ type Rollout struct {
 	// Since is the first of the consecutive samples with that target; zero where
 	// the timer does not run.
 	Since time.Time `json:"since,omitzero"`
-	// Levels are the milestones that the latest consecutive samples reached, -1
-	// for one that was not in good health, oldest first; no more of them are kept
-	// than an advance needs.
+	// Levels are the milestones that the latest consecutive samples reached in
+	// good health, oldest first; no more of them are kept than an advance needs.
 	Levels []int32 `json:"levels,omitzero"`
 	// Asked is how many pods of the target the latest sample asked for.
 	Asked int32 `json:"asked,omitzero"`
@@ -32,7 +31,7 @@ func (t Rollout) blank() bool {
 func (t Rollout) Restarted() Rollout { return Rollout{Commits: t.Commits} }
 
 // settled returns the timer after gitlatch declared a rollout in the place of
-// another, zero being none.
+// another, zero being none. What was counted of one that is in flight counts on.
 func (t Rollout) settled(was, now checkpoint.Rollout) Rollout {
 	switch {
 	case now == was:

@@ -35,8 +35,8 @@ func TestARolloutsCommitsAreCounted(t *testing.T) {
 		"a level beside it":           {entry(50, at10), entry(100, at10), after(3), stopped},
 		"a level beside an advance":   {entry(50, at10), entry(100, at25), after(4), stopped},
 		"another that overtakes it":   {entry(50, at25), entry(50, next), after(1), Rollout{Commits: 1}},
-		"its end":                     {entry(50, at25), entry(50, none), Rollout{}, Rollout{}},
-		"its end with its level":      {entry(50, at25), checkpoint.Entry{}, Rollout{}, Rollout{}},
+		"its end":                     {entry(50, at25), entry(50, none), after(0), Rollout{}},
+		"its end with its level":      {entry(50, at25), checkpoint.Entry{}, after(0), Rollout{}},
 		"a level where there is none": {entry(50, none), entry(100, none), after(3), Rollout{}},
 	} {
 		l := Latch{Declared: c.was, Rollout: running}

@@ -39,9 +39,9 @@ type Policy struct {
 	// Scale and Bounds are what is done with a scale and its bounds, Rollout
 	// with a rollout in flight.
 	Scale, Bounds, Rollout Mode
-	// RolloutHold is how long a rollout that goes well must be in flight before it
-	// is recorded: one that is soon over needs no record. One that does not, or
-	// that somebody halted, is recorded after two samples.
+	// RolloutHold is how long a rollout must be in flight before it is recorded:
+	// one that is soon over needs no record. One that somebody halted is recorded
+	// after two samples, and one that fails at once.
 	RolloutHold time.Duration
 	// Milestones are those that a rollout passes, in percent, ascending.
 	Milestones []int32
@@ -104,7 +104,7 @@ func Presets() map[string]Policy {
 		Bounds:   ModeReport,
 
 		Rollout:     ModeLatch,
-		RolloutHold: 30 * time.Minute,
+		RolloutHold: time.Hour,
 		Milestones:  DefaultMilestones(),
 		Cut:         50,
 	}

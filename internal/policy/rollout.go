@@ -20,8 +20,6 @@ const (
 	// wellPercent of the pods that the target asked for must be available in a
 	// sample that is in good health.
 	wellPercent = 95
-	// unwell is the level of a sample that is not in good health.
-	unwell = -1
 )
 
 // DecideRollout looks once at a workload whose rollouts the policy latches. It
@@ -120,14 +118,14 @@ func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
 	return t
 }
 
-// level is the milestone that a sample reached, unwell where it is not in good
+// level is the milestone that a sample reached, 0 where it is not in good
 // health. due is how many pods of the target must be there by now: those that
 // were asked for a look ago. A batch that was just asked for does not count
 // against it.
 func (m milestone) level(due int32) (level int32) {
 	available := int64(m.target().Available)
 	if m.rollout.Failure != "" || 100*available < wellPercent*int64(due) {
-		return unwell
+		return 0
 	}
 	for _, at := range m.policy.Milestones {
 		if int64(at)*int64(m.rollout.Desired) <= 100*available {
@@ -143,13 +141,7 @@ func (m milestone) reached() (level int32, known bool) {
 	if len(m.timer.Levels) < milestoneHold {
 		return 0, false
 	}
-	return max(0, slices.Min(m.timer.Levels)), true
-}
-
-// goesWell reports whether nothing but time is needed for the rollout to end:
-// nobody halted it, and of its last samples one at least was in good health.
-func (m milestone) goesWell() bool {
-	return m.rollout.Halted == "" && slices.Max(m.timer.Levels) > unwell
+	return slices.Min(m.timer.Levels), true
 }
 
 // ended decides of a workload without a rollout in flight, or of which none is
@@ -205,7 +197,7 @@ func (m milestone) begin(d Decision) Decision {
 		d.Text = fmt.Sprintf("a rollout to %s is in flight: sample %d of %d", m.target().Hash, len(m.timer.Levels), milestoneHold)
 		return d
 	}
-	if !failed && m.goesWell() && m.lasted < m.policy.RolloutHold {
+	if !failed && m.rollout.Halted == "" && m.lasted < m.policy.RolloutHold {
 		return m.wait(d)
 	}
 	before := m.before()
@@ -222,11 +214,11 @@ func (m milestone) begin(d Decision) Decision {
 	return m.cross(d, to, text)
 }
 
-// wait leaves a rollout that goes well unrecorded until it lasts: most are soon
-// over, and a record of each would be most of what is committed. A record of the
-// one that it overtook says nothing any more, and goes.
+// wait leaves a rollout unrecorded until it lasts: most are soon over, and a
+// record of each would be most of what is committed. A record of the one that it
+// overtook says nothing any more, and goes.
 func (m milestone) wait(d Decision) Decision {
-	text := fmt.Sprintf("a rollout to %s goes well: recorded once it lasts for %s", m.target().Hash, Span(m.policy.RolloutHold))
+	text := fmt.Sprintf("a rollout to %s is in flight: recorded once it lasts for %s, fails or is halted", m.target().Hash, Span(m.policy.RolloutHold))
 	if m.recorded != (checkpoint.Rollout{}) {
 		return m.cross(d, checkpoint.Rollout{}, "overtaken: "+text)
 	}

@@ -94,7 +94,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	if !enough {
 		return rec
 	}
-	if r.Failure == "" && r.Halted == "" && (o.well(len(o.past)-1) || o.well(len(o.past)-2)) && o.lasted() < o.hold {
+	if r.Failure == "" && r.Halted == "" && o.lasted() < o.hold {
 		return none
 	}
 	best := r.Templates[1]
@@ -141,21 +141,15 @@ func (o *milestones) same(i, j int) bool {
 	return a.InFlight && b.InFlight && a.Templates[0].Hash == b.Templates[0].Hash
 }
 
-// well reports whether a look saw good health.
-func (o *milestones) well(i int) bool {
+func (o *milestones) level(i int) (level int32) {
 	r := o.past[i].rollout
 	due := r.Templates[0].Desired
 	if i > 0 && !o.past[i].gap && o.same(i, i-1) {
 		due = min(due, o.past[i-1].rollout.Templates[0].Desired)
 	}
-	return r.Failure == "" && float64(r.Templates[0].Available) >= 0.95*float64(due)-1e-9
-}
-
-func (o *milestones) level(i int) (level int32) {
-	if !o.well(i) {
+	if r.Failure != "" || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
 		return 0
 	}
-	r := o.past[i].rollout
 	for _, m := range o.milestones {
 		if 100*r.Templates[0].Available >= m*r.Desired {
 			level = m
