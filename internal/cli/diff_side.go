@@ -111,15 +111,15 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 	if base == "" {
 		return fmt.Errorf("branch %s: shares no commit with the last %d of the site's branch: rebase or delete it", branch, baseCommits)
 	}
-	before, err := s.entries(ctx, base)
+	before, err := s.treeAt(ctx, base)
 	if err != nil {
 		return err
 	}
-	after, err := s.entries(ctx, head)
+	after, err := s.treeAt(ctx, head)
 	if err != nil {
 		return err
 	}
-	s.proposed = changed(before, after, s.tree.Entries())
+	s.proposed = changed(before.Entries(), after.Entries(), s.tree.Entries())
 	if len(s.proposed) == 0 {
 		s.proposal = ""
 	}
@@ -152,14 +152,13 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 	return "", nil
 }
 
-func (s *declaredSide) entries(ctx context.Context, commit string) (map[workload.ID]checkpoint.Entry, error) {
+func (s *declaredSide) treeAt(ctx context.Context, commit string) (checkpoint.Tree, error) {
 	directory := checkpoint.Directory(s.config.Site)
 	objects, err := s.repository.Read(ctx, commit, nil, directory)
 	if err != nil {
-		return nil, err
+		return checkpoint.Tree{}, err
 	}
-	tree, err := tick.Tree(s.config.Site, objects[directory])
-	return tree.Entries(), err
+	return tick.Tree(s.config.Site, objects[directory])
 }
 
 // changed are the entries that a proposal changes and that are not so already.

@@ -48,7 +48,9 @@ func strayed(t *testing.T) *world {
 	return w
 }
 
-func (w *world) set(id string, n int32) { w.api.workloads[id].desired, w.api.workloads[id].ready = n, n }
+func (w *world) set(id string, n int32) {
+	w.api.workloads[id].desired, w.api.workloads[id].ready = n, n
+}
 
 // quiet is a world in which nothing differs: 1,874 run, and 2,000 are declared.
 func quiet(t *testing.T) *world {
@@ -155,8 +157,8 @@ func TestDiffOfACheckout(t *testing.T) {
 	w.set("shop/deployment/web", 187)
 	tree := t.TempDir()
 	for path, content := range map[string]string{
-		"gitlatch.yaml": latching,
-		shopRecord:      strings.Replace(w.origin.Show(t, "main", shopRecord), `web: "2000"`, `web: "100"`, 1),
+		"gitlatch.yaml":                         latching,
+		shopRecord:                              strings.Replace(w.origin.Show(t, "main", shopRecord), `web: "2000"`, `web: "100"`, 1),
 		checkpoint.RecordPath("prod-eu", "pay"): w.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "pay")),
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(tree, path)), 0o755); err != nil {
