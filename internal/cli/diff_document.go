@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"strconv"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -115,8 +116,10 @@ func newDiffRow(r diff.Row) diffRow {
 }
 
 func raw(n *int32) json.RawMessage {
-	text, _ := json.Marshal(n) // a number or null
-	return text
+	if n == nil {
+		return json.RawMessage("null")
+	}
+	return strconv.AppendInt(nil, int64(*n), 10)
 }
 
 // numberOf is what an entry says of the reading of a row; nil is nothing.

@@ -175,12 +175,12 @@ func changed(before, after, now map[workload.ID]checkpoint.Entry) map[workload.I
 }
 
 // readFolder reads the site in a folder of plain files. Links are not followed.
-func (s *declaredSide) readFolder(dir string) error {
+func (s *declaredSide) readFolder(dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("--tree: %w", err)
 	}
-	defer root.Close()
+	defer closed(&err, root)
 	s.at = "folder " + dir
 	directory, err := folderOf(root, checkpoint.Directory(s.config.Site))
 	if err != nil {

@@ -83,7 +83,7 @@ func (p pair) crossing(row Row, chosen policy.Policy, samples int) string {
 	if samples > 1 {
 		held = fmt.Sprintf("once %d samples in a row are", samples)
 	}
-	text := ""
+	var text string
 	switch {
 	case from == 0:
 		text = fmt.Sprintf("nothing is declared: %s rounds to %d", seen, to)
