@@ -65,14 +65,16 @@ func explain(out io.Writer, r tick.Report, id workload.ID) error {
 
 	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
 	l, latched := r.Latches[id]
+	var sample workload.Sample
 	for _, s := range r.Samples {
 		if s.ID == id {
+			sample = s
 			explainSample(line, r.Set, s, l)
 		}
 	}
 	if latched {
 		explainLatch(line, l, r.At)
-		explainRollout(line, l)
+		explainRollout(line, r.Set, sample, l)
 	}
 	for _, d := range r.Decisions {
 		if d.ID == id {
@@ -160,12 +162,32 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 	}
 }
 
-func explainRollout(line func(string, string, ...any), l latch.Latch) {
+// explainRollout says what is declared of a rollout, and what would change it.
+func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch) {
 	r := l.Declared.Rollout
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	line("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", r.From.Hash, r.To.Hash, r.Milestone, r.Phase, r.Returned().Hash)
+	line("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	p := set.ChooseRollout(s)
+	if s.Rollout == nil || !s.Rollout.InFlight || s.Rollout.Failure != "" || p.Rollout == policy.ModeIgnore {
+		return
+	}
+	if at, pods, more := policy.NextMilestone(p, r, s.Rollout.Desired); more {
+		line("next", "%d %%, once %d of %s of %s are available in good health, in two samples in a row", at, pods, count(s.Rollout.Desired, "pod"), r.To.Hash)
+	}
+	if r.Milestone < p.Cut {
+		line("", "from %d %% on a rebuild should begin with %s", p.Cut, r.To.Hash)
+	}
+	line("", "0 %% at once, which returns %s, when it fails or goes back; none once no pods of another template are left", r.From.Hash)
+}
+
+// template is a template as a person tells it from another.
+func template(t checkpoint.Template) string {
+	if t.Images == "" {
+		return t.Hash
+	}
+	return fmt.Sprintf("%s (%s)", t.Hash, t.Images)
 }
 
 func explainDecision(line func(string, string, ...any), d policy.Decision) {
@@ -182,7 +204,7 @@ func explainDecision(line func(string, string, ...any), d policy.Decision) {
 	case d.To != nil && d.Reading == policy.ReadingScale:
 		line("would declare", "%d", d.To.Replicas)
 	case d.To != nil && d.To.Rollout != (checkpoint.Rollout{}):
-		line("would declare", "%d %% of its rollout, which returns %s", d.To.Rollout.Milestone, d.To.Rollout.Returns)
+		line("would declare", "%d %% of its rollout: a rebuild should begin with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {
 		line("bounds", "live ones are %s; accept them by editing the record", d.Mismatch)

@@ -49,6 +49,62 @@ func TestReportsHaveTheirForm(t *testing.T) {
 	}
 }
 
+// rolling is a world in which rollouts are in flight: one advances, one fails,
+// one is done, one is seen for the first time, and one crosses with its level.
+func rolling(t *testing.T) *world {
+	w := newWorld(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {hold: 0m}", 1)}, "policy")
+	set := func(name string, n int32, r *rolls) {
+		w.api.workloads["shop/deployment/"+name] = &pods{desired: n, ready: n, least: 2, most: 300, rolls: r}
+	}
+	for _, name := range []string{"advances", "done", "fails", "first", "level"} {
+		set(name, 40, nil)
+	}
+	ticks := func(n int) {
+		for range n {
+			if got := w.tick(); got.status != 0 {
+				t.Fatalf("tick: %+v", got)
+			}
+		}
+	}
+	ticks(2)
+	set("advances", 40, &rolls{updated: 10})
+	set("done", 40, &rolls{updated: 36})
+	set("fails", 40, &rolls{updated: 30})
+	set("level", 90, &rolls{updated: 10})
+	ticks(2)
+	set("advances", 40, &rolls{updated: 24})
+	ticks(1)
+	set("done", 40, nil)
+	set("fails", 40, &rolls{updated: 30, failed: "ProgressDeadlineExceeded"})
+	set("first", 40, &rolls{updated: 3})
+	set("level", 190, &rolls{updated: 190 / 2})
+	return w
+}
+
+func TestReportsOfRolloutsHaveTheirForm(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"rollouts.txt":  {"tick"},
+		"rollouts.json": {"tick", "--dry-run", "-o", "json"},
+		// In the middle of it: what git declares, which template returns, and what
+		// would change that.
+		"explain-rollout.txt":       {"explain", "shop/advances"},
+		"explain-rollout-fails.txt": {"explain", "shop/fails"},
+		"explain-rollout-first.txt": {"explain", "shop/first"},
+		"explain-rollout-done.txt":  {"explain", "shop/done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := rolling(t).run(args...)
+			if got.status != 0 || got.err != "" {
+				t.Errorf("status %d, %s", got.status, got.err)
+			}
+			golden(t, name, got.out)
+		})
+	}
+}
+
 // What machines read says the same in both forms, and reads back as it was
 // written.
 func TestJSONAndYAMLAreOneDocument(t *testing.T) {
@@ -61,6 +117,11 @@ func TestJSONAndYAMLAreOneDocument(t *testing.T) {
 	}
 	if err := yaml.UnmarshalStrict([]byte(busy(t).tick("-o", "yaml").out), &fromYAML); err != nil {
 		t.Fatal(err)
+	}
+	rollouts := json.NewDecoder(strings.NewReader(rolling(t).tick("-o", "json").out))
+	rollouts.DisallowUnknownFields()
+	if err := rollouts.Decode(new(report.Document)); err != nil {
+		t.Error(err)
 	}
 	a, _ := json.Marshal(fromJSON)
 	b, _ := json.Marshal(fromYAML)

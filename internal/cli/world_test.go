@@ -224,6 +224,13 @@ type pods struct {
 	least, most    int32 // of its autoscaler; 0 is none
 	blind          bool  // its autoscaler has no metrics
 	unstated       bool  // nobody owns its count
+	rolls          *rolls
+}
+
+// rolls is a rollout in flight, from web:v1 to web:v2.
+type rolls struct {
+	updated int32  // pods of the target, all of them available
+	failed  string // by which condition; "" is none
 }
 
 func newAPI(t *testing.T) *api {
@@ -252,6 +259,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "deployments", "statefulsets", "daemonsets":
 		answer = map[string]any{"apiVersion": "apps/v1", "kind": map[string]string{
 			"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList"}[resource], "items": a.items(strings.TrimSuffix(resource, "s"))}
+	case "replicasets":
+		answer = map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSetList", "items": a.replicaSets()}
 	case "horizontalpodautoscalers":
 		answer = map[string]any{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "items": a.autoscalers()}
 	case "version":
@@ -312,9 +321,43 @@ func (a *api) items(kind string) []any {
 		}
 		o := object(map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind], "apps/v1", metadata)
 		o["spec"] = map[string]any{"replicas": p.desired}
-		o["status"] = map[string]any{"observedGeneration": 1, "replicas": p.desired, "updatedReplicas": p.desired,
+		status := map[string]any{"observedGeneration": 1, "replicas": p.desired, "updatedReplicas": p.desired,
 			"readyReplicas": p.ready, "availableReplicas": p.ready, "currentReplicas": p.desired}
+		if p.rolls != nil {
+			metadata["uid"], status["updatedReplicas"] = key, p.rolls.updated
+			o["spec"] = map[string]any{"replicas": p.desired, "selector": map[string]any{"matchLabels": map[string]any{"app": id[2]}}, "template": template("v2")}
+			if p.rolls.failed != "" {
+				status["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False", "reason": p.rolls.failed}}
+			}
+		}
+		o["status"] = status
 		items = append(items, o)
+	}
+	return items
+}
+
+func template(version string) map[string]any {
+	return map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "image": "web:" + version}}}}
+}
+
+// replicaSets are the two of each Deployment that rolls.
+func (a *api) replicaSets() []any {
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(a.workloads)) {
+		p, id := a.workloads[key], strings.Split(key, "/")
+		if p.rolls == nil {
+			continue
+		}
+		for i, n := range []int32{p.desired - p.rolls.updated, p.rolls.updated} {
+			version := fmt.Sprintf("v%d", i+1)
+			o := object("ReplicaSet", "apps/v1", map[string]any{"namespace": id[0], "name": id[2] + "-" + version,
+				"labels": map[string]any{"pod-template-hash": "5d8f" + version}, "annotations": map[string]any{"deployment.kubernetes.io/revision": fmt.Sprint(i + 1)},
+				"creationTimestamp": fmt.Sprintf("2026-03-02T07:0%d:00Z", i),
+				"ownerReferences":   []any{map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": id[2], "uid": key, "controller": true}}})
+			o["spec"] = map[string]any{"replicas": n, "template": template(version)}
+			o["status"] = map[string]any{"replicas": n, "availableReplicas": n}
+			items = append(items, o)
+		}
 	}
 	return items
 }

@@ -120,6 +120,7 @@ func presetRules(p *policy.Policy) []field {
 		{"bounds", "what is done with an autoscaler's min and max", false, own{word[policy.Mode]{&p.Bounds, policy.Modes()}}},
 		{"rollout", "what is done with a rollout in flight", false, object{fields: []field{
 			{"mode", "latch declares its milestones, report only says them", false, own{word[policy.Mode]{&p.Rollout, policy.Modes()}}},
+			{"hold", "how long one that goes well must last to be recorded", false, own{span{into: &p.RolloutHold}}},
 			{"milestones", "those that it passes, in percent, ascending", false, own{percents{&p.Milestones}}},
 			{"cut", "the percentage in good health from which on a rebuild should begin with the new template", false, own{percent{&p.Cut}}},
 		}}},

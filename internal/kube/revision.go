@@ -60,7 +60,7 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 	case workload.DaemonSet:
 		pods = ofDaemonSet(f, owned)
 	default:
-		if pods = ofStatefulSet(f, owned); !mixed(pods) {
+		if pods = ofStatefulSet(f, owned); pods == nil {
 			return &workload.Rollout{Desired: r.Desired}
 		}
 	}
@@ -88,8 +88,12 @@ func indexOf(all []revision, name string) int {
 // ofStatefulSet says which revision the pods are of that are of neither the
 // current nor the target's: the one that is left, of those that are kept for
 // the sake of pods or of history. Where none is left they are terminating. The
-// shares after the target's are in the order of revisions, from the newest.
+// shares after the target's are in the order of revisions, from the newest; nil
+// is no rollout.
 func ofStatefulSet(f *flight, owned []revision) []share {
+	if len(f.pods) == 2 {
+		return undone(f, owned)
+	}
 	pods := slices.Clone(f.pods)
 	var left []string
 	for _, r := range owned {
@@ -108,7 +112,35 @@ func ofStatefulSet(f *flight, owned []revision) []share {
 		// Unsigned, what is not found comes last.
 		return cmp.Compare(uint(indexOf(owned, a.revision)), uint(indexOf(owned, b.revision)))
 	})
-	return pods[:1+len(others)]
+	if pods = pods[:1+len(others)]; !mixed(pods) {
+		return nil
+	}
+	return pods
+}
+
+// undone says of which revision the pods are that a StatefulSet has beside the
+// one revision that it names: of one that it went back from, which is younger
+// than the one it went back to. Where there is none they are terminating; a pod
+// that terminates after a way back is taken for the last of it.
+func undone(f *flight, owned []revision) []share {
+	pods := slices.Clone(f.pods)
+	target := indexOf(owned, pods[0].revision)
+	if target < 0 {
+		return nil
+	}
+	var left []string
+	for _, r := range owned {
+		if r.since.After(owned[target].since) {
+			left = append(left, r.name)
+		}
+	}
+	switch len(left) {
+	case 0:
+		return nil
+	case 1:
+		pods[1].revision = left[0]
+	}
+	return pods
 }
 
 // ofDaemonSet names the revisions of a DaemonSet, whose status names none and

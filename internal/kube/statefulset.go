@@ -11,8 +11,8 @@ import (
 // readStatefulSet reads a StatefulSet. Its revisions alone tell no rollout:
 // under OnDelete, and under a partition that no ordinal reaches, they differ
 // for as long as one likes while all pods are of one of them. One that went
-// back to the revision that it came from names no other, and is in flight no
-// more, though pods of the revision that it left are still being replaced.
+// back to the revision that it came from names no other: whether the pods that
+// are not of it are left from its way, or terminating, its history tells.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
 	r := reading{sample: sampleOf(workload.StatefulSet, &s.ObjectMeta)}
 	if r.sample.Unknown = unobserved(&s.ObjectMeta, s.Status.ObservedGeneration); r.sample.Unknown != "" {
@@ -20,26 +20,39 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	}
 	r.sample.Scale = scaleOf(&s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
 	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
-	at := s.Status
-	if at.CurrentRevision == at.UpdateRevision {
-		return r
-	}
-	pods := []share{
-		{at.UpdateRevision, at.UpdatedReplicas},
-		{at.CurrentRevision, at.CurrentReplicas},
-		// Pods of neither revision are left over from a rollout that another
-		// overtook, or are terminating.
-		{"", at.Replicas - at.CurrentReplicas - at.UpdatedReplicas},
-	}
-	if !mixed(pods) {
+	pods := shares(s.Status)
+	if pods == nil {
 		return r
 	}
 	r.sample.Rollout.InFlight = true
 	r.sample.Rollout.Halted = stands(s)
 	r.flight = &flight{uid: s.UID, selector: s.Spec.Selector, template: s.Spec.Template, rollout: *r.sample.Rollout,
 		// Pods that are asked for and not there yet are of no template.
-		pods: pods, unavailable: at.Replicas - at.AvailableReplicas}
+		pods: pods, unavailable: s.Status.Replicas - s.Status.AvailableReplicas}
 	return r
+}
+
+// shares are the pods by revision, the target's first; nil where they are all of
+// one revision.
+func shares(at appsv1.StatefulSetStatus) []share {
+	updated := share{at.UpdateRevision, at.UpdatedReplicas}
+	if at.CurrentRevision == at.UpdateRevision {
+		if at.UpdatedReplicas >= at.Replicas {
+			return nil
+		}
+		return []share{updated, {"", at.Replicas - at.UpdatedReplicas}}
+	}
+	all := []share{
+		updated,
+		{at.CurrentRevision, at.CurrentReplicas},
+		// Pods of neither revision are left over from a rollout that another
+		// overtook, or are terminating.
+		{"", at.Replicas - at.CurrentReplicas - at.UpdatedReplicas},
+	}
+	if !mixed(all) {
+		return nil
+	}
+	return all
 }
 
 // mixed reports whether there are pods of more than one template.
@@ -60,7 +73,7 @@ func stands(s *appsv1.StatefulSet) string {
 	switch {
 	case update.Type == appsv1.OnDeleteStatefulSetStrategyType:
 		return string(update.Type)
-	case update.RollingUpdate == nil || update.RollingUpdate.Partition == nil:
+	case update.RollingUpdate == nil || update.RollingUpdate.Partition == nil || s.Status.CurrentRevision == s.Status.UpdateRevision:
 		return ""
 	}
 	// A partition counts from the first pod, whatever its ordinal.

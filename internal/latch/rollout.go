@@ -1,14 +1,22 @@
 package latch
 
-import "github.com/gitlatch/gitlatch/internal/checkpoint"
+import (
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+)
 
 // Rollout is the timer of a milestone. The zero value is one that does not run:
 // no rollout was seen in flight.
 type Rollout struct {
 	// Target is the hash of the template that the samples were on their way to.
 	Target string `json:"target,omitzero"`
-	// Levels are the milestones that the latest consecutive samples reached in
-	// good health, oldest first; no more of them are kept than an advance needs.
+	// Since is the first of the consecutive samples with that target; zero where
+	// the timer does not run.
+	Since time.Time `json:"since,omitzero"`
+	// Levels are the milestones that the latest consecutive samples reached, -1
+	// for one that was not in good health, oldest first; no more of them are kept
+	// than an advance needs.
 	Levels []int32 `json:"levels,omitzero"`
 	// Asked is how many pods of the target the latest sample asked for.
 	Asked int32 `json:"asked,omitzero"`
@@ -17,7 +25,7 @@ type Rollout struct {
 }
 
 func (t Rollout) blank() bool {
-	return t.Target == "" && len(t.Levels) == 0 && t.Asked == 0 && t.Commits == 0
+	return t.Target == "" && t.Since.IsZero() && len(t.Levels) == 0 && t.Asked == 0 && t.Commits == 0
 }
 
 // Restarted returns the timer without the samples that it counted.
@@ -29,7 +37,7 @@ func (t Rollout) settled(was, now checkpoint.Rollout) Rollout {
 	switch {
 	case now == was:
 	case now == checkpoint.Rollout{}:
-		return Rollout{}
+		t.Commits = 0
 	case was != checkpoint.Rollout{} && now.To.Hash == was.To.Hash:
 		t.Commits++
 	default:

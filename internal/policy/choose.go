@@ -37,13 +37,15 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	return p, skip, false
 }
 
-// ChooseRollout returns the policy of a workload by which its rollouts are
-// latched, whether or not an autoscaler drives it; latched is false where they
-// are not, and Choose says why. One that ignores rollouts is returned too, since
-// what was recorded before it did must go.
-func (s Set) ChooseRollout(sample workload.Sample) (p Policy, latched bool) {
+// ChooseRollout returns the policy by which the rollouts of a workload are
+// latched, whether or not an autoscaler drives it. Where they are not it ignores
+// them, so that what was recorded before goes: nobody would say when it is over.
+func (s Set) ChooseRollout(sample workload.Sample) Policy {
 	p, explicit := s.find(sample)
-	return p, !sample.OptOut && (sample.ID.Namespace != system || explicit)
+	if sample.OptOut || sample.ID.Namespace == system && !explicit {
+		p.Rollout = ModeIgnore
+	}
+	return p
 }
 
 // find returns the policy that the workload's annotation names, else that of

@@ -202,18 +202,23 @@ func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
 
 // Afford withholds all crossings of a tick whose commit the budget does not
 // have, unless one of them is urgent: the commit is made then, and the others
-// ride along.
+// ride along. Half of what the budget can store is for levels: a commit of
+// milestones alone leaves it.
 func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Decision {
+	urgent, levels := false, false
 	for _, d := range decisions {
-		if d.Crosses() && d.Urgent {
-			return decisions
-		}
+		urgent = urgent || d.Crosses() && d.Urgent
+		levels = levels || d.Crosses() && d.Reading == ReadingScale
 	}
-	if Affords(g, b, now) {
-		return decisions
+	all := func(Decision) bool { return true }
+	switch tokens := refill(g, b, now).Tokens; {
+	case urgent:
+	case tokens < 1:
+		return withhold(decisions, Pending, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), all)
+	case !levels && tokens < bucket(g)/2:
+		return withhold(decisions, Pending, ReasonBudget, "the commits that the budget has left are kept for levels", all)
 	}
-	return withhold(decisions, Pending, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay),
-		func(Decision) bool { return true })
+	return decisions
 }
 
 // Affords reports whether the budget has a commit.
@@ -226,10 +231,13 @@ func Spend(g Guards, b latch.Budget, now time.Time) latch.Budget {
 	return b
 }
 
-// refill fills the bucket for the time that has passed. It holds a quarter of a
-// day's commits, so that no day sees more than 1.25 times its budget.
+// bucket is how many commits the budget can store: a quarter of a day's, so that
+// no day sees more than 1.25 times its budget.
+func bucket(g Guards) float64 { return math.Max(1, float64(g.CommitsPerDay)/4) }
+
+// refill fills the bucket for the time that has passed.
 func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
-	size := math.Max(1, float64(g.CommitsPerDay)/4)
+	size := bucket(g)
 	if b.At.IsZero() {
 		return latch.Budget{Tokens: size, At: now}
 	}

@@ -39,6 +39,10 @@ type Policy struct {
 	// Scale and Bounds are what is done with a scale and its bounds, Rollout
 	// with a rollout in flight.
 	Scale, Bounds, Rollout Mode
+	// RolloutHold is how long a rollout that goes well must be in flight before it
+	// is recorded: one that is soon over needs no record. One that does not, or
+	// that somebody halted, is recorded after two samples.
+	RolloutHold time.Duration
 	// Milestones are those that a rollout passes, in percent, ascending.
 	Milestones []int32
 	// Cut is the percentage in good health from which on a rebuild should begin
@@ -99,9 +103,10 @@ func Presets() map[string]Policy {
 		Scale:    ModeLatch,
 		Bounds:   ModeReport,
 
-		Rollout:    ModeLatch,
-		Milestones: DefaultMilestones(),
-		Cut:        50,
+		Rollout:     ModeLatch,
+		RolloutHold: 30 * time.Minute,
+		Milestones:  DefaultMilestones(),
+		Cut:         50,
 	}
 	closest := cope
 	closest.Name, closest.Round, closest.HoldDown = "closest", RoundNearest, 0
@@ -143,6 +148,7 @@ func (p Policy) Problems() []Problem {
 	check(slices.Contains(Modes(), p.Scale), "scale", "must be one of %s, got %q", list(Modes()), p.Scale)
 	check(slices.Contains(Modes(), p.Bounds), "bounds", "must be one of %s, got %q", list(Modes()), p.Bounds)
 	check(slices.Contains(Modes(), p.Rollout), "rollout.mode", "must be one of %s, got %q", list(Modes()), p.Rollout)
+	check(p.RolloutHold >= 0, "rollout.hold", "must not be negative, got %s", p.RolloutHold)
 	check(ascending(p.Milestones, 1, 99), "rollout.milestones", "must be one or more of 1 to 99 %%, ascending, got %v", p.Milestones)
 	check(p.Cut >= 1 && p.Cut <= 99, "rollout.cut", "must be from 1 to 99 %%, got %d", p.Cut)
 	return found

@@ -20,6 +20,8 @@ const (
 	// wellPercent of the pods that the target asked for must be available in a
 	// sample that is in good health.
 	wellPercent = 95
+	// unwell is the level of a sample that is not in good health.
+	unwell = -1
 )
 
 // DecideRollout looks once at a workload whose rollouts the policy latches. It
@@ -32,23 +34,21 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		l.Rollout = l.Rollout.Restarted()
 	}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
+		// What was not seen is no sample: those before it and after it are not two
+		// in a row.
+		l.Rollout = l.Rollout.Restarted()
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
-	if !look.Now.Before(l.YieldUntil) {
-		l.YieldUntil = time.Time{}
-	}
+	l.YieldUntil = time.Time{}
 	m := milestone{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
 	if !s.Rollout.InFlight || p.Rollout == ModeIgnore {
 		l.Rollout = l.Rollout.Restarted()
-		if l.Declared.Rollout == (checkpoint.Rollout{}) {
-			l.Rollout = latch.Rollout{}
-		}
 		return l, m.ended(d, look)
 	}
 	d.Count = m.target().Available
 	l.Rollout = m.count(l.Rollout, look)
-	m.timer = l.Rollout
+	m.timer, m.lasted = l.Rollout, look.Now.Sub(l.Rollout.Since)
 	return l, m.judge(d)
 }
 
@@ -63,7 +63,7 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 		return Stop{Reason: ReasonTerminating, Text: "it is being deleted"}
 	case r == nil:
 		return unread("its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read"))
-	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && len(r.Templates) > 0 && r.Desired <= 0:
+	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
 	case look.Now.Before(l.YieldUntil):
 		return Stop{Reason: ReasonYield, Text: "a person set its entry; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
@@ -84,16 +84,29 @@ type milestone struct {
 	recorded checkpoint.Rollout // zero is none
 	rollout  workload.Rollout
 	timer    latch.Rollout
+	lasted   time.Duration // since the target was first seen
 }
 
 func (m milestone) target() workload.Template { return m.rollout.Templates[0] }
+
+// NextMilestone is the milestone after the one that is recorded, and how many of
+// the desired pods must be available of the target for it; more is false where
+// there is none after it.
+func NextMilestone(p Policy, recorded checkpoint.Rollout, desired int32) (at, pods int32, more bool) {
+	for _, at := range p.Milestones {
+		if at > recorded.Milestone {
+			return at, int32((int64(at)*int64(desired) + 99) / 100), true
+		}
+	}
+	return 0, 0, false
+}
 
 // count advances the timer by one sample.
 func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
 	target := m.target()
 	switch {
 	case t.Target != target.Hash:
-		t = latch.Rollout{Target: target.Hash, Commits: t.Commits}
+		t = latch.Rollout{Target: target.Hash, Since: look.Now, Commits: t.Commits}
 	case look.again():
 		return t
 	}
@@ -107,14 +120,14 @@ func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
 	return t
 }
 
-// level is the milestone that a sample reached, 0 where it is not in good
+// level is the milestone that a sample reached, unwell where it is not in good
 // health. due is how many pods of the target must be there by now: those that
 // were asked for a look ago. A batch that was just asked for does not count
 // against it.
 func (m milestone) level(due int32) (level int32) {
 	available := int64(m.target().Available)
 	if m.rollout.Failure != "" || 100*available < wellPercent*int64(due) {
-		return 0
+		return unwell
 	}
 	for _, at := range m.policy.Milestones {
 		if int64(at)*int64(m.rollout.Desired) <= 100*available {
@@ -130,7 +143,13 @@ func (m milestone) reached() (level int32, known bool) {
 	if len(m.timer.Levels) < milestoneHold {
 		return 0, false
 	}
-	return slices.Min(m.timer.Levels), true
+	return max(0, slices.Min(m.timer.Levels)), true
+}
+
+// goesWell reports whether nothing but time is needed for the rollout to end:
+// nobody halted it, and of its last samples one at least was in good health.
+func (m milestone) goesWell() bool {
+	return m.rollout.Halted == "" && slices.Max(m.timer.Levels) > unwell
 }
 
 // ended decides of a workload without a rollout in flight, or of which none is
@@ -146,7 +165,7 @@ func (m milestone) ended(d Decision, look Look) Decision {
 	}
 	text := "no pods of another template are left"
 	if m.rollout.InFlight {
-		text = fmt.Sprintf("policy %q ignores rollouts", m.policy.Name)
+		text = "its rollouts are no longer latched"
 	}
 	return m.cross(d, checkpoint.Rollout{}, text)
 }
@@ -173,7 +192,7 @@ func (m milestone) judge(d Decision) Decision {
 // older reports whether the target is known to be older than what it replaces.
 func (m milestone) older() bool {
 	target, before := m.target().Since, m.rollout.Templates[1].Since
-	return !target.IsZero() && !before.IsZero() && target.Before(before)
+	return !target.IsZero() && target.Before(before)
 }
 
 // begin records a rollout that is not recorded yet, or in the place of another
@@ -185,6 +204,9 @@ func (m milestone) begin(d Decision) Decision {
 		d.Verdict = Pending
 		d.Text = fmt.Sprintf("a rollout to %s is in flight: sample %d of %d", m.target().Hash, len(m.timer.Levels), milestoneHold)
 		return d
+	}
+	if !failed && m.goesWell() && m.lasted < m.policy.RolloutHold {
+		return m.wait(d)
 	}
 	before := m.before()
 	to := checkpoint.Rollout{
@@ -198,6 +220,18 @@ func (m milestone) begin(d Decision) Decision {
 	to.Returns = m.returns(to.Milestone)
 	d.Urgent = failed
 	return m.cross(d, to, text)
+}
+
+// wait leaves a rollout that goes well unrecorded until it lasts: most are soon
+// over, and a record of each would be most of what is committed. A record of the
+// one that it overtook says nothing any more, and goes.
+func (m milestone) wait(d Decision) Decision {
+	text := fmt.Sprintf("a rollout to %s goes well: recorded once it lasts for %s", m.target().Hash, Span(m.policy.RolloutHold))
+	if m.recorded != (checkpoint.Rollout{}) {
+		return m.cross(d, checkpoint.Rollout{}, "overtaken: "+text)
+	}
+	d.Verdict, d.Text = Pending, text
+	return d
 }
 
 // before is the template that a rollout which is to be recorded began with:
@@ -225,11 +259,12 @@ func (m milestone) drop(d Decision, phase checkpoint.Phase, why string) Decision
 	same.Phase = m.recorded.Phase
 	// From one phase that returns the old template to the other nothing is lost
 	// by not saying so.
-	if same == m.recorded && m.fallen() && (phase == m.recorded.Phase || !m.room(to)) {
+	fell := same == m.recorded && m.fallen()
+	if fell && (phase == m.recorded.Phase || !m.room(to)) {
 		d.Text = fmt.Sprintf("its rollout is at 0 %%, %s: %s", m.recorded.Phase, why)
 		return d
 	}
-	d.Urgent = true
+	d.Urgent = !fell
 	return m.cross(d, to, why)
 }
 

@@ -17,6 +17,7 @@ import (
 type seen struct {
 	rollout workload.Rollout
 	gap     bool // too long after the one before
+	at      time.Time
 }
 
 // milestones is the rule once more, from the whole past and not from a timer:
@@ -24,14 +25,15 @@ type seen struct {
 type milestones struct {
 	milestones []int32
 	cut        int32
+	hold       time.Duration
 	past       []seen
 	declared   checkpoint.Rollout
 	commits    int
 }
 
 // want is the rollout that git should hold after a look.
-func (o *milestones) want(r workload.Rollout, gap bool) checkpoint.Rollout {
-	o.past = append(o.past, seen{r, gap})
+func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoint.Rollout {
+	o.past = append(o.past, seen{r, gap, now})
 	rec, none := o.declared, checkpoint.Rollout{}
 	if !r.InFlight {
 		return none
@@ -92,6 +94,9 @@ func (o *milestones) want(r workload.Rollout, gap bool) checkpoint.Rollout {
 	if !enough {
 		return rec
 	}
+	if r.Failure == "" && r.Halted == "" && (o.well(len(o.past)-1) || o.well(len(o.past)-2)) && o.lasted() < o.hold {
+		return none
+	}
 	best := r.Templates[1]
 	for _, t := range r.Templates[2:] {
 		if t.Available > best.Available {
@@ -119,20 +124,37 @@ func (o *milestones) held() (int32, bool) {
 	return min(o.level(last), o.level(before)), true
 }
 
+// lasted is how long ago the first of the looks was that all saw the target of
+// the last one in flight, with no gap among them.
+func (o *milestones) lasted() time.Duration {
+	last := len(o.past) - 1
+	first := last
+	for first > 0 && !o.past[first].gap && o.same(first, first-1) {
+		first--
+	}
+	return o.past[last].at.Sub(o.past[first].at)
+}
+
 func (o *milestones) same(i, j int) bool {
 	a, b := o.past[i].rollout, o.past[j].rollout
 	return a.InFlight && b.InFlight && a.Templates[0].Hash == b.Templates[0].Hash
 }
 
-func (o *milestones) level(i int) (level int32) {
+// well reports whether a look saw good health.
+func (o *milestones) well(i int) bool {
 	r := o.past[i].rollout
 	due := r.Templates[0].Desired
 	if i > 0 && !o.past[i].gap && o.same(i, i-1) {
 		due = min(due, o.past[i-1].rollout.Templates[0].Desired)
 	}
-	if r.Failure != "" || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
+	return r.Failure == "" && float64(r.Templates[0].Available) >= 0.95*float64(due)-1e-9
+}
+
+func (o *milestones) level(i int) (level int32) {
+	if !o.well(i) {
 		return 0
 	}
+	r := o.past[i].rollout
 	for _, m := range o.milestones {
 		if 100*r.Templates[0].Available >= m*r.Desired {
 			level = m
@@ -169,6 +191,9 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	if r.IntN(8) == 0 {
 		next.Templates[0].Since, next.Templates[1].Since = noon.Add(-time.Hour), noon
 	}
+	if r.IntN(12) == 0 {
+		next.Templates[r.IntN(2)].Since = time.Time{}
+	}
 	return next
 }
 
@@ -176,12 +201,13 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 // with the laws that hold whatever either says.
 func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4000) {
+	for seed := range lives() {
 		r := rand.New(rand.NewPCG(seed, 4))
 		p := policy.Presets()["cope"]
 		p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
 		p.Cut = pick[int32](r, 50, 1, 90, 99)
-		o := &milestones{milestones: p.Milestones, cut: p.Cut}
+		p.RolloutHold = pick(r, 0, 3*time.Minute, 30*time.Minute)
+		o := &milestones{milestones: p.Milestones, cut: p.Cut, hold: p.RolloutHold}
 		l, now, last, view := latch.Latch{ID: web}, noon, time.Time{}, workload.Rollout{}
 		for step := range 40 {
 			view = nextRollout(r, view)
@@ -192,7 +218,7 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			look := policy.Look{Now: now, Last: last, Period: time.Minute}
 			before := l
 			next, d := policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &view}, look)
-			want := o.want(view, gap && step > 0)
+			want := o.want(view, gap && step > 0, now)
 			got := before.Declared.Rollout
 			if d.Crosses() {
 				got = d.On(before.Declared).Rollout
@@ -200,6 +226,9 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			where := fmt.Sprintf("seed %d, step %d: %+v on %+v: %s %s", seed, step, view, before.Declared.Rollout, d.Verdict, d.Text)
 			if got != want {
 				t.Fatalf("%s\ngot  %+v\nwant %+v", where, got, want)
+			}
+			if view.InFlight && d.Count != view.Templates[0].Available {
+				t.Fatalf("%s: it counts %d", where, d.Count)
 			}
 			if view.InFlight && view.Failure != "" && got.Milestone > 0 && got.To.Hash == view.Templates[0].Hash {
 				t.Fatalf("%s: failed, and is at %d %%", where, got.Milestone)
@@ -248,6 +277,13 @@ func TestReasonsOfARollout(t *testing.T) {
 		{"another cluster", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
 			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonOther}, false
 		}, policy.Frozen, policy.ReasonOther},
+		{"failed in another cluster", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
+			k.Stop, s.Rollout.Failure = policy.Stop{Reason: policy.ReasonOther}, "failed"
+		}, policy.Frozen, policy.ReasonOther},
+		{"failed in a cluster read in part", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
+			k.Stop, s.Rollout.Failure = policy.Stop{Reason: policy.ReasonPartial}, "failed"
+		}, policy.Cross, policy.ReasonNone},
+		{"on no node", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout.Desired = 0 }, policy.Frozen, policy.ReasonSuspended},
 		{"done in a cluster read in part", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
 			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonPartial}, false
 		}, policy.Frozen, policy.ReasonPartial},
@@ -284,6 +320,42 @@ func TestReasonsOfARollout(t *testing.T) {
 		tt.change(&p, &l, &s, &look)
 		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason {
 			t.Errorf("%s: %s %q %s, want %s %q", tt.name, d.Verdict, d.Reason, d.Text, tt.verdict, tt.reason)
+		}
+	}
+}
+
+// A rollout of which a template is not known is not recorded, and not begun; it
+// says which.
+func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
+	t.Parallel()
+	v1, v2, unknown := workload.Template{Hash: "v1", Desired: 9, Available: 9}, workload.Template{Hash: "v2", Desired: 1, Available: 1}, workload.Template{Desired: 1}
+	for want, cases := range map[string][][]workload.Template{
+		"the template that its rollout is on its way to is not known yet": {nil, {unknown}, {unknown, v1}, {unknown, v1, v2}},
+		"the template that its rollout replaces is not known":             {{v2}, {v2, unknown}, {v2, v1, unknown}},
+	} {
+		for _, templates := range cases {
+			r := workload.Rollout{InFlight: true, Desired: 10, Failure: "failed", Templates: templates}
+			if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Rollout: &r}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != want {
+				t.Errorf("%+v: %s %s, want %s", templates, d.Verdict, d.Text, want)
+			}
+		}
+	}
+	if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Unknown: "replicasets are unread"}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != "its rollout is unknown: replicasets are unread" {
+		t.Errorf("%s %s", d.Verdict, d.Text)
+	}
+}
+
+// What no autoscaler drives has nobody else to end a yield, and to forget a
+// target, so that its latch says nothing again.
+func TestNothingIsLeftOfALatchWithoutALevel(t *testing.T) {
+	t.Parallel()
+	flies := workload.Rollout{InFlight: true, Desired: 2, Templates: []workload.Template{{Hash: "v2", Desired: 1, Available: 1}, {Hash: "v1", Desired: 1, Available: 1}}}
+	l := latch.Latch{ID: web, YieldUntil: noon.Add(time.Minute)}
+	for i, rollout := range []workload.Rollout{flies, flies, {}} {
+		look := policy.Look{Now: noon.Add(time.Duration(i) * time.Minute), Period: time.Minute}
+		l, _ = policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &rollout}, look)
+		if want := i == 2; l.Blank() != want {
+			t.Errorf("look %d: %+v", i, l)
 		}
 	}
 }

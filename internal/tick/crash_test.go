@@ -165,6 +165,54 @@ var scenes = []scene{
 		w.scale("shop/web", 3000)
 		w.ticks(1)
 	}},
+	{"rollout begins", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.rolls("shop/web", 5, "")
+		w.ticks(1)
+	}},
+	{"milestone advances", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.rolls("shop/web", 12, "")
+		w.ticks(2)
+		w.rolls("shop/web", 60, "")
+		w.ticks(1)
+	}},
+	{"rollout fails", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.rolls("shop/web", 75, "")
+		w.ticks(2)
+		w.rolls("shop/web", 75, "ProgressDeadlineExceeded")
+	}},
+	{"rollout ends", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.rolls("shop/web", 75, "")
+		w.ticks(2)
+		w.scale("shop/web", 87)
+	}},
+	{"level and milestone at once", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.rolls("shop/web", 12, "")
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.rolls("shop/web", 12, "")
+		w.ticks(1)
+		w.rolls("shop/web", 60, "")
+		w.ticks(1)
+	}},
+	{"milestone proposed", func(w *world) {
+		w.host, w.propose = true, true
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.rolls("shop/web", 12, "")
+		w.ticks(2)
+		w.rolls("shop/web", 60, "")
+		w.ticks(1)
+	}},
 	{"quiet", func(w *world) {
 		w.scale("shop/web", 87)
 		w.ticks(5)
@@ -303,7 +351,7 @@ func (w *world) componentsFollow(t *testing.T) {
 // happen does one random thing to the world.
 func (w *world) happen(r *rand.Rand) {
 	who := []string{"shop/web", "shop/api", "pay/ledger"}[r.IntN(3)]
-	switch r.IntN(20) {
+	switch r.IntN(24) {
 	case 0:
 		w.killBefore = 1 + r.IntN(6)
 	case 1:
@@ -320,6 +368,11 @@ func (w *world) happen(r *rand.Rand) {
 		w.refuse = []string{"", "protected"}[r.IntN(2)]
 	case 7:
 		w.unread = [][]string{nil, {"deployments: forbidden"}}[r.IntN(2)]
+	case 8, 9, 10, 11:
+		if _, runs := w.fleet[id(who)]; !runs {
+			w.scale(who, 40)
+		}
+		w.rolls(who, int32(r.IntN(100)), []string{"", "", "", "ProgressDeadlineExceeded"}[r.IntN(4)])
 	default:
 		w.scale(who, 1+int32(r.ExpFloat64()*100))
 	}
@@ -362,6 +415,18 @@ func (w *world) scale(who string, pods int32) {
 	w.fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
 		Desired: pods, Ready: pods, Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
 	}}
+}
+
+// rolls has a workload roll from v1 to v2, with so many of its pods available
+// from v2; failure is by which condition it failed, "" none.
+func (w *world) rolls(who string, percent int32, failure string) {
+	s := w.fleet[id(who)]
+	desired := s.Scale.Desired
+	updated := (percent*desired + 99) / 100
+	s.Rollout = &workload.Rollout{InFlight: true, Desired: desired, Failure: failure, Templates: []workload.Template{
+		{Hash: "v2", Desired: updated, Available: updated}, {Hash: "v1", Desired: desired - updated, Available: desired - updated},
+	}}
+	w.fleet[id(who)] = s
 }
 
 func (w *world) openProposal() *repo.Proposal {

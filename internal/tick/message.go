@@ -102,7 +102,7 @@ func escape(text string) string {
 // any of these, and a rollout least, but for one that failed.
 func weight(d policy.Decision) float64 {
 	switch {
-	case d.Reading == policy.ReadingRollout && d.Urgent:
+	case d.Reading == policy.ReadingRollout && d.To != nil && d.To.Rollout.Phase == checkpoint.PhaseFailed:
 		return -1
 	case d.Reading == policy.ReadingRollout:
 		return -2

@@ -230,12 +230,7 @@ func (r *realParts) commits(t *testing.T, levels map[workload.ID]int32) tick.Rep
 // declared compares what the branch declares, file by file, with what it is to.
 func (r *realParts) declared(t *testing.T) {
 	t.Helper()
-	files := map[string][]byte{}
-	for path := range r.origin.Tree(t, "main") {
-		files[path] = []byte(r.origin.Show(t, "main", path))
-	}
-	tree, err := checkpoint.ParseTree("prod-eu", files)
-	must(t, err)
+	tree := r.tree(t)
 	got := map[workload.ID]int32{}
 	for id, e := range tree.Entries() {
 		got[id] = e.Replicas

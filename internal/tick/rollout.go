@@ -13,18 +13,14 @@ func (p *pass) decideRollouts(stop policy.Stop) []policy.Decision {
 	var decisions []policy.Decision
 	for _, s := range p.fleet.Samples {
 		l := p.latches.get(s.ID)
-		chosen, latched := p.set.ChooseRollout(s)
-		why := p.unlatched(l)
-		if !latched || why.Verdict == policy.Skip {
+		chosen := p.set.ChooseRollout(s)
+		recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
+		flies := s.Rollout != nil && s.Rollout.InFlight && chosen.Rollout != policy.ModeIgnore
+		if why := p.unlatched(l); why.Verdict != "" {
 			if l.Rollout = l.Rollout.Restarted(); p.latches.known(s.ID) {
 				p.latches.set(l)
 			}
-			continue
-		}
-		recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
-		flies := s.Rollout != nil && s.Rollout.InFlight && chosen.Rollout != policy.ModeIgnore
-		if why.Verdict != "" {
-			if recorded || flies {
+			if why.Verdict == policy.Frozen && (recorded || flies) {
 				why.ID, why.Reading, why.From = s.ID, policy.ReadingRollout, entryOf(l)
 				decisions = append(decisions, why)
 			}

@@ -1,0 +1,229 @@
+package tick_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// rolling is a manifest of 10 pods of an image.
+func rolling(id workload.ID, image, cpu, spec string) string {
+	kind := "Deployment"
+	if id.Kind == workload.StatefulSet {
+		kind, spec = "StatefulSet", "podManagementPolicy: Parallel, "+spec
+	}
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: %[1]s
+metadata: {name: %[2]s, namespace: shop}
+spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %[3]s, template: {metadata: {labels: {app: %[2]s}},
+  spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: %[4]q, resources: {requests: {cpu: %[5]q}}}]}}}
+`, kind, id.Name, spec, image, cpu)
+}
+
+// surging is a Deployment that asks for some pods of its template beside all of
+// the one before. While the seconds are not over they are not available, and it
+// goes no further.
+func surging(surge, seconds, deadline int, paused bool) string {
+	return fmt.Sprintf("minReadySeconds: %d, progressDeadlineSeconds: %d, paused: %t, strategy: {rollingUpdate: {maxSurge: %d, maxUnavailable: 0}}", seconds, deadline, paused, surge)
+}
+
+func partition(at int) string {
+	return fmt.Sprintf("updateStrategy: {rollingUpdate: {partition: %d}}", at)
+}
+
+// lost is one rollout of the test, and what a rebuild should begin with when the
+// cluster is lost in the middle of it.
+type lost struct {
+	said    string
+	id      workload.ID
+	pods    int32  // of v2, of 10
+	cpu     string // of a pod of v2
+	fails   bool
+	record  string // milestone, phase and side
+	returns string // the image
+}
+
+// What git, as real ticks on a real control plane left it, says that a rebuild
+// should begin with; and that doctor says the same. Each rollout is held where
+// it is: a Deployment by a pause, a StatefulSet by its partition. What fails is
+// of 10 pods that ask for more than the one node has for 8.
+func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
+	t.Parallel()
+	rollouts := []lost{
+		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, "10m", false, "10 % halted from", "app:1"},
+		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, "10m", false, "90 % halted to", "app:2"},
+		{"Failed at 75 %: v1", id("shop/failed"), 8, "120", true, "75 % halted to", "app:2"},
+		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, "10m", false, "10 % halted from", "app:1"},
+		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, "10m", false, "90 % halted to", "app:2"},
+	}
+	r := &realParts{
+		cp: controlplane.Start(t, controlplane.Options{}), server: gitserver.Start(t), calls: &calls{}, now: morning,
+	}
+	r.cp.Nodes(t, 1)
+	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
+		r.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
+	}
+	r.server.RequireAuth("x-access-token", "s3cret")
+	r.origin = r.server.Create(t, "site", map[string]string{"gitlatch.yaml": latching})
+	r.open(t)
+	r.cp.Kubectl(t, "", "create", "namespace", "shop")
+	r.rolls(t, rollouts)
+
+	r.tick(t)
+	if r.tick(t).Commit == nil {
+		t.Fatal("two samples of five rollouts made no commit")
+	}
+	for _, l := range rollouts {
+		r.returns(t, l)
+	}
+
+	// The node has no room for the last two: its deadline is over soon.
+	failed := &rollouts[2]
+	r.cp.Apply(t, rolling(failed.id, "app:2", failed.cpu, surging(8, 0, 1, false)))
+	r.until(t, failed.id, func(s workload.Sample) bool { return strings.Contains(s.Rollout.Failure, "ProgressDeadlineExceeded") })
+	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/deployment/failed rollout 75 -> 0 %: ProgressDeadlineExceeded") {
+		t.Errorf("the failure is told by %+v", commit)
+	}
+	failed.record, failed.returns = "0 % failed from", "app:1"
+	r.quietTicks(t, 2)
+
+	for _, l := range rollouts {
+		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
+	}
+	t.Run("Undone on its way, a StatefulSet too: v1", func(t *testing.T) { r.undone(t, &rollouts[4]) })
+	t.Run("done or undone, nothing is left of it", func(t *testing.T) { r.ends(t, rollouts) })
+}
+
+// rolls takes workloads to v1, and then so far on their way to v2 as is said of
+// them.
+func (r *realParts) rolls(t *testing.T, rollouts []lost) {
+	t.Helper()
+	var before, begin, held []string
+	for _, l := range rollouts {
+		first, then, stay := surging(1, 0, 600, false), surging(int(l.pods), 300, 600, false), surging(int(l.pods), 0, 600, true)
+		if l.id.Kind == workload.StatefulSet {
+			first, then, stay = partition(0), partition(10-int(l.pods)), partition(10-int(l.pods))
+		}
+		before = append(before, rolling(l.id, "app:1", "10m", first))
+		begin = append(begin, rolling(l.id, "app:2", l.cpu, then))
+		held = append(held, rolling(l.id, "app:2", l.cpu, stay))
+	}
+	r.cp.Apply(t, before...)
+	for _, l := range rollouts {
+		r.until(t, l.id, func(s workload.Sample) bool { return s.Scale.Ready == 10 && !s.Rollout.InFlight })
+	}
+	time.Sleep(time.Second) // a way back is told by which revision is younger, in seconds
+	r.cp.Apply(t, begin...)
+	asked := func(available bool) {
+		for _, l := range rollouts {
+			r.until(t, l.id, func(s workload.Sample) bool {
+				if !s.Rollout.InFlight || len(s.Rollout.Templates) != 2 {
+					return false
+				}
+				target := s.Rollout.Templates[0]
+				return target.Desired == l.pods && (!available || target.Available == l.pods)
+			})
+		}
+	}
+	asked(false)
+	r.cp.Apply(t, held...)
+	asked(true)
+}
+
+// until samples until a workload is as wanted; its rollout is known then.
+func (r *realParts) until(t *testing.T, id workload.ID, want func(workload.Sample) bool) {
+	t.Helper()
+	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		fleet, err := r.sampler.Sample(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range fleet.Samples {
+			if s.ID == id && s.Rollout != nil && s.Scale != nil && want(s) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is not as wanted: %+v, unread %q", id, fleet.Samples, fleet.Unread)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree is what the branch declares.
+func (r *realParts) tree(t *testing.T) checkpoint.Tree {
+	t.Helper()
+	files := map[string][]byte{}
+	for path := range r.origin.Tree(t, "main") {
+		files[path] = []byte(r.origin.Show(t, "main", path))
+	}
+	tree, err := checkpoint.ParseTree("prod-eu", files)
+	must(t, err)
+	return tree
+}
+
+// returns holds what git says of a rollout, and doctor, against what is wanted.
+func (r *realParts) returns(t *testing.T, l lost) {
+	t.Helper()
+	tree := r.tree(t)
+	declared := tree.Entries()[l.id].Rollout
+	if got := fmt.Sprintf("%d %% %s %s", declared.Milestone, declared.Phase, declared.Returns); got != l.record || declared.Returned().Images != checkpoint.Images("main="+l.returns) {
+		t.Errorf("%s: git says %s, which is %s; want %s, which is %s", l.said, got, declared.Returned().Images, l.record, l.returns)
+	}
+	if declared.ImagesOnly != (l.cpu == "10m") {
+		t.Errorf("%s: that the templates differ in images alone is %t", l.said, declared.ImagesOnly)
+	}
+	side := map[string]string{"app:1": "the template before", "app:2": "the new template"}[l.returns]
+	want := fmt.Sprintf("%s, at milestone %d %%: main=%s", side, declared.Milestone, l.returns)
+	for _, w := range doctor.Examine(doctor.Case{Site: "prod-eu", Tree: tree}).Workloads {
+		if w.ID == l.id && strings.HasPrefix(w.Returns, want) {
+			return
+		}
+	}
+	t.Errorf("%s: doctor does not say %q", l.said, want)
+}
+
+// undone has a StatefulSet go back where there is room for no pod, so that it
+// stays on its way.
+func (r *realParts) undone(t *testing.T, l *lost) {
+	r.cp.Kubectl(t, "", "cordon", "node-1")
+	r.cp.Apply(t, rolling(l.id, "app:1", "10m", partition(0)))
+	r.until(t, l.id, func(s workload.Sample) bool {
+		return s.Rollout.InFlight && s.Rollout.Templates[0].Images["main"] == "app:1" && s.Scale.Ready == 9
+	})
+	r.tick(t)
+	l.record, l.returns = "0 % returning from", "app:1"
+	r.returns(t, *l)
+	r.quietTicks(t, 1)
+	r.cp.Kubectl(t, "", "uncordon", "node-1")
+}
+
+// ends has the good rollouts go on to their end, and the others undone.
+func (r *realParts) ends(t *testing.T, rollouts []lost) {
+	var last []string
+	for _, l := range rollouts {
+		image, spec := l.returns, surging(3, 0, 600, false)
+		if l.id.Kind == workload.StatefulSet {
+			spec = partition(0)
+		}
+		last = append(last, rolling(l.id, image, "10m", spec))
+	}
+	r.cp.Apply(t, last...)
+	for _, l := range rollouts {
+		r.until(t, l.id, func(s workload.Sample) bool { return s.Scale.Ready == 10 && !s.Rollout.InFlight })
+	}
+	r.tick(t)
+	if left := r.tree(t).Entries(); len(left) > 0 {
+		t.Errorf("git still declares %+v", left)
+	}
+	r.quietTicks(t, 1)
+}
