@@ -111,24 +111,31 @@ func (p pair) crossing(row Row, chosen policy.Policy, samples int) string {
 // declared.
 func (p pair) rollout() (row Row, ok bool) {
 	row = p.row(policy.ReadingRollout)
-	chosen, latched := p.report.Set.ChooseRollout(p.sample)
+	chosen := p.report.Set.ChooseRollout(p.sample)
 	recorded := p.declared.Rollout != checkpoint.Rollout{}
 	flies := p.sample.Rollout != nil && p.sample.Rollout.InFlight && chosen.Rollout != policy.ModeIgnore
-	if !latched || checkpoint.Fits(p.sample.ID) != nil || !recorded && !flies {
+	if checkpoint.Fits(p.sample.ID) != nil || !recorded && !flies {
 		return row, false
 	}
 	row.Policy = chosen.Name
 	if row, broken := p.broken(row); broken {
 		return row, true
 	}
-	d, samples := lasting(chosen, p.look(0), func(look policy.Look, l latch.Latch) (latch.Latch, policy.Decision) {
+	decide := func(look policy.Look, l latch.Latch) (latch.Latch, policy.Decision) {
 		return policy.DecideRollout(chosen, l, p.sample, look)
-	}, p.latch())
+	}
+	d, samples := lasting(chosen, p.look(0), decide, p.latch())
+	held := fmt.Sprintf("%d samples in a row say so", samples)
+	if d.Verdict == policy.Pending && d.To == nil {
+		// One that goes well is recorded only where it lasts.
+		d, samples = lasting(chosen, p.look(chosen.RolloutHold), decide, p.latch())
+		held = "it lasts for " + policy.Span(chosen.RolloutHold)
+	}
 	row = decided(row, d)
 	if row.State == Pending && samples > 1 && row.To != nil && len(p.sample.Rollout.Templates) > 0 {
 		target := p.sample.Rollout.Templates[0]
-		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %d samples in a row say so",
-			target.Available, p.sample.Rollout.Desired, target.Hash, row.To.Rollout.Milestone, samples)
+		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %s",
+			target.Available, p.sample.Rollout.Desired, target.Hash, row.To.Rollout.Milestone, held)
 	}
 	return row, true
 }
