@@ -45,11 +45,18 @@ func CoverAll(namespace string, kind workload.Kind) string {
 // Covers returns what keeps the checkpoint of a workload inert: the line of its
 // own, or else that of its namespace and kind.
 func (e Evidence) Covers(id workload.ID) (what string, ok bool) {
-	if what, ok = e[CoverOne(id)]; ok {
-		return what, true
-	}
-	what, ok = e[CoverAll(id.Namespace, id.Kind)]
+	_, what, ok = e.Line(id)
 	return what, ok
+}
+
+// Line returns what Covers does, and what the line says that it covers.
+func (e Evidence) Line(id workload.ID) (covered, what string, ok bool) {
+	for _, covered = range []string{CoverOne(id), CoverAll(id.Namespace, id.Kind)} {
+		if what, ok = e[covered]; ok {
+			return covered, what, true
+		}
+	}
+	return "", "", false
 }
 
 // Format returns the canonical bytes of inert.yaml. Every line must be one that

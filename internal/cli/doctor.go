@@ -127,6 +127,8 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 	switch {
 	case len(found.Unread) > 0:
 		return errors.New("--write: not all could be read, so that what is not seen might be taken away; nothing is written")
+	case seen.Another():
+		return fmt.Errorf("--write: this is not the cluster that %s is of; nothing is written. After gitlatch adopt, put its UID there: %s", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
 	case seen.Tree.Unproven != nil:
 		return fmt.Errorf("--write: %w; mend or remove it first", seen.Tree.Unproven)
 	case string(before.Format()) == string(found.Evidence.Format()):

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -25,32 +26,79 @@ var doctorOutputs = map[string]func(out io.Writer, r doctor.Report, columns int,
 
 func doctorTable(out io.Writer, r doctor.Report, columns int, said checkpoint.Evidence) error {
 	var b strings.Builder
-	if len(r.Workloads) > 0 {
-		doctorRows(&b, r, columns)
-	} else {
-		fmt.Fprintf(&b, "site %s: nothing runs that its policy latches, and git declares nothing\n", r.Site)
+	text := func(text, indent string) {
+		for _, line := range report.Fold(text, columns-len(indent)) {
+			fmt.Fprintf(&b, "%s%s\n", indent, line)
+		}
 	}
-	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "\n%s: %s\n  %s\n", f.Subject, f.Trap, strings.Join(report.Fold(f.Text, columns-2), "\n  "))
+	for _, f := range alike(r.Findings) {
+		text(string(f.Trap)+": "+f.Subject, "")
+		text(f.Text, "  ")
+		b.WriteString("\n")
 	}
 	for _, unread := range r.Unread {
-		fmt.Fprintf(&b, "\n%s\n", strings.Join(report.Fold("not read: "+unread, columns), "\n  "))
+		text("not read: "+unread, "")
+		b.WriteString("\n")
+	}
+	if len(r.Workloads) == 0 {
+		text(fmt.Sprintf("site %s: nothing runs that its policy latches, and git declares nothing", r.Site), "")
+	} else {
+		doctorRows(&b, r, columns)
+		b.WriteString("\n")
+		text(doctorSummary(r), "")
 	}
 	if n := len(uncovered(r, said)); n > 0 {
-		missing := fmt.Sprintf("%s says nothing of %s above: doctor --write commits it", checkpoint.EvidencePath(r.Site), count(n, "workload"))
-		fmt.Fprintf(&b, "\n%s\n", strings.Join(report.Fold(missing, columns), "\n"))
+		text(fmt.Sprintf("%s does not cover %s kept inert: doctor --write commits it", checkpoint.EvidencePath(r.Site), count(n, "workload")), "")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// alike puts findings that say the same of several subjects together.
+func alike(findings []doctor.Finding) (all []doctor.Finding) {
+	for _, f := range findings {
+		same := slices.IndexFunc(all, func(a doctor.Finding) bool { return a.Trap == f.Trap && a.Text == f.Text })
+		if same < 0 {
+			all = append(all, f)
+			continue
+		}
+		all[same].Subject += ", " + f.Subject
+	}
+	return all
+}
+
+// doctorSummary is a report in one line.
+func doctorSummary(r doctor.Report) string {
+	inert, declared, there := 0, 0, 0
+	for _, w := range r.Workloads {
+		if w.Inert != "" {
+			inert++
+		}
+		if w.Level > 0 {
+			declared++
+			if w.Start >= w.Level {
+				there++
+			}
+		}
+	}
+	found := "nothing to mend"
+	if n := len(alike(r.Findings)); n > 0 {
+		found = fmt.Sprintf("%d to mend", n)
+	}
+	if len(r.Unread) > 0 {
+		found += ", not all could be read"
+	}
+	return fmt.Sprintf("%s: %s; %d of %s kept inert; a rebuild starts %d of %d declared at their checkpoint",
+		r.Site, found, inert, count(len(r.Workloads), "workload"), there, declared)
 }
 
 // doctorRows is a line a workload; what keeps it inert is folded below itself.
 func doctorRows(out io.Writer, r doctor.Report, columns int) {
 	rows := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "REBUILT AT", "INERT BY"}}
 	for _, w := range r.Workloads {
-		inert := w.Inert
+		inert := keeper.Replace(w.Inert)
 		if inert == "" {
-			inert = "nothing that is known"
+			inert = "nothing known"
 		}
 		if w.Returns != "" {
 			inert += "; a rollout returns to " + w.Returns
@@ -76,6 +124,9 @@ func doctorRows(out io.Writer, r doctor.Report, columns int) {
 	}
 	_ = t.Flush() // into memory
 }
+
+// keeper leaves out what is the same of all that keeps checkpoints inert.
+var keeper = strings.NewReplacer("flux: ", "", "argocd: ", "", "admission: ", "", " ignores /spec/replicas", "", " acts on creation alone", "")
 
 // shortName is a workload as people call it; only what is no Deployment says its
 // kind.

@@ -3,6 +3,8 @@ package cli_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -80,6 +82,12 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
+	readme, err := os.ReadFile("../../README.md")
+	shown, _, _ := strings.Cut(got.out, "checkpoints/prod-eu/inert.yaml does not cover")
+	shown = strings.ReplaceAll(strings.TrimSpace(shown), "\n", "\n        ")
+	if shown = strings.ReplaceAll(shown, "        \n", "\n"); err != nil || !strings.Contains(string(readme), "        "+shown+"\n") {
+		t.Errorf("%v; the README does not show\n%s", err, shown)
+	}
 	asJSON := w.run("doctor", "-o", "json")
 	if asJSON.status != 1 || !json.Valid([]byte(asJSON.out)) {
 		t.Errorf("%+v", asJSON)
@@ -107,7 +115,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		t.Errorf("write: %+v", got)
 	}
 	tip = w.origin.Tip("main")
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.out, "says nothing of") {
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.out, "does not cover") {
 		t.Errorf("again: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
@@ -120,6 +128,30 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	}
 	if got := w.files(t)["checkpoints/prod-eu/inert.yaml"]; !strings.HasSuffix(got, "evidence: {}\n") {
 		t.Errorf("inert.yaml says\n%s", got)
+	}
+}
+
+// What another cluster shows is said to be another's, and never written down as
+// this site's.
+func TestDoctorKnowsAnotherCluster(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	const at = "checkpoints/prod-eu/site.yaml"
+	text := w.origin.Show(t, "main", at)
+	if got := w.run("doctor", "--write", "--dry-run"); got.status != 0 || !strings.Contains(got.err, "would commit") {
+		t.Fatalf("of its own: %+v", got)
+	}
+	own := regexp.MustCompile(`cluster: "(.*)"`).FindStringSubmatch(text)
+	if own == nil {
+		t.Fatalf("%s names no cluster", text)
+	}
+	tip := w.origin.Push(t, "main", map[string]string{at: strings.Replace(text, own[1], "green", 1)}, "another")
+	got := w.run("doctor", "--write")
+	if got.status != 2 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "nothing is written. After gitlatch adopt, put its UID there: "+own[1]) {
+		t.Errorf("%+v", got)
+	}
+	if !strings.HasPrefix(got.out, "other-cluster: "+own[1]+"\n  this cluster is not the one that checkpoints/prod-eu/site.yaml is of, green,") {
+		t.Errorf("says\n%s", got.out)
 	}
 }
 

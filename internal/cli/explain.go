@@ -70,6 +70,7 @@ func explain(out io.Writer, r tick.Report, id workload.ID) error {
 		if s.ID == id {
 			sample = s
 			explainSample(line, r.Set, s, l)
+			explainEvidence(line, r, s)
 		}
 	}
 	if latched {
@@ -135,6 +136,25 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 		line("lowered", "at %s or fewer, %s", count(lowerAt, "pod"), held(p.HoldUp))
 	default:
 		line("lowered", "at %s or fewer, after %s of it", count(lowerAt, "pod"), policy.Span(p.HoldDown))
+	}
+}
+
+// explainEvidence says what keeps a level inert, of a workload that has one or
+// would get one.
+func explainEvidence(line func(string, string, ...any), r tick.Report, s workload.Sample) {
+	p, _, latched := r.Set.Choose(s)
+	if !latched || s.Scale == nil || p.Scale != policy.ModeLatch {
+		return
+	}
+	file := checkpoint.EvidencePath(r.Site)
+	covered, what, ok := r.Evidence.Line(s.ID)
+	switch {
+	case ok:
+		line("inert", "%s (line %s of %s)", what, covered, file)
+	case p.AcceptRisk:
+		line("inert", "by nothing that %s says; its policy accepts that", file)
+	default:
+		line("inert", "by nothing that %s says, so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without", file)
 	}
 }
 

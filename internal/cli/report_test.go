@@ -188,6 +188,37 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// Whether a level may be written is seen by the line that covers it.
+func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tick()
+	const file = "checkpoints/prod-eu/inert.yaml"
+	evidence := func(covered string) map[string]string {
+		return map[string]string{file: "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"" + covered + "\": \"by hand, Ana\"\n"}
+	}
+	says := func(want string) {
+		t.Helper()
+		if got := w.run("explain", "shop/web"); strings.Count(got.out, "\ninert ") != 1 || !strings.Contains(got.out, want) {
+			t.Errorf("does not say %q:\n%s%s", want, got.out, got.err)
+		}
+	}
+	says("by nothing that " + file + " says; its policy accepts that\n")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
+	says("so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without\n")
+	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")
+	says("by hand, Ana (line shop/deployment/* of " + file + ")\n")
+	w.origin.Push(t, "main", evidence("shop/deployment/web"), "evidence")
+	says("by hand, Ana (line shop/deployment/web of " + file + ")\n")
+	if got := w.run("explain", "shop/batch"); strings.Contains(got.out, "inert ") {
+		t.Errorf("what is not latched has %s", got.out)
+	}
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "scale: report", 1)}, "report")
+	if got := w.run("explain", "shop/web"); got.status != 0 || strings.Contains(got.out, "inert ") {
+		t.Errorf("what is only reported has %s", got.out)
+	}
+}
+
 // A count of 1 that nobody states may be anybody's: explain says why it is not
 // latched, and what would change that. Any other count was scaled to.
 func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/repo/ignore"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -15,6 +16,10 @@ type Build struct {
 	Edits gitops.Edits
 	// Namespace is where objects go that state none; "" is as kustomize has it.
 	Namespace string
+	// Leaves is what the source leaves out of the repository. Include and Exclude
+	// are an Application's own patterns, of files below Dir; "" is none.
+	Leaves           ignore.Lines
+	Include, Exclude string
 }
 
 // Builds are the folders that the cluster's GitOps objects apply.
@@ -40,7 +45,11 @@ type applier struct {
 func (c Cluster) appliers() []applier {
 	var all []applier
 	for _, k := range c.kustomizations {
-		all = append(all, k.applier())
+		a := k.applier()
+		for i := range a.builds {
+			a.builds[i].Leaves = c.leavesOut(k)
+		}
+		all = append(all, a)
 	}
 	for _, a := range c.applications {
 		all = append(all, a.applier())

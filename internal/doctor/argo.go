@@ -39,7 +39,9 @@ type application struct {
 type argoSource struct {
 	Path      string `json:"path"`
 	Directory struct {
-		Recurse bool `json:"recurse"`
+		Recurse bool   `json:"recurse"`
+		Include string `json:"include"`
+		Exclude string `json:"exclude"`
 	} `json:"directory"`
 	Kustomize map[string]any `json:"kustomize"`
 	Helm      *struct {
@@ -78,7 +80,8 @@ func (a application) applier() applier {
 		if s.Path == "" || s.Helm != nil {
 			continue
 		}
-		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace})
+		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace,
+			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
 	for _, r := range a.Status.Resources {
 		if r.Group == "apps" {

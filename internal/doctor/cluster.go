@@ -22,6 +22,7 @@ type Source struct {
 func Sources() []Source {
 	return []Source{
 		{"kustomizations.kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", "Kustomization"},
+		{"gitrepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "gitrepositories", "GitRepository"},
 		{"helmreleases.helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", "HelmRelease"},
 		{"applications.argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", "Application"},
 		{"mutatingadmissionpolicies.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy"},
@@ -38,6 +39,7 @@ type Cluster struct {
 	Unread []string // what could not be read, and why
 
 	kustomizations []kustomization
+	repositories   []gitRepository
 	releases       []helmRelease
 	applications   []application
 	policies       []admission.MutatingAdmissionPolicy
@@ -51,6 +53,8 @@ func (c *Cluster) Add(kind string, data []byte) (err error) {
 	switch kind {
 	case "Kustomization":
 		c.kustomizations, err = add(c.kustomizations, data)
+	case "GitRepository":
+		c.repositories, err = add(c.repositories, data)
 	case "HelmRelease":
 		c.releases, err = add(c.releases, data)
 	case "Application":

@@ -34,7 +34,7 @@ type Overlay struct {
 type Report struct {
 	Site      string
 	Workloads []Workload // latched or declared, in the order of workload.Compare
-	Findings  []Finding  // by what they are about
+	Findings  []Finding  // the worst first, and by what they are about
 	Unread    []string   // what could not be read, which is not judged
 	// Evidence is what inert.yaml should say.
 	Evidence checkpoint.Evidence
@@ -57,62 +57,28 @@ type Workload struct {
 	Returns string
 }
 
-// A Finding is one thing that a person should mend.
-type Finding struct {
-	Trap    Trap
-	Subject string // a workload, a namespace, a folder or an object
-	Text    string // what is wrong, and what to do
-}
-
-// A Trap is a stable name for a kind of finding.
-type Trap string
-
-// The traps: those that let a checkpoint act on the live cluster, those for
-// which a rebuild does not start at it, and those around both.
-const (
-	NoApplier        Trap = "no-applier"
-	NoRule           Trap = "no-ignore-rule"
-	RuleWithoutGroup Trap = "rule-without-group"
-	NotRespected     Trap = "not-respected"
-	Replaced         Trap = "replaced"
-	SSA              Trap = "ssa"
-	PolicyOnUpdate   Trap = "policy-on-update"
-	MinAsCheckpoint  Trap = "min-as-checkpoint"
-
-	ComponentMissing Trap = "component-missing"
-	PatchSkipped     Trap = "patch-matches-nothing"
-	BeforePrefix     Trap = "matched-before-prefix"
-	Overridden       Trap = "overridden"
-	RecordNotApplied Trap = "record-not-applied"
-	StatedCount      Trap = "stated-count"
-	ChartGuard       Trap = "chart-guard"
-	Quota            Trap = "quota"
-	MaxUnderNeed     Trap = "max-under-need"
-
-	KustomizeReplicas Trap = "kustomize-replicas"
-	TwoSites          Trap = "two-sites"
-	ServerTooOld      Trap = "server-too-old"
-	FailsClosed       Trap = "policy-fails-closed"
-	BuildFails        Trap = "build-fails"
-)
-
 // Examine looks at a case.
 func Examine(c Case) Report {
-	e := examination{Case: c, appliers: c.Cluster.appliers(), report: Report{
+	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, report: Report{
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{},
 	}}
+	e.cluster()
 	e.ways()
 	for _, w := range e.subjects() {
-		e.inert(&w)
+		if w.Level > 0 || w.latch {
+			e.inert(&w) // of a rollout alone nothing could act
+		}
 		e.rebuild(&w)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
+	e.excluded()
 	e.namespaces()
 	e.overlays()
 	e.charts()
 	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Trap, b.Trap), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(slices.Index(worst, a.Trap), slices.Index(worst, b.Trap)),
+			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Text, b.Text))
 	})
 	e.report.Findings = slices.Compact(e.report.Findings)
 	return e.report
@@ -123,6 +89,7 @@ type examination struct {
 	Case
 	appliers []applier
 	report   Report
+	without  map[string]lost // by namespace, what no build has a Component for
 }
 
 func (e *examination) find(trap Trap, subject, text string) {
@@ -135,6 +102,7 @@ type subject struct {
 	sample *workload.Sample // nil where it does not run
 	entry  checkpoint.Entry
 	labels map[string]string
+	latch  bool // its scale would be declared
 }
 
 // subjects are the workloads that the policy latches, and those that git
@@ -152,12 +120,12 @@ func (e *examination) subjects() []subject {
 		s.entry, s.Level = entry, entry.Replicas
 	}
 	for i, sample := range e.Fleet.Samples {
-		_, _, latched := e.Set.Choose(sample)
+		p, _, latched := e.Set.Choose(sample)
 		if !latched && by[sample.ID] == nil {
 			continue
 		}
 		s := at(sample.ID)
-		s.sample, s.labels = &e.Fleet.Samples[i], sample.Labels
+		s.sample, s.labels, s.latch = &e.Fleet.Samples[i], sample.Labels, latched && p.Scale == policy.ModeLatch
 		if sample.Scale != nil {
 			s.Live = sample.Scale.Desired
 		}

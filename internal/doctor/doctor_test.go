@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,8 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 			t.Parallel()
 			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
 			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster})
-			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert != "" {
-				t.Errorf("got %+v, want %q", r.Workloads, c.want)
+			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert != "" || slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap != doctor.ServerTooOld }) {
+				t.Errorf("got %+v, want %q, and no findings: %+v", r.Workloads, c.want, r.Findings)
 			}
 		})
 	}
@@ -61,7 +62,8 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 
 func TestALineOfAPersonStays(t *testing.T) {
 	t.Parallel()
-	own := checkpoint.Evidence{"shop/deployment/cart": "applied once by hand, Ana", "shop/deployment/gone": "flux: Kustomization flux-system/shop ignores /spec/replicas"}
+	own := checkpoint.Evidence{"shop/deployment/cart": "applied once by hand, Ana", "shop/deployment/gone": "flux: Kustomization flux-system/shop ignores /spec/replicas",
+		"shop/deployment/old": "argocd: Application argocd/shop ignores /spec/replicas", "shop/statefulset/*": "admission: MutatingAdmissionPolicy old acts on creation alone"}
 	f := read(t, "flux")
 	c := f.read(t)
 	c.Tree.Evidence = own
@@ -98,6 +100,27 @@ func TestOneLineForAllOnlyWhereTheSameKeepsAll(t *testing.T) {
 	}
 }
 
+// A DaemonSet has a record of its rollout, and no count that could act.
+func TestADaemonSetNeedsNothingThatKeepsItInert(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{"    target: {group: apps, kind: Deployment}", "    target: {group: apps}"} {
+		f := read(t, "flux")
+		f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-    target: {group: apps, kind: Deployment}\n+"+rule+"\n")
+		f["repo/apps/shop/web.yaml"] += "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: shop}\nspec: {selector: {}}\n"
+		c := f.read(t)
+		agent := workload.ID{Namespace: "shop", Kind: workload.DaemonSet, Name: "agent"}
+		c.Tree.Records["shop"].Entries[agent] = checkpoint.Entry{Rollout: checkpoint.Rollout{From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}}
+		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: agent})
+		r := doctor.Examine(c)
+		if len(r.Findings) > 0 || len(r.Workloads) != 2 || r.Workloads[0].Inert != "" || len(r.Evidence) != 1 {
+			t.Errorf("%s: %s", rule, tell(r))
+		}
+		if _, err := checkpoint.ParseEvidence(r.Evidence.Format()); err != nil {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}
+
 func TestWhatIsUnreadIsNotJudged(t *testing.T) {
 	t.Parallel()
 	f := read(t, "flux")
@@ -128,7 +151,7 @@ func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
 	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n") +
 		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
 	r := f.examine(t)
-	if len(r.Workloads) != 1 || r.Workloads[0].Inert != "" || r.Findings[len(r.Findings)-1].Trap != doctor.NoRule {
+	if len(r.Workloads) != 1 || r.Workloads[0].Inert != "" || r.Findings[0].Trap != doctor.NoRule {
 		t.Errorf("%s", tell(r))
 	}
 	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {source: {chart: web, helm: {}}, ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}}\n")
@@ -143,7 +166,7 @@ func TestTheRootIsBuiltByItsKustomization(t *testing.T) {
 	for _, spec := range []string{"path: ./", "path: ''", "path: ./../outside"} {
 		f["cluster.yaml"] = strings.Replace(read(t, "flux")["cluster.yaml"], "path: ./clusters/prod/shop", spec, 1)
 		r := f.examine(t)
-		if r.Findings[0].Trap != doctor.ComponentMissing {
+		if len(r.Findings) != 2 || r.Findings[1].Trap != doctor.ComponentMissing {
 			t.Errorf("%s: %s", spec, tell(r))
 		}
 	}

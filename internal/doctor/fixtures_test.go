@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -33,7 +34,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,
-// each workload with its scale and bounds. "edit FILE" changes a file of the base:
+// each workload with its scale and bounds, and who applies a count of it. "edit FILE" changes a file of the base:
 // each line after - by those after + below it.
 type fixture map[string]string
 
@@ -100,7 +101,7 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		}
 	}
 	repository := mem.New(files)
-	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f)}
+	c := doctor.Case{Site: f.site(), Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f)}
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -116,15 +117,23 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	for name, text := range files {
 		bytes[name] = []byte(text)
 	}
-	if c.Tree, err = checkpoint.ParseTree("prod", bytes); err != nil {
+	if c.Tree, err = checkpoint.ParseTree(f.site(), bytes); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range f.lines("live") {
 		if line[0] == "version" {
 			continue
 		}
+		if line[0] == "cluster" {
+			c.Fleet.Cluster = line[1]
+			continue
+		}
+		applied := ""
+		if len(line) > 4 {
+			line, applied = line[:4], line[4]
+		}
 		id, n := parse(t, line)
-		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2]}})
+		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2], Applied: applied}})
 	}
 	return c
 }
@@ -160,15 +169,21 @@ func (f fixture) declare(t *testing.T) map[string]string {
 		changes = append(changes, checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: n[0], Min: n[1], Max: n[2]}})
 	}
 	files := map[string]string{}
-	written, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: "prod"}, changes)
+	written, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: f.site(), Cluster: cmp.Or(f["uid"], "blue")}, changes)
 	if len(skipped) > 0 {
 		t.Fatalf("cannot declare %v", skipped)
+	}
+	if len(changes) == 0 {
+		return files // the repository has its own
 	}
 	for name, data := range written {
 		files[name] = string(data)
 	}
 	return files
 }
+
+// site is the one that a fixture is of.
+func (f fixture) site() string { return cmp.Or(strings.TrimSpace(f["site"]), "prod") }
 
 // List and Minor play the cluster.
 func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {

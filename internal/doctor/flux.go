@@ -18,7 +18,12 @@ import (
 type kustomization struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Path            string       `json:"path"`
+		Path      string `json:"path"`
+		SourceRef struct {
+			Kind      string `json:"kind"`
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"sourceRef"`
 		TargetNamespace string       `json:"targetNamespace"`
 		NamePrefix      string       `json:"namePrefix"`
 		NameSuffix      string       `json:"nameSuffix"`
@@ -52,7 +57,7 @@ type ignoreRule struct {
 func (k kustomization) applier() applier {
 	s := k.Spec
 	name := fmt.Sprintf("flux: Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
-	edits := gitops.Edits{Recurse: true, Set: map[string]string{}, Append: map[string][]any{}}
+	edits := gitops.Edits{Recurse: true, Folders: true, Set: map[string]string{}, Append: map[string][]any{}}
 	for field, value := range map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix} {
 		if value != "" {
 			edits.Set[field] = value

@@ -24,8 +24,11 @@ func (e *examination) inert(s *subject) {
 func (e *examination) judge(s subject) (what string, wrong []Finding) {
 	owners, annotations := e.owners(s.ID)
 	var keeping []string
+	var dropped []Finding
 	for i, owner := range owners {
-		if f := owner.keeps(s, annotations[i]); f != nil {
+		f := owner.keeps(s, annotations[i])
+		dropped = append(dropped, e.dropped(s, owner, f == nil)...)
+		if f != nil {
 			wrong = append(wrong, *f)
 		} else {
 			keeping = append(keeping, owner.name+" ignores "+replicasPointer)
@@ -34,19 +37,39 @@ func (e *examination) judge(s subject) (what string, wrong []Finding) {
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
 		// No build has the count, so that nothing re-applies it but what a
 		// manifest states itself.
-		return "admission: " + w.name() + " acts on creation alone", e.stated(s, wrong)
+		return "admission: " + w.name() + " acts on creation alone", append(e.stated(s, wrong), dropped...)
 	}
 	switch {
-	case len(wrong) > 0:
-		return "", wrong
-	case e.acts(s):
-		return "", nil
+	case len(wrong) > 0 || e.acts(s):
+		return "", append(wrong, dropped...)
 	case len(keeping) > 0:
-		return strings.Join(keeping, "; "), nil
+		return strings.Join(keeping, "; "), dropped
 	case s.sample != nil && len(e.Cluster.Unread) == 0 && !slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
 		return "", []Finding{{NoApplier, s.ID.Short(), "no Kustomization of Flux and no Application of Argo CD in the cluster applies it, so nothing is known to leave its count alone; if that is so, its policy may acceptRisk"}}
 	}
 	return "", nil
+}
+
+// fluxManager is who Flux applies as.
+const fluxManager = "kustomize-controller"
+
+// dropped returns that a build states no count any more which its applier still
+// owns: by the next apply the count goes with it.
+func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
+	if s.sample == nil || s.sample.Scale == nil || s.sample.Scale.Applied != fluxManager || !strings.HasPrefix(by.name, "flux: ") {
+		return nil
+	}
+	for _, o := range e.Overlays {
+		if w, ok := o.rendered(s.ID); ok && o.By == by.name && w.Replicas == nil {
+			next := "the next apply sets it to 1"
+			if kept {
+				next = "the next apply that changes anything else of it fails with doc is missing key: " + replicasPointer
+			}
+			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns its count of %d, and %s states none any more: %s. Let its manifest state replicas: %[1]d, or its autoscaler or kubectl scale set another count, which takes it over",
+				s.sample.Scale.Desired, o.Dir, next)}}
+		}
+	}
+	return nil
 }
 
 // stated notes a count that a manifest states and that its applier, which was

@@ -68,7 +68,7 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		case !there:
 			continue
 		}
-		o.Overlay, o.Err = gitops.Build(r.files, b.Dir, b.Edits)
+		o.Overlay, o.Err = gitops.Build(b.takes(r.files), b.Dir, b.Edits)
 		o.Dir = b.Dir
 		all = append(all, o)
 	}
@@ -92,11 +92,11 @@ func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 	if err := r.read(ctx, folder...); err != nil {
 		return false, err
 	}
-	for name := range r.files {
+	for name := range b.takes(r.files) {
 		there = there || below(name, b.Dir)
 	}
 	for range deepest {
-		missing, _ := b.Edits.Missing(r.files, b.Dir) // what is wrong with it, its build says
+		missing, _ := b.Edits.Missing(b.takes(r.files), b.Dir) // what is wrong with it, its build says
 		if !slices.ContainsFunc(missing, func(at string) bool { return !r.asked[at] }) {
 			break
 		}

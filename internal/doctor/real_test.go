@@ -19,6 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/repo/mem"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 const rights = "../../infra/rbac/doctor"
@@ -129,6 +130,7 @@ func TestOnARealControlPlane(t *testing.T) {
 			}
 			if way == "admission" {
 				createdAt(t, cp, f, "200")
+				scaledByHand(t, cp)
 			}
 		})
 	}
@@ -152,6 +154,53 @@ func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want stri
 	}
 }
 
+// scaledByHand has the policy create what no autoscaler drives, and no manifest
+// states: whoever scales it shows, while nobody owns the count.
+func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	cp.Kubectl(t, "", "delete", "hpa", "-n", "shop", "web")
+	manifest := strings.Replace(strings.Split(running, "---")[0], "  replicas: 180\n", "", 1)
+	cp.Kubectl(t, manifest, "apply", "--server-side", "-f", "-")
+	sampler, err := kube.New(cp.As("person", "gitlatch:people"), kube.Options{Site: "prod", Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := ""
+	sees := func(after string, desired int32, driver workload.Driver, unstated bool) {
+		t.Helper()
+		err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+			fleet, err := sampler.Sample(ctx)
+			if err != nil {
+				return err
+			}
+			for _, s := range fleet.Samples {
+				if s.ID == web && s.Scale != nil && s.Scale.Desired == desired && s.Scale.Driver == driver && s.Scale.Unstated == unstated && s.Scale.Applied == applied {
+					return nil
+				}
+			}
+			return fmt.Errorf("it sees %+v", fleet.Samples)
+		})
+		if err != nil {
+			t.Errorf("after %s, want %d by %q, unstated %v: %v", after, desired, driver, unstated, err)
+		}
+	}
+	sees("creation", 200, workload.DrivenByScale, false)
+	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=30")
+	sees("a scale", 30, workload.DrivenByScale, false)
+	cp.Kubectl(t, manifest, "apply", "--server-side", "-f", "-")
+	sees("the next apply", 30, workload.DrivenByScale, false)
+	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=1")
+	sees("a scale to 1", 1, workload.DrivenByNothing, true)
+
+	// What states a count by an apply owns it until another hand writes one.
+	cp.Kubectl(t, strings.Replace(manifest, "spec:\n", "spec:\n  replicas: 4\n", 1), "apply", "--server-side", "--force-conflicts", "--field-manager=kustomize-controller", "-f", "-")
+	applied = "kustomize-controller"
+	sees("an apply of 4", 4, workload.DrivenByNothing, false)
+	applied = ""
+	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=5")
+	sees("a scale", 5, workload.DrivenByScale, false)
+}
+
 func objects(t *testing.T, cp *controlplane.ControlPlane, group string) *kube.Objects {
 	t.Helper()
 	o, err := kube.NewObjects(cp.As("person", group))
@@ -165,13 +214,6 @@ func objects(t *testing.T, cp *controlplane.ControlPlane, group string) *kube.Ob
 // fixture.
 func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor.Case {
 	t.Helper()
-	f := read(t, way)
-	files := f.declare(t)
-	for name, text := range f {
-		if at, ok := strings.CutPrefix(name, "repo/"); ok {
-			files[at] = text
-		}
-	}
 	sampler, err := kube.New(cp.As("person", group), kube.Options{Site: "prod", Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +221,14 @@ func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor
 	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group))}
 	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	f := read(t, way)
+	f["uid"] = c.Fleet.Cluster
+	files := f.declare(t)
+	for name, text := range f {
+		if at, ok := strings.CutPrefix(name, "repo/"); ok {
+			files[at] = text
+		}
 	}
 	repository := mem.New(files)
 	tip, _, err := repository.Heads(t.Context())

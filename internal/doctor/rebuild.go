@@ -22,12 +22,12 @@ func (e *examination) rebuild(s *subject) {
 			}
 		}
 	}
-	if s.Level == 0 {
-		return
-	}
 	applied := slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Records, s.ID.Namespace) })
 	w, admitted := e.admits(*s)
 	included := e.including(s.ID.Namespace)
+	if s.Level == 0 && (!s.latch || admitted || len(included) > 0) {
+		return // there is nothing yet that could be missed, and a way for what will be
+	}
 	switch {
 	case admitted && applied:
 		if s.Start < s.Level {
@@ -37,8 +37,7 @@ func (e *examination) rebuild(s *subject) {
 		e.find(RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of what does",
 			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 	case len(included) == 0:
-		e.find(ComponentMissing, s.ID.Namespace, fmt.Sprintf("nothing that is built includes the Component %s, so that a rebuild knows no checkpoint: add it to the components of the overlay, above its transformers; --path names overlays that no tool applies here",
-			path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)
 	default:
 		e.patched(*s, included)
 	}

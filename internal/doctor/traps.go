@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
 // limits notes what keeps a workload from the count that it needs, and a floor
@@ -61,7 +63,11 @@ func (e *examination) overlays() {
 		if len(sites) > 1 {
 			e.find(TwoSites, o.Dir, fmt.Sprintf("it includes Components of %s: each cluster's overlay includes those of its own site alone", strings.Join(slices.Sorted(maps.Keys(sites)), " and ")))
 		}
-		if o.Err != nil && (sites[e.Site] || o.By == ByPath) {
+		switch records := checkpoint.Directory(e.Site); {
+		case o.Err == nil:
+		case o.Dir == records:
+			e.find(BuildFails, o.Dir, fmt.Sprintf("%s applies it, and of what it holds a cluster takes */checkpoint.yaml alone: let spec.ignore of the GitRepository, or directory.include of the Application, leave out the rest (%v)", o.By, o.Err))
+		case sites[e.Site] || o.By == ByPath:
 			e.find(BuildFails, o.Dir, o.Err.Error())
 		}
 	}

@@ -23,6 +23,9 @@ type Edits struct {
 	// Recurse makes a folder without a kustomization of all manifests below it;
 	// without it only those in the folder itself count.
 	Recurse bool
+	// Folders makes one entry of a folder among those that has a kustomization of
+	// its own.
+	Folders bool
 }
 
 // An Overlay is a folder as a GitOps tool builds it.
@@ -116,11 +119,22 @@ func (e Edits) manifests(files map[string][]byte, dir string) []string {
 			below, ok = name, true
 		}
 		if ok && named(below) && (e.Recurse || !strings.Contains(below, "/")) {
-			found = append(found, below)
+			found = append(found, e.entry(files, dir, below))
 		}
 	}
 	slices.Sort(found)
-	return found
+	return slices.Compact(found)
+}
+
+// entry is a manifest, or the topmost folder between it and dir that has a
+// kustomization of its own.
+func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
+	for at, letter := range manifest {
+		if e.Folders && letter == '/' && kustomizationAt(files, path.Join(dir, manifest[:at])) != "" {
+			return manifest[:at]
+		}
+	}
+	return manifest
 }
 
 // others adds what a build gives that is no workload.

@@ -61,6 +61,7 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 		s.Desired = *desired
 	}
 	s.Driver, s.Unstated = writer(o.ManagedFields, s.Desired)
+	s.Applied = applied(o.ManagedFields)
 	return s
 }
 
@@ -90,6 +91,22 @@ func writer(entries []metav1.ManagedFieldsEntry, desired int32) (driver workload
 		return workload.DrivenByScale, false
 	}
 	return workload.DrivenByNothing, unowned
+}
+
+// applied returns the manager that states the count by an apply, where nobody
+// else owns it.
+func applied(entries []metav1.ManagedFieldsEntry) (manager string) {
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case !ownsReplicas(e):
+		case manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "":
+			return ""
+		default:
+			manager = e.Manager
+		}
+	}
+	return manager
 }
 
 func ownsReplicas(e *metav1.ManagedFieldsEntry) bool {

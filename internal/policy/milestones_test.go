@@ -54,7 +54,7 @@ func lives() uint64 {
 	if testing.Short() {
 		return 400
 	}
-	return 3000
+	return 2000
 }
 
 // live holds a law against random lives: the law is told each turn, the last of

@@ -108,7 +108,8 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 			best = t
 		}
 	}
-	return returns(checkpoint.Rollout{Milestone: level, Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash}})
+	return returns(checkpoint.Rollout{Milestone: level, Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
+		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
 }
 
 // held is the lower of the levels of the last two looks, where both saw the
@@ -182,6 +183,7 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 		}
 	}
 	next.Templates = next.Templates[:2+r.IntN(2)]
+	next.ImagesOnly = r.IntN(2) == 0
 	if r.IntN(8) == 0 {
 		next.Failure = "ProgressDeadlineExceeded"
 	}
@@ -318,7 +320,7 @@ func TestReasonsOfARollout(t *testing.T) {
 		l.Declared.Rollout = recorded
 		s := workload.Sample{ID: web, Rollout: &rollout}
 		tt.change(&p, &l, &s, &look)
-		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason {
+		if _, d := policy.DecideRollout(p, l, s, look); d.Verdict != tt.verdict || d.Reason != tt.reason || d.Urgent && d.Verdict == policy.Skip {
 			t.Errorf("%s: %s %q %s, want %s %q", tt.name, d.Verdict, d.Reason, d.Text, tt.verdict, tt.reason)
 		}
 	}
@@ -342,6 +344,89 @@ func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	}
 	if _, d := policy.DecideRollout(policy.Presets()["cope"], latch.Latch{ID: web}, workload.Sample{ID: web, Unknown: "replicasets are unread"}, policy.Look{Now: noon}); d.Reason != policy.ReasonUnread || d.Text != "its rollout is unknown: replicasets are unread" {
 		t.Errorf("%s %s", d.Verdict, d.Text)
+	}
+}
+
+// A failure that the second look at an instant sees is at 0, whatever the first
+// one counted.
+func TestAFailureAtTheInstantOfALookIsAtZero(t *testing.T) {
+	t.Parallel()
+	r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 9, Available: 9}, {Hash: "v1", Desired: 1, Available: 1}}}
+	s, p, l := workload.Sample{ID: web, Rollout: &r}, policy.Presets()["cope"], latch.Latch{ID: web}
+	l, _ = policy.DecideRollout(p, l, s, policy.Look{Now: noon, Period: time.Minute})
+	look := policy.Look{Now: noon.Add(time.Minute), Last: noon, Period: time.Minute}
+	l, _ = policy.DecideRollout(p, l, s, look)
+	r.Failure, look.Last = "failed", look.Now
+	if _, d := policy.DecideRollout(p, l, s, look); !d.Crosses() || d.To.Rollout.Milestone != 0 || d.To.Rollout.Phase != checkpoint.PhaseFailed || d.To.Rollout.Returns != checkpoint.SideFrom {
+		t.Errorf("%s %s to %+v", d.Verdict, d.Text, d.To)
+	}
+}
+
+// One that goes to and fro and fails each time says so while it has commits for
+// that, and keeps the last for its end.
+func TestARolloutToAndFroTakesAtMostSixCommits(t *testing.T) {
+	t.Parallel()
+	v1, v2 := workload.Template{Hash: "v1", Desired: 5, Available: 5}, workload.Template{Hash: "v2", Desired: 5, Available: 5}
+	p, l, commits := policy.Presets()["cope"], latch.Latch{ID: web}, 0
+	look := policy.Look{Now: noon, Period: time.Minute}
+	decide := func(r workload.Rollout) {
+		var d policy.Decision
+		if l, d = policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &r}, look); d.Crosses() {
+			l, commits = l.Settled(d.On(l.Declared)), commits+1
+		}
+		look.Last, look.Now = look.Now, look.Now.Add(time.Minute)
+	}
+	for range 10 {
+		decide(workload.Rollout{InFlight: true, Desired: 10, Failure: "failed", Templates: []workload.Template{v2, v1}})
+		decide(workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{v1, v2}})
+	}
+	if r := l.Declared.Rollout; commits != 5 || r.Milestone != 0 || r.Returned().Hash != "v1" {
+		t.Errorf("%d commits, and then %+v", commits, r)
+	}
+	decide(workload.Rollout{})
+	if commits != 6 || l.Declared.Rollout != (checkpoint.Rollout{}) {
+		t.Errorf("done, %d commits, and then %+v", commits, l.Declared.Rollout)
+	}
+}
+
+// A person may raise the milestone of a rollout that fell. While it fails it
+// falls again, by a commit that waits for nothing.
+func TestARolloutThatAPersonRaisedFallsAgain(t *testing.T) {
+	t.Parallel()
+	for phase, failure := range map[checkpoint.Phase]string{checkpoint.PhaseFailed: "failed", checkpoint.PhaseReturning: ""} {
+		target, other := workload.Template{Hash: "v2", Desired: 5}, workload.Template{Hash: "v1", Desired: 5}
+		if phase == checkpoint.PhaseReturning {
+			target, other = other, target
+		}
+		r := workload.Rollout{InFlight: true, Desired: 10, Failure: failure, Templates: []workload.Template{target, other}}
+		raised := checkpoint.Rollout{Milestone: 50, Phase: phase, Returns: checkpoint.SideTo, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+		l := latch.Latch{ID: web, Declared: checkpoint.Entry{Rollout: raised}, Rollout: latch.Rollout{Commits: 5}}
+		_, d := policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &r}, policy.Look{Now: noon})
+		if !d.Crosses() || !d.Urgent || d.To.Rollout.Milestone != 0 || d.To.Rollout.Returned().Hash != "v1" {
+			t.Errorf("%s: %s, urgent %t: %s, to %+v", phase, d.Verdict, d.Urgent, d.Text, d.To)
+		}
+	}
+}
+
+// A cut that moved changes which template a rebuild begins with, at once, and
+// not how far the rollout is.
+func TestAChangedCutRewritesWhatReturns(t *testing.T) {
+	t.Parallel()
+	r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
+	for _, c := range []struct {
+		cut       int32
+		was, want checkpoint.Side
+	}{{75, checkpoint.SideTo, checkpoint.SideFrom}, {50, checkpoint.SideFrom, checkpoint.SideTo}} {
+		p := policy.Presets()["cope"]
+		p.Cut = c.cut
+		recorded := checkpoint.Rollout{Milestone: 50, Phase: checkpoint.PhaseProgressing, Returns: c.was, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+		want := recorded
+		want.Returns = c.want
+		_, d := policy.DecideRollout(p, latch.Latch{ID: web, Declared: checkpoint.Entry{Rollout: recorded}}, workload.Sample{ID: web, Rollout: &r}, policy.Look{Now: noon})
+		text := fmt.Sprintf("the cut is now at %d %%: a rebuild begins with the template %s", c.cut, want.Returned().Hash)
+		if !d.Crosses() || !d.Urgent || d.To.Rollout != want || d.Text != text {
+			t.Errorf("%s, urgent %t: %s, to %+v", d.Verdict, d.Urgent, d.Text, d.To)
+		}
 	}
 }
 

@@ -43,6 +43,10 @@ type Scale struct {
 	// its count either: it is the 1 that Kubernetes puts in, and who may scale it
 	// shows once it is another.
 	Unstated bool
+	// Applied is the manager that alone owns the count, by a server-side apply
+	// that states it: "kustomize-controller". "" where there is none, or where
+	// another wrote it since.
+	Applied string
 	// Tolerance is the autoscaler's own tolerance on the way down, 0.1 for
 	// 10 %; 0 where it is not stated.
 	Tolerance float64

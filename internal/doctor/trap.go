@@ -1,0 +1,53 @@
+package doctor
+
+// A Finding is one thing that a person should mend.
+type Finding struct {
+	Trap    Trap
+	Subject string // a workload, a namespace, a folder or an object
+	Text    string // what is wrong, and what to do
+}
+
+// A Trap is a stable name for a kind of finding.
+type Trap string
+
+// The traps: those for which nothing else that is said is of the site, those that
+// let a checkpoint act on the live cluster, those for which a rebuild does not
+// start at it, and those around both.
+const (
+	OtherCluster Trap = "other-cluster"
+
+	PolicyOnUpdate   Trap = "policy-on-update"
+	CountDropped     Trap = "count-dropped"
+	NoRule           Trap = "no-ignore-rule"
+	RuleWithoutGroup Trap = "rule-without-group"
+	NotRespected     Trap = "not-respected"
+	Replaced         Trap = "replaced"
+	SSA              Trap = "ssa"
+	MinAsCheckpoint  Trap = "min-as-checkpoint"
+	NoApplier        Trap = "no-applier"
+
+	FailsClosed      Trap = "policy-fails-closed"
+	BuildFails       Trap = "build-fails"
+	TwoSites         Trap = "two-sites"
+	ComponentMissing Trap = "component-missing"
+	RecordNotApplied Trap = "record-not-applied"
+	ServerTooOld     Trap = "server-too-old"
+	PatchSkipped     Trap = "patch-matches-nothing"
+	BeforePrefix     Trap = "matched-before-prefix"
+	Overridden       Trap = "overridden"
+	StatedCount      Trap = "stated-count"
+	ChartGuard       Trap = "chart-guard"
+	Quota            Trap = "quota"
+	MaxUnderNeed     Trap = "max-under-need"
+
+	KustomizeReplicas Trap = "kustomize-replicas"
+)
+
+// worst are all traps, the worst first.
+var worst = []Trap{
+	OtherCluster,
+	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, Replaced, SSA, MinAsCheckpoint, NoApplier,
+	FailsClosed, BuildFails, TwoSites, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
+	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
+	KustomizeReplicas,
+}

@@ -1,0 +1,93 @@
+package doctor_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+)
+
+const gitopsFolder = "../../infra/gitops"
+
+// place is the one that the examples are of.
+var place = ways.Place{Site: "prod-eu", Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: "prod-eu", Path: "clusters/prod-eu"}
+
+// exampleOf is the fixture of a way as it ships: the repository of its example,
+// and a cluster with what is rendered for it and the example's own objects.
+func exampleOf(t *testing.T, way string, objects ...string) fixture {
+	t.Helper()
+	f := fixture{"site": place.Site, "live": "shop/deployment/web 40 2 200\nshop/statefulset/cart 7 2 200\n", "cluster.yaml": strings.Join(objects, "\n---\n")}
+	root := os.DirFS(filepath.Join(gitopsFolder, way, "example"))
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(root, name)
+		f["repo/"+name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// What gitlatch prints, and the repositories that it shows around it, are what
+// doctor asks for.
+func TestTheWaysThatShipAreGood(t *testing.T) {
+	t.Parallel()
+	admission := string(ways.Admission(place)) + "\n---\n" + string(ways.Images(place))
+	steps := file(t, filepath.Join(gitopsFolder, "admission/example/flux/prod-eu.yaml"))
+	const policy = "MutatingAdmissionPolicy gitlatch-replicas"
+	for name, c := range map[string]struct {
+		fixture
+		inert, by string
+	}{
+		"argocd": {exampleOf(t, "argocd", string(ways.ArgoCD(place))), "argocd: Application argocd/prod-eu ignores /spec/replicas", place.Path},
+		"flux":   {exampleOf(t, "flux", string(ways.Flux(place))), "flux: Kustomization flux-system/prod-eu ignores /spec/replicas", place.Path},
+		"admission by Flux": {exampleOf(t, "admission", admission, steps),
+			"admission: " + policy + " acts on creation alone", policy},
+		"admission by Argo CD": {exampleOf(t, "admission", admission, argoSteps(t)),
+			"admission: " + policy + " acts on creation alone", policy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := c.examine(t)
+			if len(r.Findings)+len(r.Unread) > 0 || len(r.Workloads) != 2 {
+				t.Fatalf("%s", tell(r))
+			}
+			for i, start := range []int32{50, 10} {
+				if w := r.Workloads[i]; w.Inert != c.inert || w.Level != start || w.Start != start || w.By != c.by {
+					t.Errorf("%+v", w)
+				}
+			}
+			want := checkpoint.Evidence{"shop/deployment/*": c.inert, "shop/statefulset/*": c.inert}
+			if !maps.Equal(r.Evidence, want) {
+				t.Errorf("evidence %v, want %v", r.Evidence, want)
+			}
+		})
+	}
+}
+
+// argoSteps are Applications in place of the example's steps of Flux, the one of
+// the records as the README has it.
+func argoSteps(t *testing.T) string {
+	t.Helper()
+	const records, files = "`path: checkpoints/<site>`", "`directory: {recurse: true, include: '*/checkpoint.yaml'}`"
+	if readme := file(t, filepath.Join(gitopsFolder, "admission/README.md")); !strings.Contains(readme, records+", "+files) {
+		t.Fatalf("the README does not say %s, %s", records, files)
+	}
+	of := func(name, source string) string {
+		return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + ", namespace: argocd}\nspec: {source: {" + source + "}}"
+	}
+	return strings.Join([]string{
+		of("before", "path: clusters/prod-eu/before"),
+		of("records", strings.Trim(strings.Replace(records, "<site>", place.Site, 1), "`")+", "+strings.Trim(files, "`")),
+		of("prod-eu", "path: clusters/prod-eu/workloads"),
+	}, "\n---\n")
+}
