@@ -21,8 +21,8 @@ type Env struct {
 }
 
 // Run runs the command with its arguments, and returns the exit status: 0, or 1
-// where anything failed or needs a person. Of doctor 1 is findings, and 2 that it
-// could not look.
+// where anything failed or needs a person. Of doctor 1 is findings, of diff
+// differences, and of both 2 that it could not look.
 func Run(env Env, args []string) int {
 	root := newRoot(env)
 	root.SetArgs(args)
@@ -55,7 +55,9 @@ git copes with today's traffic, without drowning the repository in commits.`,
 		newTick(env),
 		newInit(env),
 		newDoctor(env),
+		newDiff(env),
 		newExplain(env),
+		newLog(env),
 		newRender(env),
 		newAdopt(env),
 		newHold(env),

@@ -56,7 +56,8 @@ type Object struct {
 // A LogEntry is one commit of a history.
 type LogEntry struct {
 	ID      string
-	Author  string // name <email>
+	Parents []string // the one whose branch it is on first; none for the first commit
+	Author  string   // name <email>
 	When    time.Time
 	Message string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (r *Repository) commit(ctx context.Context, id string) (types.Commit, error
 }
 
 func entryOf(c types.Commit) repo.LogEntry {
-	e := repo.LogEntry{ID: aws.ToString(c.CommitId), Message: aws.ToString(c.Message)}
+	e := repo.LogEntry{ID: aws.ToString(c.CommitId), Parents: slices.Clone(c.Parents), Message: aws.ToString(c.Message)}
 	if by := c.Author; by != nil {
 		e.Author = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
 		e.When = date(aws.ToString(by.Date))

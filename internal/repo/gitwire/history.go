@@ -78,14 +78,16 @@ func walk(objs *objects, from plumbing.Hash, until string, limit int) ([]repo.Lo
 		if err != nil {
 			return nil, atGoal, fmt.Errorf("commit %s: %w", id, err)
 		}
-		log = append(log, repo.LogEntry{ID: id.String(), Author: h.author, When: h.when, Message: h.message})
+		entry := repo.LogEntry{ID: id.String(), Author: h.author, When: h.when, Message: h.message}
 		found = id.String() == until
 		for _, parent := range h.parents {
+			entry.Parents = append(entry.Parents, parent.String())
 			if !seen[parent] {
 				seen[parent] = true
 				queue = append(queue, parent)
 			}
 		}
+		log = append(log, entry)
 	}
 	return log, atRoots, nil
 }

@@ -122,7 +122,7 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 		if !ok {
 			return nil, false, fmt.Errorf("commit %s does not exist", id)
 		}
-		log = append(log, repo.LogEntry{ID: id, Author: c.Author, When: c.When, Message: c.Message})
+		log = append(log, repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, When: c.When, Message: c.Message})
 		if id == until {
 			return log, false, ctx.Err()
 		}

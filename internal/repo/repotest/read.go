@@ -264,6 +264,11 @@ func historyThroughMerges(t *testing.T, setup Setup) {
 	if got := logIDs(log); !whole || !slices.Equal(got, []string{merge, main, side, base}) {
 		t.Errorf("history of a merge is %v, whole %v; want merge, main, side, base", got, whole)
 	}
+	for i, want := range [][]string{{main, side}, {base}, {base}, nil} {
+		if i < len(log) && !slices.Equal(log[i].Parents, want) {
+			t.Errorf("parents of %s are %v, want %v", log[i].ID, log[i].Parents, want)
+		}
+	}
 	if log, _, err = f.Open(t).History(within(t), merge, side, 10); err != nil || !slices.Contains(logIDs(log), side) {
 		t.Errorf("until the merged commit: %v, %v", logIDs(log), err)
 	}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A declaredSide is what git declares of a site, and what is proposed to it.
+type declaredSide struct {
+	config     config.Config
+	ref        string // "" is the site's branch
+	repository repo.Repository
+	proposals  repo.Proposals // nil on a host without them
+
+	at       string // the commit or the folder that was read
+	set      policy.Set
+	tree     checkpoint.Tree
+	proposed map[workload.ID]checkpoint.Entry
+	proposal string // its URL, or its branch
+}
+
+// readRepository reads the site at its branch, with what is proposed to it, or
+// at another ref.
+func (s *declaredSide) readRepository(ctx context.Context) (err error) {
+	branch := tick.ProposalBranch(s.config.Site)
+	switch {
+	case s.ref == "":
+		tip, others, err := s.repository.Heads(ctx, branch)
+		if err != nil {
+			return err
+		}
+		if err := s.readAt(ctx, tip); err != nil || others[0] == "" {
+			return err
+		}
+		return s.readProposal(ctx, branch, tip, others[0])
+	case repo.CheckCommit(s.ref) == nil:
+		return s.readAt(ctx, s.ref)
+	case s.ref == s.config.Repository.Branch:
+		s.at, _, err = s.repository.Heads(ctx)
+	default:
+		var others []string
+		if _, others, err = s.repository.Heads(ctx, s.ref); err == nil {
+			s.at = others[0]
+		}
+	}
+	if err == nil && s.at == "" {
+		err = fmt.Errorf("--ref: branch %q: %w", s.ref, repo.ErrNoBranch)
+	}
+	if err != nil {
+		return err
+	}
+	return s.readAt(ctx, s.at)
+}
+
+// readAt reads policy and checkpoints at a commit.
+func (s *declaredSide) readAt(ctx context.Context, commit string) error {
+	directory, file := checkpoint.Directory(s.config.Site), s.config.Repository.PolicyFile
+	objects, err := s.repository.Read(ctx, commit, nil, directory, file)
+	if err != nil {
+		return err
+	}
+	s.at = commit
+	return s.take(objects[directory], objects[file].Files[file])
+}
+
+func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
+	if s.set, err = site.Tick(s.config, site.Parts{}).ParsePolicy(s.config.Repository.PolicyFile, source); err != nil {
+		return err
+	}
+	s.tree, err = tick.Tree(s.config.Site, directory)
+	return err
+}
+
+// How many commits are looked through for the one that a proposal stands on.
+const (
+	ownCommits  = 20
+	baseCommits = 500
+)
+
+// readProposal reads what the site's open proposal changes: how its branch
+// differs from the commit of the base that it stands on.
+func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head string) error {
+	s.proposal = "branch " + branch
+	if s.proposals != nil {
+		found, err := s.proposals.Find(ctx, branch)
+		if err != nil {
+			return err
+		}
+		if found == nil || found.State != repo.ProposalOpen {
+			s.proposal = ""
+			return nil
+		}
+		s.proposal = found.URL
+	}
+	base, err := s.standsOn(ctx, tip, head)
+	if err != nil {
+		return err
+	}
+	if base == "" {
+		return fmt.Errorf("branch %s: shares no commit with the last %d of the site's branch: rebase or delete it", branch, baseCommits)
+	}
+	before, err := s.treeAt(ctx, base)
+	if err != nil {
+		return err
+	}
+	after, err := s.treeAt(ctx, head)
+	if err != nil {
+		return err
+	}
+	s.proposed = changed(before.Entries(), after.Entries(), s.tree.Entries())
+	if len(s.proposed) == 0 {
+		s.proposal = ""
+	}
+	return nil
+}
+
+// standsOn is the nearest commit of the base that a branch descends from; ""
+// where none is near.
+func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, error) {
+	own, _, err := s.repository.History(ctx, head, tip, ownCommits)
+	if err != nil {
+		return "", err
+	}
+	if n := len(own); n > 0 && own[n-1].ID == tip {
+		return tip, nil
+	}
+	base, _, err := s.repository.History(ctx, tip, "", baseCommits)
+	if err != nil {
+		return "", err
+	}
+	of := map[string]bool{}
+	for _, c := range base {
+		of[c.ID] = true
+	}
+	for _, c := range own {
+		if of[c.ID] {
+			return c.ID, nil
+		}
+	}
+	return "", nil
+}
+
+func (s *declaredSide) treeAt(ctx context.Context, commit string) (checkpoint.Tree, error) {
+	directory := checkpoint.Directory(s.config.Site)
+	objects, err := s.repository.Read(ctx, commit, nil, directory)
+	if err != nil {
+		return checkpoint.Tree{}, err
+	}
+	return tick.Tree(s.config.Site, objects[directory])
+}
+
+// changed are the entries that a proposal changes and that are not so already.
+func changed(before, after, now map[workload.ID]checkpoint.Entry) map[workload.ID]checkpoint.Entry {
+	found := map[workload.ID]checkpoint.Entry{}
+	for _, entries := range []map[workload.ID]checkpoint.Entry{before, after} {
+		for id := range entries {
+			if to := after[id]; to != before[id] && to != now[id] {
+				found[id] = to
+			}
+		}
+	}
+	return found
+}
+
+// readFolder reads the site in a folder of plain files. Links are not followed.
+func (s *declaredSide) readFolder(dir string) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	defer closed(&err, root)
+	s.at = "folder " + dir
+	directory, err := folderOf(root, checkpoint.Directory(s.config.Site))
+	if err != nil {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	source, err := root.ReadFile(filepath.FromSlash(s.config.Repository.PolicyFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--tree: %w", err)
+	}
+	if source == nil && len(directory.Files)+len(directory.Unsafe) == 0 {
+		return fmt.Errorf("--tree: %s holds neither %s nor %s: give the root of what was checked out",
+			dir, checkpoint.Directory(s.config.Site), s.config.Repository.PolicyFile)
+	}
+	return s.take(directory, source)
+}
+
+// folderOf reads all files below a path, as a repository holds them.
+func folderOf(root *os.Root, path string) (repo.Object, error) {
+	o := repo.Object{Files: map[string][]byte{}, Unsafe: map[string]string{}}
+	err := fs.WalkDir(root.FS(), path, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case file == path && errors.Is(err, fs.ErrNotExist):
+			return fs.SkipAll
+		case err != nil || entry.IsDir():
+			return err
+		case !entry.Type().IsRegular():
+			o.Unsafe[file] = "is no plain file"
+			return nil
+		}
+		content, err := fs.ReadFile(root.FS(), file)
+		if err != nil {
+			return err
+		}
+		if repo.IsLFS(content) {
+			o.Unsafe[file] = "is a Git LFS pointer"
+			return nil
+		}
+		o.Files[file] = content
+		return nil
+	})
+	return o, err
+}

@@ -1,0 +1,261 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+)
+
+var shopRecord = checkpoint.RecordPath("prod-eu", "shop")
+
+// strayed is a world that was settled, and in which each state has its workload
+// since: one is in sync at a count of its own, one needs more, one less, one
+// stands still, one is gone, one is new, and one is proposed.
+func strayed(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.api.workloads["shop/deployment/web"].most = 2500
+	w.set("shop/deployment/web", 1600)
+	w.api.workloads["shop/deployment/old"] = &pods{desired: 7, ready: 7, least: 2, most: 20}
+	w.api.workloads["shop/deployment/night"] = &pods{desired: 70, ready: 70, least: 2, most: 200}
+	for range 3 {
+		if got := w.tick(); got.status != 0 {
+			t.Fatalf("tick: %+v", got)
+		}
+	}
+	w.origin.Push(t, "gitlatch/prod-eu", nil, "begin a branch")
+	w.origin.ForcePush(t, "gitlatch/prod-eu", w.origin.Tip("main"))
+	w.origin.Push(t, "gitlatch/prod-eu", map[string]string{
+		shopRecord: strings.Replace(w.origin.Show(t, "main", shopRecord), `api: "50"`, `api: "100"`, 1)}, "propose")
+	w.origin.Push(t, "main", map[string]string{"apps/web.yaml": "kind: Deployment # moved on\n"}, "go on")
+
+	w.set("shop/deployment/web", 1874)
+	w.set("shop/deployment/api", 51)
+	w.api.workloads["shop/deployment/api"].most = 900
+	w.set("shop/deployment/night", 12)
+	w.set("shop/deployment/cart", 4)
+	w.api.workloads["shop/deployment/cart"].blind = true
+	delete(w.api.workloads, "shop/deployment/old")
+	w.api.workloads["shop/deployment/new"] = &pods{desired: 33, ready: 30, least: 2, most: 200}
+	return w
+}
+
+func (w *world) set(id string, n int32) {
+	w.api.workloads[id].desired, w.api.workloads[id].ready = n, n
+}
+
+// quiet is a world in which nothing differs: 1,874 run, and 2,000 are declared.
+func quiet(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.api.workloads["shop/deployment/web"].most = 2500
+	w.set("shop/deployment/web", 1600)
+	for range 3 {
+		if got := w.tick(); got.status != 0 {
+			t.Fatalf("tick: %+v", got)
+		}
+	}
+	w.set("shop/deployment/web", 1874)
+	return w
+}
+
+func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
+	t.Parallel()
+	w := quiet(t)
+	before := w.hash(t)
+	if got := w.run("diff"); got != (outcome{0, "4 in sync, 2 not latched; diff -o json lists all\n", ""}) {
+		t.Errorf("%+v", got)
+	}
+	got := w.run("diff", "shop/web")
+	if got.status != 0 || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "diff-in-sync.txt", got.out)
+	if got := w.run("diff", "-o", "github"); got.status != 0 || strings.Contains(got.out, "::") {
+		t.Errorf("%+v", got)
+	}
+	w.set("shop/deployment/web", 2001)
+	if got := w.run("diff"); got.status != 1 || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "2001 is above 2000: 2500 once 2 samples in a row are") {
+		t.Errorf("one more: %+v", got)
+	}
+	w.set("shop/deployment/web", 1874)
+	if w.hash(t) != before {
+		t.Error("it wrote")
+	}
+}
+
+func TestDiffHasItsForms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		golden string
+		args   []string
+	}{
+		{"diff.txt", nil},
+		{"diff.json", []string{"-o", "json"}},
+		{"diff.yaml", []string{"-o", "yaml"}},
+		{"diff-github.txt", []string{"-o", "github"}},
+		{"diff-namespace.txt", []string{"shop"}},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			t.Parallel()
+			w := strayed(t)
+			before := w.hash(t)
+			got := w.run(append([]string{"diff"}, c.args...)...)
+			if got.status != 1 || got.err != "" {
+				t.Errorf("status %d, %s", got.status, got.err)
+			}
+			tip := w.origin.Tip("main")
+			if !strings.Contains(got.out, tip) && strings.HasPrefix(c.golden, "diff.") && c.golden != "diff.txt" {
+				t.Errorf("it does not say that it read %s", tip)
+			}
+			golden(t, c.golden, strings.ReplaceAll(got.out, tip, "TIP"))
+			for line := range strings.Lines(got.out) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && strings.HasSuffix(c.golden, ".txt") && !strings.Contains(c.golden, "github") {
+					t.Errorf("%d columns: %s", n, line)
+				}
+				if strings.Contains(line, "\x1b") {
+					t.Errorf("colour where there is no terminal: %q", line)
+				}
+			}
+			if w.hash(t) != before {
+				t.Error("it wrote")
+			}
+		})
+	}
+}
+
+func TestDiffSaysTheSameInJSONAndYAML(t *testing.T) {
+	t.Parallel()
+	w := strayed(t)
+	var a, b any
+	if err := json.Unmarshal([]byte(w.run("diff", "-o", "json").out), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal([]byte(w.run("diff", "-o", "yaml").out), &b); err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(a)
+	other, _ := json.Marshal(b)
+	if string(one) != string(other) {
+		t.Errorf("JSON says\n%s\nYAML says\n%s", one, other)
+	}
+}
+
+// A pull request's CI has a checkout and the cluster, neither the state nor the
+// branch.
+func TestDiffOfACheckout(t *testing.T) {
+	t.Parallel()
+	w := quiet(t)
+	w.set("shop/deployment/web", 187)
+	tree := t.TempDir()
+	for path, content := range map[string]string{
+		"gitlatch.yaml":                         latching,
+		shopRecord:                              strings.Replace(w.origin.Show(t, "main", shopRecord), `web: "2000"`, `web: "100"`, 1),
+		checkpoint.RecordPath("prod-eu", "pay"): w.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "pay")),
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(tree, path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tree, path), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(w.path("state")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(w.origin.Dir); err != nil {
+		t.Fatal(err)
+	}
+	before := w.hash(t)
+	want := "::warning file=" + shopRecord + ",line=15,title=shop/web%3A 187 live%2C 100 declared::187 is above 100: 200 once 2 samples in a row are\n" +
+		"prod-eu: 1 of 6 differ from what runs, in folder " + tree + "\n"
+	if got := w.run("diff", "--tree", tree, "-o", "github"); got != (outcome{1, want, ""}) {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	if w.hash(t) != before {
+		t.Error("it wrote")
+	}
+
+	// What a pull request breaks is at its file, and is not taken for in sync.
+	if err := os.WriteFile(filepath.Join(tree, shopRecord), []byte("<<<<<<< HEAD\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run("diff", "--tree", tree, "-o", "github"); got.status != 2 || !strings.HasPrefix(got.out, "::error file="+shopRecord+",title=cannot be read::") {
+		t.Errorf("broken: %+v", got)
+	}
+	if err := os.Remove(filepath.Join(tree, shopRecord)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(w.dir, "config.yaml"), filepath.Join(tree, shopRecord)); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run("diff", "--tree", tree); got.status != 2 || !strings.Contains(got.err, shopRecord+" is no plain file") {
+		t.Errorf("linked: %+v", got)
+	}
+	if got := w.run("diff", "--tree", t.TempDir()); got.status != 2 || !strings.Contains(got.err, "holds neither checkpoints/prod-eu nor gitlatch.yaml") {
+		t.Errorf("another folder: %+v", got)
+	}
+}
+
+func TestDiffOfARef(t *testing.T) {
+	t.Parallel()
+	w := quiet(t)
+	before := w.origin.Tip("main")
+	w.origin.Push(t, "feature", nil, "begin a branch")
+	w.origin.ForcePush(t, "feature", before)
+	w.origin.Push(t, "feature", map[string]string{shopRecord: strings.Replace(w.origin.Show(t, "main", shopRecord), `web: "2000"`, `web: "500"`, 1)}, "less")
+	for _, c := range []struct {
+		ref    string
+		status int
+		says   string
+	}{
+		{"feature", 1, "1874 is above 500: 2000 once"},
+		{w.origin.Tip("feature"), 1, "1874 is above 500: 2000 once"},
+		{"main", 0, "4 in sync"},
+		{before, 0, "4 in sync"},
+	} {
+		if got := w.run("diff", "--ref", c.ref); got.status != c.status || !strings.Contains(strings.Join(strings.Fields(got.out), " "), c.says) || got.err != "" {
+			t.Errorf("%s: %+v", c.ref, got)
+		}
+	}
+	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || !strings.Contains(got.err, `--ref: branch "nowhere": branch does not exist`) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestDiffTellsTroubleFromDifferences(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(*world)
+		args  []string
+		says  string
+	}{
+		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "choose it with --kubeconfig"},
+		"part of the cluster":            {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, nil, "not read: deployments"},
+		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "there is no git repository"},
+		"an unknown form":                {nil, []string{"-o", "xml"}, "--output: must be one of github, json, table, yaml"},
+		"an unknown flag":                {nil, []string{"--wat"}, "unknown flag: --wat"},
+		"two sides":                      {nil, []string{"--ref", "main", "--tree", "."}, "give one of the two"},
+		"an unknown workload":            {nil, []string{"shop/wep"}, "shop/api, shop/batch"},
+		"an unknown namespace":           {nil, []string{"show"}, `namespace "show"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := settled(t)
+			if c.spoil != nil {
+				c.spoil(w)
+			}
+			if got := w.run(append([]string{"diff"}, c.args...)...); got.status != 2 || !strings.Contains(got.err, c.says) {
+				t.Errorf("%+v, want 2 and %q", got, c.says)
+			}
+		})
+	}
+}

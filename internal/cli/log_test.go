@@ -1,0 +1,116 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// lived is a world whose web was raised, set by hand, rolled and merged.
+func lived(t *testing.T) *world {
+	t.Helper()
+	w := settled(t)
+	w.set("shop/deployment/web", 187)
+	w.tick()
+	w.tick()
+	edit := func(message string, pairs ...string) {
+		w.origin.Push(t, "main", map[string]string{shopRecord: strings.NewReplacer(pairs...).Replace(w.origin.Show(t, "main", shopRecord))}, message)
+	}
+	edit("room for the sale", `web: "200"`, `web: "500"`, `web_max: "500"`, `web_max: "900"`)
+	edit("a rollout", `web_min: "3"`, `web_min: "3"
+  deployment.web_milestone: "25"
+  deployment.web_phase: "progressing"
+  deployment.web_from: "a"
+  deployment.web_to: "b"
+  deployment.web_returns: "from"
+  deployment.web_differ: "images"`)
+	edit("half of it", `milestone: "25"`, `milestone: "50"`, `returns: "from"`, `returns: "to"`)
+	edit("it failed", `milestone: "50"`, `milestone: "0"`, `"progressing"`, `"failed"`, `returns: "to"`, `returns: "from"`)
+	edit("another", `cart: "20"`, `cart: "50"`)
+	w.api.Close() // only git is read
+	return w
+}
+
+// anonymous takes the ids out, which are those of each run's own folder.
+var shortID = regexp.MustCompile(`\b[0-9a-f]{7}\b|\b[0-9a-f]{40}\b`)
+
+func TestLogTellsHowACheckpointCameToBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		golden string
+		args   []string
+	}{
+		{"log.txt", []string{"shop/web"}},
+		{"log.json", []string{"shop/deployment/web", "-o", "json"}},
+		{"log-cut.txt", []string{"shop/web", "--commits", "3"}},
+		{"log-two.txt", []string{"shop/web", "-n", "2"}},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			t.Parallel()
+			w := lived(t)
+			before := w.hash(t)
+			got := w.run(append([]string{"log"}, c.args...)...)
+			if got.status != 0 || got.err != "" || strings.Contains(got.out, "\x1b") {
+				t.Errorf("%+v", got)
+			}
+			for line := range strings.Lines(got.out) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && strings.HasSuffix(c.golden, ".txt") {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+			golden(t, c.golden, shortID.ReplaceAllStringFunc(got.out, func(id string) string { return strings.Repeat("c", len(id)) }))
+			if c.golden == "log.json" && !json.Valid([]byte(got.out)) {
+				t.Error("it is no JSON")
+			}
+			if w.hash(t) != before {
+				t.Error("it wrote")
+			}
+		})
+	}
+}
+
+func TestLogSince(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	for since, want := range map[string]int{"0d": 0, "1h": 0, "": 6, "400d": 6, "2026-11-02T08:05:00Z": 0, "2026-11-02T08:03:00Z": 2} {
+		args := []string{"log", "shop/web", "-o", "json"}
+		if since != "" {
+			args = append(args, "--since", since)
+		}
+		at := w.now
+		if since == "1h" || since == "0d" {
+			w.now = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		got := w.run(args...)
+		w.now = at
+		var d struct{ Changes []any }
+		if err := json.Unmarshal([]byte(got.out), &d); err != nil || len(d.Changes) != want {
+			t.Errorf("since %q: %d changes, want %d: %+v", since, len(d.Changes), want, got)
+		}
+	}
+}
+
+func TestLogSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	for args, want := range map[string]string{
+		"log":                        "wants one workload, as shop/web",
+		"log shop/wep":               "asked for as namespace/kind/name",
+		"log shop/web -o yaml":       "--output: must be table or json",
+		"log shop/web --since 3x":    "--since: must be a time",
+		"log shop/web --since -3h":   "--since: must be a time",
+		"log shop/web --commits 0":   "--commits at least 1",
+		"log shop/widget/../etc":     "namespace/kind/name",
+		"log shop/deployment/../etc": "namespace",
+	} {
+		if got := w.run(strings.Fields(args)...); got.status != 1 || !strings.Contains(got.err, want) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+	if got := w.run("log", "shop/deployment/gone"); got.status != 0 || !strings.Contains(got.out, "shop/deployment/gone: no change in 2 commits") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,191 @@
+// Package diff holds what runs against what git declares, as the policy sees it:
+// a live count between the thresholds of its level is in sync with it, however
+// far the two numbers are apart. It decides by the same functions as a tick, and
+// needs no state: what a tick would do depends on how long things last, and here
+// it is asked what would come of them if they did.
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Case is what is compared.
+type Case struct {
+	Site  string
+	Set   policy.Set
+	Fleet workload.Fleet
+	// Tree is what git declares, and Proposed what an open proposal would have it
+	// declare instead; the zero entry is none.
+	Tree     checkpoint.Tree
+	Proposed map[workload.ID]checkpoint.Entry
+}
+
+// A State is how what runs stands to what git declares.
+type State string
+
+// The states. Pending is what would cross if it lasted, and Frozen what would,
+// but for the reason given. Bounds is a level in sync whose accepted bounds are
+// not the live ones. Absent is declared and does not run.
+const (
+	InSync    State = "in-sync"
+	Bounds    State = "bounds"
+	Pending   State = "pending"
+	Frozen    State = "frozen"
+	Absent    State = "absent"
+	Unknown   State = "unknown"
+	Unlatched State = "not-latched"
+)
+
+// A Row is one reading of one workload, live against declared.
+type Row struct {
+	ID      workload.ID
+	Reading policy.Reading
+	Sample  workload.Sample // zero where it does not run
+	Policy  string          // name of the one that decides; "" for Unlatched
+
+	State  State
+	Reason policy.Reason // why it is not another state
+	Text   string        // the state in a sentence, with its numbers
+
+	// Declared is what git holds, Proposed what an open proposal would have it
+	// hold, and To what it would come to if all lasted; nil is no entry.
+	Declared, Proposed, To *checkpoint.Entry
+	// Thresholds are those that policy.Thresholds returns; zero without a level.
+	RaiseAbove, LowerAt int32
+
+	Mismatch *policy.Bounds // live bounds that differ from the accepted ones
+	Capped   bool           // the accepted upper bound is below the need
+	// Unproven is true where nothing is known to keep the checkpoint inert, and
+	// the policy asks for that.
+	Unproven bool
+}
+
+// Differs reports whether git should say something else, or would if all lasted.
+func (r Row) Differs() bool {
+	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil || r.Capped
+}
+
+// Raises reports whether a rebuild now would begin with too little.
+func (r Row) Raises() bool {
+	return r.State == Pending && r.Reading == policy.ReadingScale && r.To != nil && r.To.Replicas > level(r.Declared)
+}
+
+// Told reports whether a person should hear of it: all but what is in sync, and
+// what git says nothing of and the policy does not latch.
+func (r Row) Told() bool {
+	switch {
+	case r.Differs() || r.Proposed != nil:
+		return true
+	case r.State == Unlatched:
+		return r.Declared != nil
+	}
+	return r.State != InSync
+}
+
+// A Report is a site, live against declared.
+type Report struct {
+	Case
+	Observe bool        // the policy writes nothing to git
+	Stop    policy.Stop // why nothing would be lowered, or changed at all
+	Rows    []Row       // in the order of workload.Compare, the scale before the rollout
+}
+
+// Differs reports whether any row does.
+func (r Report) Differs() bool { return slices.ContainsFunc(r.Rows, Row.Differs) }
+
+// Only returns the report with the rows of some workloads.
+func (r Report) Only(which func(workload.ID) bool) Report {
+	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return !which(row.ID) })
+	return r
+}
+
+// Broken are the namespaces whose records cannot be read, sorted.
+func (r Report) Broken() []string { return slices.Sorted(maps.Keys(r.Tree.Broken)) }
+
+// Compare compares.
+func Compare(c Case) Report {
+	r := Report{Case: c, Observe: !c.Set.Latch}
+	entries := c.Tree.Entries()
+	scales, seen := map[workload.ID]int32{}, map[workload.ID]bool{}
+	for _, s := range c.Fleet.Samples {
+		seen[s.ID] = true
+		if _, _, latched := c.Set.Choose(s); latched && s.Scale != nil {
+			scales[s.ID] = s.Scale.Desired
+		}
+	}
+	_, r.Stop = policy.Assess(c.Set.Guards, latch.Head{Cluster: latch.Cluster{UID: c.Tree.Site.Cluster}}, c.Fleet, scales)
+	for _, s := range c.Fleet.Samples {
+		p := pair{report: r, sample: s, declared: entries[s.ID]}
+		r.Rows = append(r.Rows, p.scale())
+		if row, ok := p.rollout(); ok {
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	for id, e := range entries {
+		if !seen[id] {
+			r.Rows = append(r.Rows, r.absent(id, e))
+		}
+	}
+	for id := range c.Proposed {
+		if _, declared := entries[id]; !declared && !seen[id] {
+			r.Rows = append(r.Rows, r.absent(id, checkpoint.Entry{}))
+		}
+	}
+	for i, row := range r.Rows {
+		if e, ok := c.Proposed[row.ID]; ok && touches(row, e) {
+			r.Rows[i].Proposed = &e
+		}
+	}
+	slices.SortStableFunc(r.Rows, func(a, b Row) int { return workload.Compare(a.ID, b.ID) })
+	return r
+}
+
+// touches reports whether a proposed entry changes the reading of a row.
+func touches(row Row, e checkpoint.Entry) bool {
+	held := checkpoint.Entry{}
+	if row.Declared != nil {
+		held = *row.Declared
+	}
+	if row.Reading == policy.ReadingRollout {
+		return e.Rollout != held.Rollout
+	}
+	return e.WithRollout(checkpoint.Rollout{}) != held.WithRollout(checkpoint.Rollout{})
+}
+
+// absent is the row of what is declared and was not seen.
+func (r Report) absent(id workload.ID, e checkpoint.Entry) Row {
+	row := Row{ID: id, State: Absent, Declared: entry(e)}
+	if e.Replicas == 0 && e.Rollout != (checkpoint.Rollout{}) {
+		row.Reading = policy.ReadingRollout
+	}
+	switch {
+	case len(r.Fleet.Unread) > 0:
+		row.State, row.Reason, row.Text = Unknown, policy.ReasonUnread, "not seen, while part of the cluster could not be read"
+	case e == checkpoint.Entry{}:
+		row.Text = "proposed, and it does not run"
+	default:
+		row.Text = fmt.Sprintf("declared, and it does not run: its entry goes after %s of that", policy.Span(r.Set.Guards.RetireAfter))
+	}
+	return row
+}
+
+func entry(e checkpoint.Entry) *checkpoint.Entry {
+	if e == (checkpoint.Entry{}) {
+		return nil
+	}
+	return &e
+}
+
+func level(e *checkpoint.Entry) int32 {
+	if e == nil {
+		return 0
+	}
+	return e.Replicas
+}

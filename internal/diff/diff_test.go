@@ -1,0 +1,291 @@
+package diff_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/diff"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var (
+	noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	web  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+)
+
+// latching is a site that latches, at its own risk.
+func latching() policy.Set {
+	set := policy.DefaultSet()
+	set.Latch, set.Default.AcceptRisk = true, true
+	return set
+}
+
+func running(n int32) workload.Sample {
+	return workload.Sample{ID: web, Scale: &workload.Scale{Desired: n, Ready: n, Driver: workload.DrivenByHPA, Min: 2, Max: 5000}, Rollout: &workload.Rollout{Desired: n}}
+}
+
+func declares(n int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n, Min: 2, Max: 5000} }
+
+// case of one workload that is declared and seen.
+func one(set policy.Set, e checkpoint.Entry, s ...workload.Sample) diff.Case {
+	c := diff.Case{Site: "prod", Set: set, Fleet: workload.Fleet{Site: "prod", Cluster: "blue", At: noon, Samples: s}}
+	c.Tree.Site.Cluster = "blue"
+	c.Tree.Records = map[string]checkpoint.Record{}
+	if e != (checkpoint.Entry{}) {
+		c.Tree.Records["shop"] = checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: e}}
+	}
+	return c
+}
+
+// told is a row on one line.
+func told(r diff.Row) string {
+	number := func(e *checkpoint.Entry) string {
+		switch {
+		case e == nil:
+			return "-"
+		case r.Reading == policy.ReadingRollout:
+			return fmt.Sprintf("%d %%", e.Rollout.Milestone)
+		}
+		return fmt.Sprint(e.Replicas)
+	}
+	text := fmt.Sprintf("%s %s -> %s: %s", r.State, number(r.Declared), number(r.To), r.Text)
+	if r.Reason != "" {
+		text = strings.Replace(text, ":", " ("+string(r.Reason)+"):", 1)
+	}
+	if r.Proposed != nil {
+		text += "; proposed " + number(r.Proposed)
+	}
+	if r.Mismatch != nil {
+		text += "; live bounds " + r.Mismatch.String()
+	}
+	if r.Capped {
+		text += "; capped"
+	}
+	if r.Unproven {
+		text += "; unproven"
+	}
+	return text
+}
+
+func TestScaleAgainstItsLevel(t *testing.T) {
+	t.Parallel()
+	change := func(s workload.Sample, f func(*workload.Sample)) workload.Sample { f(&s); return s }
+	with := func(f func(*policy.Set)) policy.Set { s := latching(); f(&s); return s }
+	for _, c := range []struct {
+		name    string
+		set     policy.Set
+		entry   checkpoint.Entry
+		sample  workload.Sample
+		want    string
+		differs bool
+	}{
+		{"1,874 against 2,000", latching(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of 2000", false},
+		{"just above the margin", latching(), declares(2000), running(910), "in-sync 2000 -> -: 910 is within the thresholds of 2000", false},
+		{"at the lower threshold", latching(), declares(2000), running(909), "pending 2000 -> 1000: 909 is at or under 909: 1000 after 26h of it", true},
+		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 5000: 2001 is above 2000: 5000 once 2 samples in a row are", true},
+		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"]; s.Default.AcceptRisk = true }), declares(2000), running(300),
+			"pending 2000 -> 500: 300 is at or under 1285: 500 once 2 samples in a row are", true},
+		{"raised at once", with(func(s *policy.Set) { s.Default.HoldUp = 1 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20: 50 at once", true},
+		{"a long hold", with(func(s *policy.Set) { s.Default.HoldUp = 7 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20: 50 once 7 samples in a row are", true},
+		{"in a rollout three samples are needed", latching(), declares(20), change(running(21), func(s *workload.Sample) { s.Rollout = nil; s.Unknown = "not seen" }),
+			"pending 20 -> 50: 21 is above 20: 50 once 3 samples in a row are", true},
+		{"nothing is declared", latching(), checkpoint.Entry{}, running(21), "pending - -> 50: nothing is declared: 21 rounds to 50", true},
+		{"nothing is ready", latching(), checkpoint.Entry{}, change(running(21), func(s *workload.Sample) { s.Scale.Ready = 0 }),
+			"pending - -> - (unready): nothing is declared yet: only 0 of 21 pods are ready", true},
+		{"what is ready is declared", latching(), declares(20), change(running(70), func(s *workload.Sample) { s.Scale.Ready = 30 }),
+			"pending 20 -> 50: 70, 30 of them ready, is above 20: 50 once 2 samples in a row are", true},
+		{"it is not lowered while its autoscaler is blind", latching(), declares(200), change(running(9), func(s *workload.Sample) { s.Scale.Blind = "no metrics" }),
+			"frozen 200 -> - (blind): its autoscaler cannot judge: no metrics", false},
+		{"scaled to zero", latching(), declares(200), running(0), "frozen 200 -> - (suspended): it is scaled to zero, which git never declares", false},
+		{"its scale is unknown", latching(), declares(200), workload.Sample{ID: web, Unknown: "generation 7 is not observed yet"},
+			"unknown 200 -> - (unread): its scale is unknown: generation 7 is not observed yet", false},
+		{"other bounds", latching(), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
+			"bounds 200 -> -: 150 is within the thresholds of 200; live bounds 2 to 5000", true},
+		{"capped by git", latching(), checkpoint.Entry{Replicas: 300, Min: 2, Max: 300}, running(900),
+			"bounds 300 -> -: 900 run, and the accepted max is 300; live bounds 2 to 5000; capped", true},
+		{"bounds that are followed", with(func(s *policy.Set) { s.Default.Bounds = policy.ModeLatch }), checkpoint.Entry{Replicas: 200, Min: 2, Max: 300}, running(150),
+			"pending 200 -> 200: its bounds are followed: 2 to 5000; live bounds 2 to 5000", true},
+		{"only reported", with(func(s *policy.Set) { s.Default.Scale = policy.ModeReport }), declares(20), running(21),
+			"pending 20 -> 50 (report): 21 is above 20: 50 once 2 samples in a row are; its policy only reports that", true},
+		{"a surge to review", with(func(s *policy.Set) { s.Default.Review = true }), declares(20), running(900),
+			"pending 20 -> 1000 (surge): 900 is above 20: 1000 once 2 samples in a row are; a surge, which a person should make", true},
+		{"without evidence", with(func(s *policy.Set) { s.Default.AcceptRisk = false }), declares(2000), running(1874),
+			"in-sync 2000 -> -: 1874 is within the thresholds of 2000; unproven", false},
+		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of 2000", false},
+		{"taken out by its annotation", latching(), declares(20), change(running(90), func(s *workload.Sample) { s.OptOut = true }),
+			"not-latched 20 -> - (opted-out): an annotation of it says so", false},
+	} {
+		r := diff.Compare(one(c.set, c.entry, c.sample))
+		if got := told(r.Rows[0]); got != c.want || r.Differs() != c.differs || len(r.Rows) != 1 {
+			t.Errorf("%s: differs %v, %d rows\n got %s\nwant %s", c.name, r.Differs(), len(r.Rows), got, c.want)
+		}
+	}
+}
+
+func TestRolloutAgainstItsMilestone(t *testing.T) {
+	t.Parallel()
+	rolling := func(available int32, failure string) workload.Sample {
+		s := running(100)
+		s.Rollout = &workload.Rollout{InFlight: true, Desired: 100, Failure: failure, Templates: []workload.Template{
+			{Hash: "v2", Desired: available, Available: available}, {Hash: "v1", Desired: 100 - available, Available: 100 - available}}}
+		return s
+	}
+	halted := func(s workload.Sample) workload.Sample { s.Rollout.Halted = "paused"; return s }
+	at := func(milestone int32) checkpoint.Entry {
+		e := declares(100)
+		e.Rollout = checkpoint.Rollout{Milestone: milestone, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom,
+			From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}}
+		return e
+	}
+	for _, c := range []struct {
+		name   string
+		entry  checkpoint.Entry
+		sample workload.Sample
+		want   string
+	}{
+		{"at its milestone", at(25), rolling(30, ""), "in-sync 25 % -> -: its rollout is at 25 %: 30 of 100 pods of v2 are available"},
+		{"further", at(25), rolling(80, ""), "pending 25 % -> 75 %: 80 of 100 pods of v2 are available: 75 % once 2 samples in a row say so"},
+		{"not declared, and well", declares(100), rolling(30, ""), "pending 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once it lasts for 30m"},
+		{"not declared, and halted", declares(100), halted(rolling(30, "")), "pending 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so"},
+		{"failed", at(25), rolling(30, "ProgressDeadlineExceeded"), "pending 25 % -> 0 %: ProgressDeadlineExceeded"},
+		{"done", at(90), running(100), "pending 90 % -> 0 %: no pods of another template are left"},
+	} {
+		r := diff.Compare(one(latching(), c.entry, c.sample))
+		if len(r.Rows) != 2 || r.Rows[1].Reading != policy.ReadingRollout {
+			t.Fatalf("%s: %d rows", c.name, len(r.Rows))
+		}
+		if got := told(r.Rows[1]); got != c.want || r.Differs() != (r.Rows[1].State == diff.Pending) {
+			t.Errorf("%s: differs %v\n got %s\nwant %s", c.name, r.Differs(), got, c.want)
+		}
+		if r.Rows[1].Raises() {
+			t.Errorf("%s: a rollout raises nothing", c.name)
+		}
+	}
+}
+
+func TestWhatIsOnOneSideOnly(t *testing.T) {
+	t.Parallel()
+	c := one(latching(), declares(20))
+	row := func(c diff.Case) string { return told(diff.Compare(c).Rows[0]) }
+	if got := row(c); got != "absent 20 -> -: declared, and it does not run: its entry goes after 168h of that" {
+		t.Error(got)
+	}
+	c.Fleet.Unread = []string{"deployments: forbidden"}
+	if got := row(c); !strings.HasPrefix(got, "unknown 20 -> - (unread): not seen") || diff.Compare(c).Differs() {
+		t.Error(got)
+	}
+	if r := diff.Compare(one(latching(), checkpoint.Entry{})); len(r.Rows) != 0 || r.Differs() {
+		t.Errorf("%+v", r.Rows)
+	}
+}
+
+// While part of the cluster is unread, or the cluster is not the site's, a
+// lowering stands still as it does in a tick, and a raise does not.
+func TestWhatStopsATickStopsHere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		spoil func(*diff.Case)
+		why   policy.Reason
+	}{
+		{func(c *diff.Case) { c.Fleet.Unread = []string{"scaledobjects: forbidden"} }, policy.ReasonPartial},
+		{func(c *diff.Case) { c.Fleet.Cluster = "green" }, policy.ReasonOther},
+	} {
+		low, high := one(latching(), declares(200), running(9)), one(latching(), declares(20), running(90))
+		c.spoil(&low)
+		c.spoil(&high)
+		r := diff.Compare(low)
+		if r.Stop.Reason != c.why || r.Rows[0].State != diff.Frozen || r.Rows[0].Reason != c.why {
+			t.Errorf("%s: %s", c.why, told(r.Rows[0]))
+		}
+		if row := diff.Compare(high).Rows[0]; !row.Raises() {
+			t.Errorf("%s: %s", c.why, told(row))
+		}
+	}
+}
+
+func TestABrokenRecordIsUnknown(t *testing.T) {
+	t.Parallel()
+	c := one(latching(), checkpoint.Entry{}, running(9))
+	c.Tree.Broken = map[string]error{"shop": fmt.Errorf("no YAML")}
+	r := diff.Compare(c)
+	if got := told(r.Rows[0]); got != "unknown - -> - (broken-record): the record of its namespace cannot be read" || !slices.Equal(r.Broken(), []string{"shop"}) {
+		t.Error(got)
+	}
+}
+
+func TestWhatIsProposedStandsBeside(t *testing.T) {
+	t.Parallel()
+	agent := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "agent"}
+	c := one(latching(), declares(20), running(40))
+	c.Proposed = map[workload.ID]checkpoint.Entry{web: declares(50), agent: declares(5)}
+	r := diff.Compare(c)
+	if len(r.Rows) != 2 || r.Rows[0].ID != agent {
+		t.Fatalf("%+v", r.Rows)
+	}
+	if got := told(r.Rows[0]); got != "absent - -> -: proposed, and it does not run; proposed 5" {
+		t.Error(got)
+	}
+	if got := told(r.Rows[1]); got != "pending 20 -> 50: 40 is above 20: 50 once 2 samples in a row are; proposed 50" {
+		t.Error(got)
+	}
+	// A level that is proposed says nothing of the rollout.
+	e := declares(20)
+	e.Rollout = checkpoint.Rollout{Milestone: 90, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideTo, From: checkpoint.Template{Hash: "a"}, To: checkpoint.Template{Hash: "b"}}
+	c = one(latching(), e, running(40))
+	c.Proposed = map[workload.ID]checkpoint.Entry{web: declares(50).WithRollout(e.Rollout)}
+	if r := diff.Compare(c); r.Rows[0].Proposed == nil || r.Rows[1].Proposed != nil {
+		t.Errorf("%+v", r.Rows)
+	}
+}
+
+// In sync is between the thresholds and nowhere else, and what would come of the
+// rest is what ticks come to, one after the other, while the count stays.
+func TestWhatIsPendingIsWhatTicksComeTo(t *testing.T) {
+	t.Parallel()
+	for name, preset := range policy.Presets() {
+		set := latching()
+		set.Default, set.Default.AcceptRisk = preset, true
+		set.Default.HoldDown = min(set.Default.HoldDown, 2*time.Hour)
+		for _, declared := range []int32{2, 7, 100, 2000} {
+			for live := int32(1); live < 6000; live += max(1, live/23) {
+				s := running(live)
+				s.Scale.Target, s.Scale.Ready = 0.75, live-live/17
+				row := diff.Compare(one(set, declares(declared), s)).Rows[0]
+				raiseAbove, lowerAt := policy.Thresholds(set.Default, declares(declared), *s.Scale)
+				if within := live > lowerAt && live <= raiseAbove; (row.State == diff.InSync) != within {
+					t.Fatalf("%s: %d against %d, between %d and %d: %s", name, live, declared, lowerAt, raiseAbove, told(row))
+				}
+				if want := ticks(set, declares(declared), s); level(row.To) != want && row.State != diff.InSync {
+					t.Fatalf("%s: %d against %d: %s, and ticks come to %d", name, live, declared, told(row), want)
+				}
+			}
+		}
+	}
+}
+
+// ticks are made until one crosses.
+func ticks(set policy.Set, e checkpoint.Entry, s workload.Sample) int32 {
+	l, look := latch.Latch{ID: s.ID, Declared: e}, policy.Look{Now: noon, Period: set.Guards.Period}
+	for range 200 {
+		var d policy.Decision
+		if l, d = policy.Decide(set.Default, l, s, look); d.Verdict == policy.Cross {
+			return d.To.Replicas
+		}
+		look.Last, look.Now = look.Now, look.Now.Add(look.Period)
+	}
+	return 0
+}
+
+func level(e *checkpoint.Entry) int32 {
+	if e == nil {
+		return 0
+	}
+	return min(e.Replicas, math.MaxInt32)
+}
