@@ -12,7 +12,7 @@ GO_FOLDERS := functions internal scripts testdata
 
 .PHONY: help
 help: ## Say what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=real: one look at the current kube context)
@@ -78,6 +78,10 @@ bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Ku
 .PHONY: bench-inert
 bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count what they scale (COMMITS=20)
 	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -count=1 -timeout 60m -v -run '^TestNoCommitOfACheckpointScalesALiveCluster$$' ./internal/gitops/ways
+
+.PHONY: bench-backtest
+bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days, minute by minute: samples a second, and memory
+	@go run ./scripts/bench-backtest
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)

@@ -22,8 +22,9 @@ type Plot struct {
 	Scale    []Point       // ascending in time
 	Level    []Point       // ascending in time; nothing is drawn at 0
 	Rows     int           // of the area; 0 is 10
-	// Every is the distance between marks that count minutes since Midnight, or
-	// seconds where it is below one; 0 marks the hours of the clock.
+	// Every is the distance between marks that count minutes since Midnight, days
+	// where it is at least one, or seconds where it is below a minute; 0 marks the
+	// hours of the clock.
 	Every  time.Duration
 	Linear bool // the axis, however far apart the values are
 }
@@ -178,7 +179,10 @@ func (p Plot) time(s Style, columns int) string {
 
 // mark is what stands below a mark.
 func (p Plot) mark(at time.Duration) string {
+	const day = 24 * time.Hour
 	switch {
+	case p.Every >= day:
+		return fmt.Sprintf("%2d", at/day)
 	case p.Every >= time.Minute:
 		return fmt.Sprintf("%2d", int(at.Minutes()))
 	case p.Every > 0:

@@ -161,15 +161,15 @@ func frozen(l latch.Latch, why Reason, look Look) latch.Latch {
 // raiseNeed is the count that a raise is measured by: what is asked for, but
 // only what is ready where too much is not.
 func raiseNeed(s workload.Scale) int32 {
-	if unready(s) {
+	if Unready(s) {
 		return s.Ready
 	}
 	return s.Desired
 }
 
-// unready reports whether more pods than the greater of 1 and 10 % are missing
+// Unready reports whether more pods than the greater of 1 and 10 % are missing
 // from what is asked for.
-func unready(s workload.Scale) bool { return s.Desired-s.Ready > max(1, s.Desired/10) }
+func Unready(s workload.Scale) bool { return s.Desired-s.Ready > max(1, s.Desired/10) }
 
 func raiseHold(p Policy, s workload.Sample) int {
 	if inFlight(s) {
@@ -205,7 +205,7 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 		return look.Stop
 	case s.Scale.Blind != "":
 		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot judge: " + s.Scale.Blind}
-	case unready(*s.Scale):
+	case Unready(*s.Scale):
 		return Stop{Reason: ReasonUnready, Text: fmt.Sprintf("only %d of %d pods are ready", s.Scale.Ready, s.Scale.Desired)}
 	case s.Rollout == nil:
 		return Stop{Reason: ReasonRollout, Text: "its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read")}

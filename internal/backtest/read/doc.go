@@ -1,0 +1,99 @@
+// Package read reads the past scale of workloads: comma-separated values, what
+// Prometheus answers to query_range, and what CloudWatch answers to
+// GetMetricData. Each is read as a stream; what is not what it should be is said
+// with the source, the line or field, and what to do.
+package read
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Source adds the samples of one source to a past. What begins with { is JSON,
+// several documents one after another included; all else is CSV. The name stands
+// in errors.
+func Source(name string, from io.Reader, into *backtest.Past) error {
+	in := bufio.NewReaderSize(from, 64<<10)
+	if head, err := in.Peek(3); err == nil && string(head) == "\ufeff" {
+		_, _ = in.Discard(3) // was peeked at
+	}
+	for {
+		c, err := in.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s is empty: it must hold CSV, or the JSON of Prometheus or CloudWatch", name)
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		if strings.IndexByte(" \t\r\n", c) >= 0 {
+			continue
+		}
+		if err := in.UnreadByte(); err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		if c == '{' {
+			return readJSON(name, in, into)
+		}
+		return readCSV(name, in, into)
+	}
+}
+
+// parseID reads namespace/name, which is a Deployment, or namespace/kind/name.
+func parseID(text string) (workload.ID, error) {
+	switch strings.Count(text, "/") {
+	case 1:
+		namespace, name, _ := strings.Cut(text, "/")
+		id := workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
+		return id, id.Validate()
+	case 2:
+		id, err := workload.ParseID(text)
+		if err == nil && !id.Kind.Scales() {
+			err = fmt.Errorf("workload %q: kind must be deployment or statefulset", text)
+		}
+		return id, err
+	}
+	return workload.ID{}, fmt.Errorf("workload %q: must be namespace/name, or namespace/kind/name", text)
+}
+
+// pods reads a count. Averages are no whole numbers: they are rounded up. What is
+// not a number, as "NaN" says, is unknown.
+func pods(text string) (n int32, known bool, err error) {
+	if i, err := strconv.ParseInt(text, 10, 32); err == nil && i >= 0 {
+		return int32(i), true, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err == nil && math.IsNaN(v):
+		return 0, false, nil
+	case err != nil || v < 0 || v > math.MaxInt32:
+		return 0, false, fmt.Errorf("must be a number of pods, from 0 to %d, got %q", math.MaxInt32, text)
+	}
+	return int32(math.Ceil(v)), true, nil
+}
+
+// instant reads RFC 3339, or seconds since 1970.
+func instant(text string) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(v):
+		return time.Time{}, fmt.Errorf("must be a time as 2026-09-14T18:00:00Z, or seconds since 1970, got %q", text)
+	case v < 0 || v > maxSeconds:
+		return time.Time{}, fmt.Errorf("must be in seconds since 1970, got %s, which is none of the years to 9999; are these milliseconds?", text)
+	}
+	return time.Unix(int64(v), 0), nil
+}
+
+// maxSeconds is the end of the year 9999.
+const maxSeconds = 253402300799

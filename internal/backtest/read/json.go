@@ -1,0 +1,172 @@
+package read
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+)
+
+// A document is JSON while it is read, value by value.
+type document struct {
+	name string
+	json *json.Decoder
+	into *backtest.Past
+	// found is set once something of a known form was read.
+	found bool
+	// failed is what Prometheus says of a query that failed.
+	status, failed string
+}
+
+func readJSON(name string, from io.Reader, into *backtest.Past) error {
+	d := &document{name: name, json: json.NewDecoder(from), into: into}
+	d.json.UseNumber()
+	for {
+		d.found, d.status, d.failed = false, "", ""
+		err := d.object("", map[string]func(string) error{
+			"status":            d.text(&d.status),
+			"error":             d.text(&d.failed),
+			"data":              d.prometheus,
+			"MetricDataResults": d.cloudWatch,
+		})
+		switch {
+		case errors.Is(err, errEnd):
+			return nil
+		case err != nil:
+			return err
+		case d.status != "" && d.status != "success":
+			return d.wrong("status", "is %q, of a query that failed: %s; ask again", d.status, d.failed)
+		case !d.found:
+			return d.wrong("", "must hold data.result, as Prometheus answers query_range, or MetricDataResults, as CloudWatch answers GetMetricData")
+		}
+	}
+}
+
+// errEnd is that there is no further document.
+var errEnd = errors.New("end of the documents")
+
+// wrong is an error about a field, at the place that was read up to.
+func (d *document) wrong(path, format string, args ...any) error {
+	path = cmp.Or(strings.TrimSpace(path), "the document")
+	return fmt.Errorf("%s: %s, before byte %d: %s", d.name, path, d.json.InputOffset(), fmt.Sprintf(format, args...))
+}
+
+// token returns the next token.
+func (d *document) token(path string) (json.Token, error) {
+	token, err := d.json.Token()
+	switch {
+	case errors.Is(err, io.EOF) && path == "":
+		return nil, errEnd
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, d.wrong(path, "the file ends in the middle: fetch it again")
+	case err != nil:
+		return nil, d.wrong(path, "is no JSON: %v", err)
+	}
+	return token, nil
+}
+
+// object reads an object, each of its fields by the function of its name;
+// fields without one are passed over.
+func (d *document) object(path string, fields map[string]func(path string) error) error {
+	if err := d.open(path, '{', "an object"); err != nil {
+		return err
+	}
+	for d.json.More() {
+		token, err := d.token(path + " ")
+		if err != nil {
+			return err
+		}
+		name, _ := token.(string) // a key is a string
+		below := name
+		if path != "" {
+			below = path + "." + name
+		}
+		read := fields[name]
+		if read == nil {
+			read = d.skip
+		}
+		if err := read(below); err != nil {
+			return err
+		}
+	}
+	_, err := d.token(path + " ")
+	return err
+}
+
+// list reads a list, each of its elements by the function.
+func (d *document) list(path string, read func(path string, i int) error) error {
+	if err := d.open(path, '[', "a list"); err != nil {
+		return err
+	}
+	for i := 0; d.json.More(); i++ {
+		if err := read(path, i); err != nil {
+			return err
+		}
+	}
+	_, err := d.token(path + " ")
+	return err
+}
+
+func (d *document) open(path string, want json.Delim, what string) error {
+	token, err := d.token(path)
+	if err != nil {
+		return err
+	}
+	if token != want {
+		return d.wrong(path, "must be %s", what)
+	}
+	return nil
+}
+
+func (d *document) skip(path string) error {
+	for depth := 0; ; {
+		token, err := d.token(path)
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// text reads a string into a variable.
+func (d *document) text(into *string) func(string) error {
+	return func(path string) error {
+		token, err := d.token(path)
+		if err != nil {
+			return err
+		}
+		s, ok := token.(string)
+		if !ok {
+			return d.wrong(path, "must be a string")
+		}
+		*into = s
+		return nil
+	}
+}
+
+// scalar reads a number or a string as text.
+func (d *document) scalar(path string) (string, error) {
+	token, err := d.token(path)
+	if err != nil {
+		return "", err
+	}
+	switch v := token.(type) {
+	case json.Number:
+		return v.String(), nil
+	case string:
+		return v, nil
+	}
+	return "", d.wrong(path, "must be a number or a string")
+}

@@ -1,0 +1,151 @@
+package read_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/backtest/read"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var (
+	monday = time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)
+	web    = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	index  = workload.ID{Namespace: "search", Kind: workload.StatefulSet, Name: "index"}
+)
+
+func sample(minute int, s workload.Scale) backtest.Sample {
+	s.Driver = workload.DrivenByHPA
+	return backtest.Sample{At: monday.Add(time.Duration(minute) * time.Minute), Scale: s}
+}
+
+func scale(n int32) workload.Scale { return workload.Scale{Desired: n, Ready: n} }
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	three := map[workload.ID][]backtest.Sample{
+		web:   {sample(0, scale(40)), sample(1, scale(41)), sample(2, scale(0))},
+		index: {sample(0, scale(3))},
+	}
+	for name, c := range map[string]struct {
+		text string
+		want map[workload.ID][]backtest.Sample
+	}{
+		"csv": {"time,workload,replicas\n2026-09-14T00:00:00Z,shop/web,40\n2026-09-14T00:00:00Z,search/statefulset/index,3\n" +
+			"2026-09-14T02:01:00+02:00,shop/deployment/web,41\n2026-09-14T00:02:00Z,shop/web,0\n", three},
+		"csv in another order, with a mark, Windows' line ends and averages": {"\ufeffReplicas, workload ,TIME\r\n40,shop/web,1789344000\r\n2.1,search/statefulset/index,1789344000.9\r\n40.2,shop/web,1789344060\r\n0,shop/web,1789344120\r\n", three},
+		"csv with all columns": {"time,workload,replicas,ready,min,max,target\n2026-09-14T00:00:00Z,shop/web,40,30,2,300,0.75\n2026-09-14T00:01:00Z,shop/web,41,,,,\n",
+			map[workload.ID][]backtest.Sample{web: {sample(0, workload.Scale{Desired: 40, Ready: 30, Min: 2, Max: 300, Target: 0.75}), sample(1, scale(41))}}},
+		"csv with what is not known": {"time,workload,replicas\n2026-09-14T00:00:00Z,shop/web,\n2026-09-14T00:01:00Z,shop/web,NaN\n2026-09-14T00:02:00Z,shop/web,7\n",
+			map[workload.ID][]backtest.Sample{web: {sample(2, scale(7))}}},
+		"prometheus": {` {"status":"success","data":{"resultType":"matrix","result":[
+			{"metric":{"__name__":"kube_deployment_spec_replicas","namespace":"shop","deployment":"web"},"values":[[1789344000,"40"],[1789344060.781,"41"],[1789344090,"NaN"],[1789344120,"0"]]},
+			{"metric":{"namespace":"search","statefulset":"index"},"values":[[1789344000,"3"]]}],"stats":{"samples":[1,{"a":null}]}},"warnings":["x"]}`, three},
+		"prometheus, several answers": {`{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"40"],[1789344060,"41"]]}]}}
+			{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344060,"41"],[1789344120,"0"]]},{"metric":{"namespace":"search","statefulset":"index"},"values":[[1789344000,"3"]]}]}}`, three},
+		"cloudwatch": {`{"Messages":[],"MetricDataResults":[
+			{"Id":"a","Label":"shop/web","Timestamps":["2026-09-14T00:02:00+00:00","2026-09-14T00:01:00+00:00"],"Values":[0,40.5],"StatusCode":"PartialData"},
+			{"Id":"b","Label":"search/statefulset/index","Timestamps":[1789344000],"Values":[3.0]},
+			{"Id":"a","Label":"shop/web","Timestamps":["2026-09-14T00:00:00Z"],"Values":[40]},
+			{"Id":"c","Label":"shop/none","Timestamps":[],"Values":[]}]}`, three},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &backtest.Past{}
+			if err := read.Source("past", strings.NewReader(c.text), p); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if len(p.IDs()) != len(c.want) {
+				t.Errorf("workloads %v", p.IDs())
+			}
+			for id, want := range c.want {
+				if got := slices.Collect(p.Of(id)); !slices.Equal(got, want) {
+					t.Errorf("%s:\n%v, want\n%v", id, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
+	t.Parallel()
+	const head = "time,workload,replicas\n"
+	prometheus := func(values string) string {
+		return `{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":` + values + `}]}}`
+	}
+	cloudWatch := func(result string) string { return `{"MetricDataResults":[` + result + `]}` }
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{"is empty"}},
+		{" \n ", []string{"is empty"}},
+		{"time,replicas\n", []string{"line 1", `"workload" is missing`}},
+		{"time,workload,replicas,raedy\n", []string{"line 1", `"raedy"`, "ready, min, max"}},
+		{"time,workload,replicas,time\n", []string{"line 1", `"time" stands twice`}},
+		{"2026-09-14T00:00:00Z,shop/web,3\n", []string{"line 1", "must be one of time, workload"}},
+		{head + "2026-09-14T00:00:00Z,shop/web\n", []string{"line 2", "3 fields"}},
+		{head + "2026-09-14T00:00:00Z,shop/web,4\"2\n", []string{"line 2", "no CSV", "quote"}},
+		{head + "\n2026-09-14 00:00,shop/web,42\n", []string{"line 3", "time: must be", "2026-09-14T18:00:00Z", `"2026-09-14 00:00"`}},
+		{head + "1789344000000,shop/web,42\n", []string{"line 2", "seconds", "milliseconds"}},
+		{head + "1789344000,web,42\n", []string{"line 2", `"web"`, "namespace/name"}},
+		{head + "1789344000,kube-system/daemonset/proxy,42\n", []string{"line 2", "deployment or statefulset"}},
+		{head + "1789344000,Shop/web,42\n", []string{"line 2", "DNS label"}},
+		{head + "1789344000,shop/web,-1\n", []string{"line 2", "replicas", "number of pods", `"-1"`}},
+		{head + "1789344000,shop/web,many\n", []string{"line 2", "replicas", `"many"`}},
+		{head + "1789344000,shop/web,3e9\n", []string{"line 2", "2147483647"}},
+		{"time,workload,replicas,max\n1789344000,shop/web,3,x\n", []string{"line 2", "max: must be"}},
+		{"time,workload,replicas,target\n1789344000,shop/web,3,75\n", []string{"line 2", "target", "0.75"}},
+		{head + "1789344060,shop/web,1\n1789344000,shop/web,1\n", []string{"line 3", "2026-09-14T00:00:00Z comes after 2026-09-14T00:01:00Z", "sort"}},
+		{"{", []string{"ends in the middle", "fetch it again"}},
+		{"{}", []string{"data.result", "MetricDataResults"}},
+		{`{"data":[]}`, []string{"data, before byte 9", "must be an object"}},
+		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `"error"`, "too many points"}},
+		{`{"data":{"resultType":"vector","result":[]}}`, []string{"data.resultType", "query_range, not query"}},
+		{prometheus(`[[1789344000,"1"],[1789344060,"x"]]`), []string{"data.result[0].values[1]", `value must be a number of pods`, `"x"`}},
+		{prometheus(`[["now","1"]]`), []string{"data.result[0].values[0]", "time must be"}},
+		{prometheus(`[[1789344000]]`), []string{"data.result[0].values[0]", "time and value, got 1"}},
+		{prometheus(`[7]`), []string{"data.result[0].values[0]", "list of time and value"}},
+		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "sort"}},
+		{`{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"data.result[0].values", "ends in the middle"}},
+		{prometheus(`[[1789344000 "1"]]`), []string{"is no JSON"}},
+		{`{"data":{"result":[{"values":[[1,"1"]]}]}}`, []string{"data.result[0].values", "after metric"}},
+		{`{"data":{"result":[{"metric":{"deployment":"web"}}]}}`, []string{"data.result[0].metric", "max by (namespace, deployment)"}},
+		{cloudWatch(`{"Label":"DesiredReplicas","Timestamps":[],"Values":[]}`), []string{"MetricDataResults[0].Label", `"DesiredReplicas"`, "Label of that form"}},
+		{cloudWatch(`{"Label":"shop/web","Timestamps":[1],"Values":[]}`), []string{"MetricDataResults[0]", "as many Timestamps as Values, got 1 and 0"}},
+		{cloudWatch(`{"Label":"shop/web","Timestamps":[1],"Values":[null]}`), []string{"MetricDataResults[0].Values", "a number or a string"}},
+		{cloudWatch(`{"Label":"shop/web","Timestamps":[120,60],"Values":[1,-3]}`), []string{"MetricDataResults[0][1]", `"-3"`}},
+	} {
+		err := read.Source("past.txt", strings.NewReader(c.text), &backtest.Past{})
+		if err == nil {
+			t.Errorf("%q is taken", c.text)
+			continue
+		}
+		for _, want := range append(c.want, "past.txt") {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: does not say %q: %v", c.text, want, err)
+			}
+		}
+	}
+}
+
+// A series that comes twice, as from two replicas of an exporter, is not summed,
+// and not one of them taken.
+func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
+	t.Parallel()
+	one := `{"metric":{"namespace":"shop","deployment":"web","instance":"a"},"values":[[1789344000,"1"],[1789344060,"1"]]}`
+	p := &backtest.Past{}
+	if err := read.Source("past.json", strings.NewReader(`{"data":{"result":[`+one+`,`+one+`]}}`), p); err != nil {
+		t.Fatal(err)
+	}
+	err := p.Check()
+	if err == nil || !strings.Contains(err.Error(), "past.json (data.result[0].metric)") || !strings.Contains(err.Error(), "past.json (data.result[1].metric)") {
+		t.Errorf("%v", err)
+	}
+}

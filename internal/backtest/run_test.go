@@ -1,0 +1,251 @@
+package backtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const period = 5 * time.Minute
+
+func try(t *testing.T, c backtest.Candidate, all map[workload.ID][]backtest.Sample, o backtest.Options) backtest.Result {
+	t.Helper()
+	r, ok := backtest.Try(of(t, all), c, o)
+	if !ok {
+		t.Fatal("it stopped")
+	}
+	return r
+}
+
+// An hour at 40, two at 80: 50 and then 100 are declared, each after two samples.
+func TestAStepIsMeasured(t *testing.T) {
+	t.Parallel()
+	samples := every(period, monday, slices.Concat(times(12, 40), times(25, 80))...)
+	r := try(t, cope(), map[workload.ID][]backtest.Sample{web: samples}, backtest.Options{Lasting: 2 * period})
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	if r.Firsts != 1 || r.Commits != 1 || r.Updates != 1 || r.Declared != 1 || r.Workloads != 1 {
+		t.Errorf("%+v", r)
+	}
+	near("days", r.Days, 3./24)
+	near("commits a day", r.CommitsPerDay(), 8)
+	// 50 from minute 5 to 65, 100 from then on; the need is 40 until minute 60.
+	near("coverage", r.Coverage, (55+5*50./80+115)/175)
+	near("waste", r.Waste, (55*10+115*20)/60.)
+	near("need", r.Need, (55*40+120*80)/60.)
+	near("worst", r.Worst.Share, 1)
+	// Whoever asks for every sample sees what the second one waited for.
+	r = try(t, cope(), map[workload.ID][]backtest.Sample{web: samples}, backtest.Options{})
+	want := backtest.Worst{Share: 50. / 80, Workload: web, At: monday.Add(time.Hour), Need: 80, Declared: 50}
+	if r.Worst != want {
+		t.Errorf("worst %+v, want %+v", r.Worst, want)
+	}
+}
+
+// 20 h under the threshold, a gap of a day, 7 h: 27 h in sum lower a level, the day
+// of the gap would have long before.
+func TestAGapIsNotObserved(t *testing.T) {
+	t.Parallel()
+	evening := func(hours int) []backtest.Sample {
+		head := every(period, monday, slices.Concat(times(12, 80), times(20*12, 15))...)
+		again := head[len(head)-1].At.Add(24 * time.Hour)
+		return append(head, every(period, again, times(hours*12, 15)...)...)
+	}
+	for hours, want := range map[int]int{5: 0, 7: 1} {
+		r := try(t, cope(), map[workload.ID][]backtest.Sample{web: evening(hours)}, backtest.Options{})
+		if r.Updates != want {
+			t.Errorf("%d h after the gap: %d updates, want %d", hours, r.Updates, want)
+		}
+		if days := (21 + float64(hours)) / 24; math.Abs(r.Days-days) > 0.01 {
+			t.Errorf("%d h: %.3f days were observed, want %.3f", hours, r.Days, days)
+		}
+		if most := 85 * (21 + float64(hours)); r.Waste > most {
+			t.Errorf("%d h: a waste of %.0f, which counts the gap", hours, r.Waste)
+		}
+	}
+}
+
+// A workload that is not sampled stands still while others are.
+func TestAWorkloadMayBeMissing(t *testing.T) {
+	t.Parallel()
+	r := try(t, cope(), map[workload.ID][]backtest.Sample{
+		web: append(every(period, monday, times(12, 80)...), every(period, monday.Add(40*time.Hour), times(12, 15)...)...),
+		api: every(period, monday, times(41*12, 10)...),
+	}, backtest.Options{})
+	if r.Updates != 0 || r.Declared != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestOneCommitATickHoldsWhatCrosses(t *testing.T) {
+	t.Parallel()
+	r := try(t, cope(), map[workload.ID][]backtest.Sample{
+		web: every(period, monday, slices.Concat(times(12, 40), times(12, 80))...),
+		api: every(period, monday, slices.Concat(times(12, 8), times(12, 30))...),
+	}, backtest.Options{})
+	if r.Firsts != 1 || r.Commits != 1 || r.Updates != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Counts one above a level of tens, ten higher every 20 minutes: raises of at most
+// a quarter, which wait for the budget.
+func TestTheBudgetHoldsCommitsBack(t *testing.T) {
+	t.Parallel()
+	var counts []int32
+	for i := range int32(60) {
+		counts = append(counts, times(4, 401+10*i)...)
+	}
+	c := cope()
+	c.Set.Default.Series = policy.Tens
+	all := map[workload.ID][]backtest.Sample{web: every(period, monday, counts...)}
+	bound := try(t, c, all, backtest.Options{Lasting: 2 * period})
+	c.Set.Guards.CommitsPerDay = 1000
+	free := try(t, c, all, backtest.Options{Lasting: 2 * period})
+	if free.Commits != 59 || free.Worst.Share != 1 {
+		t.Errorf("free: %+v", free)
+	}
+	if bound.Commits < 20 || bound.Commits > 26 || bound.Worst.Share >= 1 || bound.Worst.Share < 0.8 {
+		t.Errorf("bound: %+v", bound)
+	}
+}
+
+// Half of the fleet drops at once, and stays there: nothing is lowered.
+func TestAMassDropStopsLowering(t *testing.T) {
+	t.Parallel()
+	all := map[workload.ID][]backtest.Sample{}
+	for i := range 6 {
+		id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprintf("tier-%d", i)}
+		counts := times(60*12, 80)
+		if i < 3 {
+			counts = slices.Concat(times(12, 80), times(59*12, 8))
+		}
+		all[id] = every(period, monday, counts...)
+	}
+	if r := try(t, cope(), all, backtest.Options{}); r.Updates != 0 {
+		t.Errorf("%d were lowered", r.Updates)
+	}
+	delete(all, workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "tier-0"})
+	if r := try(t, cope(), all, backtest.Options{}); r.Updates != 2 {
+		t.Errorf("%d were lowered, want the two that are no mass", r.Updates)
+	}
+}
+
+func TestWhatIsAtZeroIsNeverDeclared(t *testing.T) {
+	t.Parallel()
+	r := try(t, cope(), map[workload.ID][]backtest.Sample{web: every(period, monday, times(500, 0)...)}, backtest.Options{})
+	if r.Declared != 0 || r.Firsts != 0 || r.Coverage != 0 || r.Worst.Need != 0 {
+		t.Errorf("%+v", r)
+	}
+	if best, why := backtest.DefaultWants().Recommend([]backtest.Result{r}); best != -1 || why != "no candidate declared anything" {
+		t.Errorf("%d: %s", best, why)
+	}
+}
+
+// A need that lasted while pods were not ready is no fault of the level: a raise
+// goes to what is ready.
+func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
+	t.Parallel()
+	samples := every(period, monday, slices.Concat(times(12, 40), times(24, 400))...)
+	for i := range samples[12:] {
+		samples[12+i].Scale.Ready = 40
+	}
+	all := map[workload.ID][]backtest.Sample{web: samples}
+	if r := try(t, cope(), all, backtest.Options{Lasting: period}); r.Worst.Share != 1 || r.Coverage > 0.5 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestACrossingForReviewIsTakenForMerged(t *testing.T) {
+	t.Parallel()
+	c := cope()
+	c.Set.Default.Review = true
+	r := try(t, c, map[workload.ID][]backtest.Sample{web: every(period, monday, slices.Concat(times(12, 4), times(12, 400))...)}, backtest.Options{})
+	if r.Reviews != 1 || r.Commits != 1 || r.Updates != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRunsAreTheSameHoweverManyAtOnce(t *testing.T) {
+	t.Parallel()
+	samples, _ := fortnight()
+	past := of(t, map[workload.ID][]backtest.Sample{web: samples[:1000]})
+	candidates := backtest.DefaultSweep().Over(policy.DefaultSet())[:20]
+	calls := 0
+	many, err := backtest.TryAll(t.Context(), past, candidates, backtest.Options{}, 8, func(done int) {
+		if calls++; done != calls {
+			t.Errorf("call %d says %d", calls, done)
+		}
+	})
+	if err != nil || calls != len(candidates) {
+		t.Fatal(err, calls)
+	}
+	for i, c := range candidates {
+		one, _ := backtest.Try(past, c, backtest.Options{})
+		if one.Commits != many[i].Commits || one.Waste != many[i].Waste || many[i].Candidate.Name != c.Name {
+			t.Errorf("%s: %+v, alone %+v", c.Name, many[i], one)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := backtest.TryAll(ctx, past, candidates, backtest.Options{}, 2, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestASweepHasNoPolicyThatIsNotValid(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	all := backtest.DefaultSweep().Over(policy.DefaultSet())
+	for _, c := range all {
+		if problems := c.Set.Default.Problems(); problems != nil || names[c.Name] {
+			t.Errorf("%s: %v, twice %v", c.Name, problems, names[c.Name])
+		}
+		names[c.Name] = true
+	}
+	if len(all) != 5*2*3*3 {
+		t.Errorf("%d policies", len(all))
+	}
+	s := backtest.DefaultSweep()
+	s.Margins = []float64{0.3}
+	for _, c := range s.Over(policy.DefaultSet()) {
+		if c.Set.Default.Series.String() == "R10" {
+			t.Errorf("%s has no room for its margin", c.Name)
+		}
+	}
+}
+
+func TestTheLinesOfAWorkload(t *testing.T) {
+	t.Parallel()
+	past := of(t, map[workload.ID][]backtest.Sample{
+		web: every(period, monday, slices.Concat(times(12, 40), []int32{80, 90, 70}, times(10, 80))...),
+		api: every(period, monday, times(12, 10)...),
+	})
+	if id, ok := past.Largest(); id != web || !ok {
+		t.Errorf("the largest is %s", id)
+	}
+	l := backtest.Draw(past, cope(), web, time.Hour)
+	want := backtest.Lines{
+		Need:  []backtest.Point{{At: monday, Pods: 40}, {At: monday.Add(time.Hour), Pods: 90}, {At: monday.Add(2 * time.Hour), Pods: 80}},
+		Level: []backtest.Point{{At: monday.Add(period), Pods: 50}, {At: monday.Add(65 * time.Minute), Pods: 100}},
+	}
+	if !slices.Equal(l.Need, want.Need) || !slices.Equal(l.Level, want.Level) {
+		t.Errorf("%v, want %v", l, want)
+	}
+	past = of(t, map[workload.ID][]backtest.Sample{web: append(every(period, monday, 40, 40), every(period, monday.Add(3*time.Hour), 40)...)})
+	gap := []backtest.Point{{At: monday, Pods: 40}, {At: monday.Add(4 * period)}, {At: monday.Add(3 * time.Hour), Pods: 40}}
+	if l := backtest.Draw(past, cope(), web, period*12); !slices.Equal(l.Need, gap) {
+		t.Errorf("across a gap %v, want %v", l.Need, gap)
+	}
+}

@@ -1,0 +1,68 @@
+package backtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var (
+	monday = time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)
+	web    = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	api    = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
+)
+
+func pods(n int32) workload.Scale {
+	return workload.Scale{Desired: n, Ready: n, Driver: workload.DrivenByHPA}
+}
+
+// of is a past of samples.
+func of(t *testing.T, all map[workload.ID][]backtest.Sample) *backtest.Past {
+	t.Helper()
+	p := &backtest.Past{}
+	for id, samples := range all {
+		run := p.Run(id, "test")
+		for _, s := range samples {
+			if err := run.Add(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// every is samples of counts, from an instant on.
+func every(step time.Duration, from time.Time, counts ...int32) []backtest.Sample {
+	var all []backtest.Sample
+	for i, n := range counts {
+		all = append(all, backtest.Sample{At: from.Add(time.Duration(i) * step), Scale: pods(n)})
+	}
+	return all
+}
+
+// times is a count again and again.
+func times(n int, count int32) []int32 {
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = count
+	}
+	return all
+}
+
+func series(t *testing.T, name string) policy.Series {
+	t.Helper()
+	s, err := policy.ParseSeries(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// cope is the default policy as a candidate.
+func cope() backtest.Candidate { return backtest.Candidate{Name: "cope", Set: policy.DefaultSet()} }

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// trial is what backtest is asked for.
+type trial struct {
+	flags
+	policies, presets []string
+	grid              grid
+	period, lasting   time.Duration
+	wants             backtest.Wants
+	workload, output  string
+	all               bool
+}
+
+const (
+	defaultPeriod = 5 * time.Minute
+	maxPeriod     = 24 * time.Hour
+)
+
+func newBacktest(env Env) *cobra.Command {
+	t := trial{wants: backtest.DefaultWants()}
+	c := &cobra.Command{
+		Use:   "backtest FILE...",
+		Short: "Try policies on the past scale of workloads, and recommend one",
+		Long: `Runs policies over what the scale of workloads was, as ticks would have, and
+says of each how many commits it makes, how much of the need it declares and how
+much more than the need. Nothing is written. - is the standard input.
+
+Files are CSV, with the columns time, workload and replicas, and if wanted ready,
+min, max and target, in any order; JSON that Prometheus answers to query_range
+for max by (namespace, deployment) (kube_deployment_spec_replicas); or JSON of
+CloudWatch's GetMetricData, with namespace/name as Label. All of a workload's
+samples count, of several files too. Time is RFC 3339 or Unix seconds; a
+workload is namespace/name or namespace/kind/name. An empty count is unknown.
+
+The past is taken to be driven by autoscalers, to be kept inert and to roll
+nothing out. Time between samples more than three periods apart is not observed.
+
+Without --config, --repository, --policy and --preset all presets are tried.
+With --sweep a grid is tried over the first policy given, its default being
+varied; the table shows those that none beats in commits, worst coverage and
+waste alike.
+
+Coverage is the part of the need that was declared over time, worst that of a need
+which lasted for --lasting, waste what was declared beyond the need. The policy
+with least waste is recommended of those with the worst coverage and the commits
+that --min-coverage and --max-commits ask for.`,
+		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return t.run(ctx, env, args)
+		},
+	}
+	c.SetContext(context.Background())
+	t.register(c)
+	return c
+}
+
+func (t *trial) register(c *cobra.Command) {
+	t.registerSite(c)
+	f := c.Flags()
+	f.Lookup("config").Usage = "file of kind Config: the policy that its branch holds is tried"
+	f.Lookup("repository").Usage = "without --config: the repository that holds the policy to try"
+	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try")
+	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
+	t.grid.register(c)
+	f.DurationVar(&t.period, "period", 0, "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
+	f.DurationVar(&t.lasting, "lasting", -1, "how long a need must last to count as covered worst (default two periods)")
+	f.Float64Var(&t.wants.Coverage, "min-coverage", t.wants.Coverage, "worst coverage that a recommendation must have, as a part of 1")
+	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
+	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
+	f.BoolVar(&t.all, "all", false, "show what is worse in all than another, too")
+	f.StringVarP(&t.output, "output", "o", "table", "table or json")
+}
+
+func (t *trial) run(ctx context.Context, env Env, files []string) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	// What is read and decided is garbage at once, beside months of samples that
+	// stay: to collect it sooner costs little and holds a quarter less.
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
+	show := newProgress(env.Err)
+	defer show.end()
+	past, err := readPast(files, show)
+	if err != nil {
+		return err
+	}
+	drawn, err := t.drawn(past)
+	if err != nil {
+		return err
+	}
+	candidates, err := t.candidates(ctx, env, past)
+	if err != nil {
+		return err
+	}
+	results, err := backtest.TryAll(ctx, past, candidates, backtest.Options{Lasting: t.lasting}, runtime.GOMAXPROCS(0), func(done int) {
+		show.say("tried %d of %d policies", done, len(candidates))
+	})
+	if err != nil {
+		return fmt.Errorf("backtest: stopped: %w", err)
+	}
+	show.end()
+	v := verdict{past: past, results: results, front: backtest.Front(results), period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
+	v.best, v.why = t.wants.Recommend(results)
+	if t.output == "json" {
+		return v.json(env.Out)
+	}
+	return v.text(env.Out, chart.StyleFor(env.Out, env.Getenv), drawn)
+}
+
+// check says what is wrong with the flags, before anything is read.
+func (t *trial) check() error {
+	var wrong []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	check(t.output == "table" || t.output == "json", "--output: must be one of table, json, got %q", t.output)
+	check(t.period >= 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, at most %s, got %s", policy.Span(maxPeriod), t.period)
+	check(t.lasting >= -1, "--lasting: must not be negative, got %s", t.lasting)
+	check(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)
+	check(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
+	for _, name := range t.presets {
+		_, ok := policy.Presets()[name]
+		check(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
+	}
+	return errors.Join(append(wrong, t.grid.check())...)
+}
+
+// drawn is the workload that is drawn.
+func (t *trial) drawn(past *backtest.Past) (workload.ID, error) {
+	if t.workload != "" {
+		return find(t.workload, past.IDs())
+	}
+	id, _ := past.Largest()
+	return id, nil
+}
+
+// settlePeriod decides how often is looked, by what was asked for and what was
+// sampled, and how long a need lasts.
+func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) error {
+	step := past.Step()
+	switch asked := cmp.Or(t.period, configured); {
+	case asked == 0:
+		t.period = min(max(defaultPeriod, step), maxPeriod)
+	case step > 3*asked:
+		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so that nothing was observed: give --period %[1]s, or finer samples", step, asked)
+	default:
+		t.period = asked
+	}
+	if t.lasting < 0 {
+		t.lasting = 2 * t.period
+	}
+	return nil
+}
+
+// presetNames are the presets to try.
+func (t *trial) presetNames() []string {
+	if len(t.presets) == 0 && len(t.policies) == 0 && t.file == "" && t.repository == "" && !t.grid.sweep {
+		return slices.Sorted(maps.Keys(policy.Presets()))
+	}
+	return t.presets
+}

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// verdict is what came of a backtest.
+type verdict struct {
+	past            *backtest.Past
+	results         []backtest.Result
+	front           []bool
+	best            int // -1 is none
+	why             string
+	period, lasting time.Duration
+	all             bool // shows what is not on the front, too
+}
+
+func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
+	var b strings.Builder
+	from, to := v.past.Span()
+	fmt.Fprintf(&b, "%s with %s samples, %s apart,\nfrom %s to %s, looked at every %s.\n\n",
+		count(len(v.past.IDs()), "workload"), chart.Number(v.past.Samples()), policy.Span(v.past.Step()),
+		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.period))
+	b.WriteString(v.table(s))
+	b.WriteString(v.notes(s))
+	if v.best >= 0 {
+		best := v.results[v.best]
+		fmt.Fprintf(&b, "\n%s %s\n%s", s.Heading("Recommended:"), best.Candidate.Name, wrapped(v.why+"."))
+		if w := best.Worst; w.Need > 0 && w.Share < 1 {
+			b.WriteString(wrapped(fmt.Sprintf("At worst %s pods were declared of the %s that %s needed at %s.",
+				chart.Number(int64(w.Declared)), chart.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))))
+		}
+		fmt.Fprintf(&b, "\n    %s\n", asPolicy(best.Candidate.Set.Default))
+		fmt.Fprintf(&b, "\n%s", v.plot(drawn).Draw(s))
+		fmt.Fprintf(&b, "  %s   %s\n", s.Legend("pods asked for", "declared"), s.Faint("days since "+from.Format("2006-01-02")))
+	} else {
+		fmt.Fprintf(&b, "\n%s %s.\n", s.Heading("Recommended: none,"), v.why)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (v verdict) table(s chart.Style) string {
+	rows := [][]string{{"", "policy", "commits", "updates", "covered", "worst", "waste pod h", ""}}
+	for _, i := range v.shown() {
+		r := v.results[i]
+		mark := ""
+		switch {
+		case i == v.best:
+			mark = ">"
+		case v.front[i]:
+			mark = "*"
+		}
+		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay()), chart.Number(int64(r.Updates)),
+			percent(r.Coverage, 1), percent(r.Worst.Share, 0), chart.Number(int64(r.Waste + 0.5)), percent(r.Excess(), 0)})
+	}
+	head, body, _ := strings.Cut(chart.Table("llrrrrrr", rows...), "\n")
+	return s.Faint(head) + "\n" + body
+}
+
+// shown are the results that the table has, the quietest first.
+func (v verdict) shown() []int {
+	var shown []int
+	for i := range v.results {
+		if v.all || v.front[i] || i == v.best {
+			shown = append(shown, i)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b int) int {
+		return cmp.Or(cmp.Compare(v.results[a].CommitsPerDay(), v.results[b].CommitsPerDay()), cmp.Compare(v.results[a].Waste, v.results[b].Waste))
+	})
+	return shown
+}
+
+// notes say what the table leaves out, or leaves to be guessed.
+func (v verdict) notes(s chart.Style) string {
+	notes := []string{
+		"Commits are a day; worst is of a need that lasted " + policy.Span(v.lasting) + "; waste is also given as a part of what was needed. " +
+			"* is what no other beats in commits, worst or waste without being worse in another.",
+	}
+	if hidden := len(v.results) - len(v.shown()); hidden > 0 {
+		notes = append(notes, fmt.Sprintf("Not shown: %d, no better in anything than one of these; --all shows all.", hidden))
+	}
+	if slices.ContainsFunc(v.results, func(r backtest.Result) bool { return r.Reviews > 0 }) {
+		notes = append(notes, "Crossings for review are taken to be merged at once.")
+	}
+	if v.best >= 0 {
+		if r := v.results[v.best]; r.Declared < r.Workloads {
+			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once, or not latched.", r.Workloads-r.Declared, r.Workloads))
+		}
+	}
+	var b strings.Builder
+	for _, note := range notes {
+		for line := range strings.Lines(wrapped(note)) {
+			b.WriteString(s.Faint(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// wrapped is text in lines of at most 78 columns, after an indent of two.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+			b.WriteString("  ")
+			column = 2
+		case column+1+n > 78:
+			b.WriteString("\n  ")
+			column = 2
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String() + "\n"
+}
+
+// asPolicy is what gitlatch.yaml says for a policy.
+func asPolicy(p policy.Policy) string {
+	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
+}
+
+func (v verdict) plot(id workload.ID) chart.Plot {
+	from, to := v.past.Span()
+	r := v.results[v.best]
+	lines := backtest.Draw(v.past, r.Candidate, id, max(to.Sub(from)/240, v.period))
+	p := chart.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from))}
+	points := func(of []backtest.Point) []chart.Point {
+		all := make([]chart.Point, len(of))
+		for i, one := range of {
+			all[i] = chart.Point{At: one.At.Sub(from), Value: float64(one.Pods)}
+		}
+		return all
+	}
+	p.Scale, p.Level = points(lines.Need), points(lines.Level)
+	return p
+}
+
+// marks is how many days there are from one mark of the chart to the next, a
+// dozen of them at most.
+func marks(span time.Duration) time.Duration {
+	const day = 24 * time.Hour
+	for _, apart := range []time.Duration{day, 2 * day, 7 * day, 14 * day, 28 * day, 91 * day} {
+		if span <= 13*apart {
+			return apart
+		}
+	}
+	return 364 * day
+}
+
+func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
+
+func clip(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return "..." + string(r[len(r)-most+3:])
+	}
+	return text
+}
+
+// A backtestDocument is the answer for machines. Fields are added, never
+// changed.
+type backtestDocument struct {
+	From       time.Time           `json:"from"`
+	To         time.Time           `json:"to"`
+	Workloads  int                 `json:"workloads"`
+	Samples    int64               `json:"samples"`
+	Step       string              `json:"step"`
+	Period     string              `json:"period"`
+	Lasting    string              `json:"lasting"`
+	Candidates []candidateDocument `json:"candidates"`
+	// Recommended is the name of a candidate; "" is none.
+	Recommended string `json:"recommended"`
+	Why         string `json:"why"`
+}
+
+type candidateDocument struct {
+	Name          string         `json:"name"`
+	Policy        policyDocument `json:"policy"` // the default one
+	Days          float64        `json:"days"`
+	CommitsPerDay float64        `json:"commitsPerDay"`
+	Commits       int            `json:"commits"`
+	Firsts        int            `json:"firsts"`
+	Updates       int            `json:"updates"`
+	Reviews       int            `json:"reviews"`
+	Declared      int            `json:"declared"`
+	Coverage      float64        `json:"coverage"`
+	Worst         *worstDocument `json:"worst,omitempty"`
+	WastePodHours float64        `json:"wastePodHours"`
+	NeedPodHours  float64        `json:"needPodHours"`
+	Front         bool           `json:"front"`
+	Recommended   bool           `json:"recommended"`
+}
+
+type policyDocument struct {
+	Series   string  `json:"series"`
+	Round    string  `json:"round"`
+	HoldUp   int     `json:"holdUp"`
+	HoldDown string  `json:"holdDown"`
+	Margin   float64 `json:"margin"`
+}
+
+type worstDocument struct {
+	Share    float64   `json:"share"`
+	Workload string    `json:"workload"`
+	At       time.Time `json:"at"`
+	Need     int32     `json:"need"`
+	Declared int32     `json:"declared"`
+}
+
+func (v verdict) json(out io.Writer) error {
+	from, to := v.past.Span()
+	d := backtestDocument{
+		From: from, To: to, Workloads: len(v.past.IDs()), Samples: v.past.Samples(),
+		Step: v.past.Step().String(), Period: v.period.String(), Lasting: v.lasting.String(), Why: v.why,
+		Candidates: make([]candidateDocument, len(v.results)),
+	}
+	for i, r := range v.results {
+		p := r.Candidate.Set.Default
+		c := candidateDocument{
+			Name: r.Candidate.Name, Policy: policyDocument{p.Series.String(), string(p.Round), p.HoldUp, p.HoldDown.String(), p.Margin},
+			Days: r.Days, CommitsPerDay: r.CommitsPerDay(), Commits: r.Commits, Firsts: r.Firsts, Updates: r.Updates, Reviews: r.Reviews,
+			Declared: r.Declared, Coverage: r.Coverage, WastePodHours: r.Waste, NeedPodHours: r.Need, Front: v.front[i], Recommended: i == v.best,
+		}
+		if w := r.Worst; w.Need > 0 {
+			c.Worst = &worstDocument{w.Share, w.Workload.String(), w.At, w.Need, w.Declared}
+		}
+		d.Candidates[i] = c
+	}
+	if v.best >= 0 {
+		d.Recommended = v.results[v.best].Candidate.Name
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}

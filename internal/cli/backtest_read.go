@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/backtest/read"
+	"github.com/gitlatch/gitlatch/internal/chart"
+)
+
+// readPast reads files of past scale, - being the standard input.
+func readPast(files []string, show *progress) (*backtest.Past, error) {
+	past := &backtest.Past{}
+	for _, name := range files {
+		if err := readFile(name, past, show); err != nil {
+			return nil, err
+		}
+	}
+	if past.Samples() == 0 {
+		return nil, fmt.Errorf("%s: there is not one sample in it", strings.Join(files, ", "))
+	}
+	return past, past.Check()
+}
+
+func readFile(name string, past *backtest.Past, show *progress) (err error) {
+	in := &counted{name: "standard input", from: os.Stdin, show: show}
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("past scale: %w", err)
+		}
+		defer closed(&err, f)
+		in.name, in.from = name, f
+		if info, err := f.Stat(); err == nil {
+			in.all = info.Size()
+		}
+	}
+	return read.Source(in.name, in, past)
+}
+
+// counted shows how far a file was read.
+type counted struct {
+	name      string
+	from      io.Reader
+	done, all int64
+	said      int64 // megabytes
+	show      *progress
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.done += int64(n)
+	if m := c.done >> 20; m > c.said || errors.Is(err, io.EOF) {
+		c.said = m
+		if c.all > 0 {
+			c.show.say("read %s: %d %% of %d MB", c.name, 100*c.done/c.all, c.all>>20)
+		} else {
+			c.show.say("read %s: %d MB", c.name, m)
+		}
+	}
+	return n, err
+}
+
+// progress is one line of a terminal that is written anew; on what is none it
+// says nothing.
+type progress struct {
+	to    io.Writer // nil is none
+	width int
+	shown bool
+}
+
+func newProgress(to io.Writer) *progress {
+	if width, ok := chart.Terminal(to); ok {
+		return &progress{to: to, width: width - 1}
+	}
+	return &progress{}
+}
+
+func (p *progress) say(format string, args ...any) {
+	if p.to == nil {
+		return
+	}
+	text := []rune(fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.to, "\r%-*s", p.width, string(text[:min(len(text), p.width)]))
+	p.shown = true
+}
+
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprintf(p.to, "\r%*s\r", p.width, "")
+		p.shown = false
+	}
+}

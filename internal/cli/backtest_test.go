@@ -1,0 +1,191 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// pastScale is three days of two workloads that swing, one of which is gone in
+// between, every five minutes.
+func pastScale() string {
+	var b strings.Builder
+	b.WriteString("time,workload,replicas,min,max\n")
+	begin := time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)
+	for i := range 3 * 24 * 12 {
+		at := begin.Add(time.Duration(i) * 5 * time.Minute)
+		swing := 0.55 - 0.45*math.Cos(2*math.Pi*float64(i)/(24*12))
+		fmt.Fprintf(&b, "%s,shop/web,%d,10,2000\n", at.Format(time.RFC3339), int(math.Ceil(1000*swing)))
+		if i < 300 || i > 400 {
+			fmt.Fprintf(&b, "%s,search/statefulset/index,%d,,\n", at.Format(time.RFC3339), int(math.Ceil(40*swing)))
+		}
+	}
+	return b.String()
+}
+
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestBacktestIsReadAtEightyColumns(t *testing.T) {
+	t.Parallel()
+	past := file(t, "past.csv", pastScale())
+	for name, args := range map[string][]string{
+		"backtest.txt":       {"backtest", past},
+		"backtest-sweep.txt": {"backtest", past, "--sweep", "--workload", "search/index", "--max-commits", "24"},
+	} {
+		got := run(time.Time{}, args...)
+		if got.status != 0 || got.err != "" {
+			t.Fatalf("%+v", got)
+		}
+		golden(t, name, got.out)
+		for line := range strings.Lines(got.out) {
+			if n := utf8.RuneCountInString(line) - 1; n > 80 {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+		if strings.Contains(got.out, "\x1b") || strings.Contains(got.out, "\r") {
+			t.Errorf("%s: colour, or a line written anew, where there is no terminal", name)
+		}
+	}
+}
+
+// tried is what a test looks at of the answer for machines.
+type tried struct {
+	From, To              time.Time
+	Samples               int64
+	Period, Lasting, Step string
+	Recommended, Why      string
+	Candidates            []struct {
+		Name               string
+		CommitsPerDay      float64
+		Coverage           float64
+		Worst              struct{ Share float64 }
+		WastePodHours      float64
+		Front, Recommended bool
+		Policy             struct{ Series, HoldDown string }
+	}
+}
+
+func backtested(t *testing.T, got outcome) (d tried) {
+	t.Helper()
+	if got.status != 0 || got.err != "" {
+		t.Fatalf("%+v", got)
+	}
+	must(t, json.Unmarshal([]byte(got.out), &d))
+	return d
+}
+
+func (d tried) names() (all []string) {
+	for _, c := range d.Candidates {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+func TestBacktestForMachines(t *testing.T) {
+	t.Parallel()
+	d := backtested(t, run(time.Time{}, "backtest", file(t, "past.csv", pastScale()), "-o", "json"))
+	if d.Samples != 864+763 || d.Step != "5m0s" || d.Period != "5m0s" || d.Lasting != "10m0s" || d.To.Sub(d.From) != 72*time.Hour-5*time.Minute {
+		t.Errorf("%+v", d)
+	}
+	if !slices.Equal(d.names(), []string{"closest", "cope", "tight", "weekly"}) {
+		t.Errorf("%v", d.names())
+	}
+	for _, c := range d.Candidates {
+		if c.Recommended != (c.Name == d.Recommended) || c.Recommended && !c.Front || c.Coverage <= 0.5 || c.Coverage > 1 || c.WastePodHours <= 0 || c.Worst.Share <= 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if d.Recommended == "" || d.Why == "" {
+		t.Error("nothing is recommended")
+	}
+}
+
+// What is tried: the policy on the site's branch, that of a file, presets, and a
+// grid over the first of them.
+func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "guards: {budget: {commitsPerDay: 1}}\n"}, "be quiet")
+	past := file(t, "past.csv", pastScale())
+	proposed := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: R10, hold: {down: 0m}}\n")
+
+	d := backtested(t, run(w.now, "backtest", past, "--config", w.path("config.yaml"), "--policy", proposed, "--preset", "weekly", "-o", "json"))
+	if !slices.Equal(d.names(), []string{"prod-eu", proposed, "weekly"}) {
+		t.Errorf("%v", d.names())
+	}
+	if d.Candidates[1].Policy.Series != "R10" || d.Candidates[1].CommitsPerDay < 10 {
+		t.Errorf("%+v", d.Candidates[1])
+	}
+	sweep := []string{"backtest", past, "--sweep", "--series", "R10,tens", "--round", "up", "--hold-down", "0s", "--margin", "10%,0.05", "-o", "json"}
+	free := backtested(t, run(w.now, sweep...))
+	if !slices.Equal(free.names(), []string{"R10 up 0h 10%", "R10 up 0h 5%", "tens up 0h 10%", "tens up 0h 5%"}) {
+		t.Errorf("%v", free.names())
+	}
+	bound := backtested(t, run(w.now, append(sweep, "--config", w.path("config.yaml"))...))
+	if len(bound.Candidates) != 5 || bound.Candidates[1].CommitsPerDay >= free.Candidates[0].CommitsPerDay {
+		t.Errorf("the grid is not over the site's policy: %+v", bound)
+	}
+	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "--preset", "cope", "-o", "json")); d.Period != "10m0s" || d.Lasting != "20m0s" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestBacktestLooksNoOftenerThanWasSampled(t *testing.T) {
+	t.Parallel()
+	past := file(t, "past.csv", "time,workload,replicas\n0,shop/web,3\n3600,shop/web,30\n7200,shop/web,30\n10800,shop/web,30\n")
+	if d := backtested(t, run(time.Time{}, "backtest", past, "-o", "json")); d.Period != "1h0m0s" || d.Candidates[1].CommitsPerDay == 0 {
+		t.Errorf("%+v", d)
+	}
+	got := run(time.Time{}, "backtest", past, "--period", "5m")
+	if got.status != 1 || !strings.Contains(got.err, "1h0m0s apart") || !strings.Contains(got.err, "--period 1h0m0s") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBacktestSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	past := file(t, "past.csv", pastScale())
+	bad := file(t, "bad.csv", "time,workload,replicas\n0,shop/web,x\n")
+	none := file(t, "none.csv", "time,workload,replicas\n0,shop/web,\n")
+	policy := file(t, "gitlatch.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nprest: cope\n")
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{"one or more files", "--help"}},
+		{[]string{past + "x"}, []string{"past.csvx", "no such file"}},
+		{[]string{bad}, []string{"bad.csv: line 2: replicas", `"x"`}},
+		{[]string{none}, []string{"none.csv", "not one sample"}},
+		{[]string{past, past}, []string{"search/index", "past.csv", "max by"}},
+		{[]string{past, "--workload", "shop/wep"}, []string{`"shop/wep"`, "shop/web"}},
+		{[]string{past, "--preset", "cop", "-o", "xml", "--min-coverage", "80"}, []string{"--preset", "cope", "--output", "--min-coverage"}},
+		{[]string{past, "--policy", policy}, []string{"prest"}},
+		{[]string{past, "--series", "R5"}, []string{"add --sweep"}},
+		{[]string{past, "--sweep", "--series", "R7"}, []string{"--series", `"R7"`, "R10"}},
+		{[]string{past, "--sweep", "--margin", "x"}, []string{"--margin", `"x"`}},
+		{[]string{past, "--sweep", "--round", "down"}, []string{"no policy of the grid", "round", `"down"`}},
+		{[]string{past, "--period", "1500ms"}, []string{"--period", "whole seconds"}},
+	} {
+		got := run(time.Time{}, append([]string{"backtest"}, c.args...)...)
+		if got.status != 1 || got.out != "" {
+			t.Errorf("%v: %+v", c.args, got)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got.err, want) {
+				t.Errorf("%v: does not say %q: %s", c.args, want, got.err)
+			}
+		}
+	}
+}
