@@ -127,7 +127,7 @@ func (p pair) rollout() (row Row, ok bool) {
 	d, samples := lasting(chosen, p.look(0), decide, p.latch())
 	held := fmt.Sprintf("%d samples in a row say so", samples)
 	if d.Verdict == policy.Pending && d.To == nil {
-		// One that goes well is recorded only where it lasts.
+		// One that is neither halted nor failed is recorded only where it lasts.
 		d, samples = lasting(chosen, p.look(chosen.RolloutHold), decide, p.latch())
 		held = "it lasts for " + policy.Span(chosen.RolloutHold)
 	}
