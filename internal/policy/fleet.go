@@ -174,13 +174,13 @@ func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
 	if retiring <= 1 || float64(retiring) <= shareOf(g.RetireShare, latches) {
 		return decisions
 	}
-	return withhold(decisions, Pending, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),
+	return withhold(decisions, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),
 		Decision.Retires)
 }
 
 // Observe withholds every crossing: a site in mode observe writes nothing.
 func Observe(decisions []Decision) []Decision {
-	return withhold(decisions, Pending, ReasonObserve, "the site is in mode observe", func(Decision) bool { return true })
+	return withhold(decisions, ReasonObserve, "the site is in mode observe", func(Decision) bool { return true })
 }
 
 // Prove withholds the crossings of workloads whose checkpoint nothing is known
@@ -214,9 +214,9 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 	switch tokens := refill(g, b, now).Tokens; {
 	case urgent:
 	case tokens < 1:
-		return withhold(decisions, Pending, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), all)
+		return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), all)
 	case !levels && tokens < bucket(g)/2:
-		return withhold(decisions, Pending, ReasonBudget, "the commits that the budget has left are kept for levels", all)
+		return withhold(decisions, ReasonBudget, "the commits that the budget has left are kept for levels", all)
 	}
 	return decisions
 }
@@ -245,11 +245,11 @@ func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
 	return latch.Budget{Tokens: math.Min(size, b.Tokens+math.Max(0, earned)), At: now}
 }
 
-func withhold(decisions []Decision, v Verdict, why Reason, text string, which func(Decision) bool) []Decision {
+func withhold(decisions []Decision, why Reason, text string, which func(Decision) bool) []Decision {
 	kept := make([]Decision, len(decisions))
 	for i, d := range decisions {
 		if d.Crosses() && which(d) {
-			d.Verdict, d.Reason, d.Text = v, why, d.Text+"; "+text
+			d.Verdict, d.Reason, d.Text = Pending, why, d.Text+"; "+text
 		}
 		kept[i] = d
 	}
