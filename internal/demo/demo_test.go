@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -251,9 +252,11 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	var b bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if err := Run(ctx, Options{Out: &b, Dir: t.TempDir(), Format: Figures}); err != nil {
+	dir := t.TempDir()
+	if err := Run(ctx, Options{Out: &b, Dir: dir, Format: Figures}); err != nil {
 		t.Fatal(err)
 	}
+	theReadmeShows(t, filepath.Join(dir, "fleet.git"))
 	got := map[string]float64{}
 	for line := range strings.Lines(b.String()) {
 		var name string
@@ -266,6 +269,30 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	for name, least := range map[string]float64{"changes_per_commit": 200, "coverage_worst": 0.95, "rebuild_met_checkpoint": 0.95} {
 		if got[name] < least {
 			t.Errorf("%s is %v, want at least %v; all: %v", name, got[name], least, got)
+		}
+	}
+}
+
+// theReadmeShows looks for the commit that README.md begins with in a run's
+// repository, word for word.
+func theReadmeShows(t *testing.T, repository string) {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`(?m)^    commit ([0-9a-f]+)$`).FindSubmatch(readme)
+	if id == nil {
+		t.Fatal("README.md shows no commit")
+	}
+	git := exec.CommandContext(t.Context(), "git", "-C", repository, "show", "--no-patch", "--abbrev-commit", "--format=medium", string(id[1]))
+	out, err := git.CombinedOutput()
+	if err != nil {
+		t.Errorf("README.md shows commit %s, which no run makes: %s", id[1], out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "Date:") && !bytes.Contains(readme, []byte(line)) {
+			t.Errorf("README.md shows commit %s without its line %q", id[1], line)
 		}
 	}
 }
