@@ -24,6 +24,9 @@ const (
 // TestRebuild throws a cluster away, and rebuilds it from git without the
 // checkpoints and by each way with them. Without -pods it is the quick form.
 func TestRebuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no cluster is rebuilt: go test ./internal/rebuild without -short does, in a minute")
+	}
 	t.Parallel()
 	for _, f := range forms(t) {
 		t.Run(fmt.Sprintf("%d pods", f.pods), func(t *testing.T) {
