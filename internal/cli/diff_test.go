@@ -226,7 +226,7 @@ func TestDiffOfARef(t *testing.T) {
 			t.Errorf("%s: %+v", c.ref, got)
 		}
 	}
-	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || !strings.Contains(got.err, `--ref: branch "nowhere": branch does not exist`) {
+	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || got.err != "gitlatch: --ref: the repository has no branch \"nowhere\": give one that it has, or the whole id of a commit\n" {
 		t.Errorf("%+v", got)
 	}
 }
