@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
@@ -42,23 +43,23 @@ func (f form) print(runs map[string]run) {
 	fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))
 	fmt.Println()
 	fmt.Println(chart.Table("lrrrr", rows...))
-	f.figures("", absent, runs)
-	f.figures("if_no_pod_fails_", patient, runs)
-	fmt.Println()
+	fmt.Println(f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs))
 }
 
-// figures prints how much sooner each way is than one without checkpoints, and
-// says where that depends on how long was waited for the latter.
-func (f form) figures(of string, without way, runs map[string]run) {
+// figures are how much sooner each way is than one without checkpoints, a line
+// each. Where that depends on how long was waited for the latter, a line before
+// them says so.
+func (f form) figures(of string, without way, runs map[string]run) string {
+	var text strings.Builder
 	slow, recovered := runs[without.name].recovered()
 	if !recovered {
-		fmt.Printf("%s never served its load: it counts as the %s that were waited, and figures of rebuild_speedup_%s*_%d are at least what is said\n",
-			without.name, slow, of, f.pods)
+		fmt.Fprintf(&text, "%s did not serve its load in the %s that it was given, which count as its time:\n", without.name, slow)
 	}
 	for _, w := range ways {
 		fast, _ := runs[w.name].recovered()
-		fmt.Printf("figure rebuild_speedup_%s%s_%d %s\n", of, w.name, f.pods, ratio(slow, fast))
+		fmt.Fprintf(&text, "figure rebuild_speedup_%s%s_%d %s\n", of, w.name, f.pods, ratio(slow, fast))
 	}
+	return text.String()
 }
 
 // lowest is the least that any workload was covered by any way with checkpoints.

@@ -3,7 +3,6 @@ package rebuild
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -80,7 +79,7 @@ func (r *runs) add(one run) {
 	defer r.mu.Unlock()
 	r.of[one.way] = one
 	if after, ok := one.recovered(); !one.form.quick {
-		fmt.Fprintf(os.Stderr, "%d pods, %s: serves its load after %s\n", one.form.pods, one.way, span(after, ok))
+		fmt.Printf("%d pods, %s: serves its load after %s\n", one.form.pods, one.way, span(after, ok))
 	}
 }
 
