@@ -76,6 +76,22 @@ func TestAGapIsNotObserved(t *testing.T) {
 	}
 }
 
+// Samples three periods apart are observed, those a second further are not.
+func TestWhatIsAGap(t *testing.T) {
+	t.Parallel()
+	for step, observed := range map[time.Duration]bool{3 * period: true, 3*period + time.Second: false} {
+		samples := slices.Concat(every(period, monday, 40, 40), every(step, monday.Add(period+step), times(20, 40)...))
+		r := try(t, cope(), map[workload.ID][]backtest.Sample{web: samples}, backtest.Options{})
+		days, waste := period.Hours()/24, 0.
+		if observed {
+			days, waste = (period+20*step).Hours()/24, 10*20*step.Hours()
+		}
+		if r.Declared != 1 || math.Abs(r.Days-days) > 1e-9 || math.Abs(r.Waste-waste) > 1e-9 {
+			t.Errorf("%s apart: %d declared, %v days, a waste of %v; want %v days and %v", step, r.Declared, r.Days, r.Waste, days, waste)
+		}
+	}
+}
+
 // A workload that is not sampled stands still while others are.
 func TestAWorkloadMayBeMissing(t *testing.T) {
 	t.Parallel()
@@ -164,6 +180,20 @@ func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	all := map[workload.ID][]backtest.Sample{web: samples}
 	if r := try(t, cope(), all, backtest.Options{Lasting: period}); r.Worst.Share != 1 || r.Coverage > 0.5 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Asleep, awake at ten times as much for two periods, and raised after a third: the
+// need has lasted for two, no more and no less.
+func TestANeedThatLastedJustLongEnough(t *testing.T) {
+	t.Parallel()
+	c := cope()
+	c.Set.Default.HoldUp = 4
+	all := map[workload.ID][]backtest.Sample{web: every(period, monday, slices.Concat(times(12, 40), times(12, 0), times(12, 400))...)}
+	for lasting, want := range map[time.Duration]float64{2 * period: 0.125, 3 * period: 1} {
+		if r := try(t, c, all, backtest.Options{Lasting: lasting}); r.Worst.Share != want {
+			t.Errorf("a need that lasts %s: %+v, want %v", lasting, r.Worst, want)
+		}
 	}
 }
 
