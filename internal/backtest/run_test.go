@@ -158,6 +158,22 @@ func TestAMassDropStopsLowering(t *testing.T) {
 	}
 }
 
+// Half of the fleet drops and is gone: there is no drop any more, and what falls
+// later is lowered.
+func TestWhatIsGoneIsNoMassDrop(t *testing.T) {
+	t.Parallel()
+	all := map[workload.ID][]backtest.Sample{}
+	for i, counts := range [][]int32{
+		slices.Concat(times(12, 80), times(2, 8)), slices.Concat(times(12, 80), times(2, 8)), slices.Concat(times(12, 80), times(2, 8)),
+		slices.Concat(times(24, 80), times(28*12, 8)), times(30*12, 80), times(30*12, 80),
+	} {
+		all[workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprintf("tier-%d", i)}] = every(period, monday, counts...)
+	}
+	if r := try(t, cope(), all, backtest.Options{}); r.Updates != 1 {
+		t.Errorf("%d were lowered, want the one that is left and fell", r.Updates)
+	}
+}
+
 func TestWhatIsAtZeroIsNeverDeclared(t *testing.T) {
 	t.Parallel()
 	r := try(t, cope(), map[workload.ID][]backtest.Sample{web: every(period, monday, times(500, 0)...)}, backtest.Options{})
