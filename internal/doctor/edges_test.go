@@ -24,6 +24,18 @@ func TestWhatIsNoObjectOfItsKindIsUnread(t *testing.T) {
 	}
 }
 
+func TestEverySourceIsLookedAt(t *testing.T) {
+	t.Parallel()
+	for _, s := range doctor.Sources() {
+		if err := new(doctor.Cluster).Add(s.Kind, []byte("{}")); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+	if new(doctor.Cluster).Add("Pod", []byte("{}")) == nil {
+		t.Error("a Pod is taken for something that is looked at")
+	}
+}
+
 // Argo CD puts what helm.values says under helm.valuesObject, and that under
 // helm.parameters.
 func TestAChartGuardIsSeenInAllThatAnApplicationSays(t *testing.T) {
