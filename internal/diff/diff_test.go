@@ -152,7 +152,7 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 	}{
 		{"at its milestone", at(25), rolling(30, ""), "in-sync 25 % -> -: its rollout is at 25 %: 30 of 100 pods of v2 are available"},
 		{"further", at(25), rolling(80, ""), "pending 25 % -> 75 %: 80 of 100 pods of v2 are available: 75 % once 2 samples in a row say so"},
-		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once it lasts for 1h"},
+		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so, or once it lasts for 1h where it is soon over or follows on another"},
 		{"not declared, and halted", declares(100), halted(rolling(30, "")), "pending 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so"},
 		{"failed", at(25), rolling(30, "ProgressDeadlineExceeded"), "pending 25 % -> 0 %: ProgressDeadlineExceeded"},
 		{"done", at(90), running(100), "pending 90 % -> 0 %: no pods of another template are left"},
