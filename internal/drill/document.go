@@ -147,6 +147,7 @@ const (
 	CauseDeclared   = "declared-low" // git declares less than the need
 	CauseBuiltLow   = "built-low"    // what is built has less than git declares
 	CauseNotRunning = "not-running"  // git declares what does not run
+	CauseQuota      = "quota"        // a ResourceQuota stops a rebuild; doctor's trap of that name
 )
 
 // Checkpoint is since when git says what it says.
@@ -185,6 +186,9 @@ type Rollout struct {
 	Returns string `json:"returns"`
 	Version string `json:"version,omitempty"`
 	Text    string `json:"text"`
+	// ByItself is true where a rebuild begins with it without anybody's doing; else
+	// git's own manifests are what is created.
+	ByItself bool `json:"byItself"`
 }
 
 // The values of Rollout.Returns.
