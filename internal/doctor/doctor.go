@@ -27,7 +27,10 @@ type Overlay struct {
 	By string // what applies it, as its Build says
 	// Namespace is where objects go that state none; "" is as kustomize has it.
 	Namespace string
-	Err       error
+	// Within is what those of its folders build, by themselves, that include
+	// Components, by folder; the folder of the overlay itself is not among them.
+	Within map[string][]gitops.Object
+	Err    error
 }
 
 // A Report is what was found.

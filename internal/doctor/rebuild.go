@@ -93,10 +93,19 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 		why = fmt.Sprintf("%s includes the Component beside namespace: %s, which is set only afterwards: include it one level above", f.Dir, f.Namespace)
 	case f.Prefix != "" || f.Suffix != "":
 		why = fmt.Sprintf("%s includes the Component beside a name prefix or suffix, which is added only afterwards: include it one level above", f.Dir)
+	case in.overlay.outside(f.Dir, w):
+		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component, and it is built outside of that folder: include the Component in one that builds both", f.Dir)
 	default:
 		trap, why = Overridden, fmt.Sprintf("something in %s sets the count after the Component: remove that", in.overlay.Dir)
 	}
 	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("it is declared at %d and built at %d: %s", s.Level, got, why))
+}
+
+// outside reports whether a folder of the overlay that includes Components is
+// known not to build a workload.
+func (o Overlay) outside(dir string, w gitops.Object) bool {
+	built, known := o.Within[dir]
+	return known && !slices.ContainsFunc(built, func(one gitops.Object) bool { return one.ID.Kind == w.ID.Kind && one.ID.Name == w.ID.Name })
 }
 
 // renamed reports whether a build made a workload of what a checkpoint names.

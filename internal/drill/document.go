@@ -35,6 +35,9 @@ type Document struct {
 	// worst first: by coverage, then by the pods that would be missing. Those
 	// without a coverage come last.
 	Workloads []Workload `json:"workloads"`
+	// Cut is how many of them an answer leaves out that would be too long; the
+	// document that is kept has them all.
+	Cut int `json:"cut,omitempty"`
 	// LeftOut counts those that run and are in no way scored, by reason.
 	LeftOut []LeftOut `json:"leftOut"`
 	// Findings are all that doctor would mend, the worst first.
@@ -302,4 +305,12 @@ type Link struct {
 	URI   string    `json:"uri"`
 	URL   string    `json:"url,omitempty"`
 	Until time.Time `json:"until,omitzero"`
+}
+
+// Problem returns the document with a problem more; nil is none.
+func (d Document) Problem(err error) Document {
+	if err != nil {
+		d.Problems = append(append([]string{}, d.Problems...), err.Error())
+	}
+	return d
 }
