@@ -50,11 +50,21 @@ func (e *examination) rebuild(s *subject) {
 
 // patched notes a patch that the builds which include it pass over.
 func (e *examination) patched(s *subject, included []inclusion) {
+	var beside *inclusion
 	for _, in := range included {
-		if w, ok := in.overlay.rendered(s.ID); ok {
+		w, ok := in.overlay.rendered(s.ID)
+		switch {
+		case ok && !in.overlay.outside(in.folder.Dir, w):
 			e.skipped(s, in, w)
 			return
+		case ok && beside == nil:
+			beside = &in
 		}
+	}
+	if beside != nil {
+		w, _ := beside.overlay.rendered(s.ID)
+		e.skipped(s, *beside, w)
+		return
 	}
 	for _, in := range included {
 		if in.overlay.Err != nil { // it says itself what is wrong
