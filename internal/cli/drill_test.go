@@ -107,6 +107,12 @@ func TestADrillSaysWhatARebuildLacks(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
+	readme, err := os.ReadFile("../../README.md")
+	shown, _, _ := strings.Cut(strings.ReplaceAll(w.plain(got.out), "<tip>", "5484ca8"), "json: ")
+	shown = strings.ReplaceAll(strings.TrimSpace(shown), "\n", "\n    ")
+	if shown = strings.ReplaceAll(shown, "    \n", "\n"); err != nil || !strings.Contains(string(readme), "    "+shown+"\n") {
+		t.Errorf("%v; the README does not show\n%s", err, shown)
+	}
 	d := drilled(t, w.run("drill", "-o", "json", "--min-coverage", "0.8"), 0)
 	cart := d.Workloads[0]
 	if cart.Name != "cart" || *cart.RebuiltAt != 1 || *cart.Declared != 20 || cart.Missing != 17 || d.Fleet.Covered != d.Fleet.Need-17 || d.Fleet.Low != 1 {
