@@ -45,7 +45,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	stop := stopsLowering(s, look)
 	l.Up = lookUp(l, of, s, look)
 	l = lookDown(l, of, *s.Scale, look, stop)
-	return l, judge(d, l, of, s, look, stop, bounds)
+	return l, look.Flush.keeps(judge(d, l, of, s, look, stop, bounds))
 }
 
 // Skipped returns the latch of a workload that is not looked at this time: what
@@ -81,6 +81,9 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 		return d
 	}
 
+	if level, text, due := look.Flush.level(of, declared, *s.Scale, stop); due {
+		return cross(level, text)
+	}
 	hold := raiseHold(p, s)
 	if n := len(l.Up.Levels); n >= hold {
 		level := slices.Min(l.Up.Levels[n-hold:])

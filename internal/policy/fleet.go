@@ -172,7 +172,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	} else if gone >= g.RetireAfter && d.From != nil {
 		d.Verdict, d.Reason = Cross, ReasonNone
 	}
-	return l, d
+	return l, look.Flush.keeps(d)
 }
 
 // LimitRetirement withholds all retirements where they are too many of a site's
