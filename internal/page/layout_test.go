@@ -24,10 +24,8 @@ return page.evaluate(() => {
 	return [...beyond, ...out.slice(0, 5).map(e => e.tagName + '.' + e.getAttribute('class') + ': ' + e.textContent.slice(0, 40))]
 })`
 
-// Run with -artifacts to keep what it takes pictures of, and look at them.
-func TestPagesFitTheirWindow(t *testing.T) {
-	t.Parallel()
-	b := browser.Start(t)
+// fit takes pictures, too: run it with -artifacts to look at them.
+func fit(t *testing.T, b *browser.Browser) {
 	for name, html := range pages(t) {
 		for _, v := range []browser.View{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true}} {
 			p := b.Open(t, html, v)
@@ -42,5 +40,51 @@ func TestPagesFitTheirWindow(t *testing.T) {
 				t.Errorf("%s at %d: there is next to nothing to see: %v", name, v.Width, err)
 			}
 		}
+	}
+}
+
+// on shows a page on paper.
+const on = `await page.emulateMedia({ media: 'print' }); await page.setViewportSize({ width: 718, height: 1000 });`
+
+func printed(t *testing.T, b *browser.Browser) {
+	for name, html := range pages(t) {
+		p := b.Open(t, html, browser.View{Dark: true, Width: 1280, Height: 900})
+		p.Do(t, on, nil, nil)
+		var beyond []string
+		p.Do(t, overflow, nil, &beyond)
+		if len(beyond) > 0 {
+			t.Errorf("%s: %s", name, strings.Join(beyond, "; "))
+		}
+		var got struct {
+			Hidden, Cut []string
+			Paper       string
+			Inputs      int
+			Pages       int
+		}
+		p.Do(t, `
+			const got = await page.evaluate(() => ({
+				hidden: [...document.querySelectorAll('section')].filter(s => !s.hidden && s.getBoundingClientRect().height < 20).map(s => s.getAttribute('aria-labelledby')),
+				cut: [...document.querySelectorAll('.scroll, td > div, th > div')].filter(s => s.scrollHeight > s.clientHeight + 1 || s.scrollWidth > s.clientWidth + 1).map(s => s.textContent.slice(0, 60)),
+				paper: getComputedStyle(document.body).backgroundColor,
+				inputs: [...document.querySelectorAll('.controls input')].filter(e => e.getClientRects().length > 0).length,
+			}))
+			const pdf = await page.pdf({ format: 'A4' })
+			return { ...got, pages: pdf.toString('latin1').match(/\/Type\s*\/Page\b/g).length }`, nil, &got)
+		if len(got.Hidden) > 0 || len(got.Cut) > 0 || got.Paper != "rgb(255, 255, 255)" || got.Inputs > 0 {
+			t.Errorf("%s on paper: %+v", name, got)
+		}
+		if got.Pages < 2 || got.Pages > 20 {
+			t.Errorf("%s has %d pages", name, got.Pages)
+		}
+	}
+	p := b.Open(t, drilled(t, site(10_000)), browser.View{})
+	p.Do(t, on, nil, nil)
+	var told struct {
+		Rows   int
+		Status string
+	}
+	p.Do(t, `return page.evaluate(() => ({ rows: document.querySelectorAll('#workloads tbody th').length, status: document.querySelector('#workloads .count').textContent }))`, nil, &told)
+	if told.Rows != 60 || told.Status != "10,000 workloads, the first 60 of them printed" {
+		t.Errorf("%+v", told)
 	}
 }

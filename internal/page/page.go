@@ -14,6 +14,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
@@ -31,8 +32,8 @@ func Backtest(d backtest.Document) ([]byte, error) { return with(backtestFrame, 
 var static embed.FS
 
 var (
-	drillFrame    = sync.OnceValue(func() frame { return assemble("drill", "gitlatch drill") })
-	backtestFrame = sync.OnceValue(func() frame { return assemble("backtest", "gitlatch backtest") })
+	drillFrame    = sync.OnceValue(func() frame { return assemble("drill", "growth.js", "drill.js") })
+	backtestFrame = sync.OnceValue(func() frame { return assemble("backtest", "plot.js", "backtest.js") })
 )
 
 // A frame is a page before and after its block of JSON.
@@ -52,16 +53,16 @@ func with(f func() frame, document any) ([]byte, error) {
 // What all pages share, in the order in which it is put together.
 var (
 	styles  = []string{"base.css", "parts.css", "print.css"}
-	scripts = []string{"text.js", "node.js", "facts.js", "table.js", "axis.js", "bars.js", "plot.js"}
+	scripts = []string{"text.js", "node.js", "facts.js", "table.js", "axis.js", "bars.js"}
 )
 
-// assemble puts the parts of a kind of page together.
-func assemble(kind, title string) frame {
+// assemble puts a kind of page together, with the scripts that only it has.
+func assemble(kind string, own ...string) frame {
 	style := joined(styles)
-	script := "(() => {\n'use strict'\n" + joined(append(scripts[:len(scripts):len(scripts)], kind+".js")) + "})()\n"
+	script := "(() => {\n'use strict'\n" + joined(slices.Concat(scripts, own)) + "})()\n"
 	security := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; script-src " + hash(script) + "; style-src " + hash(style)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, head, security, title, icon, style)
+	fmt.Fprintf(&b, head, security, "gitlatch "+kind, icon, style)
 	b.WriteString(part(kind + ".html"))
 	b.WriteString("<script type=\"application/json\" id=\"document\">")
 	return frame{b.Bytes(), []byte("</script>\n<script>" + script + "</script>\n</body>\n</html>\n")}

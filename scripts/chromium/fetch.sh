@@ -79,6 +79,9 @@ cat >"$work/fonts.conf" <<FONTS
   <dir>/usr/share/fonts</dir>
   <cachedir>$out/fonts</cachedir>
   <alias><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <match target="pattern"><edit name="family" mode="append_last"><string>DejaVu Sans</string></edit></match>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
 </fontconfig>
 FONTS
 libraries=$(find "$root" -name '*.so*' -printf '%h\n' | sort -u | sed "s|^$root|\$here/root|" | paste -sd:)

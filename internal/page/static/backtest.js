@@ -19,7 +19,7 @@ const opening = () => {
   facts('facts', [
     { label: 'Need declared, over time', value: percent(best.coverage), note: best.declared < data.workloads ? `${number(best.declared)} of ${count(data.workloads, 'workload')} had a level` : `all ${count(data.workloads, 'workload')} had a level` },
     best.worst && { label: 'At worst', value: percent(best.worst.share), bad: best.worst.share < wants.coverage, note: best.worst.share < 1 ? `${number(best.worst.declared)} of ${number(best.worst.need)} pods, ${named(best.worst.workload).name}` : `of each need that lasted ${span(goSpan(data.lasting))}` },
-    { label: 'Commits a day', value: rough(best.commitsPerDay), bad: best.commitsPerDay > wants.commitsPerDay, note: `${count(best.updates, 'update')} in ${rough(best.days)} days` },
+    { label: 'Commits a day', value: rough(best.commitsPerDay), bad: best.commitsPerDay > wants.commitsPerDay, note: `${count(best.updates, 'update')} in ${count(Number(best.days.toFixed(1)), 'day')}` },
     { label: 'Declared beyond the need', value: percent(best.excess), note: `${number(Math.round(best.wastePodHours))} pod hours` },
   ])
   put('notices', node('p', { class: 'notice' }, 'In gitlatch.yaml: ', node('code', {}, rules(best.policy))))
@@ -34,7 +34,7 @@ const told = c => `${c.name}: ${aDay(c.commitsPerDay)}, ${c.worst ? percent(c.wo
 
 const trade = () => {
   const shown = candidates.filter(c => c.declared > 0)
-  put('trade-under', `Each point is a policy; to the left is a quieter repository. The front is what no other beats in commits, waste or worst coverage without being worse in another. Dashed: what was asked for, at most ${rough(wants.commitsPerDay)} commits a day and at least ${percent(wants.coverage)} at worst.`)
+  put('trade-under', `Each point is a policy; to the left is a quieter repository. The front is what no other beats in commits, waste or worst coverage without being worse in another. Dashed: what was asked for, at most ${plain(wants.commitsPerDay)} commits a day and at least ${percent(wants.coverage)} at worst.`)
   put('trade-legend', legend(['ring', 'recommended'], ['spot front', 'front, covers enough'], ['spot short', 'front, covers too little'], ['spot', 'beaten by another'], ['limit', 'asked for']))
   const few = shown.length <= 12
   const points = of => shown.map(c => ({ x: c.commitsPerDay, y: of(c), of: dot(c), rank: rank(c), text: told(c), label: (few || rank(c) < 2) && c.name }))
@@ -56,7 +56,7 @@ const trade = () => {
 
 const dayTicks = () => {
   const from = new Date(data.from)
-  const hours = [1, 3, 6, 12, 24, 48, 168, 336, 672, 2184].find(h => days * 24 / h <= 14) || 8736
+  const hours = [1, 3, 6, 12, 24, 48, 168, 336, 672, 2184].find(h => days * 24 / h <= 16) || 8736
   const all = []
   const step = hours * 3600000
   const monday = 4 * 86400000 // since the epoch
@@ -75,9 +75,9 @@ const lines = () => {
   put('lines-under', `A bucket of ${span(p.bucketSeconds)} shows the lowest and the highest count in it, so that no peak is lost.`
     + (left.length > 0 ? ` Not drawn, so that the page stays small: ${left.join(' and ')}.` : ''))
   const option = (value, text) => node('option', { value }, text)
-  const called = text => { const w = named(text); return w.namespace + '/' + w.name + (w.kind === 'deployment' ? '' : ' ' + w.kind) }
+  const full = text => { const w = named(text); return w.namespace + '/' + w.name + (w.kind === 'deployment' ? '' : ' ' + w.kind) }
   const policy = i => candidates[i].name + (candidates[i].recommended ? ' (recommended)' : '')
-  put('lines-workload', p.workloads.map((w, i) => option(i, called(w))))
+  put('lines-workload', p.workloads.map((w, i) => option(i, full(w))))
   put('lines-policy', p.candidates.map((c, i) => option(i, policy(c))))
   put('lines-second', option(-1, 'no other'), p.candidates.map((c, i) => option(i, policy(c))))
   const chosen = { workload: 0, policy: 0, second: -1 }
@@ -85,7 +85,7 @@ const lines = () => {
   const draw = width => {
     const { workload, policy, second } = chosen
     const both = [policy, second].filter(i => i >= 0).map((i, n) => ({ line: p.levels[i][workload], second: n === 1, name: candidates[p.candidates[i]].name }))
-    const label = `Pods of ${called(p.workloads[workload])}: what was needed, and what ${both.map(b => b.name).join(' and ')} would have declared.`
+    const label = `Pods of ${full(p.workloads[workload])}: what was needed, and what ${both.map(b => b.name).join(' and ')} would have declared.`
     put('lines-legend', legend(['need', 'pods needed'], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
     return steps(width, { label, need: p.needs[workload], levels: both, buckets: p.buckets, timeTicks: marks, yTitle: 'pods' })
   }
@@ -107,8 +107,8 @@ const all = () => {
     text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
     kinds: [{ label: 'all', test: () => true }, { label: 'the front', test: c => c.front || c.recommended }, { label: 'that cover enough', test: enough }],
     columns: [
-      { title: 'Policy', width: '30%', of: c => c.name, show: c => [node('span', { class: 'name' }, c.name), ' ', c.recommended ? node('span', { class: 'mark' }, 'recommended') : c.front && node('span', { class: 'mark' }, 'front')] },
-      { title: 'Commits a day', width: '13%', numeric: true, of: quiet, show: c => rough(c.commitsPerDay) },
+      { title: 'Policy', width: '28%', of: c => c.name, show: c => [node('span', { class: 'name' }, c.name), ' ', c.recommended ? node('span', { class: 'mark' }, 'recommended') : c.front && node('span', { class: 'mark' }, 'front')] },
+      { title: 'Commits a day', width: '15%', numeric: true, of: quiet, show: c => rough(c.commitsPerDay) },
       { title: 'Updates', width: '10%', numeric: true, of: c => c.updates, show: c => number(c.updates) },
       { title: 'Covered', width: '11%', numeric: true, down: true, of: c => c.coverage, show: c => percent(c.coverage) },
       { title: 'Worst', width: '16%', down: true, of: c => c.worst ? c.worst.share : null, show: c => shareBar(c.worst ? c.worst.share : null) },
@@ -120,7 +120,7 @@ const all = () => {
 
 const closing = () => put('foot', [
   ['Samples', `${number(data.samples)}, ${span(goSpan(data.step))} apart`], ['From', stamp(data.from)], ['To', stamp(data.to)],
-  ['Looked at', `every ${span(goSpan(data.period))}`], ['Asked for', `${percent(wants.coverage)} at worst, ${rough(wants.commitsPerDay)} commits a day`],
+  ['Looked at', `every ${span(goSpan(data.period))}`], ['Asked for', `${percent(wants.coverage)} at worst, ${plain(wants.commitsPerDay)} commits a day`],
 ].map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
 
 for (const show of [opening, trade, lines, all, closing]) show()

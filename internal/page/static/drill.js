@@ -4,6 +4,10 @@ const { fleet } = data
 const lacking = data.workloads.filter(w => w.missing > 0)
 const scoredNothing = data.dryRun || data.mode === 'observe'
 
+const growth = { with: grown(data.workloads, w => w.with), without: grown(data.workloads, w => w.without) }
+const reached = steps => { const step = steps.find(([, share]) => share >= data.minCoverage - 1e-9); return step ? step[0] : null }
+const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
+
 const headline = () => {
   if (fleet.need === 0) return 'Nothing is needed, so there is nothing to bring back.'
   const share = `${percent(fleet.coverage)} of the pods that are needed now`
@@ -14,8 +18,8 @@ const headline = () => {
 
 const lede = () => {
   const start = `${number(fleet.covered)} of ${count(fleet.need, 'pod')} in ${count(fleet.workloads, 'workload')} are there from the start; ${percent(data.minCoverage)} is asked for.`
-  const grow = fleet.withoutSeconds > fleet.withSeconds
-    ? ` The rest follows within ${span(fleet.withSeconds)}, where it would take ${span(fleet.withoutSeconds)} without checkpoints.` : ''
+  const grow = reached(growth.with) !== reached(growth.without)
+    ? reached(growth.without) === null ? ' Without checkpoints it would never get that far by itself.' : ` Without checkpoints it would take ${soon(growth.without)} to get that far.` : ''
   const stuck = fleet.stuckWith ? ` ${count(fleet.stuckWith, 'workload')} would not get there without a person.` : ''
   return start + grow + stuck
 }
@@ -36,7 +40,7 @@ const opening = () => {
   facts('facts', [
     { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage, note: data.last ? points(fleet.coverage, data.last.coverage) : `${percent(data.minCoverage)} is asked for` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
-    { label: 'Time to capacity', value: span(fleet.withSeconds), note: `${span(fleet.withoutSeconds)} without checkpoints` },
+    { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} are whole` },
     { label: 'Frozen checkpoints', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or declared' },
   ])
@@ -47,25 +51,23 @@ const opening = () => {
     fleet.unknown > 0 && notice(`Of ${count(fleet.unknown, 'workload')} it is not known what a rebuild starts them at: they count as 0 pods.`, [], true))
 }
 
-const took = e => !e ? 'not known' : e.never ? 'never by itself' : e.seconds === 0 ? 'at once' : span(e.seconds)
+const took = e => !e ? 'not known' : e.never ? 'never' : e.seconds === 0 ? 'at once' : span(e.seconds)
 const length = e => !e ? null : e.never ? Number.MAX_VALUE : e.seconds
 
 const timing = () => {
-  const slow = data.workloads.filter(w => w.with && w.without && (w.without.seconds > 0 || w.without.never))
-    .sort((a, b) => length(b.without) - length(a.without) || length(b.with) - length(a.with) || b.need - a.need).slice(0, 6)
-  const pair = (label, a, b, strong) => ({ label, strong, parts: [
-    { value: a && a.seconds, of: 'good', text: took(a) }, { value: b && b.seconds, of: 'rest', text: took(b) }] })
-  const all = [pair('The whole site', { seconds: fleet.withSeconds }, { seconds: fleet.withoutSeconds }, true), ...slow.map(w => pair(key(w), w.with, w.without))]
-  put('time-under', 'From an empty cluster to what is needed now, as autoscalers grow; the workloads below take longest without checkpoints.')
-  put('time-legend', legend(['good', 'with checkpoints'], ['rest', 'without']))
-  redraw(part('time-chart'), width => bars(width, `Time to capacity: ${span(fleet.withSeconds)} with checkpoints, ${span(fleet.withoutSeconds)} without.`, all))
+  put('time-under', `From an empty cluster to what is needed now, as autoscalers grow. The last workload to get there by itself takes ${span(fleet.withSeconds)}, and ${span(fleet.withoutSeconds)} without checkpoints.`)
+  put('time-legend', legend(['level', 'with checkpoints'], ['level plain', 'without'], ['limit', 'asked for']))
+  redraw(part('time-chart'), width => curves(width, {
+    label: `Pods over time: ${percent(data.minCoverage)} are there ${soon(growth.with)} with checkpoints, ${soon(growth.without)} without.`,
+    all: [{ of: 'level plain', steps: growth.without }, { of: 'level', steps: growth.with }], limit: data.minCoverage,
+  }))
 }
 
 const causeNames = {
   'not-built': 'Nothing builds it', 'not-merged': 'In a pull request that nobody merged', 'rounded-down': 'Rounded to less than the need',
   'not-declared': 'Not declared', 'declared-low': 'Declared too low', 'built-low': 'Built with less than is declared', 'not-running': 'Declared, and does not run',
 }
-const spelt = name => causeNames[name] || name.replaceAll('-', ' ').replace(/^./, first => first.toUpperCase())
+const spelt = name => called(causeNames, name) || name.replaceAll('-', ' ').replace(/^./, first => first.toUpperCase())
 
 const missing = () => {
   const sums = new Map()
@@ -94,7 +96,7 @@ const why = w => [...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' +
 const age = w => w.checkpoint ? (w.checkpoint.orBefore ? 'over ' : '') + span(w.checkpoint.ageSeconds) : null
 
 const workloads = () => {
-  put('workloads-under', 'Coverage is the part of the need that a rebuild starts with. The age is since git says the level that it says; a steady need makes an old one.')
+  put('workloads-under', 'Coverage is the part of the need that a rebuild starts with. Age is how long git has said the level that it says: a steady need makes an old one.')
   table('workloads', {
     caption: 'Workloads by coverage', noun: 'workload', rows: data.workloads, least: '64rem', sort: { column: 1, sign: 1 },
     text: w => key(w) + ' ' + w.causes.map(cause => cause.name).join(' ') + ' ' + why(w),
@@ -104,12 +106,12 @@ const workloads = () => {
       { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) },
     ],
     columns: [
-      { title: 'Workload', width: '20%', of: key, show: name },
-      { title: 'Coverage', width: '15%', of: w => w.coverage, show: w => shareBar(w.coverage) },
-      amount('Need', w => w.need, '7%'), amount('Declared', w => w.declared, '8.5%'), amount('Starts at', w => w.rebuiltAt, '8.5%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '8%'),
-      { title: 'Checkpoint age', width: '9.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
-      { title: 'To capacity', width: '10.5%', down: true, of: w => length(w.with), show: w => [took(w.with), node('br'), node('span', { class: 'quiet' }, w.without ? took(w.without) + ' without' : '')] },
-      { title: 'Why', width: '23%', of: w => why(w) || null, show: w => titled(why(w)) },
+      { title: 'Workload', width: '18%', of: key, show: name },
+      { title: 'Coverage', width: '14%', of: w => w.coverage, show: w => shareBar(w.coverage) },
+      amount('Need', w => w.need, '6.5%'), amount('Declared', w => w.declared, '8%'), amount('Starts at', w => w.rebuiltAt, '8%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'),
+      { title: 'Age', width: '6.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
+      { title: 'To capacity', width: '11.5%', down: true, of: w => length(w.with), show: w => [node('span', { class: 'line' }, took(w.with)), node('br'), node('span', { class: 'quiet line' }, w.without ? took(w.without) + ' without' : '')] },
+      { title: 'Why', width: '20%', of: w => why(w) || null, show: w => node('span', { class: 'small', title: why(w) }, why(w)) },
     ],
   })
 }
@@ -127,7 +129,7 @@ const rollouts = () => {
       { title: 'Workload', width: '24%', of: key, show: name },
       { title: 'On the new version', width: '19%', of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
       { title: 'Git declares', width: '14%', of: w => w.rollout.milestone, show: w => known(w.rollout.milestone) ? `${w.rollout.milestone} %${w.rollout.phase ? ', ' + w.rollout.phase : ''}` : node('span', { class: 'quiet' }, 'nothing of it') },
-      { title: 'A rebuild returns', width: '43%', of: w => w.rollout.returns, show: w => [node('strong', {}, returning[w.rollout.returns] || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], node('div', { class: 'quiet' }, w.rollout.text)] },
+      { title: 'A rebuild returns', width: '43%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], node('div', { class: 'quiet' }, w.rollout.text)] },
     ],
   })
 }
@@ -177,7 +179,7 @@ const changes = () => {
   table('changes-table', {
     caption: 'Changes since the last drill', noun: 'change', rows: last.changes, least: '42rem', text: c => key(c) + ' ' + c.what + ' ' + (c.now && c.now.cause || ''),
     columns: [
-      { title: 'Workload', width: '30%', of: key, show: c => [name(c), c.what !== 'changed' && [' ', node('span', { class: c.what === 'gone' ? 'mark bad' : 'mark' }, whats[c.what] || c.what)]] },
+      { title: 'Workload', width: '30%', of: key, show: c => [name(c), c.what !== 'changed' && [' ', node('span', { class: c.what === 'gone' ? 'mark bad' : 'mark' }, called(whats, c.what) || c.what)]] },
       { title: 'Coverage', width: '22%', of: fell, show: c => fromTo(share(c.then), share(c.now)) },
       { title: 'Declared', width: '20%', of: c => c.now && c.now.declared, down: true, show: c => fromTo(level(c.then), level(c.now)) },
       { title: 'Cause now', width: '28%', of: c => c.now && c.now.cause || null, show: c => c.now && c.now.cause ? spelt(c.now.cause) : node('span', { class: 'quiet' }, 'none') },

@@ -4,7 +4,7 @@ const fill = (element, attributes, children) => {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== undefined && value !== false) element.setAttribute(name, value)
   }
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (known(child) && child !== false) element.append(child)
   }
   return element
@@ -16,7 +16,7 @@ const shape = (name, attributes = {}, ...children) =>
 const part = id => document.getElementById(id)
 
 // put shows content in a part of the page.
-const put = (id, ...children) => part(id).replaceChildren(...children.flat().filter(c => known(c) && c !== false))
+const put = (id, ...children) => part(id).replaceChildren(...children.flat(Infinity).filter(c => known(c) && c !== false))
 
 // only shows a section if there is anything in it.
 const only = (id, some) => { part(id).hidden = !some }

@@ -4,7 +4,7 @@
 // there is room.
 const scatter = (width, { label, points, xTitle, yTitle, yTicks, yText, limitX, limitY }) => {
   const height = Math.max(240, Math.min(320, width * 0.62))
-  const [left, right, top, bottom] = [52, 14, 12, height - 44]
+  const [left, right, top, bottom] = [52, 14, 24, height - 44]
   const lowest = Math.min(...points.filter(p => p.x > 0).map(p => p.x), 1)
   const highest = Math.max(...points.map(p => p.x), limitX || 0, 1)
   const wide = highest / lowest >= 20
@@ -41,15 +41,21 @@ const scatter = (width, { label, points, xTitle, yTitle, yTicks, yText, limitX, 
     if (p.rank === 0) shapes.push(shape('circle', { class: 'ring', cx: p.px.toFixed(1), cy: p.py.toFixed(1), r: 9 }))
   }
   const taken = places.map(p => ({ left: p.px - 6, right: p.px + 6, top: p.py - 6, bottom: p.py + 6 }))
-  const clear = box => box.left >= left && box.right <= width && box.top >= top - 8 && box.bottom <= bottom
-    && taken.every(other => box.right < other.left || box.left > other.right || box.bottom < other.top || box.top > other.bottom)
+  const apart = (a, b) => a.right < b.left || a.left > b.right || a.bottom < b.top || a.top > b.bottom
+  const within = box => box.left >= left && box.right <= width && box.top >= 0 && box.bottom <= bottom
+  const clear = box => within(box) && taken.every(other => apart(box, other))
+  const over = box => taken.filter(other => !apart(box, other)).length + (within(box) ? 0 : 100)
+  const leastOver = places => places.reduce((least, box) => over(box) < over(least) ? box : least)
   for (const p of order.filter(p => p.label)) {
-    const long = 7.4 * p.label.length
+    const long = (p.rank === 0 ? 8.2 : 7.4) * p.label.length
+    const beside = p.rank === 0 ? 14 : 11
     const box = (l, t) => ({ left: l, right: l + long, top: t, bottom: t + 13 })
-    const found = [box(p.px + 11, p.py - 7), box(p.px - 11 - long, p.py - 7), box(p.px - long / 2, p.py - 25), box(p.px - long / 2, p.py + 11)].find(clear)
+    const places = [box(p.px + beside, p.py - 7), box(p.px - beside - long, p.py - 7), box(p.px - long / 2, p.py - 25), box(p.px - long / 2, p.py + 11)]
+    // What is recommended is always named, over others if need be.
+    const found = places.find(clear) || (p.rank === 0 && leastOver(places))
     if (!found) continue
     taken.push(found)
-    shapes.push(words(found.left, found.top + 11, p.label, { of: p.rank === 0 ? 'strong' : '' }))
+    shapes.push(words(found.left, found.top + 11, p.label, { of: p.rank === 0 ? 'strong over' : '' }))
   }
   return canvas(width, height, label, shapes)
 }

@@ -4,7 +4,7 @@
 
 const long = 30 // rows, above which a table is long
 const beyond = 12 // rows above and below those that are seen
-const printed = 200 // rows, of a longer table
+const printed = 60 // rows, of a longer table
 
 // collate orders values: numbers by size, text by letters, what is unknown last
 // whichever the direction.
