@@ -31,20 +31,20 @@ func Follow(past *Past, c Candidate, ids []workload.ID, bucket time.Duration, st
 	gap := 3 * c.Set.Guards.Period
 	followed := map[workload.ID]*lines{}
 	for _, id := range ids {
-		followed[id] = &lines{}
+		followed[id] = &lines{need: line{bucket: bucket}, level: line{bucket: bucket}}
 	}
-	in := func(at time.Time) int32 { return int32(at.Sub(from) / bucket) }
 	_, ok = Try(past, c, Options{Stop: stop, Watch: func(of workload.ID, at time.Time, need, declared int32) {
 		l := followed[of]
 		if l == nil {
 			return
 		}
-		if dark := l.last.Add(gap); l.begun && at.After(dark) {
-			l.need.end(in(dark), in(at))
+		since := at.Sub(from)
+		if l.need.begun && since > l.last+gap {
+			l.need.end(l.last+gap, since)
 		}
-		l.begun, l.last = true, at
-		l.need.hold(in(at), need)
-		l.level.hold(in(at), declared)
+		l.last = since
+		l.need.hold(since, need)
+		l.level.hold(since, declared)
 	}})
 	t = Trace{map[workload.ID][]Stretch{}, map[workload.ID][]Stretch{}}
 	for id, l := range followed {
@@ -56,59 +56,74 @@ func Follow(past *Past, c Candidate, ids []workload.ID, bucket time.Duration, st
 // lines are those of one workload under way.
 type lines struct {
 	need, level line
-	begun       bool
-	last        time.Time
+	last        time.Duration // of the samples, since the first of all
 }
 
-// A line holds the bucket that was begun, what holds at its end, and what came
-// before it.
+// A line is counts under way: the stretches that are done, the bucket that is
+// open, and the count that holds, which is in no bucket yet.
 type line struct {
-	done  []Stretch
-	begun bool
-	open  Stretch
-	holds int32
+	bucket time.Duration
+	done   []Stretch
+	open   Stretch
+	opened bool
+	begun  bool
+	count  int32
+	since  time.Duration
 }
 
-// hold says that a count holds from some instant of a bucket on.
-func (l *line) hold(bucket, count int32) {
-	switch {
-	case !l.begun:
-		l.open = Stretch{bucket, count, count}
-	case bucket > l.open.Bucket:
-		l.add(l.open)
-		if bucket > l.open.Bucket+1 {
-			l.add(Stretch{l.open.Bucket + 1, l.holds, l.holds})
-		}
-		l.open = Stretch{bucket, min(l.holds, count), max(l.holds, count)}
-	default:
-		l.open.Low, l.open.High = min(l.open.Low, count), max(l.open.High, count)
+// hold says that a count holds from an instant on.
+func (l *line) hold(at time.Duration, count int32) {
+	if l.begun && at > l.since {
+		l.cover(at - time.Second)
 	}
-	l.begun, l.holds = true, count
+	l.begun, l.count, l.since = true, count, at
 }
 
-// end says that nothing is known after one bucket and before another, in which
-// the line begins anew.
-func (l *line) end(last, next int32) {
-	if next <= last+1 {
+// end says that the count holds until an instant, and that nothing is known from
+// then until another.
+func (l *line) end(last, next time.Duration) {
+	l.cover(last)
+	l.begun = false
+	if dark := int32(last/l.bucket) + 1; dark < int32(next/l.bucket) {
+		l.put(Stretch{dark, Unobserved, Unobserved})
+	}
+}
+
+// cover puts the count into all buckets from when it began to hold to an instant.
+func (l *line) cover(last time.Duration) {
+	first, end := int32(l.since/l.bucket), int32(last/l.bucket)
+	l.put(Stretch{first, l.count, l.count})
+	for _, bucket := range []int32{first + 1, end} {
+		if bucket <= end && bucket > first {
+			l.put(Stretch{bucket, l.count, l.count})
+		}
+	}
+}
+
+// put adds to the open bucket, or opens the next.
+func (l *line) put(s Stretch) {
+	if l.opened && l.open.Bucket == s.Bucket {
+		l.open.Low, l.open.High = min(l.open.Low, s.Low), max(l.open.High, s.High)
 		return
 	}
-	l.hold(last, l.holds)
-	l.add(l.open)
-	l.add(Stretch{last + 1, Unobserved, Unobserved})
-	l.begun = false
+	l.close()
+	l.open, l.opened = s, true
 }
 
-func (l *line) add(s Stretch) {
-	if n := len(l.done); n == 0 || l.done[n-1].Low != s.Low || l.done[n-1].High != s.High {
-		l.done = append(l.done, s)
+// close ends the open bucket: it is a stretch where it differs from the one before.
+func (l *line) close() {
+	n := len(l.done)
+	if l.opened && (n == 0 || l.done[n-1].Low != l.open.Low || l.done[n-1].High != l.open.High) {
+		l.done = append(l.done, l.open)
 	}
+	l.opened = false
 }
 
 func (l *line) stretches() []Stretch {
 	if l.begun {
-		l.add(l.open)
-		l.begun = false
+		l.cover(l.since)
 	}
+	l.close()
 	return slices.Clip(l.done)
 }
 

@@ -42,33 +42,51 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	command := exec.CommandContext(ctx, filepath.Join("bin", "gitlatch"), "backtest", "--preset", "cope", "--period", "1m", "-o", "json", "-")
-	in, err := command.StdinPipe()
+	answer, took, mib, err := measure(ctx, "json")
 	if err != nil {
 		return err
 	}
-	var answer bytes.Buffer
-	command.Stdout, command.Stderr = &answer, os.Stderr
+	samples, err := checked(answer)
+	if err != nil {
+		return err
+	}
+	page, _, pageMiB, err := measure(ctx, "html")
+	if err != nil {
+		return err
+	}
+	_, data, _ := bytes.Cut(page, []byte(`id="document">`))
+	data, _, _ = bytes.Cut(data, []byte("</script>"))
+	if _, err := checked(data); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "figure backtest_samples_per_s %.0f\n", float64(samples)/took.Seconds())
+	fmt.Fprintf(out, "figure backtest_rss_mib %.1f\n", mib)
+	fmt.Fprintf(out, "figure backtest_page_rss_mib %.1f\n", pageMiB)
+	if most := max(mib, pageMiB); most > maxMiB {
+		return fmt.Errorf("took %.1f MiB, and may take %d", most, maxMiB)
+	}
+	return nil
+}
+
+// measure runs a backtest, and returns what it wrote, how long it took and how
+// much memory.
+func measure(ctx context.Context, output string) (answer []byte, took time.Duration, mib float64, err error) {
+	command := exec.CommandContext(ctx, filepath.Join("bin", "gitlatch"), "backtest", "--preset", "cope", "--period", "1m", "-o", output, "-")
+	in, err := command.StdinPipe()
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	var wrote bytes.Buffer
+	command.Stdout, command.Stderr = &wrote, os.Stderr
 	begin := time.Now()
 	if err := command.Start(); err != nil {
-		return fmt.Errorf("%w; run make bin/gitlatch", err)
+		return nil, 0, 0, fmt.Errorf("%w; run make bin/gitlatch", err)
 	}
 	written := write(in)
 	if err := errors.Join(command.Wait(), written); err != nil {
-		return err
+		return nil, 0, 0, err
 	}
-	took := time.Since(begin)
-	samples, err := checked(answer.Bytes())
-	if err != nil {
-		return err
-	}
-	mib := memory(command.ProcessState)
-	fmt.Fprintf(out, "figure backtest_samples_per_s %.0f\n", float64(samples)/took.Seconds())
-	fmt.Fprintf(out, "figure backtest_rss_mib %.1f\n", mib)
-	if mib > maxMiB {
-		return fmt.Errorf("took %.1f MiB, and may take %d", mib, maxMiB)
-	}
-	return nil
+	return wrote.Bytes(), time.Since(begin), memory(command.ProcessState), nil
 }
 
 // write writes CSV as an exporter does, one instant after another: workloads that
