@@ -18,7 +18,7 @@ fi
 for name in chromium google-chrome google-chrome-stable chromium-browser; do
 	command -v "$name" && exit 0
 done
-if ! command -v apt-get dpkg-deb >/dev/null || ! grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then
+if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null || ! grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then
 	echo 'chromium: not found; install it, or set GITLATCH_CHROMIUM' >&2
 	exit 1
 fi
