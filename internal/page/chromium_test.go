@@ -23,6 +23,7 @@ func TestInChromium(t *testing.T) {
 		"screen readers find their way":          labelled,
 		"the headline answers":                   answered,
 		"lines are chosen by keyboard":           chosen,
+		"pods come back as estimated":            grown,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, b) })
 	}

@@ -106,6 +106,21 @@ func TestNoTextEndsTheBlockOfData(t *testing.T) {
 	}
 }
 
+// The policy of a page names its own script and style, and allows nothing else.
+func TestThePolicyOfAPageAllowsItsOwnPartsAlone(t *testing.T) {
+	t.Parallel()
+	hash := "'sha256-[A-Za-z0-9+/]{43}='"
+	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; script-src ` + hash + `; style-src ` + hash + `">`)
+	for name, html := range pages(t) {
+		if at := policy.FindIndex(html); at == nil || at[0] > 200 {
+			t.Errorf("%s has no such policy, or not first: %.300s", name, html)
+		}
+		if n := bytes.Count(html, []byte("<script")); n != 2 {
+			t.Errorf("%s has %d blocks of script", name, n)
+		}
+	}
+}
+
 // What makes markup of text, or asks for something.
 var forbidden = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(|XMLHttpRequest|import\(|localStorage|cookie|@import|url\(|https?://`)
 

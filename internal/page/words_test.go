@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
@@ -142,4 +143,27 @@ func one() backtest.Document {
 	c.Name, c.CommitsPerDay, c.Commits, c.WastePodHours = "cope", 0, 0, 0
 	d.Recommended, d.Pictures = c.Name, &backtest.Pictures{BucketSeconds: 300, Buckets: 1, Workloads: []string{"shop/deployment/web"}, Candidates: []int{0}, Needs: []backtest.Line{{{0, 3, 3}}}, Levels: [][]backtest.Line{{{}}}}
 	return d
+}
+
+// Two workloads of 100 pods each, one of which grows from 1 in two rounds of 100 s:
+// by ten times in each, so that half of the way is 110 pods of 200.
+func grown(t *testing.T, b *browser.Browser) {
+	for wanted, want := range map[float64]string{
+		0.5: "Time to 50 % of the pods at once at once without checkpoints", 0.54: "Time to 54 % of the pods at once 1 min 40 s without checkpoints",
+		0.56: "Time to 56 % of the pods at once 3 min 20 s without checkpoints", 1: "Time to 100 % of the pods 2 min never without checkpoints",
+	} {
+		d := site(2)
+		for i := range d.Workloads {
+			w := &d.Workloads[i]
+			w.Need, w.Coverage = new(int32(100)), new(1.0)
+			w.With, w.Without = &drill.Estimate{From: 100}, &drill.Estimate{From: 100}
+		}
+		d.Workloads[0].Without = &drill.Estimate{From: 1, Rounds: 2, Seconds: 200}
+		if d.MinCoverage = wanted; wanted == 1 {
+			d.Workloads[1].With, d.Workloads[1].Without = &drill.Estimate{From: 80, Rounds: 1, Seconds: 120}, &drill.Estimate{From: 1, Never: true}
+		}
+		if got := words(t, b.Open(t, drilled(t, d), browser.View{}), "#facts"); !strings.Contains(got, want) {
+			t.Errorf("%q is not %q", got, want)
+		}
+	}
 }

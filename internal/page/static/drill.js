@@ -48,7 +48,7 @@ const opening = () => {
     scoredNothing && notice(data.dryRun ? 'A dry run: nothing was written, and git is scored as it is.' : 'The site only observes: nothing was written, and git is scored as it is.'),
     data.unread.length > 0 && notice('Not all could be read. What is unknown counts as missing:', data.unread, true),
     data.problems.length > 0 && notice('A person must see to this:', data.problems, true),
-    fleet.unknown > 0 && notice(`Of ${count(fleet.unknown, 'workload')} it is not known what a rebuild starts them at: they count as 0 pods.`, [], true))
+    fleet.unknown > 0 && notice(`It is not known what a rebuild starts ${count(fleet.unknown, 'workload')} at: 0 pods are counted.`, [], true))
 }
 
 const took = e => !e ? 'not known' : e.never ? 'never' : e.seconds === 0 ? 'at once' : span(e.seconds)
@@ -109,9 +109,9 @@ const workloads = () => {
       { title: 'Workload', width: '18%', of: key, show: name },
       { title: 'Coverage', width: '14%', of: w => w.coverage, show: w => shareBar(w.coverage) },
       amount('Need', w => w.need, '6.5%'), amount('Declared', w => w.declared, '8%'), amount('Starts at', w => w.rebuiltAt, '8%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'),
-      { title: 'Age', width: '6.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
+      { title: 'Age', width: '7.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
       { title: 'To capacity', width: '11.5%', down: true, of: w => length(w.with), show: w => [node('span', { class: 'line' }, took(w.with)), node('br'), node('span', { class: 'quiet line' }, w.without ? took(w.without) + ' without' : '')] },
-      { title: 'Why', width: '20%', of: w => why(w) || null, show: w => node('span', { class: 'small', title: why(w) }, why(w)) },
+      { title: 'Why', width: '19%', of: w => why(w) || null, show: w => node('span', { class: 'small', title: why(w) }, why(w)) },
     ],
   })
 }

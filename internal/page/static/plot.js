@@ -13,7 +13,7 @@ const scatter = (width, { label, points, xTitle, yTitle, yTicks, yText, limitX, 
   const start = lowest / 1.6
   const xs = wide ? logTicks(start, highest * 1.25) : ticks(highest, 6)
   const log = wide && logarithmic(start, highest * 1.25, left + (zero ? 26 : 0), width - right)
-  const x = wide ? v => v > 0 ? log(v) : left + 8 : linear(0, Math.max(...xs), left, width - right)
+  const x = wide ? v => v > 0 ? log(v) : left + 8 : linear(0, Math.max(...xs), left + (zero ? 14 : 0), width - right)
   const y = linear(yTicks[0], yTicks.at(-1), bottom, top)
 
   const shapes = []

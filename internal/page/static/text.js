@@ -10,7 +10,7 @@ const count = (n, noun, many = noun + 's') => number(n) + ' ' + (n === 1 ? noun 
 const percent = share => Math.floor(1000 * share + 1e-6) / 10 + '\u00a0%'
 
 // rough writes a number to the digits that somebody reads.
-const rough = n => n >= 100 ? number(Math.round(n)) : n >= 10 ? n.toFixed(1) : n.toFixed(2)
+const rough = n => n === 0 ? '0' : n >= 100 ? number(Math.round(n)) : n >= 10 ? n.toFixed(1) : n.toFixed(2)
 
 // span writes seconds in two units at most, and in one where that says enough:
 // "3 min 20 s", "22 min", "4 d 2 h".

@@ -51,6 +51,18 @@ type Page struct {
 // anything beside itself.
 func (b *Browser) Open(t testing.TB, html []byte, v View) *Page {
 	t.Helper()
+	p := b.open(t, html, v)
+	t.Cleanup(func() {
+		for _, wrong := range p.Wrong(t) {
+			t.Errorf("the page did what it must not: %s", wrong)
+		}
+		p.ask(t, map[string]any{"what": "close", "page": p.id}, nil)
+	})
+	return p
+}
+
+func (b *Browser) open(t testing.TB, html []byte, v View) *Page {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, html, 0o600); err != nil {
 		t.Fatal(err)
@@ -64,12 +76,6 @@ func (b *Browser) Open(t testing.TB, html []byte, v View) *Page {
 	}
 	p := &Page{address: b.address}
 	p.ask(t, ask, &p.id)
-	t.Cleanup(func() {
-		for _, wrong := range p.Wrong(t) {
-			t.Errorf("the page did what it must not: %s", wrong)
-		}
-		p.ask(t, map[string]any{"what": "close", "page": p.id}, nil)
-	})
 	return p
 }
 
