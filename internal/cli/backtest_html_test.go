@@ -35,11 +35,8 @@ func TestBacktestAsAPage(t *testing.T) {
 	if p == nil || p.OtherWorkloads != 0 || p.OtherCandidates != 0 || p.BucketSeconds != 540 {
 		t.Fatalf("%+v", p)
 	}
-	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) {
-		t.Errorf("the workload that was asked for is not the first: %v", p.Workloads)
-	}
-	if len(p.Candidates) != 4 || !d.Candidates[p.Candidates[0]].Recommended {
-		t.Errorf("what is recommended is not the first: %v", p.Candidates)
+	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Candidates) != 4 {
+		t.Errorf("%v %v", p.Workloads, p.Candidates)
 	}
 	// The peak is there, whatever the bucket, and so are the hours of which nothing
 	// is known.
@@ -80,10 +77,13 @@ func TestAPageOfABacktestIsBounded(t *testing.T) {
 			fmt.Fprintf(&b, "%d,shop/web-%d,%d\n", hour*3600, w, 1+(hour*7+w*w)%(10+w*9))
 		}
 	}
-	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()), "--sweep", "--hold-down", "0s", "--margin", "0%", "-o", "html", "--max-commits", "100")
+	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()), "--sweep", "--hold-down", "0s", "--margin", "0%", "-o", "html", "--max-commits", "100", "--workload", "shop/web-1")
 	d := shown(t, got)
 	if p := d.Pictures; len(p.Workloads) != 20 || p.OtherWorkloads != 40 || len(p.Candidates) != min(10, len(d.Candidates)) || p.OtherCandidates != len(d.Candidates)-len(p.Candidates) || p.Buckets > 481 {
 		t.Errorf("%v %v of %d, %d buckets", p.Workloads, p.Candidates, len(d.Candidates), p.Buckets)
+	}
+	if p := d.Pictures; p.Workloads[0] != "shop/deployment/web-1" || !d.Candidates[p.Candidates[0]].Recommended {
+		t.Errorf("%s and %s come first", p.Workloads[0], d.Candidates[p.Candidates[0]].Name)
 	}
 	if len(got.out) > 2<<20 {
 		t.Errorf("it has %d bytes", len(got.out))

@@ -80,11 +80,11 @@ func printed(t *testing.T, b *browser.Browser) {
 	p := b.Open(t, drilled(t, site(10_000)), browser.View{})
 	p.Do(t, on, nil, nil)
 	var told struct {
-		Rows   int
-		Status string
+		Rows, Room int
+		Status     string
 	}
-	p.Do(t, `return page.evaluate(() => ({ rows: document.querySelectorAll('#workloads tbody th').length, status: document.querySelector('#workloads .count').textContent }))`, nil, &told)
-	if told.Rows != 60 || told.Status != "10,000 workloads, the first 60 of them printed" {
+	p.Do(t, `return page.evaluate(() => ({ rows: document.querySelectorAll('#workloads tbody th').length, room: document.querySelectorAll('#workloads .room').length, status: document.querySelector('#workloads .count').textContent }))`, nil, &told)
+	if told.Rows != 60 || told.Room != 0 || told.Status != "10,000 workloads, the first 60 of them printed" {
 		t.Errorf("%+v", told)
 	}
 }

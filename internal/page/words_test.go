@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,9 @@ func answered(t *testing.T, b *browser.Browser) {
 		c := &blind.Candidates[i]
 		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, nil, 0
 	}
+	// As a document says it that was cut short, of rollouts that need a hand.
+	cut := bytes.ReplaceAll(drilled(t, site(212)), []byte(`"returns":"from"`), []byte(`"byItself":false,"returns":"from"`))
+	cut = bytes.Replace(cut, []byte(`"leftOut":`), []byte(`"cut":3,"leftOut":`), 1)
 	for _, c := range []struct {
 		html []byte
 		want map[string][]string // by selector
@@ -106,6 +110,7 @@ func answered(t *testing.T, b *browser.Browser) {
 			"h1": {"A rebuild would not cope: it starts with"}, "#notices": {"A dry run", "deployments in search: forbidden", "line 7: not a number"},
 			"#changes": {"This is the first drill"}, "#flush": {"Nothing: git is scored as it is."},
 		}},
+		{cut, map[string][]string{"#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
 		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all could be read"}}},
 		{drilled(t, none), map[string][]string{"h1": {"Nothing is needed"}, "#causes": {"Nothing"}}},
 		{backtested(t, tried(24)), map[string][]string{

@@ -46,6 +46,7 @@ const opening = () => {
   ])
   put('notices',
     scoredNothing && notice(data.dryRun ? 'A dry run: nothing was written, and git is scored as it is.' : 'The site only observes: nothing was written, and git is scored as it is.'),
+    data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the document that is kept, and not here.`),
     data.unread.length > 0 && notice('Not all could be read. What is unknown counts as missing:', data.unread, true),
     data.problems.length > 0 && notice('A person must see to this:', data.problems, true),
     fleet.unknown > 0 && notice(`It is not known what a rebuild starts ${count(fleet.unknown, 'workload')} at: 0 pods are counted.`, [], true))
@@ -129,7 +130,7 @@ const rollouts = () => {
       { title: 'Workload', width: '24%', of: key, show: name },
       { title: 'On the new version', width: '19%', of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
       { title: 'Git declares', width: '14%', of: w => w.rollout.milestone, show: w => known(w.rollout.milestone) ? `${w.rollout.milestone} %${w.rollout.phase ? ', ' + w.rollout.phase : ''}` : node('span', { class: 'quiet' }, 'nothing of it') },
-      { title: 'A rebuild returns', width: '43%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], node('div', { class: 'quiet' }, w.rollout.text)] },
+      { title: 'A rebuild returns', width: '43%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not by itself')], node('div', { class: 'quiet' }, w.rollout.text)] },
     ],
   })
 }
