@@ -46,15 +46,16 @@ func newBacktest(env Env) *cobra.Command {
 		Short: "Try policies on the past scale of workloads, and recommend one",
 		Long: `Runs policies over what the scale of workloads was, as ticks would have, and
 says of each how many commits it makes, how much of the need it declares and how
-much more than the need. Nothing is written. - is the standard input.
+much more than the need. Nothing is written. - is the standard input; what is
+compressed by gzip is read, too.
 
-Files are CSV, with the columns time, workload and replicas, and if wanted ready,
-min, max and target, in any order; JSON that Prometheus answers to query_range
-for max by (namespace, deployment) (kube_deployment_spec_replicas); or JSON of
-CloudWatch's GetMetricData, with namespace/name as Label. All of a workload's
-samples count, of several files too. Time is RFC 3339 or Unix seconds; a
-workload is namespace/name or namespace/kind/name. An empty count is unknown, and
-one that is no whole number, as an average is, is rounded up.
+Files are CSV, with the columns time, workload and replicas, and if wanted
+ready, min, max and target, in any order; JSON that Prometheus answers to
+query_range for max by (namespace, deployment) (kube_deployment_spec_replicas);
+or JSON of CloudWatch's GetMetricData, with namespace/name as Label. All of a
+workload's samples count, of several files too. Time is RFC 3339 or Unix
+seconds; a workload is namespace/name or namespace/kind/name. An empty count is
+unknown, and one that is no whole number, as an average is, is rounded up.
 
 The past is taken to be driven by autoscalers, to be kept inert and to roll
 nothing out. Time between samples more than three periods apart is not observed.
@@ -64,15 +65,13 @@ With --sweep a grid is tried over the first policy given, its default being
 varied; the table shows those that none beats in commits, worst coverage and
 waste alike.
 
-Coverage is the part of the need that was declared over time, worst that of a need
-which lasted for --lasting, waste what was declared beyond the need. The policy
-with least waste is recommended of those with the worst coverage and the commits
-that --min-coverage and --max-commits ask for.`,
+Coverage is the part of the need that was declared over time, worst that of a
+need which lasted for --lasting, waste what was declared beyond the need. The
+policy with least waste is recommended of those with the worst coverage and the
+commits that --min-coverage and --max-commits ask for.`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return t.run(ctx, env, args)
+			return t.run(c.Context(), env, args)
 		},
 	}
 	c.SetContext(context.Background())
@@ -111,6 +110,10 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	if err != nil {
 		return err
 	}
+	// From here on a signal is an end with its reason. A read, which may wait for
+	// good, is ended by the signal itself: there is nothing to put in order.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	drawn, err := t.drawn(past)
 	if err != nil {
 		return err

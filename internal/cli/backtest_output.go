@@ -111,7 +111,7 @@ func (v verdict) notes(s chart.Style) string {
 	}
 	if v.best >= 0 {
 		if r := v.results[v.best]; r.Declared < r.Workloads {
-			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once, or not latched.", r.Workloads-r.Declared, r.Workloads))
+			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once or more than three periods apart, or not latched.", r.Workloads-r.Declared, r.Workloads))
 		}
 	}
 	var b strings.Builder

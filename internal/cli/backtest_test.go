@@ -142,6 +142,22 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	}
 }
 
+// Hourly samples among those of every five minutes are more than three periods
+// apart, so that nothing was observed of them: that is said.
+func TestBacktestSaysWhatItDidNotObserve(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(pastScale())
+	begin := time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)
+	for i := range 72 {
+		fmt.Fprintf(&b, "%d,shop/slow,7,,\n", begin.Add(time.Duration(i)*time.Hour).Unix())
+	}
+	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()))
+	if got.status != 0 || !strings.Contains(got.out, "1 of 3 workloads were never declared") || !strings.Contains(got.out, "three periods") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestBacktestLooksNoOftenerThanWasSampled(t *testing.T) {
 	t.Parallel()
 	past := file(t, "past.csv", "time,workload,replicas\n0,shop/web,3\n3600,shop/web,30\n7200,shop/web,30\n10800,shop/web,30\n")

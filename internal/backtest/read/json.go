@@ -68,10 +68,17 @@ func (d *document) token(path string) (json.Token, error) {
 		return nil, errEnd
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, d.wrong(path, "the file ends in the middle: fetch it again")
-	case err != nil:
+	case isSyntax(err):
 		return nil, d.wrong(path, "is no JSON: %v", err)
+	case err != nil:
+		return nil, unread(d.name, err)
 	}
 	return token, nil
+}
+
+func isSyntax(err error) bool {
+	var syntax *json.SyntaxError
+	return errors.As(err, &syntax)
 }
 
 // object reads an object, each of its fields by the function of its name;

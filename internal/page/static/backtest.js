@@ -103,16 +103,16 @@ const all = () => {
   put('candidates-under', `Worst is of a need that lasted ${span(goSpan(data.lasting))}, waste what was declared beyond the need. Ticks are ${span(goSpan(data.period))} apart.`
     + (candidates.some(c => c.reviews > 0) ? ' Crossings for review are taken to be merged at once.' : ''))
   table('candidates', {
-    caption: 'Policies by commits a day', noun: 'policy', nouns: 'policies', rows: [...candidates].sort((a, b) => rank(a) - rank(b)), least: '52rem', sort: { column: 1, sign: 1 },
+    caption: 'Policies by commits a day', noun: 'policy', nouns: 'policies', rows: [...candidates].sort((a, b) => rank(a) - rank(b)), least: '56rem', sort: { column: 1, sign: 1 },
     text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
     kinds: [{ label: 'all', test: () => true }, { label: 'the front', test: c => c.front || c.recommended }, { label: 'that cover enough', test: enough }],
     columns: [
-      { title: 'Policy', width: '28%', of: c => c.name, show: c => [node('span', { class: 'name' }, c.name), ' ', c.recommended ? node('span', { class: 'mark' }, 'recommended') : c.front && node('span', { class: 'mark' }, 'front')] },
+      { title: 'Policy', width: '26%', of: c => c.name, show: c => [node('span', { class: 'name' }, c.name), ' ', c.recommended ? node('span', { class: 'mark' }, 'recommended') : c.front && node('span', { class: 'mark' }, 'front')] },
       { title: 'Commits a day', width: '15%', numeric: true, of: quiet, show: c => rough(c.commitsPerDay) },
       { title: 'Updates', width: '10%', numeric: true, of: c => c.updates, show: c => number(c.updates) },
       { title: 'Covered', width: '11%', numeric: true, down: true, of: c => c.coverage, show: c => percent(c.coverage) },
       { title: 'Worst', width: '16%', down: true, of: c => c.worst ? c.worst.share : null, show: c => shareBar(c.worst ? c.worst.share : null) },
-      { title: 'Waste, pod h', width: '12%', numeric: true, of: c => c.wastePodHours, show: c => number(Math.round(c.wastePodHours)) },
+      { title: 'Waste, pod h', width: '14%', numeric: true, of: c => c.wastePodHours, show: c => number(Math.round(c.wastePodHours)) },
       { title: 'Waste', width: '8%', numeric: true, of: c => c.excess, show: c => Math.round(100 * c.excess) + ' %' },
     ],
   })

@@ -93,7 +93,7 @@ const asked = n => known(n) ? number(n) : node('span', { class: 'quiet' }, 'none
 const amount = (title, of, width) => ({ title, width, numeric: true, down: true, of, show: row => known(of(row)) ? number(of(row)) : node('span', { class: 'quiet' }, '–') })
 const titled = text => node('span', { title: text }, text)
 
-const why = w => [...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' ')
+const why = w => [...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
 const age = w => w.checkpoint ? (w.checkpoint.orBefore ? 'over ' : '') + span(w.checkpoint.ageSeconds) : null
 
 const workloads = () => {
