@@ -108,19 +108,22 @@ func TestMarksAreToldFromTextsThatHoldEveryBeginningOfAToken(t *testing.T) {
 // a test gives it any.
 func TestAnEditIsNotTakenUnlessMarkedCountsAloneChanged(t *testing.T) {
 	t.Parallel()
-	before := "a: &x 5\nb: [1, '2', *x]\n---\nc: {d: 7}\n"
+	before := "a: &x 5\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n"
 	for _, c := range []struct{ after, refused string }{
-		{"a: &x 20\nb: [1, '2', *x]\n---\nc: {d: 7}\n", ""},
-		{"a: &x 5\nb: [1, '2', *x]\n---\nc: {d: 7}\n", "line 1"}, // not done
-		{"a: &x 20\nb: [1, '3', *x]\n---\nc: {d: 7}\n", "line 2"},
-		{"a: &x 20\nb: [1, 2, *x]\n---\nc: {d: 7}\n", "line 2"},   // other quotes
-		{"a: &x 20\nb: [1, '2', 20]\n---\nc: {d: 7}\n", "line 2"}, // no alias
-		{"a: &y 20\nb: [1, '2', *y]\n---\nc: {d: 7}\n", "line 1"}, // another anchor
-		{"a: &x !!str 20\nb: [1, '2', *x]\n---\nc: {d: 7}\n", "line 1"},
+		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", ""},
+		{"a: &x 5\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"}, // not done
+		{"a: &x 20\nb: [1, '3', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"},
+		{"a: &x 20\nb: [1, 2, *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"},   // other quotes
+		{"a: &x 20\nb: [1, '2', 20, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"}, // no alias
+		{"a: &x 20\nb: [1, \"2\", *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 2"},
+		{"a: &x 20\nb: [1, '2', *x, !u 3, !t []]\n---\nc: {d: 7}\n", "line 2"},
+		{"a: &x 20\nb: [1, '2', *x, !t 3, !t {}]\n---\nc: {d: 7}\n", "line 2"},
+		{"a: &y 20\nb: [1, '2', *y, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"}, // another anchor
+		{"a: &x !!str 20\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n", "line 1"},
 		{"a: &x 20\nb: [1, '2']\n---\nc: {d: 7}\n", "line 2"},
-		{"a: &x 20\nb: [1, '2', *x]\n---\nc: {d: 70}\n", "line 4"},
-		{"a: &x 20\nb: [1, '2', *x]\n---\n\nc: {d: 7}\n", "line 4"}, // moved
-		{"a: &x 20\nb: [1, '2', *x]\n", "1 documents"},
+		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 70}\n", "line 4"},
+		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n---\n\nc: {d: 7}\n", "line 4"}, // moved
+		{"a: &x 20\nb: [1, '2', *x, !t 3, !t []]\n", "1 documents"},
 		{"a: &x 20\nb: [1, '2', *x\n---\nc: {d: 7}\n", "could not be read"},
 	} {
 		documents := must(parse([]byte(before)))(t)
@@ -129,5 +132,38 @@ func TestAnEditIsNotTakenUnlessMarkedCountsAloneChanged(t *testing.T) {
 		if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
 			t.Errorf("%q: error %v, want %q", c.after, err, c.refused)
 		}
+	}
+}
+
+func TestAnEditInTheWrongPlaceIsRefused(t *testing.T) {
+	t.Parallel()
+	data := lines("a: 5 # 5", "b: 5 #a")
+	right := find("f", data)
+	for _, by := range []int{0, -2, -10, 1} {
+		wrong := right
+		wrong.counts = slices.Clone(right.counts)
+		wrong.counts[0].from += by
+		wrong.counts[0].to += by
+		got, err := wrong.replace("f", data, wanted)
+		switch {
+		case by == 0 && (err != nil || !bytes.Equal(got, lines("a: 5 # 5", "b: 20 #a"))):
+			t.Errorf("in its place edited to\n%s\nerror %v", got, err)
+		case by != 0 && (err == nil || got != nil || !strings.Contains(err.Error(), "fault of gitlatch")):
+			t.Errorf("%d bytes off edited to\n%s\nerror %v", by, got, err)
+		}
+	}
+}
+
+func TestLargeFilesAreEdited(t *testing.T) {
+	t.Parallel()
+	size := 5 << 20
+	if testing.Short() {
+		size = 1 << 18
+	}
+	data := large("texts", size)
+	first := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web-0"}
+	want := bytes.Replace(data, []byte(`replicas: 0 # {"$gitlatch": "shop/deployment/web-0"}`), []byte(`replicas: 20000 # {"$gitlatch": "shop/deployment/web-0"}`), 1)
+	if got := must(Edit("f", data, to(first, 20000)))(t); !bytes.Equal(got, want) || bytes.Equal(got, data) {
+		t.Errorf("%d bytes became %d, want %d", len(data), len(got), len(want))
 	}
 }

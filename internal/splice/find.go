@@ -63,7 +63,7 @@ func find(file string, data []byte) found {
 // What is a line's break for readers of YAML 1.1 and text for those of 1.2, or
 // the other way around, so that what is a comment depends on who reads; and what
 // no YAML may hold.
-var odd = regexp.MustCompile("\r(?:[^\n]|$)|[\u2028\u2029\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\u009f]")
+var odd = regexp.MustCompile("\r[^\n]|[\u2028\u2029\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\u009f]")
 
 // sound refuses, with the line, a file in which comments are not what they seem.
 func sound(file string, data []byte) (int, error) {

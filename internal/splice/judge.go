@@ -22,7 +22,7 @@ func (r *row) judge() (*count, workload.ID, error) {
 		return nil, workload.ID{}, errors.New("the mark is in no comment: write it at the end of the line of a value, after a blank and #")
 	}
 	comment := string(r.data[begins:r.to])
-	above := len(bytes.TrimSpace(r.data[r.from:begins])) == 0 && r.last == nil
+	above := len(bytes.TrimSpace(r.data[r.from:begins])) == 0
 	if above && !strings.HasPrefix(strings.TrimLeft(comment, "# \t"), "{") {
 		return nil, workload.ID{}, nil
 	}

@@ -125,7 +125,7 @@ func twins(mapping *yaml.Node) map[*yaml.Node]int {
 		if k.Kind == yaml.AliasNode {
 			text = k.Alias
 		}
-		if text.Kind != yaml.ScalarNode || k.Tag == "!!merge" {
+		if text.Kind != yaml.ScalarNode {
 			continue
 		}
 		other, again := first[text.Value]

@@ -42,7 +42,7 @@ func comments(data []byte, at []int, documents []*yaml.Node) ([]int, error) {
 	if !strings.Contains(dollars.String(), sign) {
 		return at, nil
 	}
-	prefix, err := unused(data, dollars.String())
+	prefix, err := unused(dollars.String())
 	if err != nil {
 		return nil, err
 	}
@@ -70,25 +70,24 @@ func comments(data []byte, at []int, documents []*yaml.Node) ([]int, error) {
 	return in, nil
 }
 
-// unused returns what tokens can begin with: it stands neither in the file nor
-// in what its texts say. The five places that are left, to the base of 36, are
-// for 60 million signs.
-func unused(data []byte, texts string) (string, error) {
+// unused returns what tokens can begin with and no text holds. The five places
+// that are left, to the base of 36, are for 60 million signs.
+func unused(texts string) (string, error) {
 	for i := range 1000 {
 		prefix := fmt.Sprintf("$%03d", i)
-		if !bytes.Contains(data, []byte(prefix)) && !strings.Contains(texts, prefix) {
+		if !strings.Contains(texts, prefix) {
 			return prefix, nil
 		}
 	}
 	return "", fmt.Errorf("its texts hold %s, and each of $000 to $999 beside, so that marks cannot be told from text: mark another file", sign)
 }
 
-// texts passes on all that documents say but for their comments.
+// texts passes on all that documents say but for their comments, and for names
+// of anchors, which hold no $.
 func texts(nodes []*yaml.Node, see func(string)) {
 	for _, n := range nodes {
 		see(n.Value)
 		see(n.Tag)
-		see(n.Anchor)
 		texts(n.Content, see)
 	}
 }

@@ -1,9 +1,7 @@
 package splice
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -48,6 +46,5 @@ func join(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return &Refused{problems}
 }

@@ -68,10 +68,15 @@ func Edit(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
 	if err := join(found.problems); err != nil {
 		return nil, err
 	}
+	return found.replace(file, data, to)
+}
+
+// replace returns the file with the wanted counts where the marked ones are.
+func (f found) replace(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
 	var out bytes.Buffer
 	changed := map[*yaml.Node]string{}
 	done := 0
-	for _, c := range found.counts {
+	for _, c := range f.counts {
 		if want, ok := to[c.ID]; ok && want != c.Value {
 			digits := strconv.Itoa(int(want))
 			changed[c.node] = digits
@@ -84,8 +89,8 @@ func Edit(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
 		return data, nil
 	}
 	out.Write(data[done:])
-	if err := prove(found.documents, out.Bytes(), changed); err != nil {
-		return nil, join([]Problem{{File: file, Text: fmt.Sprintf("is left as it is: %s: this is a fault of gitlatch, please report it with the file", err)}})
+	if err := prove(f.documents, out.Bytes(), changed); err != nil {
+		return nil, join([]Problem{{File: file, Text: fmt.Sprintf("is left as it is, since %s: this is a fault of gitlatch, please report it with the file", err)}})
 	}
 	return out.Bytes(), nil
 }
