@@ -174,6 +174,9 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",
 			policy.Span(l.Down.Elapsed(now)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
 	}
+	if len(l.Up.Levels) > 0 || l.Down.Running() {
+		line("", "this look counts in that as a tick would, and is not kept")
+	}
 	if l.Freeze.Reason != "" {
 		line("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)
 	}

@@ -124,7 +124,7 @@ func (r *restoring) check(args []string) error {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	bound(!(r.options.Factor > 0) || r.options.Factor > 100, "--factor: must be above 0 and at most 100, got %v", r.options.Factor)
+	bound(!plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
 	bound(r.pace.PerMinute < 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
 	bound(r.pace.Unready < 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
 	bound(r.pace.Patience <= 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)

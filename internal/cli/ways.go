@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +10,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// A source is where a tool in the cluster finds the site's kustomization, as the
-// flags have it.
-type source struct{ name, path, url string }
-
-func (s *source) register(c *cobra.Command) {
-	c.Flags().StringVar(&s.name, "name", "", "name of the object; without it that of the site")
-	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components; without it clusters/<site>")
-	c.Flags().StringVar(&s.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
-}
 
 func newArgoCD(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a live cluster",
@@ -50,12 +37,9 @@ func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place
 			if err != nil {
 				return err
 			}
-			if place.Repository = cmp.Or(s.url, reachable(c.Repository)); place.Repository == "" {
-				return errors.New("--url: say by which URL the cluster reaches the repository; the configuration names none that it could")
+			if err := s.fill(&place, c); err != nil {
+				return err
 			}
-			place.Branch = c.Repository.Branch
-			place.Name = cmp.Or(s.name, c.Site)
-			place.Path = cmp.Or(s.path, "clusters/"+c.Site)
 			_, err = env.Out.Write(render(place))
 			return err
 		},
@@ -105,19 +89,4 @@ func (f *flags) place(namespaces []string) (config.Config, ways.Place, error) {
 	}
 	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
 	return c, ways.Place{Site: c.Site, Namespaces: namespaces}, nil
-}
-
-// reachable is the URL by which a cluster could reach a repository, "" where the
-// configuration does not say: a path is this machine's own.
-func reachable(r config.Repository) string {
-	switch {
-	case r.GitHub.Repository != "":
-		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
-		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
-	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
-		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
-	case strings.HasPrefix(r.URL, "https://"):
-		return r.URL
-	}
-	return ""
 }
