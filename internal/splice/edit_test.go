@@ -15,7 +15,7 @@ import (
 // to wants a count of one workload.
 func to(id workload.ID, count int32) map[workload.ID]int32 { return map[workload.ID]int32{id: count} }
 
-// text puts lines together, and gives w and a the marks of web and api.
+// lines puts lines together; #w and #a are the marks of web and api.
 func lines(text ...string) []byte {
 	marks := strings.NewReplacer("#w", `# {"$gitlatch": "shop/deployment/web"}`, "#a", `# {"$gitlatch": "shop/deployment/api"}`)
 	return []byte(marks.Replace(strings.Join(text, "\n") + "\n"))

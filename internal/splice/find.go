@@ -72,11 +72,12 @@ func sound(file string, data []byte) (int, error) {
 	if strings.HasSuffix(strings.ToLower(file), ".json") || structured && json.Valid(text) {
 		return 1, errors.New("is JSON, which has no comments, so that nothing in it can be marked: write it as YAML")
 	}
-	for at, size := 0, 0; at < len(data); at += size {
-		var r rune
-		if r, size = utf8.DecodeRune(data[at:]); r == 0 || r == utf8.RuneError && size == 1 {
+	for at := 0; at < len(data); {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
 			return lineAt(data, at), errors.New("is not UTF-8: save it as that")
 		}
+		at += size
 	}
 	if at := odd.FindIndex(data); at != nil {
 		r, _ := utf8.DecodeRune(data[at[0]:])

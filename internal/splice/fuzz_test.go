@@ -53,6 +53,9 @@ func check(t *testing.T, data []byte, count int32) int {
 	if problem := moved(data, after, marks, to); problem != "" {
 		t.Fatalf("%s:\n%q became\n%q", problem, data, after)
 	}
+	if problem, _ := elsewhere(data, after, marks, to); problem != "" {
+		t.Fatalf("%s:\n%q became\n%q", problem, data, after)
+	}
 	if problem := spoken(data, marks); problem != "" {
 		t.Fatal(problem)
 	}

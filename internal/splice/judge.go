@@ -22,15 +22,15 @@ func (r *row) judge() (*count, workload.ID, error) {
 		return nil, workload.ID{}, errors.New("the mark is in no comment: write it at the end of the line of a value, after a blank and #")
 	}
 	comment := string(r.data[begins:r.to])
-	above := len(bytes.TrimSpace(r.data[r.from:begins])) == 0
-	if above && !strings.HasPrefix(strings.TrimLeft(comment, "# \t"), "{") {
+	alone := len(bytes.TrimSpace(r.data[r.from:begins])) == 0
+	if alone && !strings.HasPrefix(strings.TrimLeft(comment, "# \t"), "{") {
 		return nil, workload.ID{}, nil
 	}
 	id, err := parseMark(comment)
 	if err != nil {
 		return nil, id, err
 	}
-	if above {
+	if alone {
 		return nil, id, errors.New("the mark has a line of its own: move it to the end of the line of its value")
 	}
 	c, err := r.count(begins)
@@ -70,7 +70,7 @@ func (r *row) count(comment int) (*count, error) {
 	if err := number(n); err != nil {
 		return nil, err
 	}
-	from := text(r.data, r.last.at)
+	from := bare(r.data, r.last.at)
 	quote := ""
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
 		quote = string(r.data[from])
@@ -78,14 +78,14 @@ func (r *row) count(comment int) (*count, error) {
 	}
 	after, written := strings.CutPrefix(string(r.data[min(from, comment):comment]), n.Value+quote)
 	if !written {
-		return nil, fmt.Errorf("the value %s must be written as it is, in the line of the mark, without escapes", n.Value)
+		return nil, fmt.Errorf("the value %s must be written as it is, in the line of the mark, without escapes", got(n.Value))
 	}
 	if gap := strings.TrimSpace(after); gap != "" && gap != "," {
-		return nil, fmt.Errorf("the mark stands behind %s, which follows the value: give the value a line of its own", gap)
+		return nil, fmt.Errorf("the mark stands behind %s, which follows the value: give the value a line of its own", got(gap))
 	}
 	value, err := strconv.ParseInt(n.Value, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("must be at most %d, got %s", math.MaxInt32, n.Value)
+		return nil, fmt.Errorf("must be at most %d, got %s", math.MaxInt32, got(n.Value))
 	}
 	mark := Mark{Line: r.line, Value: int32(value)}
 	return &count{Mark: mark, from: from, to: from + len(n.Value), node: n}, r.last.above.refuse()
@@ -107,7 +107,7 @@ func number(n *yaml.Node) error {
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		return errors.New("the value is a block of text: write the number behind its key")
 	case !plain.MatchString(n.Value):
-		return fmt.Errorf("must be a whole number, 0 or more, in plain decimal digits, got %q", n.Value)
+		return fmt.Errorf("must be a whole number, 0 or more, in plain decimal digits, got %s", got(n.Value))
 	}
 	return nil
 }
@@ -119,6 +119,8 @@ func (a above) refuse() error {
 		return fmt.Errorf("the value is shared, by the alias *%s in line %d: write it out there, or mark another", a.shared.Value, a.shared.Line)
 	case a.merged != 0:
 		return fmt.Errorf("the value comes through the merge key << in line %d, so that another may overrule it: write it beside that key", a.merged)
+	case a.after != 0:
+		return fmt.Errorf("the merge key << in line %d comes after the value, or a key on the way to it, and overrules it for some readers, Kubernetes' among them: move << to the top", a.after)
 	case a.twice != 0:
 		return fmt.Errorf("a key on the way to the value is there twice, the other in line %d: keep one", a.twice)
 	}

@@ -31,6 +31,7 @@ type leaf struct {
 type above struct {
 	key    bool       // the leaf is a key, or in one
 	merged int        // the line of a merge key
+	after  int        // the line of a merge key that follows a key on the way, beside it
 	twice  int        // the line of another key that says the same as one on the way
 	shared *yaml.Node // an alias of something on the way
 }
@@ -100,13 +101,21 @@ func (l *looker) see(n *yaml.Node, a above) {
 		}
 		return
 	}
-	twin := twins(n)
+	twin, merge := twins(n), 0
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			merge = i
+		}
+	}
 	for i := 0; i < len(n.Content); i += 2 {
 		k, ofKey, ofValue := n.Content[i], a, a
 		ofKey.key = true
 		l.see(k, ofKey)
 		if k.Tag == "!!merge" {
 			ofValue.merged = k.Line
+		}
+		if i < merge {
+			ofValue.after = n.Content[merge].Line
 		}
 		ofValue.twice = cmp.Or(a.twice, twin[k])
 		l.see(n.Content[i+1], ofValue)
@@ -121,16 +130,16 @@ func twins(mapping *yaml.Node) map[*yaml.Node]int {
 	var twin map[*yaml.Node]int
 	for i := 0; i < len(mapping.Content); i += 2 {
 		k := mapping.Content[i]
-		text := k
+		says := k
 		if k.Kind == yaml.AliasNode {
-			text = k.Alias
+			says = k.Alias
 		}
-		if text.Kind != yaml.ScalarNode {
+		if says.Kind != yaml.ScalarNode {
 			continue
 		}
-		other, again := first[text.Value]
+		other, again := first[says.Value]
 		if !again {
-			first[text.Value] = k
+			first[says.Value] = k
 			continue
 		}
 		if twin == nil {
@@ -152,7 +161,7 @@ func (l *looker) leaf(n *yaml.Node, a above) {
 	}
 	at := l.places.of(n)
 	if quoted {
-		from := text(l.data, at)
+		from := bare(l.data, at)
 		end := closing(l.data, from)
 		if r := l.rows[n.Line+bytes.Count(l.data[at:end], []byte("\n"))]; r != nil {
 			r.quoted = max(r.quoted, end)

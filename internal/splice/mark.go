@@ -18,7 +18,7 @@ const wantMark = `{"` + sign + `": "<namespace>/<kind>/<name>"}`
 func parseMark(comment string) (workload.ID, error) {
 	text := strings.TrimSpace(strings.TrimLeft(comment, "#"))
 	if !strings.HasPrefix(text, "{") {
-		return workload.ID{}, fmt.Errorf("the comment must be %s and hold nothing else, got %q: move the rest to a line above", wantMark, text)
+		return workload.ID{}, fmt.Errorf("the comment must be %s and hold nothing else, got %s: move the rest to a line above", wantMark, got(text))
 	}
 	fields := json.NewDecoder(strings.NewReader(text))
 	var named string
@@ -30,7 +30,7 @@ func parseMark(comment string) (workload.ID, error) {
 		case token == json.Delim('}'):
 			open = false
 		case token != sign:
-			return workload.ID{}, fmt.Errorf("the mark has an unknown field %q: write %s", token, wantMark)
+			return workload.ID{}, fmt.Errorf("the mark has an unknown field %s: write %s", got(fmt.Sprint(token)), wantMark)
 		case named != "":
 			return workload.ID{}, fmt.Errorf("the mark names two workloads: keep one, the same may stand in many lines")
 		default:

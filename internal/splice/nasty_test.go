@@ -29,10 +29,10 @@ func TestNastyThingsTogetherMoveNoOtherByte(t *testing.T) {
 	}
 	for range files {
 		var b strings.Builder
-		b.WriteString(pick("", "", "", "\ufeff", "%YAML 1.1\n---\n", "# é $gitlatch\n"))
+		b.WriteString(pick("", "", "", "\ufeff", "%YAML 1.1\n---\n", "# é $gitlatch\n", "base: &z {f: 1, k0: 2, k1: 3}\n"))
 		end := pick("\n", "\n", "\r\n")
 		for i := range 1 + r.IntN(6) {
-			b.WriteString(mostly(func() string { return "" }, "  ", "\t", " ", "---\n", "...\n---\n", "# c\n", "\n"))
+			b.WriteString(mostly(func() string { return "" }, "  ", "\t", " ", "---\n", "...\n---\n", "# c\n", "\n", "<<: *z\n", "  <<: *z\n"))
 			b.WriteString(mostly(func() string {
 				return fmt.Sprintf(pick("k%d: ", "'k%d': ", "k%d:\n  f: ", "k%d:\n- ", "k%d:\n - - ", "é%d:\t", "k%d:\n  ", "? k%d\n: ", "k%d: {f: "), i)
 			},

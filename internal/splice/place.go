@@ -41,8 +41,8 @@ func (p *places) of(n *yaml.Node) int {
 	return p.at
 }
 
-// text returns where a scalar begins behind its anchor and its tag.
-func text(data []byte, at int) int {
+// bare returns where a scalar begins behind its anchor and its tag.
+func bare(data []byte, at int) int {
 	for at < len(data) {
 		switch {
 		case data[at] == '&' || data[at] == '!':

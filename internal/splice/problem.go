@@ -2,6 +2,7 @@ package splice
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -47,4 +48,13 @@ func join(problems []Problem) error {
 		return nil
 	}
 	return &Refused{problems}
+}
+
+// got shows a text of a file, or its beginning, in quotes.
+func got(text string) string {
+	const most = 80 // characters
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return strconv.Quote(text)
 }

@@ -33,7 +33,11 @@ type count struct {
 // places can want the same number: a count, and the minimum of its autoscaler.
 // Find returns each, whether or not they agree.
 //
-// A file without a mark has none, whatever else it is: it need not be YAML.
+// A mark is all of a comment, at the end of the line of its value. In a text,
+// such as a patch or a script in a block, it is none, and neither is what a
+// comment in a line of its own tells of marks. JSON has no comments, so that a
+// JSON file that holds the sign is refused. A file without it has no marks,
+// whatever else it is: it need not be YAML.
 func Find(file string, data []byte) ([]Mark, error) {
 	found := find(file, data)
 	marks := make([]Mark, len(found.counts))
