@@ -122,35 +122,6 @@ func (l *looker) see(n *yaml.Node, a above) {
 	}
 }
 
-// twins returns for each key of a mapping that is there more than once the line
-// of another. Keys that only their quotes tell apart are one: they are where
-// YAML becomes JSON.
-func twins(mapping *yaml.Node) map[*yaml.Node]int {
-	first := make(map[string]*yaml.Node, len(mapping.Content)/2)
-	var twin map[*yaml.Node]int
-	for i := 0; i < len(mapping.Content); i += 2 {
-		k := mapping.Content[i]
-		says := k
-		if k.Kind == yaml.AliasNode {
-			says = k.Alias
-		}
-		if says.Kind != yaml.ScalarNode {
-			continue
-		}
-		other, again := first[says.Value]
-		if !again {
-			first[says.Value] = k
-			continue
-		}
-		if twin == nil {
-			twin = map[*yaml.Node]int{}
-		}
-		twin[k] = other.Line
-		twin[other] = cmp.Or(twin[other], k.Line)
-	}
-	return twin
-}
-
 // leaf notes a leaf in the row in which it begins, and where it ends if it is
 // quoted.
 func (l *looker) leaf(n *yaml.Node, a above) {
