@@ -49,13 +49,13 @@ says of each how many commits it makes, how much of the need it declares and how
 much more than the need. Nothing is written. - is the standard input; what is
 compressed by gzip is read, too.
 
-Files are CSV, with the columns time, workload and replicas, and if wanted ready,
-min, max and target, in any order; JSON that Prometheus answers to query_range
-for max by (namespace, deployment) (kube_deployment_spec_replicas); or JSON of
-CloudWatch's GetMetricData, with namespace/name as Label. All of a workload's
-samples count, of several files too. Time is RFC 3339 or Unix seconds; a
-workload is namespace/name or namespace/kind/name. An empty count is unknown, and
-one that is no whole number, as an average is, is rounded up.
+Files are CSV, with the columns time, workload and replicas, and if wanted
+ready, min, max and target, in any order; JSON that Prometheus answers to
+query_range for max by (namespace, deployment) (kube_deployment_spec_replicas);
+or JSON of CloudWatch's GetMetricData, with namespace/name as Label. All of a
+workload's samples count, of several files too. Time is RFC 3339 or Unix
+seconds; a workload is namespace/name or namespace/kind/name. An empty count is
+unknown, and one that is no whole number, as an average is, is rounded up.
 
 The past is taken to be driven by autoscalers, to be kept inert and to roll
 nothing out. Time between samples more than three periods apart is not observed.
@@ -65,10 +65,10 @@ With --sweep a grid is tried over the first policy given, its default being
 varied; the table shows those that none beats in commits, worst coverage and
 waste alike.
 
-Coverage is the part of the need that was declared over time, worst that of a need
-which lasted for --lasting, waste what was declared beyond the need. The policy
-with least waste is recommended of those with the worst coverage and the commits
-that --min-coverage and --max-commits ask for.`,
+Coverage is the part of the need that was declared over time, worst that of a
+need which lasted for --lasting, waste what was declared beyond the need. The
+policy with least waste is recommended of those with the worst coverage and the
+commits that --min-coverage and --max-commits ask for.`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)

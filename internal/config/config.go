@@ -16,6 +16,7 @@ type Config struct {
 	Period     time.Duration // from one tick to the next
 	Commit     Commit
 	Alerts     Alerts
+	Drills     Drills
 }
 
 // Cluster is where the site's cluster is found. The zero value is the current
@@ -37,6 +38,13 @@ type State struct {
 // nowhere.
 type Alerts struct {
 	SNS SNS
+}
+
+// Drills is where the reports of drills are kept; at most one of the fields is
+// set. The zero value is nowhere.
+type Drills struct {
+	Dir string // a folder; it may not exist yet
+	S3  S3
 }
 
 // Commit is how commits are made.
@@ -127,5 +135,12 @@ func configFields(c *Config) []field {
 		{"alerts", "where people are told of what needs them; without it nowhere but in the log", false, object{fields: []field{
 			{"sns", "a topic of Amazon SNS", true, snsFields(&c.Alerts.SNS)},
 		}}},
+		{"drills", "where the reports of drills are kept, and the last one is found; without it nowhere", false, object{
+			fields: []field{
+				{"dir", "a folder, made where it is not there", false, file{&c.Drills.Dir}},
+				{"s3", "a bucket of Amazon S3", false, s3Fields(&c.Drills.S3)},
+			},
+			rules: []rule{choice{[]string{"dir", "s3"}, true}},
+		}},
 	}
 }

@@ -116,8 +116,8 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.check(t, fmt.Sprintf("site       %s\ncluster    %+v\nstate      %+v\nrepository %+v\nperiod     %s\ncommit     %+v\nalerts     %+v\n",
-					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit, c.Alerts))
+				f.check(t, fmt.Sprintf("site       %s\ncluster    %+v\nstate      %+v\nrepository %+v\nperiod     %s\ncommit     %+v\nalerts     %+v\ndrills     %+v\n",
+					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit, c.Alerts, c.Drills))
 			case KindPolicy:
 				set, err := ParsePolicy(f.name, f.data, 5*time.Minute)
 				if err != nil {
