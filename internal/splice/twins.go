@@ -3,7 +3,6 @@ package splice
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -57,9 +56,6 @@ func keyText(k *yaml.Node) (text string, ok bool) {
 	var value any
 	if k.Decode(&value) != nil {
 		return k.Value, true
-	}
-	if f, ok := value.(float64); ok {
-		return strconv.FormatFloat(f, 'g', -1, 32), true
 	}
 	return fmt.Sprint(value), true
 }
