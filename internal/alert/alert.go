@@ -70,36 +70,37 @@ const (
 	Warning  Severity = "warning"  // today
 )
 
-// kinds say of each kind how severe it is, and whether it is an event, which
-// has no duration and is never over.
+// kinds say of each kind how severe it is, whether it is an event, which has no
+// duration and is never over, and whether it is an anomaly: of one workload, not
+// of the site.
 var kinds = map[Kind]struct {
-	severity Severity
-	event    bool
+	severity       Severity
+	event, anomaly bool
 }{
-	MassDrop:      {Critical, false},
-	SecondCluster: {Critical, false},
-	ClusterNew:    {Warning, false},
-	Blocked:       {Critical, false},
-	Stale:         {Critical, false},
-	Unread:        {Warning, false},
-	Unmeasured:    {Warning, false},
-	Rewritten:     {Warning, true},
-	Invalid:       {Critical, false},
-	Retirement:    {Warning, false},
+	MassDrop:      {severity: Critical},
+	SecondCluster: {severity: Critical},
+	ClusterNew:    {severity: Warning},
+	Blocked:       {severity: Critical},
+	Stale:         {severity: Critical},
+	Unread:        {severity: Warning},
+	Unmeasured:    {severity: Warning},
+	Rewritten:     {severity: Warning, event: true},
+	Invalid:       {severity: Critical},
+	Retirement:    {severity: Warning},
 
-	Surge:          {Warning, true},
-	Collapse:       {Warning, false},
-	Zero:           {Critical, false},
-	Ceiling:        {Warning, false},
-	NotLoad:        {Warning, false},
-	WorkPerRequest: {Warning, false},
-	Flapping:       {Warning, false},
-	Unrealised:     {Critical, false},
-	RolloutStalled: {Warning, false},
-	RolloutFailed:  {Warning, false},
-	Override:       {Warning, false},
-	Mismatch:       {Warning, false},
-	Capped:         {Warning, false},
+	Surge:          {severity: Warning, event: true, anomaly: true},
+	Collapse:       {severity: Warning, anomaly: true},
+	Zero:           {severity: Critical, anomaly: true},
+	Ceiling:        {severity: Warning, anomaly: true},
+	NotLoad:        {severity: Warning, anomaly: true},
+	WorkPerRequest: {severity: Warning, anomaly: true},
+	Flapping:       {severity: Warning, anomaly: true},
+	Unrealised:     {severity: Critical, anomaly: true},
+	RolloutStalled: {severity: Warning, anomaly: true},
+	RolloutFailed:  {severity: Warning, anomaly: true},
+	Override:       {severity: Warning, anomaly: true},
+	Mismatch:       {severity: Warning, anomaly: true},
+	Capped:         {severity: Warning, anomaly: true},
 }
 
 // Kinds are all kinds, sorted.
@@ -107,6 +108,9 @@ func Kinds() []Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Severity returns how severe the kind is.
 func (k Kind) Severity() Severity { return kinds[k].severity }
+
+// Anomaly reports whether the kind is out of the ordinary with one workload.
+func (k Kind) Anomaly() bool { return kinds[k].anomaly }
 
 // An Open is a condition that lasts.
 type Open struct {

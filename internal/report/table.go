@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
@@ -39,7 +40,9 @@ func (d Document) table(out io.Writer, columns int) error {
 		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
 	}
 	for _, c := range d.Conditions {
-		b.WriteString(c.lines(columns))
+		if alert.Kind(c.Kind).Anomaly() { // what is wrong with the site is among the problems
+			b.WriteString(c.lines(columns))
+		}
 	}
 	for _, a := range d.Alerts {
 		fmt.Fprintf(&b, "alert: %s\n", a)
