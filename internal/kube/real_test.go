@@ -278,17 +278,17 @@ func (r *realCluster) drivers(t *testing.T) {
 	if s := r.untilSample(t, "drivers/deployment/stated", ready(2)); s.Scale.Driver != workload.DrivenByNothing {
 		t.Errorf("stated by a manifest: %s", show(s))
 	}
-	if s := r.untilSample(t, "drivers/deployment/scaled", ready(5)); s.Scale.Driver != workload.DrivenByScale {
+	if s := r.untilSample(t, "drivers/deployment/scaled", ready(5)); s.Scale.Driver != workload.DrivenByScale || s.Scale.Hand != "kubectl" || s.Scale.Handed.IsZero() {
 		t.Errorf("written through /scale: %s", show(s))
 	}
 	// A manifest that takes the count back drives it no more than before.
 	r.cp.Apply(t, workloadYAML("Deployment", "drivers", "scaled", "web:1", "  replicas: 3"))
-	if s := r.untilSample(t, "drivers/deployment/scaled", ready(3)); s.Scale.Driver != workload.DrivenByNothing {
+	if s := r.untilSample(t, "drivers/deployment/scaled", ready(3)); s.Scale.Driver != workload.DrivenByNothing || s.Scale.Hand != "" {
 		t.Errorf("taken back by a manifest: %s", show(s))
 	}
 	// An HPA writes through /scale too, but it is the HPA that drives.
 	r.cp.Apply(t, hpaYAML("drivers", "stated", "stated", 4, 9))
-	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA {
+	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA || s.Scale.Hand != "" {
 		t.Errorf("lifted to its minimum: %s", show(s))
 	}
 }
