@@ -89,15 +89,34 @@ func (c *candidate) zero(was *latch.Episode) sight {
 	return yes("it is scaled to zero, %s: git declares %d", c.span(was), declared)
 }
 
-// override sees a count that a person wrote and an autoscaler drives. What the
-// autoscaler leaves alone for a day it agrees with.
+// override sees a count that a person wrote and an autoscaler drives, unless that
+// would write the same: by its metrics, or because it has left it alone for a
+// day.
 func (c *candidate) override(*latch.Episode) sight {
 	s := c.scale
 	driven := s.Driver == workload.DrivenByHPA || s.Driver == workload.DrivenByKEDA
-	if s.Hand == "" || !driven || s.Desired == 0 || c.Now.Sub(s.Handed) >= halted {
+	old := !s.Handed.IsZero() && c.Now.Sub(s.Handed) >= halted
+	if s.Hand == "" || !driven || s.Desired == 0 || old || agrees(s) {
 		return sight{seen: nothing}
 	}
-	return yes("its count, %d, was written by %s at %s, although its autoscaler drives it", s.Desired, s.Hand, instant(s.Handed))
+	by := s.Hand
+	if !s.Handed.IsZero() {
+		by += " at " + instant(s.Handed)
+	}
+	return yes("its count, %d, was written by %s, although its autoscaler drives it", s.Desired, by)
+}
+
+// agrees reports whether an autoscaler would write the count that stands.
+func agrees(s workload.Scale) bool {
+	switch {
+	case s.Load == 0:
+		return false
+	case s.Load < idle:
+		return s.Desired <= s.Min
+	case s.Load > busy:
+		return s.Max > 0 && s.Desired >= s.Max
+	}
+	return true
 }
 
 // mismatch sees live bounds that git did not accept. Where git's max is in the

@@ -79,20 +79,27 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 // hand is the tool of a person, where that manager is one, and handed when.
 func writer(entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
 	var latest *metav1.ManagedFieldsEntry
-	tracked := false
+	tracked, machine := false, false
 	for i := range entries {
 		e := &entries[i]
 		tracked = tracked || e.Subresource == ""
 		if !ownsReplicas(e) {
 			continue
 		}
+		machine = machine || e.Subresource == "scale" && !byHand(e)
 		if latest == nil || latest.Time.Before(e.Time) || latest.Time.Equal(e.Time) && e.Subresource != "scale" {
 			latest = e
 		}
 	}
 	unowned := latest == nil && tracked
-	if latest != nil && byHand(latest) {
+	// The API server keeps no time of what is first written through the scale
+	// subresource: who of two was the later is not known then.
+	switch {
+	case latest == nil || !byHand(latest):
+	case latest.Time != nil:
 		hand, handed = latest.Manager, latest.Time.UTC()
+	case !machine:
+		hand = latest.Manager
 	}
 	if latest != nil && latest.Subresource == "scale" || unowned && desired != 1 {
 		return workload.DrivenByScale, false, hand, handed
@@ -107,7 +114,7 @@ var hands = []string{"kubectl", "kubectl-edit", "kubectl-patch", "k9s", "node-fe
 
 // byHand reports whether an entry is of a person's tool.
 func byHand(e *metav1.ManagedFieldsEntry) bool {
-	return e.Operation == metav1.ManagedFieldsOperationUpdate && e.Time != nil && slices.Contains(hands, e.Manager)
+	return e.Operation == metav1.ManagedFieldsOperationUpdate && slices.Contains(hands, e.Manager)
 }
 
 // applied returns the manager that states the count by an apply, where nobody

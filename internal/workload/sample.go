@@ -57,8 +57,9 @@ type Scale struct {
 	// Demand is what is asked of the workload, in units of an outside measure such
 	// as requests a second; nil is unknown.
 	Demand *float64
-	// Hand is the tool by which a person wrote the count that stands, "kubectl",
-	// and Handed when; "" where something else wrote it, or who did is not known.
+	// Hand is the tool by which a person wrote the count that stands, "kubectl";
+	// "" where something else wrote it, or who did is not known. Handed is when,
+	// zero where that is not known.
 	Hand   string
 	Handed time.Time
 	// Blind says, as a phrase, why the autoscaler cannot judge the need just
