@@ -1,0 +1,126 @@
+package tick_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
+)
+
+// A week of 200 workloads of which nobody would want to be told anything raises
+// nothing, once its workloads are known for a day. What is read is not always
+// read whole.
+func TestAQuietWeekRaisesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	lives := simulate.Week(traces.Seed, period)
+	if len(lives) != 200 {
+		t.Fatalf("%d workloads", len(lives))
+	}
+	w.now = time.Date(2026, 9, 13, 0, 0, 0, 0, time.UTC)
+	w.store = &ledger{}
+	began := w.now
+	for look := range lives[0].Looks {
+		for i, life := range lives {
+			w.fleet[life.ID] = seenIn(life, look, (look+7*i)%1009 == 0)
+		}
+		if w.unread = nil; look%911 == 500 {
+			w.unread = []string{"horizontalpodautoscalers: the server is busy"}
+		}
+		report, err := w.tick()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.now.Sub(began) < simulate.Known {
+			w.sent = nil
+		}
+		for _, c := range report.Conditions {
+			if w.now.Sub(began) >= simulate.Known && c.Kind.Anomaly() {
+				t.Errorf("%s: %s %s: %s", w.now.Format("Mon 15:04"), c.Kind, c.Subject, c.Text)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+		w.now = w.now.Add(period)
+	}
+	for _, a := range w.sent {
+		if a.Kind != alert.Unread {
+			t.Errorf("sent %s", a.Headline())
+		}
+	}
+}
+
+// A ledger keeps state as values: what is stored of a week, and read back each
+// tick, takes longer than all that is judged.
+type ledger struct {
+	lease   latch.Lease
+	head    latch.Head
+	latches map[workload.ID]latch.Latch
+}
+
+func (l *ledger) Acquire(_ context.Context, _, owner string, now, until time.Time) (lease latch.Lease, err error) {
+	lease, err = l.lease.Next(owner, now, until)
+	l.lease = lease
+	return lease, err
+}
+
+func (l *ledger) Load(context.Context, string) (latch.Head, []latch.Latch, error) {
+	return l.head, sortedLatches(l.latches), nil
+}
+
+func (l *ledger) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+	next := maps.Clone(l.latches)
+	if next == nil {
+		next = map[workload.ID]latch.Latch{}
+	}
+	for i := range put {
+		put[i].Rev++
+		next[put[i].ID] = put[i]
+	}
+	for _, id := range drop {
+		delete(next, id)
+	}
+	l.head, l.latches = head, next
+	return put, nil
+}
+
+func (l *ledger) Release(context.Context, latch.Lease) error {
+	l.lease.Owner = ""
+	return nil
+}
+
+// seenIn is a sample of a life at a look; stale is one whose status was late.
+func seenIn(life simulate.Life, look int, stale bool) workload.Sample {
+	l := life.Looks[look]
+	s := workload.Sample{ID: life.ID}
+	if stale {
+		s.Unknown = "generation 7 is not observed yet"
+		return s
+	}
+	s.Scale = &workload.Scale{
+		Desired: l.Desired, Ready: l.Ready, Driver: life.Driver, Min: life.Min, Max: life.Max, Target: life.Target, Load: l.Load,
+	}
+	if l.Demand > 0 {
+		s.Scale.Demand = &l.Demand
+	}
+	s.Rollout = &workload.Rollout{Desired: l.Desired}
+	if l.InFlight() {
+		template := func(revision int, pods, available int32) workload.Template {
+			hash := fmt.Sprintf("v%d", revision)
+			return workload.Template{Hash: hash, Images: map[string]string{"app": "app:" + hash}, Desired: pods, Available: available}
+		}
+		s.Rollout.InFlight, s.Rollout.ImagesOnly = true, true
+		s.Rollout.Templates = []workload.Template{
+			template(l.Revision, l.Updated, min(l.Updated, max(0, l.Ready-l.Old))), template(l.Revision-1, l.Old, min(l.Old, l.Ready)),
+		}
+	}
+	return s
+}
