@@ -25,7 +25,7 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 		t.Fatalf("%d workloads", len(lives))
 	}
 	w.now = time.Date(2026, 9, 13, 0, 0, 0, 0, time.UTC)
-	w.store = &ledger{}
+	w.store = &shelf{}
 	began := w.now
 	for look := range lives[0].Looks {
 		for i, life := range lives {
@@ -58,25 +58,25 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 	}
 }
 
-// A ledger keeps state as values: what is stored of a week, and read back each
+// A shelf keeps state as values: what is stored of a week, and read back each
 // tick, takes longer than all that is judged.
-type ledger struct {
+type shelf struct {
 	lease   latch.Lease
 	head    latch.Head
 	latches map[workload.ID]latch.Latch
 }
 
-func (l *ledger) Acquire(_ context.Context, _, owner string, now, until time.Time) (lease latch.Lease, err error) {
+func (l *shelf) Acquire(_ context.Context, _, owner string, now, until time.Time) (lease latch.Lease, err error) {
 	lease, err = l.lease.Next(owner, now, until)
 	l.lease = lease
 	return lease, err
 }
 
-func (l *ledger) Load(context.Context, string) (latch.Head, []latch.Latch, error) {
+func (l *shelf) Load(context.Context, string) (latch.Head, []latch.Latch, error) {
 	return l.head, sortedLatches(l.latches), nil
 }
 
-func (l *ledger) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
 	next := maps.Clone(l.latches)
 	if next == nil {
 		next = map[workload.ID]latch.Latch{}
@@ -92,7 +92,7 @@ func (l *ledger) Save(_ context.Context, _ latch.Lease, head latch.Head, put []l
 	return put, nil
 }
 
-func (l *ledger) Release(context.Context, latch.Lease) error {
+func (l *shelf) Release(context.Context, latch.Lease) error {
 	l.lease.Owner = ""
 	return nil
 }
