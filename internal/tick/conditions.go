@@ -71,6 +71,11 @@ func (p *pass) fleetConditions() {
 		p.condition(alert.Unread, part, part+" could not be read: "+cmp.Or(why, "no reason was given"),
 			"lowers nothing in the site until it is", "give gitlatch the rights in infra/rbac")
 	}
+	for _, unmeasured := range p.fleet.Unmeasured {
+		part, why, _ := strings.Cut(unmeasured, ": ")
+		p.condition(alert.Unmeasured, part, "the demand that "+part+" measures is not known: "+why,
+			"goes on without it: work per request is not judged", "mend the source, or take it out of demand in the configuration")
+	}
 	if d := p.head.Drop; d != nil {
 		p.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s", d.Workloads, d.Since.UTC().Format(timeFormat)),
 			"lowers no checkpoint", "if this is an outage, nothing: it ends when they recover. If they will not, gitlatch adopt acknowledges it")

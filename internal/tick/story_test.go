@@ -143,6 +143,11 @@ var events = map[string]func(*story, []string) error{
 		s.unread = w
 		return nil
 	},
+	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
+	"unmeasured": func(s *story, w []string) error {
+		s.unmeasured = w
+		return nil
+	},
 	// tick [times]: one tick, or several, a period apart; time then stands a
 	// period after the last.
 	"tick": func(s *story, w []string) error {

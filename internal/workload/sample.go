@@ -131,5 +131,9 @@ type Fleet struct {
 	// may well exist.
 	Unread []string
 
+	// Unmeasured names what could not be measured of demand, as Unread does, with
+	// the part first.
+	Unmeasured []string
+
 	Samples []Sample // in the order of Compare, each ID once
 }
