@@ -68,6 +68,7 @@ var samples = []sample{
 		"CodeCommitRepository": "fleet",
 		"PublishMode":          "proposal",
 		"AccessEntry":          "none",
+		"Demand":               `[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]`,
 	}},
 }
 
@@ -157,6 +158,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"ScheduleState":          {"OFF"},
 		"RestoreState":           {"ON"},
 		"GitProvider":            {"gitlab"},
+		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
 		"GitHubLogin":            {"password"},
