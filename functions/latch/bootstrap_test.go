@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -71,7 +72,7 @@ func deploy(t *testing.T) *deployment {
 	})
 	d.binary = runtimeapi.Build(t, ".")
 	kubeconfig := d.cp.KubeconfigAs(t, "gitlatch", "gitlatch:samplers")
-	d.env = []string{configVariable + "=" + fmt.Sprintf(document, kubeconfig, d.server.URL("site")), "GIT_TOKEN=git-secret"}
+	d.env = []string{config.Variable + "=" + fmt.Sprintf(document, kubeconfig, d.server.URL("site")), "GIT_TOKEN=git-secret"}
 	d.function = runtimeapi.Start(t, d.binary, d.env...)
 	return d
 }
@@ -363,7 +364,7 @@ func (d *deployment) anew(t *testing.T) {
 }
 
 func (d *deployment) cannotStart(t *testing.T) {
-	f := runtimeapi.Start(t, d.binary, configVariable+"="+fmt.Sprintf(document, "/nowhere/kubeconfig", "https://git.example.com/site.git")+"period: 5\n")
+	f := runtimeapi.Start(t, d.binary, config.Variable+"="+fmt.Sprintf(document, "/nowhere/kubeconfig", "https://git.example.com/site.git")+"period: 5\n")
 	r := f.Invoke(t.Context(), []byte("{}"))
 	if r.Error == nil || r.Error.Type != "Runtime.ExitError" {
 		t.Fatalf("error %v", r.Error)

@@ -24,6 +24,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
@@ -142,9 +143,9 @@ func configOf(t *testing.T, template string) string {
 	if err := yaml.Unmarshal([]byte(template), &tree); err != nil {
 		t.Fatal(err)
 	}
-	found := tree.Resources.LatchFunction.Properties.Environment.Variables[configVariable]
+	found := tree.Resources.LatchFunction.Properties.Environment.Variables[config.Variable]
 	if len(found.Content) != 2 {
-		t.Fatalf("the template sets no %s", configVariable)
+		t.Fatalf("the template sets no %s", config.Variable)
 	}
 	return found.Content[0].Value
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
@@ -41,7 +42,7 @@ contexts: [{name: test, context: {cluster: test, user: test}}]
 // environment is that of a function that is configured by a document.
 func environment(document string) func(string) string {
 	return func(name string) string {
-		return map[string]string{configVariable: document, "GIT_TOKEN": "git-secret"}[name]
+		return map[string]string{config.Variable: document, "GIT_TOKEN": "git-secret"}[name]
 	}
 }
 
@@ -81,7 +82,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			getenv := func(name string) string {
-				return map[string]string{configVariable: c.document, "GIT_TOKEN": c.token}[name]
+				return map[string]string{config.Variable: c.document, "GIT_TOKEN": c.token}[name]
 			}
 			_, err := newHandler(getenv, time.Now, zerolog.Nop(), io.Discard)
 			if err == nil {

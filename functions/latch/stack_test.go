@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/report"
@@ -175,7 +176,7 @@ func (s *stack) start(t *testing.T, replace ...string) {
 		document = strings.ReplaceAll(document, pair[0], pair[1])
 	}
 	s.function = runtimeapi.Start(t, s.binary,
-		configVariable+"="+document,
+		config.Variable+"="+document,
 		"AWS_ENDPOINT_URL="+s.gateway.URL,
 		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
 	)

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -92,9 +93,9 @@ func configOf(t *testing.T) string {
 	if err := yaml.Unmarshal([]byte(read(t, "../../template.yaml")), &tree); err != nil {
 		t.Fatal(err)
 	}
-	found := tree.Resources.RestoreFunction.Properties.Environment.Variables[configVariable]
+	found := tree.Resources.RestoreFunction.Properties.Environment.Variables[config.Variable]
 	if len(found.Content) != 2 {
-		t.Fatalf("the template sets no %s", configVariable)
+		t.Fatalf("the template sets no %s", config.Variable)
 	}
 	return found.Content[0].Value
 }
@@ -145,7 +146,7 @@ func (s *stack) start(t *testing.T) {
 		return value
 	})
 	s.function = runtimeapi.Start(t, s.binary,
-		configVariable+"="+document,
+		config.Variable+"="+document,
 		"AWS_ENDPOINT_URL="+s.gateway.URL,
 		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
 	)

@@ -13,11 +13,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
-
-// configVariable holds the document of kind Config that the function runs by.
-const configVariable = "GITLATCH_CONFIG"
 
 // event is what a schedule, or a person, invokes the function with.
 type event struct {
@@ -25,8 +23,9 @@ type event struct {
 	Site   string `json:"site"`
 	Action action `json:"action"` // must be given
 	// DryRun computes all and writes nothing.
-	DryRun     bool     `json:"dryRun"`
-	Factor     float64  `json:"factor"`     // of each level; 0 is 1
+	DryRun bool `json:"dryRun"`
+	// Factor is the part of each level, above 0 and at most 1; nil is 1.
+	Factor     *float64 `json:"factor"`
 	Namespaces []string `json:"namespaces"` // none is all
 	// Expired releases only the brakes that expired.
 	Expired bool `json:"expired"`
@@ -53,11 +52,7 @@ type handler struct {
 }
 
 func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger) (*handler, error) {
-	document := getenv(configVariable)
-	if document == "" {
-		return nil, fmt.Errorf("environment variable %s must hold a document of kind Config", configVariable)
-	}
-	c, err := config.ParseConfig(configVariable, []byte(document))
+	c, err := config.FromEnvironment(getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +72,11 @@ func (h *handler) parse(payload json.RawMessage) (e event, err error) {
 		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
 	case e.Action != restores && e.Action != releases:
 		return e, fmt.Errorf("event: action must be %q or %q, got %q", restores, releases, e.Action)
-	case e.Factor < 0 || e.Factor > 100:
-		return e, fmt.Errorf("event: factor must be above 0 and at most 100, got %v", e.Factor)
+	case e.Factor != nil && !plan.ValidFactor(*e.Factor):
+		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", *e.Factor)
 	case e.Action == restores && e.Expired:
 		return e, errors.New("event: expired is about a release; a restore releases what expired anyway")
-	case e.Action == releases && (e.Factor != 0 || len(e.Namespaces) > 0):
+	case e.Action == releases && (e.Factor != nil || len(e.Namespaces) > 0):
 		return e, errors.New("event: a release is of the whole site: leave factor and namespaces out")
 	}
 	return e, nil
@@ -100,7 +95,10 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 	}
 	run := s.Restore()
 	run.DryRun = e.DryRun
-	run.Options.Factor, run.Options.Namespaces = e.Factor, e.Namespaces
+	run.Options.Namespaces = e.Namespaces
+	if e.Factor != nil {
+		run.Options.Factor = *e.Factor
+	}
 	run.Until = h.until(ctx)
 	run.Say = func(line string) { h.log.Info().Str("text", line).Msg("progress") }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
 )
 
 const document = `
@@ -19,7 +21,7 @@ repository: {url: "https://git.example.com/site.git"}
 `
 
 func handlerOf(document string) (*handler, error) {
-	getenv := func(name string) string { return map[string]string{configVariable: document}[name] }
+	getenv := func(name string) string { return map[string]string{config.Variable: document}[name] }
 	return newHandler(getenv, time.Now, zerolog.Nop())
 }
 
@@ -52,7 +54,9 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		`{"action": "raise"}`:                  `got "raise"`,
 		`{"site": "prod-us"}`:                  `site is "prod-us", and this function is configured for "prod-eu"`,
 		`{"action": "restore", "dry_run": 1}`:  `unknown field "dry_run"`,
-		`{"action": "restore", "factor": -1}`:  "factor must be above 0",
+		`{"action": "restore", "factor": -1}`:  "factor must be above 0 and at most 1, got -1",
+		`{"action": "restore", "factor": 0}`:   "factor must be above 0 and at most 1, got 0",
+		`{"action": "restore", "factor": 1.5}`: "factor must be above 0 and at most 1, got 1.5",
 		`{"action": "restore", "expired": 1}`:  "expired",
 		`{"action":"restore","expired":true}`:  "expired is about a release",
 		`{"action": "release", "factor": 0.5}`: "leave factor and namespaces out",

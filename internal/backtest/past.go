@@ -51,8 +51,10 @@ func (r *Run) Add(s Sample) error {
 		}
 		r.past.rows[r.id] = append(r.past.rows[r.id], r)
 		r.first, r.last = at, at
-	} else if at <= r.last {
-		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time, one for each instant",
+	} else if at == r.last {
+		return fmt.Errorf("%s at %s comes twice: keep one sample for each instant", r.id.Short(), stamp(at))
+	} else if at < r.last {
+		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time",
 			r.id.Short(), stamp(at), stamp(r.last))
 	}
 	r.packed.add(at, fieldsOf(s.Scale))

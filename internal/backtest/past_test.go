@@ -100,3 +100,14 @@ func TestTheUsualStep(t *testing.T) {
 		t.Errorf("of one sample: %s", got)
 	}
 }
+
+func TestTies(t *testing.T) {
+	t.Parallel()
+	p := of(t, map[workload.ID][]backtest.Sample{web: every(time.Minute, monday, 4, 4), api: every(time.Hour, monday, 4, 4)})
+	if got := p.Step(); got != time.Minute {
+		t.Errorf("of two steps %s, want the shorter", got)
+	}
+	if id, ok := p.Largest(); id != api || !ok {
+		t.Errorf("of two that needed as much %s, want the first", id)
+	}
+}

@@ -57,6 +57,11 @@ type replay struct {
 	observed int64 // seconds, up to then
 
 	commits, firsts, updates, reviews int
+
+	// Of one tick, kept so that the next one need not allocate them again.
+	looked    []*row
+	scales    map[workload.ID]int32
+	decisions []policy.Decision
 }
 
 // A row is one workload in a replay.
@@ -74,10 +79,17 @@ type row struct {
 
 	seen  fields // the latest sample of the tick
 	fresh bool   // there was one
+
+	// What the tick makes of it: latched is false where the policy skips it.
+	scale   workload.Scale
+	sample  workload.Sample
+	policy  policy.Policy
+	skip    policy.Decision
+	latched bool
 }
 
 func newReplay(past *Past, c Candidate, o Options) *replay {
-	s := &replay{options: o, name: c.Name, set: c.Set}
+	s := &replay{options: o, name: c.Name, set: c.Set, scales: map[workload.ID]int32{}}
 	from, _ := past.Span()
 	s.begin = from.Unix()
 	s.latest = s.begin
@@ -145,52 +157,51 @@ func (s *replay) watch(r *row, at int64) {
 // then what the budget has room for, which is one commit.
 func (s *replay) tick() {
 	at := instant(s.now)
-	samples := s.samples()
+	looked := s.look()
 	fleet := workload.Fleet{Cluster: "past", At: at}
-	scales := make(map[workload.ID]int32, len(samples))
-	for i := range samples {
-		if _, _, latched := s.set.Choose(samples[i].Sample); latched {
-			scales[samples[i].ID] = samples[i].Scale.Desired
-		}
-	}
-	head, stop := policy.Assess(s.set.Guards, s.head, fleet, scales)
+	head, stop := policy.Assess(s.set.Guards, s.head, fleet, s.scales)
 	s.head = head
 
-	decisions := make([]policy.Decision, len(samples))
-	for i, one := range samples {
-		chosen, skip, latched := s.set.Choose(one.Sample)
-		if !latched {
-			decisions[i] = skip
+	decisions := s.decisions[:0]
+	for _, r := range looked {
+		d := r.skip
+		if r.latched {
+			look := policy.Look{Now: at, Last: r.last, Period: s.set.Guards.Period, Stop: stop}
+			r.latch, d = policy.Decide(r.policy, r.latch, r.sample, look)
+			r.last = at
+		}
+		decisions = append(decisions, d)
+	}
+	s.decisions = decisions
+	s.settle(looked, policy.Afford(s.set.Guards, s.head.Budget, at, decisions), at)
+}
+
+// steady is the rollout of what never rolls out.
+var steady = &workload.Rollout{}
+
+// look returns the rows that the tick sees, each with its sample and its policy.
+// What it returns is that of the tick before, written anew, as are the scales.
+func (s *replay) look() []*row {
+	s.looked = s.looked[:0]
+	clear(s.scales)
+	for _, r := range s.rows {
+		if !r.fresh {
 			continue
 		}
-		look := policy.Look{Now: at, Last: one.row.last, Period: s.set.Guards.Period, Stop: stop}
-		one.row.latch, decisions[i] = policy.Decide(chosen, one.row.latch, one.Sample, look)
-		one.row.last = at
-	}
-	s.settle(samples, policy.Afford(s.set.Guards, s.head.Budget, at, decisions), at)
-}
-
-// A seen is a sample and whose it is.
-type seen struct {
-	workload.Sample
-	row *row
-}
-
-func (s *replay) samples() []seen {
-	all := make([]seen, 0, len(s.rows))
-	for _, r := range s.rows {
-		if r.fresh {
-			scale := r.seen.scale()
-			all = append(all, seen{workload.Sample{ID: r.id, Scale: &scale, Rollout: &workload.Rollout{}}, r})
+		r.scale = r.seen.scale()
+		r.sample = workload.Sample{ID: r.id, Scale: &r.scale, Rollout: steady}
+		if r.policy, r.skip, r.latched = s.set.Choose(r.sample); r.latched {
+			s.scales[r.id] = r.scale.Desired
 		}
+		s.looked = append(s.looked, r)
 	}
-	return all
+	return s.looked
 }
 
 // settle declares what crossed, in one commit, and what a person is asked to
 // review in another. A commit that only declares what git knew nothing of is the
 // beginning of a site, which each candidate has alike.
-func (s *replay) settle(samples []seen, decisions []policy.Decision, at time.Time) {
+func (s *replay) settle(looked []*row, decisions []policy.Decision, at time.Time) {
 	var direct, reviewed commit
 	for i, d := range decisions {
 		switch {
@@ -201,7 +212,7 @@ func (s *replay) settle(samples []seen, decisions []policy.Decision, at time.Tim
 		default:
 			continue
 		}
-		r := samples[i].row
+		r := looked[i]
 		r.latch = r.latch.Settled(entry(d))
 		r.meter.declare(s.now, r.latch.Declared.Replicas)
 		s.watch(r, s.now)

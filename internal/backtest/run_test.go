@@ -76,6 +76,22 @@ func TestAGapIsNotObserved(t *testing.T) {
 	}
 }
 
+// Samples three periods apart are observed, those a second further are not.
+func TestWhatIsAGap(t *testing.T) {
+	t.Parallel()
+	for step, observed := range map[time.Duration]bool{3 * period: true, 3*period + time.Second: false} {
+		samples := slices.Concat(every(period, monday, 40, 40), every(step, monday.Add(period+step), times(20, 40)...))
+		r := try(t, cope(), map[workload.ID][]backtest.Sample{web: samples}, backtest.Options{})
+		days, waste := period.Hours()/24, 0.
+		if observed {
+			days, waste = (period+20*step).Hours()/24, 10*20*step.Hours()
+		}
+		if r.Declared != 1 || math.Abs(r.Days-days) > 1e-9 || math.Abs(r.Waste-waste) > 1e-9 {
+			t.Errorf("%s apart: %d declared, %v days, a waste of %v; want %v days and %v", step, r.Declared, r.Days, r.Waste, days, waste)
+		}
+	}
+}
+
 // A workload that is not sampled stands still while others are.
 func TestAWorkloadMayBeMissing(t *testing.T) {
 	t.Parallel()
@@ -142,6 +158,22 @@ func TestAMassDropStopsLowering(t *testing.T) {
 	}
 }
 
+// Half of the fleet drops and is gone: there is no drop any more, and what falls
+// later is lowered.
+func TestWhatIsGoneIsNoMassDrop(t *testing.T) {
+	t.Parallel()
+	all := map[workload.ID][]backtest.Sample{}
+	for i, counts := range [][]int32{
+		slices.Concat(times(12, 80), times(2, 8)), slices.Concat(times(12, 80), times(2, 8)), slices.Concat(times(12, 80), times(2, 8)),
+		slices.Concat(times(24, 80), times(28*12, 8)), times(30*12, 80), times(30*12, 80),
+	} {
+		all[workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprintf("tier-%d", i)}] = every(period, monday, counts...)
+	}
+	if r := try(t, cope(), all, backtest.Options{}); r.Updates != 1 {
+		t.Errorf("%d were lowered, want the one that is left and fell", r.Updates)
+	}
+}
+
 func TestWhatIsAtZeroIsNeverDeclared(t *testing.T) {
 	t.Parallel()
 	r := try(t, cope(), map[workload.ID][]backtest.Sample{web: every(period, monday, times(500, 0)...)}, backtest.Options{})
@@ -164,6 +196,20 @@ func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	all := map[workload.ID][]backtest.Sample{web: samples}
 	if r := try(t, cope(), all, backtest.Options{Lasting: period}); r.Worst.Share != 1 || r.Coverage > 0.5 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Asleep, awake at ten times as much for two periods, and raised after a third: the
+// need has lasted for two, no more and no less.
+func TestANeedThatLastedJustLongEnough(t *testing.T) {
+	t.Parallel()
+	c := cope()
+	c.Set.Default.HoldUp = 4
+	all := map[workload.ID][]backtest.Sample{web: every(period, monday, slices.Concat(times(12, 40), times(12, 0), times(12, 400))...)}
+	for lasting, want := range map[time.Duration]float64{2 * period: 0.125, 3 * period: 1} {
+		if r := try(t, c, all, backtest.Options{Lasting: lasting}); r.Worst.Share != want {
+			t.Errorf("a need that lasts %s: %+v, want %v", lasting, r.Worst, want)
+		}
 	}
 }
 

@@ -22,9 +22,9 @@ type Plot struct {
 	Scale    []Point       // ascending in time
 	Level    []Point       // ascending in time; nothing is drawn at 0
 	Rows     int           // of the area; 0 is 10
-	// Every is the distance between marks that count minutes since Midnight, days
-	// where it is at least one, or seconds where it is below a minute; 0 marks the
-	// hours of the clock.
+	// Every is the distance between marks, which count since Midnight what it is at
+	// least one of: days, hours, minutes or else seconds; 0 marks the hours of the
+	// clock.
 	Every  time.Duration
 	Linear bool // the axis, however far apart the values are
 }
@@ -183,6 +183,8 @@ func (p Plot) mark(at time.Duration) string {
 	switch {
 	case p.Every >= day:
 		return fmt.Sprintf("%2d", at/day)
+	case p.Every >= time.Hour:
+		return fmt.Sprintf("%2d", int(at.Hours()))
 	case p.Every >= time.Minute:
 		return fmt.Sprintf("%2d", int(at.Minutes()))
 	case p.Every > 0:

@@ -31,6 +31,7 @@ type trial struct {
 	wants             backtest.Wants
 	workload, output  string
 	all               bool
+	given             func(flag string) bool
 }
 
 const (
@@ -45,14 +46,16 @@ func newBacktest(env Env) *cobra.Command {
 		Short: "Try policies on the past scale of workloads, and recommend one",
 		Long: `Runs policies over what the scale of workloads was, as ticks would have, and
 says of each how many commits it makes, how much of the need it declares and how
-much more than the need. Nothing is written. - is the standard input.
+much more than the need. Nothing is written. - is the standard input; what is
+compressed by gzip is read, too.
 
-Files are CSV, with the columns time, workload and replicas, and if wanted ready,
-min, max and target, in any order; JSON that Prometheus answers to query_range
-for max by (namespace, deployment) (kube_deployment_spec_replicas); or JSON of
-CloudWatch's GetMetricData, with namespace/name as Label. All of a workload's
-samples count, of several files too. Time is RFC 3339 or Unix seconds; a
-workload is namespace/name or namespace/kind/name. An empty count is unknown.
+Files are CSV, with the columns time, workload and replicas, and if wanted
+ready, min, max and target, in any order; JSON that Prometheus answers to
+query_range for max by (namespace, deployment) (kube_deployment_spec_replicas);
+or JSON of CloudWatch's GetMetricData, with namespace/name as Label. All of a
+workload's samples count, of several files too. Time is RFC 3339 or Unix
+seconds; a workload is namespace/name or namespace/kind/name. An empty count is
+unknown, and one that is no whole number, as an average is, is rounded up.
 
 The past is taken to be driven by autoscalers, to be kept inert and to roll
 nothing out. Time between samples more than three periods apart is not observed.
@@ -62,15 +65,13 @@ With --sweep a grid is tried over the first policy given, its default being
 varied; the table shows those that none beats in commits, worst coverage and
 waste alike.
 
-Coverage is the part of the need that was declared over time, worst that of a need
-which lasted for --lasting, waste what was declared beyond the need. The policy
-with least waste is recommended of those with the worst coverage and the commits
-that --min-coverage and --max-commits ask for.`,
+Coverage is the part of the need that was declared over time, worst that of a
+need which lasted for --lasting, waste what was declared beyond the need. The
+policy with least waste is recommended of those with the worst coverage and the
+commits that --min-coverage and --max-commits ask for.`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return t.run(ctx, env, args)
+			return t.run(c.Context(), env, args)
 		},
 	}
 	c.SetContext(context.Background())
@@ -87,7 +88,8 @@ func (t *trial) register(c *cobra.Command) {
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
 	t.grid.register(c)
 	f.DurationVar(&t.period, "period", 0, "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
-	f.DurationVar(&t.lasting, "lasting", -1, "how long a need must last to count as covered worst (default two periods)")
+	f.DurationVar(&t.lasting, "lasting", 0, "how long a need must last to count as covered worst (default two periods)")
+	t.given = f.Changed
 	f.Float64Var(&t.wants.Coverage, "min-coverage", t.wants.Coverage, "worst coverage that a recommendation must have, as a part of 1")
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
@@ -108,6 +110,10 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	if err != nil {
 		return err
 	}
+	// From here on a signal is an end with its reason. A read, which may wait for
+	// good, is ended by the signal itself: there is nothing to put in order.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	drawn, err := t.drawn(past)
 	if err != nil {
 		return err
@@ -140,8 +146,8 @@ func (t *trial) check() error {
 		}
 	}
 	check(t.output == "table" || t.output == "json", "--output: must be one of table, json, got %q", t.output)
-	check(t.period >= 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, at most %s, got %s", policy.Span(maxPeriod), t.period)
-	check(t.lasting >= -1, "--lasting: must not be negative, got %s", t.lasting)
+	check(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
+	check(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
 	check(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)
 	check(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
 	for _, name := range t.presets {
@@ -154,7 +160,11 @@ func (t *trial) check() error {
 // drawn is the workload that is drawn.
 func (t *trial) drawn(past *backtest.Past) (workload.ID, error) {
 	if t.workload != "" {
-		return find(t.workload, past.IDs())
+		id, err := findIn("the files have", t.workload, past.IDs())
+		if err != nil {
+			err = fmt.Errorf("--workload: %w", err)
+		}
+		return id, err
 	}
 	id, _ := past.Largest()
 	return id, nil
@@ -168,11 +178,11 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 	case asked == 0:
 		t.period = min(max(defaultPeriod, step), maxPeriod)
 	case step > 3*asked:
-		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so that nothing was observed: give --period %[1]s, or finer samples", step, asked)
+		return fmt.Errorf("samples are %s apart, which is more than three periods of %s, so that nothing was observed: give --period %[1]s, or finer samples", policy.Span(step), policy.Span(asked))
 	default:
 		t.period = asked
 	}
-	if t.lasting < 0 {
+	if !t.given("lasting") {
 		t.lasting = 2 * t.period
 	}
 	return nil

@@ -31,7 +31,8 @@ func (g *grid) register(c *cobra.Command) {
 	f.BoolVar(&g.sweep, "sweep", false, "try a grid: each series, rounding, hold and margin with each other")
 	f.StringSliceVar(&g.series, "series", nil, "with --sweep: series by name (default all: "+strings.Join(policy.SeriesNames(), ", ")+")")
 	f.StringSliceVar(&g.rounds, "round", nil, "with --sweep: up, nearest, headroom (default up, nearest)")
-	f.DurationSliceVar(&g.holds, "hold-down", nil, "with --sweep: holds on the way down (default 0s, 26h, 192h)")
+	f.DurationSliceVar(&g.holds, "hold-down", nil, "with --sweep: holds on the way down, as `durations` (default 0s, 26h, 192h)")
+	f.Lookup("hold-down").DefValue = "" // no second default, "[]", in the help
 	f.StringSliceVar(&g.margins, "margin", nil, "with --sweep: margins on the way down (default 0%, 10%, 15%)")
 	g.anyButSweep = func() bool {
 		return f.Changed("series") || f.Changed("round") || f.Changed("hold-down") || f.Changed("margin")

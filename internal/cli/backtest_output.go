@@ -30,8 +30,8 @@ type verdict struct {
 func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
 	var b strings.Builder
 	from, to := v.past.Span()
-	fmt.Fprintf(&b, "%s with %s samples, %s apart,\nfrom %s to %s, looked at every %s.\n\n",
-		count(len(v.past.IDs()), "workload"), chart.Number(v.past.Samples()), policy.Span(v.past.Step()),
+	fmt.Fprintf(&b, "%s with %s,\nfrom %s to %s, looked at every %s.\n\n",
+		count(len(v.past.IDs()), "workload"), v.samples(),
 		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.period))
 	b.WriteString(v.table(s))
 	b.WriteString(v.notes(s))
@@ -44,12 +44,25 @@ func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
 		}
 		fmt.Fprintf(&b, "\n    %s\n", asPolicy(best.Candidate.Set.Default))
 		fmt.Fprintf(&b, "\n%s", v.plot(drawn).Draw(s))
-		fmt.Fprintf(&b, "  %s   %s\n", s.Legend("pods asked for", "declared"), s.Faint("days since "+from.Format("2006-01-02")))
+		fmt.Fprintf(&b, "  %s   %s\n", s.Legend("pods asked for", "declared"), s.Faint(since(from, to)))
 	} else {
 		fmt.Fprintf(&b, "\n%s %s.\n", s.Heading("Recommended: none,"), v.why)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// samples says how many there are, and how far apart where there are several of
+// one workload.
+func (v verdict) samples() string {
+	text := chart.Number(v.past.Samples()) + " samples"
+	if v.past.Samples() == 1 {
+		text = "1 sample"
+	}
+	if step := v.past.Step(); step > 0 {
+		text += ", " + policy.Span(step) + " apart"
+	}
+	return text
 }
 
 func (v verdict) table(s chart.Style) string {
@@ -98,7 +111,7 @@ func (v verdict) notes(s chart.Style) string {
 	}
 	if v.best >= 0 {
 		if r := v.results[v.best]; r.Declared < r.Workloads {
-			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once, or not latched.", r.Workloads-r.Declared, r.Workloads))
+			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once or more than three periods apart, or not latched.", r.Workloads-r.Declared, r.Workloads))
 		}
 	}
 	var b strings.Builder
@@ -142,7 +155,7 @@ func (v verdict) plot(id workload.ID) chart.Plot {
 	from, to := v.past.Span()
 	r := v.results[v.best]
 	lines := backtest.Draw(v.past, r.Candidate, id, max(to.Sub(from)/240, v.period))
-	p := chart.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from))}
+	p := chart.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from)).apart}
 	points := func(of []backtest.Point) []chart.Point {
 		all := make([]chart.Point, len(of))
 		for i, one := range of {
@@ -154,16 +167,34 @@ func (v verdict) plot(id workload.ID) chart.Plot {
 	return p
 }
 
-// marks is how many days there are from one mark of the chart to the next, a
-// dozen of them at most.
-func marks(span time.Duration) time.Duration {
+// A scale is how far the marks of a chart are apart, and what they count.
+type scale struct {
+	apart time.Duration
+	unit  string
+}
+
+// marks are at most a dozen for a span.
+func marks(span time.Duration) scale {
 	const day = 24 * time.Hour
-	for _, apart := range []time.Duration{day, 2 * day, 7 * day, 14 * day, 28 * day, 91 * day} {
-		if span <= 13*apart {
-			return apart
+	for _, s := range []scale{
+		{time.Minute, "minutes"}, {5 * time.Minute, "minutes"}, {10 * time.Minute, "minutes"}, {time.Hour, "hours"}, {3 * time.Hour, "hours"},
+		{day, "days"}, {2 * day, "days"}, {7 * day, "days"}, {14 * day, "days"}, {28 * day, "days"}, {91 * day, "days"},
+	} {
+		if span <= 13*s.apart {
+			return s
 		}
 	}
-	return 364 * day
+	return scale{364 * day, "days"}
+}
+
+// since says what the marks of a chart count, and from when: not a date alone
+// where the first sample is later in its day.
+func since(from, to time.Time) string {
+	format := "2006-01-02"
+	if !from.Truncate(24 * time.Hour).Equal(from) {
+		format = "2006-01-02 15:04"
+	}
+	return marks(to.Sub(from)).unit + " since " + from.Format(format)
 }
 
 func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }

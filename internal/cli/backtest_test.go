@@ -142,6 +142,22 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	}
 }
 
+// Hourly samples among those of every five minutes are more than three periods
+// apart, so that nothing was observed of them: that is said.
+func TestBacktestSaysWhatItDidNotObserve(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(pastScale())
+	begin := time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)
+	for i := range 72 {
+		fmt.Fprintf(&b, "%d,shop/slow,7,,\n", begin.Add(time.Duration(i)*time.Hour).Unix())
+	}
+	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()))
+	if got.status != 0 || !strings.Contains(got.out, "1 of 3 workloads were never declared") || !strings.Contains(got.out, "three periods") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestBacktestLooksNoOftenerThanWasSampled(t *testing.T) {
 	t.Parallel()
 	past := file(t, "past.csv", "time,workload,replicas\n0,shop/web,3\n3600,shop/web,30\n7200,shop/web,30\n10800,shop/web,30\n")
@@ -149,7 +165,7 @@ func TestBacktestLooksNoOftenerThanWasSampled(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	got := run(time.Time{}, "backtest", past, "--period", "5m")
-	if got.status != 1 || !strings.Contains(got.err, "1h0m0s apart") || !strings.Contains(got.err, "--period 1h0m0s") {
+	if got.status != 1 || !strings.Contains(got.err, "1h apart") || !strings.Contains(got.err, "--period 1h,") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -169,7 +185,9 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{bad}, []string{"bad.csv: line 2: replicas", `"x"`}},
 		{[]string{none}, []string{"none.csv", "not one sample"}},
 		{[]string{past, past}, []string{"search/index", "past.csv", "max by"}},
-		{[]string{past, "--workload", "shop/wep"}, []string{`"shop/wep"`, "shop/web"}},
+		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have none by this name; there are shop/web`}},
+		{[]string{past, "--period", "0s"}, []string{"--period: must be whole seconds, above 0 and at most 24h, got 0s"}},
+		{[]string{past, "--lasting", "-1ns"}, []string{"--lasting: must not be negative, got -1ns"}},
 		{[]string{past, "--preset", "cop", "-o", "xml", "--min-coverage", "80"}, []string{"--preset", "cope", "--output", "--min-coverage"}},
 		{[]string{past, "--policy", policy}, []string{"prest"}},
 		{[]string{past, "--series", "R5"}, []string{"add --sweep"}},
@@ -186,6 +204,56 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 			if !strings.Contains(got.err, want) {
 				t.Errorf("%v: does not say %q: %s", c.args, want, got.err)
 			}
+		}
+	}
+}
+
+// A short past reads as well as a long one: what is one is one, and the chart is
+// marked by what fits into its time.
+func TestBacktestOfAShortPast(t *testing.T) {
+	t.Parallel()
+	rows := func(n int, apart time.Duration) string {
+		var b strings.Builder
+		b.WriteString("time,workload,replicas\n")
+		for i := range n {
+			fmt.Fprintf(&b, "%s,shop/web,%d.5\n", time.Date(2026, 9, 14, 7, 30, 0, 0, time.UTC).Add(time.Duration(i)*apart).Format(time.RFC3339), 3+i)
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		n     int
+		apart time.Duration
+		want  []string
+	}{
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n"}},
+		{3, 5 * time.Minute, []string{"1 workload with 3 samples, 5m apart,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
+		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
+		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},
+	} {
+		got := run(time.Time{}, "backtest", "--preset", "cope", file(t, "past.csv", rows(c.n, c.apart)))
+		if got.status != 0 || got.err != "" {
+			t.Errorf("%d samples: %+v", c.n, got)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got.out, want) {
+				t.Errorf("%d samples: no %q in\n%s", c.n, want, got.out)
+			}
+		}
+	}
+}
+
+// Help shows defaults as a person would give them, each once.
+func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
+	t.Parallel()
+	got := run(time.Time{}, "backtest", "--help")
+	for _, odd := range []string{"[]", "-1ns", "Slice", "(default two periods) (default"} {
+		if strings.Contains(got.out, odd) {
+			t.Errorf("help says %q:\n%s", odd, got.out)
+		}
+	}
+	for _, want := range []string{"--hold-down durations", "(default 0s, 26h, 192h)", "(default two periods)"} {
+		if !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
+			t.Errorf("help does not say %q:\n%s", want, got.out)
 		}
 	}
 }

@@ -38,6 +38,21 @@ func TestRenderPrintsWhatGitDeclares(t *testing.T) {
 	}
 }
 
+// Of a site that declares nothing yet there is nothing to print, and that is
+// said: not in what is printed, which goes on to kubectl.
+func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, form := range []string{"component", "record"} {
+		if got := w.run("render", form); got != (outcome{0, "", "nothing is printed: git declares nothing of the site yet\n"}) {
+			t.Errorf("%s: %+v", form, got)
+		}
+		if got := w.run("render", form, "shop"); got != (outcome{1, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
+			t.Errorf("%s shop: %+v", form, got)
+		}
+	}
+}
+
 func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -99,7 +114,7 @@ func TestHold(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "left alone until 2026-03-03T08:00:00Z") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {

@@ -41,7 +41,7 @@ type diffRow struct {
 	Name      string `json:"name"`
 	Reading   string `json:"reading"` // scale or rollout
 
-	State   string `json:"state"` // in-sync, bounds, pending, frozen, absent, unknown or not-latched
+	State   string `json:"state"` // in-sync, bounds, pending, waiting, frozen, absent, unknown or not-latched
 	Differs bool   `json:"differs"`
 	Reason  string `json:"reason,omitempty"`
 	Text    string `json:"text"`
@@ -109,7 +109,7 @@ func newDiffRow(r diff.Row) diffRow {
 	if r.Proposed != nil {
 		row.Proposed = raw(numberOf(r, r.Proposed))
 	}
-	if r.State == diff.Pending && (r.To != nil || r.Reading == policy.ReadingRollout) {
+	if (r.State == diff.Pending || r.State == diff.Waiting) && (r.To != nil || r.Reading == policy.ReadingRollout) {
 		row.To = raw(numberOf(r, r.To))
 	}
 	return row

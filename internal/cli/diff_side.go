@@ -46,7 +46,10 @@ func (s *declaredSide) readRepository(ctx context.Context) (err error) {
 		}
 		return s.readProposal(ctx, branch, tip, others[0])
 	case repo.CheckCommit(s.ref) == nil:
-		return s.readAt(ctx, s.ref)
+		if err := s.readAt(ctx, s.ref); err != nil {
+			return fmt.Errorf("--ref: %w", err)
+		}
+		return nil
 	case s.ref == s.config.Repository.Branch:
 		s.at, _, err = s.repository.Heads(ctx)
 	default:
@@ -56,7 +59,7 @@ func (s *declaredSide) readRepository(ctx context.Context) (err error) {
 		}
 	}
 	if err == nil && s.at == "" {
-		err = fmt.Errorf("--ref: branch %q: %w", s.ref, repo.ErrNoBranch)
+		err = fmt.Errorf("--ref: the repository has no branch %q: give one that it has, or the whole id of a commit", s.ref)
 	}
 	if err != nil {
 		return err

@@ -92,6 +92,35 @@ func TestDiffIsQuietBetweenTheThresholds(t *testing.T) {
 	}
 }
 
+// A service that is asleep at night is as the policy wants it: it is listed in
+// each form, and is a difference in none.
+func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
+	t.Parallel()
+	w := quiet(t)
+	w.set("shop/deployment/web", 300)
+	if got := w.run("diff"); got.status != 0 || got.err != "" || !strings.Contains(got.out, "shop/web  300   2000      waiting  300 is at or under 909: 500 after 26h of it\n") {
+		t.Errorf("%+v", got)
+	}
+	if got := w.run("diff", "-o", "github"); got.status != 0 || strings.Contains(got.out, "::warning") || !strings.Contains(got.out, "::notice") || !strings.Contains(got.out, "prod-eu: 0 of 6 differ") {
+		t.Errorf("%+v", got)
+	}
+	var d struct {
+		Differs bool
+		Rows    []struct {
+			Name, State string
+			Differs     bool
+			To          int32
+		}
+	}
+	if got := w.run("diff", "shop/web", "-o", "json"); got.status != 0 || json.Unmarshal([]byte(got.out), &d) != nil || d.Differs || len(d.Rows) != 1 || d.Rows[0].Differs || d.Rows[0].State != "waiting" || d.Rows[0].To != 500 {
+		t.Errorf("%+v", got)
+	}
+	w.api.workloads["shop/deployment/web"].most = 3000 // and this a person should accept
+	if got := w.run("diff"); got.status != 1 || !strings.Contains(got.out, "waiting") {
+		t.Errorf("other bounds: %+v", got)
+	}
+}
+
 func TestDiffHasItsForms(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -226,7 +255,7 @@ func TestDiffOfARef(t *testing.T) {
 			t.Errorf("%s: %+v", c.ref, got)
 		}
 	}
-	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || !strings.Contains(got.err, `--ref: branch "nowhere": branch does not exist`) {
+	if got := w.run("diff", "--ref", "nowhere"); got.status != 2 || got.err != "gitlatch: --ref: the repository has no branch \"nowhere\": give one that it has, or the whole id of a commit\n" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -48,19 +49,21 @@ and what would be decided now.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(explain(env.Out, r, id), r.Err())
+			columns, _ := chart.Terminal(env.Out)
+			return errors.Join(explain(env.Out, r, id, max(columns, narrow)), r.Err())
 		},
 	}
 	f.register(c)
 	return c
 }
 
-// explain writes what a report says of one workload.
-func explain(out io.Writer, r tick.Report, id workload.ID) error {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+// explain writes what a report says of one workload: a line a topic, folded below
+// itself.
+func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
+	var lines [][2]string
+	widest := 0
 	line := func(topic, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", topic, fmt.Sprintf(format, args...))
+		lines, widest = append(lines, [2]string{topic, fmt.Sprintf(format, args...)}), max(widest, len(topic))
 	}
 
 	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
@@ -88,8 +91,13 @@ func explain(out io.Writer, r tick.Report, id workload.ID) error {
 	if r.Observe {
 		line("site", "mode is observe: nothing is written to git")
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	var b strings.Builder
+	for _, l := range lines {
+		topic := l[0]
+		for _, text := range report.Fold(l[1], columns-widest-2) {
+			fmt.Fprintf(&b, "%-*s  %s\n", widest, topic, text)
+			topic = ""
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -173,6 +181,9 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 	if l.Down.Running() {
 		line("timer", "%s observed at or under the threshold since %s, their peak at level %d",
 			policy.Span(l.Down.Elapsed(now)), l.Down.Since.UTC().Format(time.RFC3339), l.Down.Level)
+	}
+	if len(l.Up.Levels) > 0 || l.Down.Running() {
+		line("", "this look counts in that as a tick would, and is not kept")
 	}
 	if l.Freeze.Reason != "" {
 		line("frozen", "since %s: %s", l.Freeze.Since.UTC().Format(time.RFC3339), l.Freeze.Reason)

@@ -8,9 +8,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// find returns the workload that a person means by namespace/name, or by
-// namespace/kind/name where that is not enough.
+// find returns the workload of a site that a person means by namespace/name, or
+// by namespace/kind/name where that is not enough.
 func find(text string, among []workload.ID) (workload.ID, error) {
+	return findIn("the site has", text, among)
+}
+
+// findIn is find in something else that has workloads: "the files have".
+func findIn(place, text string, among []workload.ID) (workload.ID, error) {
 	var found []string
 	var id workload.ID
 	for _, one := range among {
@@ -20,7 +25,7 @@ func find(text string, among []workload.ID) (workload.ID, error) {
 	}
 	switch len(found) {
 	case 0:
-		return id, fmt.Errorf("workload %q: the site has none by this name%s", text, nearest(text, among))
+		return id, fmt.Errorf("workload %q: %s none by this name%s", text, place, nearest(text, among))
 	case 1:
 		return id, nil
 	}

@@ -31,6 +31,11 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	}
 	golden(t, "init.txt", strings.NewReplacer(w.origin.Tip("main"), "<commit>", w.dir, "<dir>").Replace(got.out))
 
+	// It says which cluster it looked at: restores and later ticks go by that.
+	if site := w.origin.Show(t, "main", "checkpoints/prod-eu/site.yaml"); !strings.Contains(site, "cluster: \"1f0c-blue\"\n") {
+		t.Errorf("site.yaml is %s", site)
+	}
+
 	// A second run, and a person's policy.
 	tip = w.origin.Tip("main")
 	if got := w.run("init"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {

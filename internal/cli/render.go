@@ -62,9 +62,12 @@ func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Re
 					if err := tree.Broken[args[0]]; err != nil {
 						return err
 					}
-					return fmt.Errorf("namespace %s: git declares nothing in it; what it declares is in: %s", args[0], strings.Join(namespaces, ", "))
+					return fmt.Errorf("namespace %s: git declares nothing in it%s", args[0], elsewhere(namespaces))
 				}
 				namespaces = args
+			}
+			if len(namespaces)+len(tree.Broken) == 0 {
+				fmt.Fprintln(env.Err, "nothing is printed: git declares nothing of the site yet")
 			}
 			for _, namespace := range namespaces {
 				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree.Records[namespace])); err != nil {
@@ -79,6 +82,14 @@ func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Re
 			return nil
 		},
 	}
+}
+
+// elsewhere says in which namespaces git declares anything.
+func elsewhere(namespaces []string) string {
+	if len(namespaces) == 0 {
+		return ", nor in any other yet"
+	}
+	return "; what it declares is in: " + strings.Join(namespaces, ", ")
 }
 
 // tree reads what the branch declares for the site.

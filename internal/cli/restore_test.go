@@ -71,7 +71,9 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	w := small(t)
 	for _, c := range []struct{ args, want string }{
-		{"--factor 0", "--factor: must be above 0 and at most 100, got 0"},
+		{"--factor 0", "--factor: must be above 0 and at most 1, got 0: it is for a smaller site"},
+		{"--factor 1.5", "--factor: must be above 0 and at most 1, got 1.5"},
+		{"--factor NaN", "--factor: must be above 0 and at most 1, got NaN"},
 		{"--factor -1 --pace 0", "--pace: must be at least 1 pod a minute, got 0"},
 		{"--unready 0", "--unready: must be at least 1 pod, got 0"},
 		{"--patience 0s", "--patience: must be a time as 10m, got 0s"},

@@ -23,7 +23,7 @@ import (
 func newTick(env Env) *cobra.Command {
 	var f flags
 	var dryRun bool
-	var output string
+	var output, metrics string
 	c := &cobra.Command{
 		Use:   "tick",
 		Short: "Look at the cluster once, and commit what crossed a threshold",
@@ -41,19 +41,23 @@ names.`,
 			if !slices.Contains(report.Formats(), output) {
 				return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(report.Formats(), ", "), output)
 			}
+			if metrics != "" && dryRun {
+				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
+			}
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return f.tick(ctx, env, output, dryRun)
+			return f.tick(ctx, env, output, metrics, dryRun)
 		},
 	}
 	c.SetContext(context.Background())
 	f.register(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
 	c.Flags().StringVarP(&output, "output", "o", "table", "table, json or yaml")
+	c.Flags().StringVar(&metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch.prom in its folder; one for each site")
 	return c
 }
 
-func (f *flags) tick(ctx context.Context, env Env, output string, dryRun bool) (err error) {
+func (f *flags) tick(ctx context.Context, env Env, output, metrics string, dryRun bool) (err error) {
 	site, err := f.config()
 	if err != nil {
 		return err
@@ -78,7 +82,11 @@ func (f *flags) tick(ctx context.Context, env Env, output string, dryRun bool) (
 	if err != nil {
 		return err
 	}
-	return errors.Join(report.Write(env.Out, output, r, columns), r.Err())
+	err = report.Write(env.Out, output, r, columns)
+	if metrics != "" && r.Held == "" { // the tick that holds it writes its own
+		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
+	}
+	return errors.Join(err, r.Err())
 }
 
 // heldBy is the report of a tick that found the state file open in another

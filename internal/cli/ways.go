@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,25 +11,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A source is where a tool in the cluster finds the site's kustomization, as the
-// flags have it.
-type source struct{ name, path, url string }
-
-func (s *source) register(c *cobra.Command) {
-	c.Flags().StringVar(&s.name, "name", "", "name of the object; without it that of the site")
-	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components; without it clusters/<site>")
-	c.Flags().StringVar(&s.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
-}
-
 func newArgoCD(env Env, f *flags) *cobra.Command {
-	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a live cluster",
+	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a cluster",
 		`An Application of the site's kustomization, which applies spec.replicas to a
 workload that is not there, and keeps it as it runs in one that is. Where there
-is an Application already, it needs the fields ignoreDifferences and syncOptions.`, ways.ArgoCD)
+is an Application already, it needs the fields ignoreDifferences and
+syncOptions.`, ways.ArgoCD)
 }
 
 func newFlux(env Env, f *flags) *cobra.Command {
-	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a live cluster",
+	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a cluster",
 		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
 that is not there, and keeps it as it runs in one that is. Where there is a
 Kustomization already, it needs the field ignore. Flux 2.9 or later.`, ways.Flux)
@@ -50,12 +38,9 @@ func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place
 			if err != nil {
 				return err
 			}
-			if place.Repository = cmp.Or(s.url, reachable(c.Repository)); place.Repository == "" {
-				return errors.New("--url: say by which URL the cluster reaches the repository; the configuration names none that it could")
+			if err := s.fill(&place, c); err != nil {
+				return err
 			}
-			place.Branch = c.Repository.Branch
-			place.Name = cmp.Or(s.name, c.Site)
-			place.Path = cmp.Or(s.path, "clusters/"+c.Site)
 			_, err = env.Out.Write(render(place))
 			return err
 		},
@@ -70,11 +55,11 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
 	c := &cobra.Command{
 		Use:   "admission [namespace...]",
-		Short: "Print a MutatingAdmissionPolicy that raises what is created to its checkpoint",
-		Long: `A policy and its binding: what is created asks for at least what the record of
-its namespace declares, by whichever tool it is created. It needs the records in
-the cluster before the workloads, and Kubernetes 1.36 or later. A record that
-cannot be read never blocks a creation.` + narrowed,
+		Short: "Print a policy that raises what is created to its checkpoint",
+		Long: `A MutatingAdmissionPolicy and its binding: what is created asks for at least
+what the record of its namespace declares, by whichever tool it is created. It
+needs the records in the cluster before the workloads, and Kubernetes 1.36 or
+later. A record that cannot be read never blocks a creation.` + narrowed,
 		RunE: func(_ *cobra.Command, namespaces []string) error {
 			_, place, err := f.place(namespaces)
 			if err != nil {
@@ -105,19 +90,4 @@ func (f *flags) place(namespaces []string) (config.Config, ways.Place, error) {
 	}
 	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
 	return c, ways.Place{Site: c.Site, Namespaces: namespaces}, nil
-}
-
-// reachable is the URL by which a cluster could reach a repository, "" where the
-// configuration does not say: a path is this machine's own.
-func reachable(r config.Repository) string {
-	switch {
-	case r.GitHub.Repository != "":
-		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
-		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
-	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
-		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
-	case strings.HasPrefix(r.URL, "https://"):
-		return r.URL
-	}
-	return ""
 }

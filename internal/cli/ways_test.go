@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,5 +54,61 @@ func TestRenderNarrowsTheAdmissionPolicies(t *testing.T) {
 	got := run(time.Time{}, "render", "admission", "--images", "shop", "pay", "--repository", "/nonexistent")
 	if got.status != 0 || strings.Count(got.out, `values: ["pay", "shop"]`) != 2 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What is printed is committed: a URL with a secret in it is refused, and not
+// repeated; nor does a manifest name what no cluster could have.
+func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
+	t.Parallel()
+	const good = "https://git.example.com/platform/fleet.git"
+	long := strings.Repeat("a", 64)
+	for _, c := range []struct{ flag, value, want string }{
+		{"url", "https://deploy:hunter2@git.example.com/fleet.git", "--url: must hold no password or token"},
+		{"url", "https://hunter2@git.example.com/fleet.git", "--url: must hold no password or token"},
+		{"url", "ssh://git:hunter2@git.example.com/fleet.git", "--url: must hold no password or token"},
+		{"url", "https://git.example.com/fleet.git?private_token=hunter2", "--url: must hold no query"},
+		{"url", "https://git.example.com/fleet.git#hunter2", "--url: must hold no query and no fragment"},
+		{"url", "https://deploy:hunter2@git.example.com/%zz", "--url: must be a whole https, http or ssh URL"},
+		{"url", "git@git.example.com:hunter2.git", "--url: must be a whole https, http or ssh URL"},
+		{"url", "https:///hunter2.git", "--url: must be a whole https, http or ssh URL"},
+		{"url", "https://hunter2", "--url: must be a whole https, http or ssh URL"},
+		{"url", "file:///srv/hunter2.git", "--url: must be a whole https, http or ssh URL"},
+		{"name", "Prod", `--name: must be a DNS name: lower case letters, digits, dashes and dots, at most 63; got "Prod"`},
+		{"name", "prod_eu", "--name: must be a DNS name"},
+		{"name", "prod\nkind: Secret", "--name: must be a DNS name"},
+		{"name", long, "--name: must be a DNS name"},
+		{"path", "/clusters/prod", `--path: must be a folder from the root of the repository, such as clusters/prod, got "/clusters/prod"`},
+		{"path", "../other", "--path: must be a folder"},
+		{"path", "clusters/../../other", "--path: must be a folder"},
+		{"path", "clusters//prod", "--path: must be a folder"},
+	} {
+		for _, tool := range []string{"flux", "argocd"} {
+			args := []string{"render", tool, "--repository", "/nonexistent", "--url", good, "--" + c.flag, c.value}
+			got := run(time.Time{}, args...)
+			if got.status != 1 || got.out != "" || !strings.Contains(got.err, c.want) || strings.Contains(got.err, "hunter2") {
+				t.Errorf("%s --%s %s: %+v, want %s", tool, c.flag, c.value, got, c.want)
+			}
+		}
+	}
+	all := run(time.Time{}, "render", "flux", "--repository", "/nonexistent", "--name", "X", "--path", "..")
+	if strings.Count(all.err, "--") != 3 {
+		t.Errorf("not all that is wrong: %+v", all)
+	}
+}
+
+func TestRenderTakesWhatBothToolsTake(t *testing.T) {
+	t.Parallel()
+	for flag, values := range map[string][]string{
+		"url":  {"ssh://git@git.example.com/fleet.git", "http://gitea.git.svc:3000/platform/fleet.git", "https://git.example.com:8443/fleet"},
+		"name": {"fleet", "fleet.prod", "0"},
+		"path": {"./clusters/prod", "clusters/prod/", "./", ".", "deploy"},
+	} {
+		for _, value := range values {
+			got := run(time.Time{}, "render", "flux", "--repository", "/nonexistent", "--url", "https://git.example.com/a.git", "--"+flag, value)
+			if got.status != 0 || !strings.Contains(got.out, strconv.Quote(value)) {
+				t.Errorf("--%s %s: %+v", flag, value, got)
+			}
+		}
 	}
 }

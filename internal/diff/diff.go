@@ -30,13 +30,16 @@ type Case struct {
 // A State is how what runs stands to what git declares.
 type State string
 
-// The states. Pending is what would cross if it lasted, and Frozen what would,
-// but for the reason given. Bounds is a level in sync whose accepted bounds are
-// not the live ones. Absent is declared and does not run.
+// The states. Pending is what crosses within the next few samples if it stays, and
+// Frozen what would, but for the reason given. Waiting is what the policy keeps as
+// it is until it has lasted for hours, as the level of a day's peak is kept
+// through the night: git says what it should. Bounds is a level in sync whose
+// accepted bounds are not the live ones. Absent is declared and does not run.
 const (
 	InSync    State = "in-sync"
 	Bounds    State = "bounds"
 	Pending   State = "pending"
+	Waiting   State = "waiting"
 	Frozen    State = "frozen"
 	Absent    State = "absent"
 	Unknown   State = "unknown"
@@ -67,7 +70,8 @@ type Row struct {
 	Unproven bool
 }
 
-// Differs reports whether git should say something else, or would if all lasted.
+// Differs reports whether git should say something else: what stays as it is for
+// some samples counts, and what would have to for hours does not.
 func (r Row) Differs() bool {
 	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil || r.Capped
 }

@@ -66,6 +66,9 @@ func (p pair) scale() Row {
 	}
 	if row.State == Pending && row.To != nil {
 		row.Text = p.crossing(row, chosen, samples)
+		if chosen.HoldDown > 0 && row.To.Replicas < p.declared.Replicas {
+			row.State = Waiting
+		}
 	}
 	_, covered := p.report.Tree.Evidence.Covers(p.sample.ID)
 	row.Unproven = p.report.Set.Latch && chosen.Scale == policy.ModeLatch && !chosen.AcceptRisk && !covered && (p.declared.Replicas > 0 || row.To != nil)
@@ -125,17 +128,20 @@ func (p pair) rollout() (row Row, ok bool) {
 		return policy.DecideRollout(chosen, l, p.sample, look)
 	}
 	d, samples := lasting(chosen, p.look(0), decide, p.latch())
-	held := fmt.Sprintf("%d samples in a row say so", samples)
+	held, waits := fmt.Sprintf("%d samples in a row say so", samples), false
 	if d.Verdict == policy.Pending && d.To == nil {
 		// One that is neither halted nor failed is recorded only where it lasts.
 		d, samples = lasting(chosen, p.look(chosen.RolloutHold), decide, p.latch())
-		held = "it lasts for " + policy.Span(chosen.RolloutHold)
+		held, waits = "it lasts for "+policy.Span(chosen.RolloutHold), chosen.RolloutHold > 0
 	}
 	row = decided(row, d)
 	if row.State == Pending && samples > 1 && row.To != nil && len(p.sample.Rollout.Templates) > 0 {
 		target := p.sample.Rollout.Templates[0]
 		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %s",
 			target.Available, p.sample.Rollout.Desired, target.Hash, row.To.Rollout.Milestone, held)
+		if waits {
+			row.State = Waiting
+		}
 	}
 	return row, true
 }

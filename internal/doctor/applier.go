@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
-	"github.com/gitlatch/gitlatch/internal/repo/ignore"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -16,10 +15,11 @@ type Build struct {
 	Edits gitops.Edits
 	// Namespace is where objects go that state none; "" is as kustomize has it.
 	Namespace string
-	// Leaves is what the source leaves out of the repository. Include and Exclude
-	// are an Application's own patterns, of files below Dir; "" is none.
-	Leaves           ignore.Lines
+	// Include and Exclude are an Application's own patterns, of files below Dir; ""
+	// is none.
 	Include, Exclude string
+
+	source source
 }
 
 // Builds are the folders that the cluster's GitOps objects apply.
@@ -47,7 +47,7 @@ func (c Cluster) appliers() []applier {
 	for _, k := range c.kustomizations {
 		a := k.applier()
 		for i := range a.builds {
-			a.builds[i].Leaves = c.leavesOut(k)
+			a.builds[i].source = c.source(k)
 		}
 		all = append(all, a)
 	}

@@ -13,8 +13,9 @@ import (
 
 var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
-// imaging is a policy that puts images back at creation, bound to records.
-func imaging(t *testing.T, minor int) doctor.Cluster {
+// imaging is a policy that puts images back at creation, bound to records; edits
+// are of its text, old and new in turn.
+func imaging(t *testing.T, minor int, edits ...string) doctor.Cluster {
 	t.Helper()
 	c := doctor.Cluster{Minor: minor}
 	for kind, text := range map[string]string{
@@ -23,7 +24,7 @@ func imaging(t *testing.T, minor int) doctor.Cluster {
 "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{spec: Object.spec{template: {image: ''}}}"}}]}}`,
 		"MutatingAdmissionPolicyBinding": `{"metadata": {"name": "images"}, "spec": {"policyName": "images", "paramRef": {"name": "gitlatch-checkpoint", "parameterNotFoundAction": "Allow"}}}`,
 	} {
-		if err := c.Add(kind, []byte(text)); err != nil {
+		if err := c.Add(kind, []byte(strings.NewReplacer(edits...).Replace(text))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,6 +34,7 @@ func imaging(t *testing.T, minor int) doctor.Cluster {
 func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 	t.Parallel()
 	from, to := checkpoint.Template{Hash: "1", Images: "main=app:1"}, checkpoint.Template{Hash: "2", Images: "main=app:2"}
+	early := checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}
 	const unaided = "; no policy brings it back by itself, git's own template is created"
 	for name, c := range map[string]struct {
 		rollout checkpoint.Rollout
@@ -40,14 +42,17 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 		want    string
 	}{
 		"none": {checkpoint.Rollout{}, imaging(t, 37), ""},
-		"before the cut": {checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}, imaging(t, 37),
+		"before the cut": {early, imaging(t, 37),
 			"the template before, at milestone 25 %: main=app:1"},
 		"after it": {checkpoint.Rollout{Milestone: 75, From: from, To: to, Returns: checkpoint.SideTo}, doctor.Cluster{},
 			"the new template, at milestone 75 %: main=app:2"},
-		"without a policy":     {checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}, doctor.Cluster{}, "the template before, at milestone 25 %: main=app:1" + unaided},
-		"on an old server":     {checkpoint.Rollout{Milestone: 25, From: from, To: to, Returns: checkpoint.SideFrom, ImagesOnly: true}, imaging(t, 35), "the template before, at milestone 25 %: main=app:1" + unaided},
-		"more than the images": {checkpoint.Rollout{From: from, To: to, Returns: checkpoint.SideFrom}, imaging(t, 37), "the template before, at milestone 0 %: main=app:1" + unaided},
-		"images unknown":       {checkpoint.Rollout{Milestone: 50, From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}, doctor.Cluster{}, "the new template, at milestone 50 %"},
+		"without a policy":      {early, doctor.Cluster{}, "the template before, at milestone 25 %: main=app:1" + unaided},
+		"of other workloads":    {early, imaging(t, 37, `["deployments"]`, `["statefulsets"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"on more than creation": {early, imaging(t, 37, `["CREATE"]`, `["CREATE", "UPDATE"]`), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"of something else":     {early, imaging(t, 37, `image: ''`, `spec: {}`), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"on an old server":      {early, imaging(t, 35), "the template before, at milestone 25 %: main=app:1" + unaided},
+		"more than the images":  {checkpoint.Rollout{From: from, To: to, Returns: checkpoint.SideFrom}, imaging(t, 37), "the template before, at milestone 0 %: main=app:1" + unaided},
+		"images unknown":        {checkpoint.Rollout{Milestone: 50, From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}, doctor.Cluster{}, "the new template, at milestone 50 %"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

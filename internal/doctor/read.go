@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/ignore"
 )
 
 // A Lister reads objects of a cluster.
@@ -68,11 +69,24 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 		case !there:
 			continue
 		}
-		o.Overlay, o.Err = gitops.Build(b.takes(r.files), b.Dir, b.Edits)
+		o.Overlay, o.Err = b.build(r.files)
 		o.Dir = b.Dir
 		all = append(all, o)
 	}
 	return all, nil
+}
+
+// build builds the folder of the files that the build has. Where all that was
+// read would do, the error says so: what is missing is in git for all to see.
+func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
+	o, err := gitops.Build(b.takes(files), b.Dir, b.Edits)
+	if err == nil {
+		return o, nil
+	}
+	if _, whole := gitops.Build(files, b.Dir, b.Edits); whole == nil {
+		err = fmt.Errorf("%w: git has it, and what applies it leaves it out, by a %s, spec.ignore of its GitRepository, or directory.include of its Application: have that leave it in", err, ignore.File)
+	}
+	return o, err
 }
 
 // A reader keeps what was read of a commit.
@@ -89,7 +103,7 @@ func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 	if b.Dir == "." {
 		folder = gitops.KustomizationNames() // the whole repository may be large
 	}
-	if err := r.read(ctx, folder...); err != nil {
+	if err := r.read(ctx, append(folder, b.source.asks(folder)...)...); err != nil {
 		return false, err
 	}
 	for name := range b.takes(r.files) {
@@ -100,7 +114,7 @@ func (r *reader) fetch(ctx context.Context, b Build) (there bool, err error) {
 		if !slices.ContainsFunc(missing, func(at string) bool { return !r.asked[at] }) {
 			break
 		}
-		if err := r.read(ctx, missing...); err != nil {
+		if err := r.read(ctx, append(missing, b.source.asks(missing)...)...); err != nil {
 			return there, err
 		}
 	}

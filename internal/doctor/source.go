@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"maps"
+	"path"
 	"regexp"
 	"strings"
 
@@ -19,23 +20,58 @@ type gitRepository struct {
 	} `json:"spec"`
 }
 
-// leavesOut returns what the source of a Kustomization leaves out.
-func (c Cluster) leavesOut(k kustomization) ignore.Lines {
+// A source is what becomes of the repository before a build has it. The zero
+// value is all of it.
+type source struct {
+	// files is true of one that heeds the files of the repository which leave
+	// files out; leaves is what it leaves out besides, and goes before.
+	files  bool
+	leaves ignore.Lines
+}
+
+// source returns that of a Kustomization.
+func (c Cluster) source(k kustomization) source {
 	ref := k.Spec.SourceRef
+	of := source{files: cmp.Or(ref.Kind, "GitRepository") == "GitRepository"}
 	for _, s := range c.repositories {
 		if ref.Kind == "GitRepository" && s.Metadata.Name == ref.Name && s.Metadata.Namespace == cmp.Or(ref.Namespace, k.Metadata.Namespace) {
-			return ignore.Parse(s.Spec.Ignore)
+			of.leaves = ignore.Parse(s.Spec.Ignore)
 		}
 	}
-	return ignore.Lines{}
+	return of
+}
+
+// asks are the files that say what is left out of some paths, where the source
+// heeds any: one in each folder above them.
+func (s source) asks(paths []string) []string {
+	if !s.files {
+		return nil
+	}
+	all := []string{ignore.File}
+	for _, at := range paths {
+		for end, letter := range at {
+			if letter == '/' {
+				all = append(all, path.Join(at[:end], ignore.File))
+			}
+		}
+	}
+	return all
+}
+
+// lines are all that leave a file of those that were read out.
+func (s source) lines(files map[string][]byte) ignore.Lines {
+	if !s.files {
+		return s.leaves
+	}
+	return ignore.Files(files).And(s.leaves)
 }
 
 // takes are the files that a build has of those that were read.
 func (b Build) takes(files map[string][]byte) map[string][]byte {
-	taken := maps.Clone(files)
+	taken, left := maps.Clone(files), b.source.lines(files)
 	maps.DeleteFunc(taken, func(name string, _ []byte) bool {
 		below, inside := strings.CutPrefix(name, b.Dir+"/")
-		return b.Leaves.Leaves(name) ||
+		return left.Leaves(name) ||
 			inside && (b.Include != "" && !matched(b.Include, below) || b.Exclude != "" && matched(b.Exclude, below))
 	})
 	return taken

@@ -8,13 +8,22 @@ import (
 )
 
 // recordsBy is the good case of an admission policy, with the records brought by
-// an object of a tool from a folder that holds more than records.
+// an object of a tool from a folder that holds more than records. "file NAME" is
+// a file of the repository instead.
 func recordsBy(t *testing.T, objects ...string) fixture {
 	t.Helper()
 	f := read(t, "admission")
 	delete(f, "repo/checkpoints/prod/kustomization.yaml")
 	own, _, _ := strings.Cut(f["cluster.yaml"], "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: records")
-	f["cluster.yaml"] = own + "---\n" + strings.Join(objects, "\n---\n")
+	for _, o := range objects {
+		if file, ok := strings.CutPrefix(o, "file "); ok {
+			at, lines, _ := strings.Cut(file, "\n")
+			f["repo/"+at] = lines
+			continue
+		}
+		own += "---\n" + o + "\n"
+	}
+	f["cluster.yaml"] = own
 	return f
 }
 
@@ -28,10 +37,21 @@ func TestASourceLeavesOut(t *testing.T) {
 	argo := func(directory string) string {
 		return "kind: Application\nmetadata: {name: records, namespace: argocd}\nspec: {source: {path: checkpoints/prod, directory: {" + directory + "}}}"
 	}
+	file := func(at, lines string) string { return "file " + at + "\n" + lines }
+	const below, left = "*.yaml\n!checkpoint.yaml\n", "/checkpoints/prod/*.yaml\n/checkpoints/prod/*/kustomization.yaml\n"
+	bare := strings.Replace(source("flux-system"), "spec:", "other:", 1)
 	for name, c := range map[string]struct {
 		objects []string
 		good    bool
 	}{
+		"its file":                  {[]string{bare, flux("kind: GitRepository, name: records"), file(".sourceignore", left)}, true},
+		"a file in the folder":      {[]string{bare, flux("kind: GitRepository, name: records"), file("checkpoints/prod/.sourceignore", below)}, true},
+		"a file in one above":       {[]string{bare, flux("kind: GitRepository, name: records"), file("checkpoints/.sourceignore", below)}, true},
+		"a file beside it":          {[]string{bare, flux("kind: GitRepository, name: records"), file("apps/.sourceignore", below)}, false},
+		"its file, overruled":       {[]string{strings.Replace(bare, "other: {ignore: \"", "spec: {ignore: \"!/checkpoints/prod/**\\n", 1), flux("kind: GitRepository, name: records"), file(".sourceignore", left)}, true},
+		"its file, asked back in":   {[]string{strings.Replace(bare, "other: {", "spec: {ignore: '!/checkpoints/prod/**', was: {", 1) + "}", flux("kind: GitRepository, name: records"), file(".sourceignore", left)}, false},
+		"a file, of a bucket":       {[]string{flux("kind: Bucket, name: records"), file(".sourceignore", left)}, false},
+		"a file, by Argo CD":        {[]string{argo("recurse: true"), file(".sourceignore", left)}, false},
 		"its own":                   {[]string{source("flux-system"), flux("kind: GitRepository, name: records")}, true},
 		"of another namespace":      {[]string{source("team"), flux("kind: GitRepository, name: records, namespace: team")}, true},
 		"a namesake":                {[]string{source("team"), flux("kind: GitRepository, name: records")}, false},

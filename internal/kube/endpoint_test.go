@@ -226,7 +226,8 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
 }
 
-// asked returns the requests so far, as "list apps/deployments".
+// asked returns the requests so far, as audit.Granted has them: "list
+// deployments.apps".
 func (e *endpoint) asked() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -245,7 +246,7 @@ func (e *endpoint) asked() []string {
 		default:
 			resource = r.URL.Path
 		}
-		all = append(all, fmt.Sprintf("%s %s/%s", verb, group, resource))
+		all = append(all, fmt.Sprintf("%s %s.%s", verb, resource, group))
 	}
 	return all
 }

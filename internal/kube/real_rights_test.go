@@ -125,23 +125,9 @@ func (r *realCluster) withoutDeployments(t *testing.T) {
 	}
 }
 
-// keda puts KEDA's resource into the cluster, as far as a reader sees of it.
+// keda has a cluster with KEDA, as far as a reader sees of it.
 func (r *realCluster) keda(t *testing.T) {
-	r.cp.Apply(t, `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: scaledobjects.keda.sh}
-spec:
-  group: keda.sh
-  scope: Namespaced
-  names: {plural: scaledobjects, singular: scaledobject, kind: ScaledObject, listKind: ScaledObjectList}
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`)
-	r.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/scaledobjects.keda.sh", "--timeout=60s")
+	r.cp.KEDA(t)
 	r.namespace(t, "keda")
 	r.cp.Apply(t, workloadYAML("Deployment", "keda", "orders", "orders:1", "  replicas: 0"), `
 apiVersion: keda.sh/v1alpha1

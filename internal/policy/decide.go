@@ -48,6 +48,14 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	return l, judge(d, l, of, s, look, stop, bounds)
 }
 
+// Skipped returns the latch of a workload that is not looked at this time: what
+// is not seen is no sample in a row, and no time under a threshold.
+func Skipped(l latch.Latch, look Look) latch.Latch {
+	l.Up = latch.Up{}
+	l.Down.Stopwatch = l.Down.Pause(look.Last)
+	return l
+}
+
 // judge turns timers into a verdict, in the order in which they matter: a
 // raise, a lowering, bounds to follow, and then what is still under way.
 func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {

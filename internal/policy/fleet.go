@@ -64,13 +64,14 @@ const marks = 6
 
 // assessDrop finds a mass drop, and its end, and remembers the scales of now.
 func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]int32) latch.Head {
-	before := peaks(h.Recent, now.Add(-g.DropWithin))
+	since := now.Add(-g.DropWithin)
+	before := func(id workload.ID) int32 { return peak(h.Recent, id, since) }
 	if h.Drop != nil {
-		before = h.Drop.Before
+		before = func(id workload.ID) int32 { return h.Drop.Before[id] }
 	}
 	dropped, total := 0, 0
 	for id, scale := range scales {
-		if peak := before[id]; peak >= 2 {
+		if peak := before(id); peak >= 2 {
 			total++
 			if int64(scale)*2 <= int64(peak) {
 				dropped++
@@ -82,7 +83,7 @@ func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]in
 	case !mass:
 		h.Drop = nil
 	case h.Drop == nil:
-		h.Drop = &latch.Drop{Since: now, Workloads: dropped, Before: before}
+		h.Drop = &latch.Drop{Since: now, Workloads: dropped, Before: peaks(h.Recent, since)}
 	}
 	h.Recent = remember(h.Recent, now, g, scales)
 	return h
@@ -96,15 +97,25 @@ func shareOf(share float64, workloads int) float64 {
 
 // peaks is the highest scale that each workload was seen with since an instant.
 func peaks(r latch.Recent, since time.Time) map[workload.ID]int32 {
-	peak := make(map[workload.ID]int32, len(r.Counts))
-	for id, counts := range r.Counts {
-		for i, at := range r.At {
-			if !at.Before(since) && counts[i] >= 0 {
-				peak[id] = max(peak[id], counts[i])
-			}
+	all := make(map[workload.ID]int32, len(r.Counts))
+	for id := range r.Counts {
+		if n := peak(r, id, since); n > 0 {
+			all[id] = n
 		}
 	}
-	return peak
+	return all
+}
+
+// peak is the highest scale that a workload was seen with since an instant, 0
+// where it was not seen.
+func peak(r latch.Recent, id workload.ID, since time.Time) int32 {
+	highest := int32(0)
+	for i, count := range r.Counts[id] {
+		if !r.At[i].Before(since) {
+			highest = max(highest, count)
+		}
+	}
+	return highest
 }
 
 // remember adds the scales of now, unless the last were added a moment ago, and

@@ -12,16 +12,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // TestARebuiltOrIdleClusterNeverLowersACheckpoint ticks a site every minute while
-// its cluster is cloned, dies, and comes back at one replica everywhere. Only the
-// clock is the test's. The subtests are one story and run in order.
+// its cluster is cloned, dies, comes back at one replica everywhere, and is read
+// in part. Only the clock is the test's. The subtests are one story and run in
+// order.
 func TestARebuiltOrIdleClusterNeverLowersACheckpoint(t *testing.T) {
 	t.Parallel()
 	f := quickForm()
-	s := &story{keeper: newKeeper(t, f, time.Minute), form: f}
-	s.clone = s.sampler(t, idleCluster(t, f), nil)
+	f.start, f.every = time.Second, 500*time.Millisecond // how fast it grows back is not asked here
+	s := &story{keeper: newKeeper(t, f, time.Minute), form: f, faults: &faults{}}
+	s.onDisk(t)
+	s.clone = s.sampler(t, idleCluster(t, f), s.faults.wrap)
 	for _, chapter := range []struct {
 		name string
 		tell func(*testing.T)
@@ -29,6 +33,7 @@ func TestARebuiltOrIdleClusterNeverLowersACheckpoint(t *testing.T) {
 		{"beside a live cluster its idle clone is only read", s.beside},
 		{"once it is alone, the clone lowers nothing for 30 hours", s.alone},
 		{"nor does the rebuilt cluster, adopted while it grows", s.rebuilt},
+		{"nor a clone that is the site's own by now, and is read in part", s.inPart},
 	} {
 		if !t.Run(chapter.name, chapter.tell) {
 			return
@@ -41,7 +46,9 @@ type story struct {
 	*keeper
 	form  form
 	clone tick.Sampler
-	tip   string // of the branch, when its levels were last looked at
+	// faults go wrong with looks at the clone.
+	faults *faults
+	tip    string // of the branch, when its levels were last looked at
 }
 
 // idleCluster starts a cluster with all of the fleet at one replica, and no work
@@ -60,7 +67,8 @@ func idleCluster(t *testing.T, f form) *controlplane.ControlPlane {
 func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
 	t.Helper()
 	report := s.tick(t, of)
-	tip := s.origin.Tip("main")
+	tip, _, err := s.parts.Repository.Heads(t.Context())
+	must(t, err)
 	if tip == s.tip {
 		return report
 	}
@@ -102,9 +110,8 @@ func (s *story) alone(t *testing.T) {
 	for end := s.now.Add(30 * time.Hour); s.now.Before(end); {
 		report := s.holds(t, s.clone)
 		stopped += count(report, policy.ReasonOther)
-		s.now = s.now.Add(s.config.Period) // every other tick is missed
 	}
-	if stopped < 4*800 {
+	if stopped < 4*1700 {
 		t.Errorf("%d lowerings were stopped for the cluster is another, want one of each workload nearly always", stopped)
 	}
 }
@@ -127,6 +134,9 @@ func (s *story) rebuilt(t *testing.T) {
 		if got := len(report.Unread) > 0; got != (fault != whole) {
 			t.Fatalf("with fault %q the tick did not read %q", fault, report.Unread)
 		}
+		if n := known(report); n > fault.leaves() {
+			t.Fatalf("with fault %q the scale of %d workloads is known", fault, n)
+		}
 		if fault != whole {
 			partial++
 		}
@@ -143,9 +153,63 @@ func (s *story) rebuilt(t *testing.T) {
 	faults.fault = whole
 	for end := s.now.Add(30 * time.Hour); s.now.Before(end); {
 		s.holds(t, sampler)
-		s.now = s.now.Add(s.config.Period)
 	}
 	same(t, "git", s.declares(t), s.form.levels())
+}
+
+// impatient is a policy by which all that may fall falls within an hour: levels of
+// what idles, and entries of what is gone.
+const impatient = `apiVersion: gitlatch.dev/v1alpha1
+kind: Policy
+mode: latch
+default: {hold: {down: 1h}}
+guards: {retire: {after: 1h, share: 100%}}
+`
+
+// inPart reads the clone, which idles, with one fault after the other, each for
+// longer than its levels would take to fall. That they would have is seen in the
+// end, when it is read whole for as long.
+func (s *story) inPart(t *testing.T) {
+	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": impatient}, "let levels fall within an hour")
+	s.adopt(t, s.clone, s.faults)
+	for _, fault := range inTurn {
+		if fault == whole {
+			continue
+		}
+		s.faults.fault = fault
+		unlike := ""
+		for end := s.now.Add(70 * time.Minute); s.now.Before(end); {
+			report := s.holds(t, s.clone)
+			if n := known(report); report.Stop.Reason != policy.ReasonPartial || n != fault.leaves() {
+				unlike = fmt.Sprintf("%d scales are known, and lowering is stopped by %+v", n, report.Stop)
+			}
+		}
+		if unlike != "" {
+			t.Errorf("with fault %q %s", fault, unlike)
+		}
+		s.faults.fault = whole
+		for range 2 { // what was not seen does not count afterwards either
+			s.holds(t, s.clone)
+		}
+	}
+	for end := s.now.Add(70 * time.Minute); s.now.Before(end); {
+		s.tick(t, s.clone)
+	}
+	idle := map[workload.ID]int32{}
+	for id := range s.form.levels() {
+		idle[id] = 1
+	}
+	same(t, "git, once the idle cluster is read whole,", s.declares(t), idle)
+}
+
+// known returns of how many workloads a look knew the scale.
+func known(r tick.Report) (n int) {
+	for _, sample := range r.Samples {
+		if sample.Scale != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // lacks says which workloads have fewer ready pods than their autoscaler leaves

@@ -3,21 +3,38 @@ package rebuild
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"strings"
+	"path"
 )
 
 // A fault is what goes wrong with one look at a cluster.
 type fault string
 
 const (
-	whole    fault = ""
-	halfway  fault = "the second page of deployments fails"
-	cutOff   fault = "the answer breaks off in the second page of deployments"
-	noScaler fault = "autoscalers are not answered"
-	noName   fault = "which cluster it is, is not answered"
+	whole     fault = ""
+	halfway   fault = "the second page of deployments fails"
+	cutOff    fault = "the answer breaks off in the second page of deployments"
+	noScaler  fault = "autoscalers are not answered"
+	halfScale fault = "the second page of autoscalers fails"
+	noKEDA    fault = "ScaledObjects may not be read"
+	noSets    fault = "StatefulSets may not be read"
+	noName    fault = "which cluster it is, is not answered"
 )
+
+// inTurn are the faults of looks that follow on each other.
+var inTurn = []fault{halfway, whole, cutOff, noScaler, halfScale, noKEDA, noSets, noName}
+
+// leaves is of how many workloads of the fleet the scale can still be known: of
+// none while one of them may have an autoscaler that was not seen.
+func (f fault) leaves() int {
+	switch f {
+	case halfway, cutOff, noScaler, halfScale:
+		return 0
+	}
+	return 4
+}
 
 // faults has the API server fail from one look to the next, in turn.
 type faults struct {
@@ -26,28 +43,35 @@ type faults struct {
 }
 
 func (f *faults) next() fault {
-	all := []fault{halfway, whole, cutOff, noScaler, noName}
-	f.fault = all[f.looks%len(all)]
+	f.fault = inTurn[f.looks%len(inTurn)]
 	f.looks++
 	return f.fault
 }
 
-// wrap has pages hold two objects, so that there is a second one to fail.
+// wrap has pages hold two objects while anything fails, so that there is a second
+// one to fail.
 func (f *faults) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if f.fault == whole {
+			return next.RoundTrip(r)
+		}
 		r = r.Clone(r.Context())
 		query := r.URL.Query()
 		if query.Has("limit") {
 			query.Set("limit", "2")
 			r.URL.RawQuery = query.Encode()
 		}
-		second := strings.HasSuffix(r.URL.Path, "/deployments") && query.Has("continue")
+		resource, second := path.Base(r.URL.Path), query.Has("continue")
 		switch {
-		case f.fault == halfway && second,
-			f.fault == noScaler && strings.HasSuffix(r.URL.Path, "/horizontalpodautoscalers"),
-			f.fault == noName && strings.HasSuffix(r.URL.Path, "/namespaces/kube-system"):
-			return refusal(r), nil
-		case f.fault == cutOff && second:
+		case f.fault == halfway && resource == "deployments" && second,
+			f.fault == noScaler && resource == "horizontalpodautoscalers",
+			f.fault == halfScale && resource == "horizontalpodautoscalers" && second,
+			f.fault == noName && resource == "kube-system":
+			return refusal(r, http.StatusInternalServerError), nil
+		case f.fault == noKEDA && resource == "scaledobjects",
+			f.fault == noSets && resource == "statefulsets":
+			return refusal(r, http.StatusForbidden), nil
+		case f.fault == cutOff && resource == "deployments" && second:
 			answer, err := next.RoundTrip(r)
 			if err == nil {
 				answer.Body = broken{io.LimitReader(answer.Body, 100), answer.Body}
@@ -58,10 +82,10 @@ func (f *faults) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// refusal is the answer of an API server that is not itself.
-func refusal(r *http.Request) *http.Response {
+// refusal is the answer of an API server that does not give what it was asked for.
+func refusal(r *http.Request, code int) *http.Response {
 	return &http.Response{
-		StatusCode: http.StatusInternalServerError, Status: "500 Internal Server Error", Request: r,
+		StatusCode: code, Status: fmt.Sprint(code, " ", http.StatusText(code)), Request: r,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(nil)),
 	}
 }

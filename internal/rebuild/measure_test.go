@@ -80,3 +80,30 @@ func TestOwnershipAndCountsAreAsTheyCame(t *testing.T) {
 		t.Errorf("counts %d", counts)
 	}
 }
+
+func TestFiguresSayWhereTheyHangOnTheDeadline(t *testing.T) {
+	t.Parallel()
+	runs := map[string]run{
+		absent.name:  made([2]int{1, 1}, [2]int{8, 8}),
+		patient.name: made([2]int{1, 1}, [2]int{2, 2}, [2]int{4, 4}, [2]int{8, 8}, [2]int{16, 16}),
+	}
+	for i, w := range ways {
+		seen := slices.Repeat([][2]int{{20, 0}}, i+1)
+		runs[w.name] = made(append(seen, [2]int{20, 20}, [2]int{18, 17})...)
+	}
+	f := quickForm()
+	const want = `absent did not serve its load in the 3m0s that it was given, which count as its time:
+figure rebuild_speedup_flux_40 180.0
+figure rebuild_speedup_overlay_40 90.0
+figure rebuild_speedup_admission_40 60.0
+figure rebuild_speedup_if_no_pod_fails_flux_40 4.0
+figure rebuild_speedup_if_no_pod_fails_overlay_40 2.0
+figure rebuild_speedup_if_no_pod_fails_admission_40 1.3
+`
+	if got := f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if lowest := f.lowest(runs); lowest != 17./18 {
+		t.Errorf("covered at least %.3f, want %.3f", lowest, 17./18)
+	}
+}

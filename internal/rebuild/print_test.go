@@ -4,23 +4,23 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
 )
 
-// print draws the load that is served over time, and prints the figures.
+// print draws the load that is served over time, and prints the figures of one
+// size.
 func (f form) print(runs map[string]run) {
-	without := runs[absent.name]
-	slow, recovered := without.recovered()
-	slowest, lowest := "", math.Inf(1)
+	slow, recovered := runs[absent.name].recovered()
 	kind, kindRecovered := runs[patient.name].recovered()
 	rows := [][]string{
 		{fmt.Sprintf("%d pods", f.pods), "serves its load after", "sooner", "than if no pod failed", "autoscalers own the counts after"},
 		{"replicas absent", span(slow, recovered), "", "", ""},
 		{"replicas absent, no pod fails", span(kind, kindRecovered), "", "", ""},
 	}
-	var last time.Duration
+	slowest, last := "", time.Duration(0)
 	for _, w := range ways {
 		r := runs[w.name]
 		fast, _ := r.recovered()
@@ -31,25 +31,47 @@ func (f form) print(runs map[string]run) {
 		for _, m := range f.fleet() {
 			_, after, _ := r.owned(m)
 			owned = max(owned, after)
-			covers, _ := r.coverage(m)
-			lowest = min(lowest, covers)
 		}
-		rows = append(rows, []string{w.name, span(fast, true), ratio(slow, fast), ratio(kind, fast), span(owned, true)})
+		rows = append(rows, []string{w.name, span(fast, true), ratio(slow, fast) + "x", ratio(kind, fast) + "x", span(owned, true)})
 	}
 	style := chart.StyleFor(os.Stdout, os.Getenv)
 	title := fmt.Sprintf("Load served after a rebuild, in %% of that of %d pods, over minutes", f.pods)
 	fmt.Println(chart.Plot{
 		Title: title, To: max(slow, last), Every: marks(max(slow, last)), Linear: true,
-		Scale: without.points(), Level: runs[slowest].points(),
+		Scale: runs[absent.name].points(), Level: runs[slowest].points(),
 	}.Draw(style))
 	fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))
 	fmt.Println()
 	fmt.Println(chart.Table("lrrrr", rows...))
+	fmt.Println(f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs))
+}
+
+// figures are how much sooner each way is than one without checkpoints, a line
+// each. Where that depends on how long was waited for the latter, a line before
+// them says so.
+func (f form) figures(of string, without way, runs map[string]run) string {
+	var text strings.Builder
+	slow, recovered := runs[without.name].recovered()
+	if !recovered {
+		fmt.Fprintf(&text, "%s did not serve its load in the %s that it was given, which count as its time:\n", without.name, slow)
+	}
 	for _, w := range ways {
 		fast, _ := runs[w.name].recovered()
-		fmt.Printf("figure rebuild_speedup_%s_%d %.1f\n", w.name, f.pods, slow.Seconds()/fast.Seconds())
+		fmt.Fprintf(&text, "figure rebuild_speedup_%s%s_%d %s\n", of, w.name, f.pods, ratio(slow, fast))
 	}
-	fmt.Printf("figure coverage_after_ready_min %.2f\n\n", lowest)
+	return text.String()
+}
+
+// lowest is the least that any workload was covered by any way with checkpoints.
+func (f form) lowest(runs map[string]run) float64 {
+	lowest := math.Inf(1)
+	for _, w := range ways {
+		for _, m := range f.fleet() {
+			covers, _ := runs[w.name].coverage(m)
+			lowest = min(lowest, covers)
+		}
+	}
+	return lowest
 }
 
 // marks is the distance of the marks of an axis: some five to fifteen of them.
@@ -61,7 +83,7 @@ func marks(of time.Duration) time.Duration {
 }
 
 func ratio(slow, fast time.Duration) string {
-	return fmt.Sprintf("%.1fx", slow.Seconds()/fast.Seconds())
+	return fmt.Sprintf("%.1f", slow.Seconds()/fast.Seconds())
 }
 
 func span(d time.Duration, reached bool) string {

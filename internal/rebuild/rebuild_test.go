@@ -2,6 +2,7 @@ package rebuild
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ func TestRebuild(t *testing.T) {
 		t.Skip("no cluster is rebuilt: go test ./internal/rebuild without -short does, in a minute")
 	}
 	t.Parallel()
+	lowest := math.Inf(1) // of all sizes that are measured
 	for _, f := range forms(t) {
 		t.Run(fmt.Sprintf("%d pods", f.pods), func(t *testing.T) {
 			k := newKeeper(t, f, 5*time.Minute)
@@ -48,10 +50,18 @@ func TestRebuild(t *testing.T) {
 					})
 				}
 			})
-			if !t.Failed() {
-				f.compare(t, runs.of)
+			if t.Failed() {
+				return
+			}
+			f.compare(t, runs.of)
+			if !f.quick {
+				f.print(runs.of)
+				lowest = min(lowest, f.lowest(runs.of))
 			}
 		})
+	}
+	if !math.IsInf(lowest, 1) {
+		fmt.Printf("figure coverage_after_ready_min %.2f\n", lowest)
 	}
 }
 
@@ -68,6 +78,9 @@ func (r *runs) add(one run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.of[one.way] = one
+	if after, ok := one.recovered(); !one.form.quick {
+		fmt.Printf("%d pods, %s: serves its load after %s\n", one.form.pods, one.way, span(after, ok))
+	}
 }
 
 // firstCluster has grown before it is ticked: its checkpoint is what is left of
@@ -217,9 +230,6 @@ func (f form) compare(t *testing.T, runs map[string]run) {
 		for _, m := range f.fleet() {
 			r.hold(t, m)
 		}
-	}
-	if !f.quick {
-		f.print(runs)
 	}
 }
 

@@ -61,6 +61,17 @@ period: %s
 	return k
 }
 
+// onDisk has the ticks open the repository on disk: thousands of them ask for the
+// tip, which takes no process there.
+func (k *keeper) onDisk(t *testing.T) {
+	t.Helper()
+	k.config.Repository.URL = k.origin.Dir
+	repository, err := sites.Git(k.config, func(string) string { return "" })
+	must(t, err)
+	t.Cleanup(func() { must(t, repository.Close()) })
+	k.parts.Repository = repository
+}
+
 // sampler returns one of a cluster, whose requests pass through wrap, if any.
 func (k *keeper) sampler(t *testing.T, cp *controlplane.ControlPlane, wrap func(http.RoundTripper) http.RoundTripper) tick.Sampler {
 	t.Helper()

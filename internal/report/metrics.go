@@ -20,22 +20,34 @@ const (
 type Metric struct {
 	Name string
 	Unit string // as CloudWatch spells it
-	of   func(tick.Report) float64
+	Help string // a phrase
+	sense
+	of func(tick.Report) float64
 }
 
-// Metrics are all that a tick emits, in this order. Alarms and dashboards go by
-// these names.
+// A sense is what a number is about. CloudWatch takes each as one tick gives it;
+// who pulls sees the last tick's many times, or misses it.
+type sense int
+
+const (
+	state sense = iota // how things stood at the tick
+	event              // what happened in it
+	sign               // that there was one
+)
+
+// Metrics are all that a tick emits, in this order. Alarms, rules and dashboards
+// go by these names.
 func Metrics() []Metric {
 	return []Metric{
-		{"Heartbeat", "Count", func(tick.Report) float64 { return 1 }}, // a tick came to its end
-		{"Workloads", "Count", func(r tick.Report) float64 { return float64(len(scales(r.Decisions))) }},
-		{"Crossings", "Count", func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }},
-		{"Frozen", "Count", func(r tick.Report) float64 { return float64(Counts(scales(r.Decisions))[policy.Frozen]) }},
-		{"Commits", "Count", commits},
-		{"PushFailures", "Count", pushFailures},
-		{"Unread", "Count", func(r tick.Report) float64 { return float64(len(r.Unread)) }},
-		{"UnderDeclaredPods", "Count", underDeclared},
-		{"CheckpointAgeSeconds", "Seconds", checkpointAge},
+		{"Heartbeat", "Count", "ticks that came to their end", sign, func(tick.Report) float64 { return 1 }},
+		{"Workloads", "Count", "workloads seen", state, func(r tick.Report) float64 { return float64(len(scales(r.Decisions))) }},
+		{"Crossings", "Count", "thresholds passed for their hold", event, func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }},
+		{"Frozen", "Count", "workloads whose timers stand still", state, func(r tick.Report) float64 { return float64(Counts(scales(r.Decisions))[policy.Frozen]) }},
+		{"Commits", "Count", "commits made", event, commits},
+		{"PushFailures", "Count", "times that crossings could not be published", event, pushFailures},
+		{"Unread", "Count", "parts of the cluster that could not be read", state, func(r tick.Report) float64 { return float64(len(r.Unread)) }},
+		{"UnderDeclaredPods", "Count", "pods that a rebuild now would lack", state, underDeclared},
+		{"CheckpointAgeSeconds", "Seconds", "for how long the oldest crossing waits to be published; 0 is none", state, checkpointAge},
 	}
 }
 

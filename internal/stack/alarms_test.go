@@ -56,7 +56,11 @@ func alarmCases(d deployment) map[string]alarmCase {
 			[][]period{{{719000}}, {none}, {{400000, 400000}}, {{900000}, {100}}},
 		},
 		"ReleasesUndelivered": waiting("UndeliveredReleases"),
-		"RestoresLost":        waiting("FailedRestores"),
+		// It ends with what it rings for, whatever waits in the queue.
+		"RestoresLost": {restores("AsyncEventsDropped"),
+			[][]period{{{1}}, {{0}, {0, 1}}, {none, {2}}},
+			[][]period{{{0}}, {none}, {{1}, {0}}, {{3}, none}},
+		},
 		"HeartbeatMissing": {site("Heartbeat"),
 			[][]period{{none, none, none}, {{1}, none, none, none}},
 			[][]period{{{1}, {1}, {1}}, {none, none, {1}}, {none, {1}, none}, {{1}, none, none}, {{1, 1}, {1, 1}, {1, 1}}},

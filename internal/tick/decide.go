@@ -50,16 +50,18 @@ func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
 	var decisions []policy.Decision
 	for _, s := range p.fleet.Samples {
 		chosen, skip, latched := p.set.Choose(s)
+		l := p.latches.get(s.ID)
 		if !latched {
+			p.skip(l, look)
 			decisions = append(decisions, skip)
 			continue
 		}
-		l := p.latches.get(s.ID)
 		if why := p.unlatched(l); why.Verdict != "" {
 			why.ID, why.From = s.ID, entryOf(l)
 			if s.Scale != nil {
 				why.Count = s.Scale.Desired
 			}
+			p.skip(l, look)
 			decisions = append(decisions, why)
 			continue
 		}
@@ -69,6 +71,13 @@ func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
 		decisions = append(decisions, d)
 	}
 	return decisions
+}
+
+// skip stops the timers of a workload that is left out, where it has any.
+func (p *pass) skip(l latch.Latch, look policy.Look) {
+	if p.latches.known(l.ID) {
+		p.latches.set(policy.Skipped(l, look))
+	}
 }
 
 // unlatched says why a workload is left out although its policy would latch it;
@@ -100,6 +109,7 @@ func (p *pass) decideAbsent(stop policy.Stop) []policy.Decision {
 		}
 		if why := p.unlatched(l); why.Verdict != "" {
 			why.ID, why.From = id, entryOf(l)
+			p.skip(l, p.look(stop))
 			decisions = append(decisions, why)
 			continue
 		}

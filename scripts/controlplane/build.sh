@@ -3,24 +3,12 @@
 # of go.mod, go.sum and this file, and prints the folder that holds it.
 #
 #   scripts/controlplane/build.sh
-#
-# The folder lies below .cache/controlplane and is complete or absent: a build
-# that was stopped half-way leaves nothing that the tests would take for one.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=$(cd "$here/../.." && pwd)/.cache/controlplane
-key=$(cat "$here/go.mod" "$here/go.sum" "$here/build.sh" <(go env GOVERSION GOOS GOARCH) | sha256sum | cut -c1-16)
-out=$cache/$key
-
-if [ -d "$out" ]; then
-	echo "$out"
-	exit 0
-fi
-
-mkdir -p "$cache"
-work=$(mktemp -d "$cache/building.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=scripts/once.sh
+. "$here/../once.sh"
+once controlplane "$here"/{go.mod,go.sum,build.sh} <(go env GOVERSION GOOS GOARCH)
 
 cd "$here"
 kubernetes=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
@@ -50,10 +38,4 @@ for file in "$stages"/node/fast/*.yaml "$stages"/node/heartbeat-with-lease/*.yam
 	printf '\n'
 done >"$work/stages.yaml"
 
-# A rename is what makes the build exist; of two that raced, the first stays.
-chmod 755 "$work"
-mv -T "$work" "$out" 2>/dev/null || [ -d "$out" ]
-find "$cache" -mindepth 1 -maxdepth 1 ! -name "$key" ! -name 'building.*' -exec rm -rf {} +
-trap - EXIT
-rm -rf "$work"
-echo "$out"
+done_once

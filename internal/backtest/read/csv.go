@@ -95,7 +95,7 @@ func (t *table) header() error {
 func (t *table) broken(err error) error {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {
-		return fmt.Errorf("read %s: %w", t.name, err)
+		return unread(t.name, err)
 	}
 	if errors.Is(parse.Err, csv.ErrFieldCount) {
 		return fmt.Errorf("%s: line %d: must have the %d fields that line 1 names", t.name, parse.Line, len(t.at))

@@ -6,9 +6,11 @@ package read
 
 import (
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -19,10 +21,17 @@ import (
 )
 
 // Source adds the samples of one source to a past. What begins with { is JSON,
-// several documents one after another included; all else is CSV. The name stands
-// in errors.
+// several documents one after another included; all else is CSV. Either may be
+// compressed by gzip. The name stands in errors.
 func Source(name string, from io.Reader, into *backtest.Past) error {
-	in := bufio.NewReaderSize(from, 64<<10)
+	in := bufio.NewReaderSize(from, buffer)
+	if head, err := in.Peek(2); err == nil && string(head) == "\x1f\x8b" {
+		plain, err := gzip.NewReader(in)
+		if err != nil {
+			return unread(name, err)
+		}
+		in = bufio.NewReaderSize(plain, buffer)
+	}
 	if head, err := in.Peek(3); err == nil && string(head) == "\ufeff" {
 		_, _ = in.Discard(3) // was peeked at
 	}
@@ -32,19 +41,36 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 			return fmt.Errorf("%s is empty: it must hold CSV, or the JSON of Prometheus or CloudWatch", name)
 		}
 		if err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
+			return unread(name, err)
 		}
 		if strings.IndexByte(" \t\r\n", c) >= 0 {
 			continue
 		}
 		if err := in.UnreadByte(); err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
+			return unread(name, err)
 		}
-		if c == '{' {
+		switch c {
+		case '{':
 			return readJSON(name, in, into)
+		case '[':
+			return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus or CloudWatch sends it", name)
 		}
 		return readCSV(name, in, into)
 	}
+}
+
+const buffer = 64 << 10
+
+// unread is an error of reading, once with the name.
+func unread(name string, err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("read %s: the file ends in the middle: fetch it again", name)
+	}
+	return fmt.Errorf("read %s: %w", name, err)
 }
 
 // parseID reads namespace/name, which is a Deployment, or namespace/kind/name.

@@ -18,18 +18,19 @@ type document struct {
 	into *backtest.Past
 	// found is set once something of a known form was read.
 	found bool
-	// failed is what Prometheus says of a query that failed.
-	status, failed string
+	// status, failed and kind are what Prometheus says of a query that failed.
+	status, failed, kind string
 }
 
 func readJSON(name string, from io.Reader, into *backtest.Past) error {
 	d := &document{name: name, json: json.NewDecoder(from), into: into}
 	d.json.UseNumber()
 	for {
-		d.found, d.status, d.failed = false, "", ""
+		d.found, d.status, d.failed, d.kind = false, "", "", ""
 		err := d.object("", map[string]func(string) error{
 			"status":            d.text(&d.status),
 			"error":             d.text(&d.failed),
+			"errorType":         d.text(&d.kind),
 			"data":              d.prometheus,
 			"MetricDataResults": d.cloudWatch,
 		})
@@ -39,7 +40,11 @@ func readJSON(name string, from io.Reader, into *backtest.Past) error {
 		case err != nil:
 			return err
 		case d.status != "" && d.status != "success":
-			return d.wrong("status", "is %q, of a query that failed: %s; ask again", d.status, d.failed)
+			said := cmp.Or(d.failed, d.kind)
+			if said != "" {
+				said = ", since " + said
+			}
+			return d.wrong("status", "is %q: Prometheus did not answer the query%s; mend it, and fetch the answer again", d.status, said)
 		case !d.found:
 			return d.wrong("", "must hold data.result, as Prometheus answers query_range, or MetricDataResults, as CloudWatch answers GetMetricData")
 		}
@@ -63,10 +68,17 @@ func (d *document) token(path string) (json.Token, error) {
 		return nil, errEnd
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, d.wrong(path, "the file ends in the middle: fetch it again")
-	case err != nil:
+	case isSyntax(err):
 		return nil, d.wrong(path, "is no JSON: %v", err)
+	case err != nil:
+		return nil, unread(d.name, err)
 	}
 	return token, nil
+}
+
+func isSyntax(err error) bool {
+	var syntax *json.SyntaxError
+	return errors.As(err, &syntax)
 }
 
 // object reads an object, each of its fields by the function of its name;

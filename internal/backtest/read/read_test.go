@@ -1,9 +1,14 @@
 package read_test
 
 import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
@@ -52,24 +57,26 @@ func TestForms(t *testing.T) {
 			{"Id":"a","Label":"shop/web","Timestamps":["2026-09-14T00:00:00Z"],"Values":[40]},
 			{"Id":"c","Label":"shop/none","Timestamps":[],"Values":[]}]}`, three},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := &backtest.Past{}
-			if err := read.Source("past", strings.NewReader(c.text), p); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Check(); err != nil {
-				t.Fatal(err)
-			}
-			if len(p.IDs()) != len(c.want) {
-				t.Errorf("workloads %v", p.IDs())
-			}
-			for id, want := range c.want {
-				if got := slices.Collect(p.Of(id)); !slices.Equal(got, want) {
-					t.Errorf("%s:\n%v, want\n%v", id, got, want)
+		for form, text := range map[string]string{name: c.text, name + ", compressed": compressed(t, c.text)} {
+			t.Run(form, func(t *testing.T) {
+				t.Parallel()
+				p := &backtest.Past{}
+				if err := read.Source("past", strings.NewReader(text), p); err != nil {
+					t.Fatal(err)
 				}
-			}
-		})
+				if err := p.Check(); err != nil {
+					t.Fatal(err)
+				}
+				if len(p.IDs()) != len(c.want) {
+					t.Errorf("workloads %v", p.IDs())
+				}
+				for id, want := range c.want {
+					if got := slices.Collect(p.Of(id)); !slices.Equal(got, want) {
+						t.Errorf("%s:\n%v, want\n%v", id, got, want)
+					}
+				}
+			})
+		}
 	}
 }
 
@@ -102,17 +109,30 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{head + "1789344000,shop/web,3e9\n", []string{"line 2", "2147483647"}},
 		{"time,workload,replicas,max\n1789344000,shop/web,3,x\n", []string{"line 2", "max: must be"}},
 		{"time,workload,replicas,target\n1789344000,shop/web,3,75\n", []string{"line 2", "target", "0.75"}},
+		{"time,workload,replicas,target\n1789344000,shop/web,3,0\n", []string{"line 2", "target", "above 0"}},
 		{head + "1789344060,shop/web,1\n1789344000,shop/web,1\n", []string{"line 3", "2026-09-14T00:00:00Z comes after 2026-09-14T00:01:00Z", "sort"}},
 		{"{", []string{"ends in the middle", "fetch it again"}},
 		{"{}", []string{"data.result", "MetricDataResults"}},
+		{prometheus(`[]`) + "{}", []string{"data.result", "MetricDataResults"}},
+		{`{"status":"timeout"}`, []string{"status", `"timeout"`}},
 		{`{"data":[]}`, []string{"data, before byte 9", "must be an object"}},
-		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `"error"`, "too many points"}},
+		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `is "error": Prometheus did not answer the query, since too many points; mend it, and fetch the answer again`}},
+		{`{"status":"error","errorType":"timeout"}`, []string{"the query, since timeout; mend it"}},
+		{`{"status":"error"}`, []string{`is "error": Prometheus did not answer the query; mend it, and fetch the answer again`}},
 		{`{"data":{"resultType":"vector","result":[]}}`, []string{"data.resultType", "query_range, not query"}},
+		{`{"data":{"resultType":"streams","result":[]}}`, []string{"data.resultType", "must be matrix", `"streams"`}},
 		{prometheus(`[[1789344000,"1"],[1789344060,"x"]]`), []string{"data.result[0].values[1]", `value must be a number of pods`, `"x"`}},
 		{prometheus(`[["now","1"]]`), []string{"data.result[0].values[0]", "time must be"}},
 		{prometheus(`[[1789344000]]`), []string{"data.result[0].values[0]", "time and value, got 1"}},
+		{prometheus(`[[1789344000,"1","2"]]`), []string{"data.result[0].values[0]", "time and value, got 3"}},
 		{prometheus(`[7]`), []string{"data.result[0].values[0]", "list of time and value"}},
-		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "sort"}},
+		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "shop/web at 2026-09-14T00:00:00Z comes twice", "keep one"}},
+		{`[{"metric":{}}]`, []string{"begins with a list", "whole answer"}},
+		{"\x1f\x8bno", []string{"read past.txt: the file ends in the middle", "fetch it again"}},
+		{"\x1f\x8b is no gzip at all", []string{"read past.txt: gzip: invalid header"}},
+		{compressed(t, head+"1789344000,shop/web,1\n")[:30], []string{"read past.txt: the file ends in the middle"}},
+		{compressed(t, prometheus(`[[1789344000,"1"]]`))[:60], []string{"past.txt", "ends in the middle"}},
+		{compressed(t, head+"1789344000,shop/web,x\n"), []string{"past.txt: line 2: replicas", `"x"`}},
 		{`{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"data.result[0].values", "ends in the middle"}},
 		{prometheus(`[[1789344000 "1"]]`), []string{"is no JSON"}},
 		{`{"data":{"result":[{"values":[[1,"1"]]}]}}`, []string{"data.result[0].values", "after metric"}},
@@ -148,4 +168,27 @@ func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "past.json (data.result[0].metric)") || !strings.Contains(err.Error(), "past.json (data.result[1].metric)") {
 		t.Errorf("%v", err)
 	}
+}
+
+// What cannot be read is no text that is wrong.
+func TestAReadThatFails(t *testing.T) {
+	t.Parallel()
+	for _, begun := range []string{"", "time,workload,replicas\n", `{"data":`} {
+		broken := &fs.PathError{Op: "read", Path: "past.txt", Err: errors.New("the disk is gone")}
+		err := read.Source("past.txt", io.MultiReader(strings.NewReader(begun), iotest.ErrReader(broken)), &backtest.Past{})
+		if err == nil || err.Error() != "read past.txt: the disk is gone" {
+			t.Errorf("%q: %v", begun, err)
+		}
+	}
+}
+
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, text)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -83,24 +83,10 @@ func start(t *testing.T) *realCluster {
 	return r
 }
 
-// keda puts KEDA's resource there, and a ScaledObject with its HPA, which is
-// KEDA's own. KEDA itself is not needed: its HPA is not to be touched.
+// keda has a ScaledObject with its HPA, which is KEDA's own. KEDA itself is not
+// needed: its HPA is not to be touched.
 func (r *realCluster) keda(t *testing.T) {
-	r.cp.Apply(t, `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: scaledobjects.keda.sh}
-spec:
-  group: keda.sh
-  scope: Namespaced
-  names: {plural: scaledobjects, singular: scaledobject, kind: ScaledObject, listKind: ScaledObjectList}
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`)
-	r.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/scaledobjects.keda.sh", "--timeout=60s")
+	r.cp.KEDA(t)
 	r.cp.Apply(t, controlplane.Workload("Deployment", "shop", "mail"), `
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject

@@ -53,7 +53,7 @@ func (s Scaler) String() string { return string(s.Kind) + " " + s.Namespace + "/
 
 // Options narrow a plan. The zero value restores all that the record declares.
 type Options struct {
-	Factor     float64 // of each level, rounded up; 0 is 1
+	Factor     float64 // of each level, rounded up: a ValidFactor, or 0, which is 1
 	Namespaces []string
 	Workloads  []workload.ID
 	// Order is namespaces in the order of their waves, the rest coming last; nil
@@ -62,6 +62,11 @@ type Options struct {
 	// FromZero raises workloads at zero, too, which somebody suspended.
 	FromZero bool
 }
+
+// ValidFactor reports whether a factor is one for a smaller site: above 0 and at
+// most 1. No restore goes above what git declares; who wants that edits the
+// record, where it is reviewed.
+func ValidFactor(f float64) bool { return f > 0 && f <= 1 }
 
 // A Plan is what a restore is to do, and what it leaves alone.
 type Plan struct {

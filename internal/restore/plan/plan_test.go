@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -106,5 +107,17 @@ func TestWavesComeInOrder(t *testing.T) {
 		if got := show(plan.Make(record, fleet(live...), plan.Options{Order: c.order})); got != c.want {
 			t.Errorf("order %v: %s\nwant %s", c.order, got, c.want)
 		}
+	}
+}
+
+func TestAFactorIsForASmallerSite(t *testing.T) {
+	t.Parallel()
+	for f, want := range map[float64]bool{.01: true, .5: true, 1: true, 0: false, -1: false, 1.01: false, 100: false, math.Inf(1): false} {
+		if got := plan.ValidFactor(f); got != want {
+			t.Errorf("%v: %v", f, got)
+		}
+	}
+	if plan.ValidFactor(math.NaN()) {
+		t.Error("NaN is taken")
 	}
 }

@@ -100,15 +100,18 @@ func Granted(t testing.TB, file string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	granted := map[string]bool{}
+	var granted []string
 	for _, rule := range role.Rules {
 		for _, verb := range rule.Verbs {
-			for _, resource := range rule.Resources {
-				granted[right(verb, rule.APIGroups[0], resource)] = true
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					granted = append(granted, right(verb, group, resource))
+				}
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(granted))
+	slices.Sort(granted)
+	return slices.Compact(granted)
 }
 
 func right(verb, group, resource string) string { return verb + " " + resource + "." + group }

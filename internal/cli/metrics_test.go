@@ -1,0 +1,67 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The heartbeat in the file is that of the last tick that came to its end: one
+// that failed, that found another at work or that was dry leaves the file alone.
+func TestATickWritesItsMetrics(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file := w.path("gitlatch.prom")
+	read := func() string {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		return string(text)
+	}
+	has := func(lines ...string) {
+		t.Helper()
+		for _, line := range lines {
+			if text := read(); !strings.Contains(text, "\n"+line+"\n") {
+				t.Errorf("no line %q in\n%s", line, text)
+			}
+		}
+	}
+	heartbeat := func(at time.Time) string {
+		return fmt.Sprintf(`gitlatch_heartbeat_timestamp_seconds{site="prod-eu"} %d`, at.Unix())
+	}
+	for range 3 {
+		if got := w.tick("--metrics-file", file); got.status != 0 || got.err != "" {
+			t.Fatalf("%+v", got)
+		}
+	}
+	last := w.now.Add(-5 * time.Minute)
+	has(heartbeat(last), `gitlatch_commits_total{site="prod-eu"} 1`, `gitlatch_workloads{site="prod-eu"} 6`)
+
+	before := read()
+	w.lease(t, "another run", w.now.Add(time.Minute))
+	if got := w.run("tick", "--metrics-file", file); got.status != 0 || read() != before {
+		t.Errorf("held: %+v\n%s", got, read())
+	}
+	w.now = w.now.Add(5 * time.Minute)
+	if got := w.run("tick", "--dry-run", "--metrics-file", file); got.status != 1 || !strings.Contains(got.err, "--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run") || read() != before {
+		t.Errorf("dry: %+v\n%s", got, read())
+	}
+	must(t, os.Rename(w.origin.Dir, w.origin.Dir+".away"))
+	if got := w.tick("--metrics-file", file); got.status != 1 || read() != before {
+		t.Errorf("failed: %+v\n%s", got, read())
+	}
+	must(t, os.Rename(w.origin.Dir+".away", w.origin.Dir))
+
+	// A tick that came to its end is one, whatever it could not read.
+	w.api.refuse["statefulsets"] = 403
+	if got := w.run("tick", "--metrics-file", file); got.status != 1 {
+		t.Errorf("unread: %+v", got)
+	}
+	has(heartbeat(w.now), `gitlatch_unread{site="prod-eu"} 1`, `gitlatch_commits_total{site="prod-eu"} 1`)
+
+	got := w.tick("--metrics-file", w.path("nowhere/gitlatch.prom"))
+	if got.status != 1 || !strings.Contains(got.err, "write metrics to "+w.path("nowhere/gitlatch.prom")) || !strings.Contains(got.out, "no threshold was crossed") {
+		t.Errorf("no folder: %+v", got)
+	}
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+)
+
+// A source is where a tool in the cluster finds the site's kustomization, as the
+// flags have it.
+type source struct{ name, path, url string }
+
+func (s *source) register(c *cobra.Command) {
+	c.Flags().StringVar(&s.name, "name", "", "name of the object; without it that of the site")
+	c.Flags().StringVar(&s.path, "path", "", "folder of the kustomization that includes the Components; without it clusters/<site>")
+	c.Flags().StringVar(&s.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
+}
+
+// fill names the source in what is to be printed. Errors say all that is wrong
+// with the flags, and never show the URL, which may hold a password.
+func (s *source) fill(place *ways.Place, c config.Config) error {
+	place.Branch = c.Repository.Branch
+	place.Name = cmp.Or(s.name, c.Site)
+	place.Path = cmp.Or(s.path, "clusters/"+c.Site)
+	place.Repository = cmp.Or(s.url, reachable(c.Repository))
+	return errors.Join(wrongURL(place.Repository), wrongName(place.Name), wrongPath(place.Path))
+}
+
+// wrongURL says what is wrong with a URL that people will commit.
+func wrongURL(text string) error {
+	if text == "" {
+		return errors.New("--url: say by which URL the cluster reaches the repository; the configuration names none that it could")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Host == "", u.Path == "", u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "ssh":
+		return errors.New("--url: must be a whole https, http or ssh URL, such as https://git.example.com/team/site.git")
+	case u.User != nil && (u.Scheme != "ssh" || hasPassword(u)):
+		return errors.New("--url: must hold no password or token, since what is printed is committed: give the tool a Secret in the cluster")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("--url: must hold no query and no fragment, where tokens hide: what is printed is committed")
+	}
+	return nil
+}
+
+// hasPassword reports whether there is one beside the user, who in an ssh URL is
+// no secret.
+func hasPassword(u *url.URL) bool {
+	_, has := u.User.Password()
+	return has
+}
+
+// wrongName says what is wrong with the name of the tool's object. Both tools
+// make a label of it.
+func wrongName(name string) error {
+	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(name) > validation.LabelValueMaxLength {
+		return fmt.Errorf("--name: must be a DNS name: lower case letters, digits, dashes and dots, at most %d; got %q", validation.LabelValueMaxLength, name)
+	}
+	return nil
+}
+
+// wrongPath says what is wrong with a folder of the repository. People write it
+// with ./ before it and / after it, as both tools take it.
+func wrongPath(path string) error {
+	if bare := strings.TrimSuffix(strings.TrimPrefix(path, "./"), "/"); path != "./" && !fs.ValidPath(bare) {
+		return fmt.Errorf("--path: must be a folder from the root of the repository, such as clusters/prod, got %q", path)
+	}
+	return nil
+}
+
+// reachable is the URL by which a cluster could reach a repository, "" where the
+// configuration does not say: a path is this machine's own.
+func reachable(r config.Repository) string {
+	switch {
+	case r.GitHub.Repository != "":
+		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
+		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
+	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
+		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
+	case strings.HasPrefix(r.URL, "https://"):
+		return r.URL
+	}
+	return ""
+}

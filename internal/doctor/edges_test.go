@@ -1,0 +1,118 @@
+package doctor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/doctor"
+)
+
+func traps(r doctor.Report) string {
+	var all []string
+	for _, found := range r.Findings {
+		all = append(all, string(found.Trap))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestWhatIsNoObjectOfItsKindIsUnread(t *testing.T) {
+	t.Parallel()
+	f := read(t, "flux")
+	f["cluster.yaml"] += "---\nkind: Kustomization\nmetadata: {name: odd, namespace: flux-system}\nspec: {path: [7]}\n"
+	if r := f.examine(t); len(r.Unread) != 1 || !strings.Contains(r.Unread[0], "read a Kustomization: ") {
+		t.Errorf("unread %q", r.Unread)
+	}
+}
+
+func TestEverySourceIsLookedAt(t *testing.T) {
+	t.Parallel()
+	for _, s := range doctor.Sources() {
+		if err := new(doctor.Cluster).Add(s.Kind, []byte("{}")); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+	if new(doctor.Cluster).Add("Pod", []byte("{}")) == nil {
+		t.Error("a Pod is taken for something that is looked at")
+	}
+}
+
+// Argo CD puts what helm.values says under helm.valuesObject, and that under
+// helm.parameters.
+func TestAChartGuardIsSeenInAllThatAnApplicationSays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ helm, want string }{
+		"an object":                {"valuesObject: {replicaCount: 3, autoscaling: {enabled: true}}", "chart-guard"},
+		"both":                     {"valuesObject: {replicaCount: 3}, values: 'autoscaling: {enabled: true}'", "chart-guard"},
+		"an object that wins":      {"valuesObject: {autoscaling: {enabled: false}}, values: '{replicaCount: 3, autoscaling: {enabled: true}}'", ""},
+		"a parameter below":        {"values: 'replicaCount: 3', parameters: [{name: autoscaling.enabled, value: 'true'}]", "chart-guard"},
+		"a parameter beside":       {"values: '{replicaCount: 3, autoscaling: {enabled: true}}', parameters: [{name: autoscaling.maxReplicas, value: '9'}]", "chart-guard"},
+		"a parameter that ends it": {"values: '{replicaCount: 3, autoscaling: {enabled: true}}', parameters: [{name: autoscaling.enabled, value: 'false'}]", ""},
+		"a chart in it":            {"valuesObject: {web: {replicaCount: 3, autoscaling: {enabled: true}}}", "chart-guard"},
+		"no autoscaling":           {"valuesObject: {replicaCount: 3}", ""},
+		"no count":                 {"valuesObject: {autoscaling: {enabled: true}}", ""},
+		"what is no YAML":          {"values: '{'", "build-fails"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := read(t, "argocd")
+			f["cluster.yaml"] += "---\nkind: Application\nmetadata: {name: cart, namespace: argocd}\nspec: {source: {chart: cart, helm: {" + c.helm + "}}}\n"
+			if got := traps(f.examine(t)); got != c.want {
+				t.Errorf("falls into %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestBuildsOfOthersAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	const broken = "resources: [gone.yaml]\n"
+	for name, c := range map[string]struct {
+		more fixture
+		want string
+	}{
+		"one that a tool applies": {fixture{"more": "./apps/broken"}, ""},
+		"one that was asked for":  {fixture{"paths": "apps/broken"}, "build-fails"},
+		"one that has the Component": {fixture{"more": "./apps/broken",
+			"repo/apps/broken/kustomization.yaml": broken + "components: [../../checkpoints/prod/shop]\n"}, "build-fails"},
+		"a Component of another folder": {fixture{"repo/parts/eu/labels/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: []\n",
+			"repo/clusters/prod/shop/kustomization.yaml": "resources: [../../../apps/shop]\ncomponents: [../../../checkpoints/prod/shop, ../../../parts/eu/labels]\n"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := read(t, "flux")
+			f["repo/apps/broken/kustomization.yaml"] = broken
+			for at, text := range c.more {
+				f[at] = text
+			}
+			if at := c.more["more"]; at != "" {
+				f["cluster.yaml"] += "---\nkind: Kustomization\nmetadata: {name: more, namespace: flux-system}\nspec: {path: " + at + "}\n"
+			}
+			if r := f.examine(t); traps(r) != c.want {
+				t.Errorf("falls into %q, want %q:\n%s", traps(r), c.want, tell(r))
+			}
+		})
+	}
+}
+
+// A name is changed by one folder after the other, the innermost first.
+func TestAnEntryIsOfWhatAWorkloadWasCalledBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ inner, outer, live string }{
+		"two prefixes":        {"namePrefix: blue-\n", "namePrefix: eu-\n", "eu-blue-web"},
+		"a prefix and suffix": {"namePrefix: blue-\nnameSuffix: -a\n", "", "blue-web-a"},
+		"two suffixes":        {"nameSuffix: -blue\n", "nameSuffix: -eu\n", "web-blue-eu"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := read(t, "flux")
+			f["live"] = "shop/deployment/" + c.live + " 180 3 500\n"
+			f["repo/apps/shop/kustomization.yaml"] += c.inner
+			f["repo/clusters/prod/kustomization.yaml"] = "resources: [shop]\n" + c.outer
+			f["cluster.yaml"] = strings.Replace(f["cluster.yaml"], "path: ./clusters/prod/shop", "path: ./clusters/prod", 1)
+			r := f.examine(t)
+			if traps(r) != string(doctor.BeforePrefix) || !strings.Contains(r.Findings[0].Text, "to "+c.live+":") {
+				t.Errorf("%s", tell(r))
+			}
+		})
+	}
+}
