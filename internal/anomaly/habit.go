@@ -41,7 +41,7 @@ const (
 // of it.
 func (c *candidate) learn() {
 	low, high := c.window(c.Now.Add(-past))
-	if c.Whole && !c.Dropped {
+	if c.Whole {
 		c.noteFall(high)
 	}
 	c.noteTurn(low, high)
@@ -67,6 +67,9 @@ func (c *candidate) noteFall(high int32) {
 		return
 	}
 	c.fell = c.Now.Sub(c.watch.Since) >= acquainted && !habitual(falls, c.Now)
+	if c.Dropped { // with many others, which is no habit of its own
+		return
+	}
 	c.watch.Falls = append(slices.Clone(falls[max(0, len(falls)-habitTimes):]), c.Now)
 }
 
@@ -88,7 +91,8 @@ func habitual(falls []time.Time, now time.Time) bool {
 	return recent >= habitTimes
 }
 
-// collapse sees a workload that fell, and has not come back.
+// collapse sees a workload that fell, and has not come back. What lasts for
+// longer than a day, in which its checkpoint is lowered, is how it is now.
 func (c *candidate) collapse(was *latch.Episode) sight {
 	s := c.scale
 	_, high := c.window(c.Now.Add(-past))
@@ -97,17 +101,18 @@ func (c *candidate) collapse(was *latch.Episode) sight {
 	}
 	said := yes("it lost most of its scale at once: from %d pods to %d, %s", high, s.Desired, c.span(was)).since(high)
 	switch {
-	case c.Dropped:
+	case c.Dropped && was != nil:
 		return sight{seen: unknown}
-	case s.Desired == 0: // which is another thing
+	case s.Desired == 0, // which is another thing
+		was == nil && !c.fell,
+		was != nil && (s.Desired*fallOver > was.From || c.Now.Sub(was.Since) >= acquainted):
 		return sight{seen: nothing}
-	case was == nil && c.fell, was != nil && s.Desired*fallTo <= was.From:
-		return said
-	case was != nil && s.Desired*fallOver <= was.From && c.Now.Sub(was.Since) < acquainted:
+	case was != nil && s.Desired*fallTo > was.From:
 		said.seen = less
-		return said
+	case c.Dropped: // it may come back with the others
+		said.hold = acquainted
 	}
-	return sight{seen: nothing}
+	return said
 }
 
 // noteTurn notes where a workload that shrank begins to grow, or one that grew

@@ -154,7 +154,7 @@ func (c *candidate) notLoad(was *latch.Episode) sight {
 		return sight{seen: nothing}
 	case was != nil && float64(s.Desired) >= idle*float64(was.From):
 		return said(was.From)
-	case was == nil && low > 0 && s.Desired-low >= leastStep && float64(s.Desired) >= grown*float64(low):
+	case low > 0 && s.Desired-low >= leastStep && float64(s.Desired) >= grown*float64(low):
 		return said(s.Desired)
 	}
 	return sight{seen: nothing}

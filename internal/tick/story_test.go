@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -716,4 +717,27 @@ func split(line string) (words []string, err error) {
 		words, line = append(words, word), rest
 	}
 	return words, nil
+}
+
+// Each anomaly has a story that raises it, one that nearly does, and one in
+// which it is over.
+func TestEachAnomalyHasItsStories(t *testing.T) {
+	t.Parallel()
+	for _, kind := range alert.Kinds() {
+		if !kind.Anomaly() && kind != alert.MassDrop && kind != alert.Stale {
+			continue
+		}
+		archive, err := txtar.ParseFile("../../testdata/scenarios/anomaly-" + string(kind) + ".txtar")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for name, words := range map[string]string{
+			"raises": string(kind) + " raised", "nearly": "expect open none\nexpect alerts\n", "resolves": string(kind),
+		} {
+			if !slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == name && strings.Contains(string(f.Data), words) }) {
+				t.Errorf("%s: no story %s that says %q", kind, name, words)
+			}
+		}
+	}
 }
