@@ -101,7 +101,7 @@ func (c *candidate) collapse(was *latch.Episode) sight {
 	}
 	said := yes("it lost most of its scale at once: from %d pods to %d, %s", high, s.Desired, c.span(was)).since(high)
 	switch {
-	case c.Dropped && was != nil:
+	case c.Dropped && was != nil: // it may come back with the others
 		return sight{seen: unknown}
 	case s.Desired == 0, // which is another thing
 		was == nil && !c.fell,
@@ -109,8 +109,6 @@ func (c *candidate) collapse(was *latch.Episode) sight {
 		return sight{seen: nothing}
 	case was != nil && s.Desired*fallTo > was.From:
 		said.seen = less
-	case c.Dropped: // it may come back with the others
-		said.hold = acquainted
 	}
 	return said
 }
