@@ -22,6 +22,7 @@ demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=
 test: ## Test everything, with a real control plane and a real Flux, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
+	@scripts/chromium/fetch.sh >/dev/null
 	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
@@ -41,9 +42,10 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 
 .PHONY: build
 build: bin/gitlatch ## Build the command, and the Lambdas for arm64, into bin/
-	@mkdir -p bin/LatchFunction bin/RestoreFunction
+	@mkdir -p bin/LatchFunction bin/RestoreFunction bin/DrillFunction
 	$(MAKE) --no-print-directory build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
 	$(MAKE) --no-print-directory build-RestoreFunction ARTIFACTS_DIR=bin/RestoreFunction
+	$(MAKE) --no-print-directory build-DrillFunction ARTIFACTS_DIR=bin/DrillFunction
 
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch
@@ -59,6 +61,10 @@ build-LatchFunction:
 .PHONY: build-RestoreFunction
 build-RestoreFunction:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/restore
+
+.PHONY: build-DrillFunction
+build-DrillFunction:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/drill
 
 .PHONY: zip-size
 zip-size: ## Print how large the Lambda is once it is packed

@@ -23,7 +23,7 @@ const module = "github.com/gitlatch/gitlatch/"
 // small enough to be read and fast enough to be tried by the hundred thousand,
 // which ends where the first of them reaches a network or a clock.
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/latch", "internal/alert",
-	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/anomaly"}
+	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/drill", "internal/page", "internal/splice", "internal/anomaly"}
 
 // What pure packages may reach beyond the standard library and themselves.
 var pureMayReach = []string{"go.yaml.in/yaml/v3"}
@@ -85,6 +85,8 @@ var importers = map[string][]string{
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/demo", "internal/testenv", "internal/cli", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/testenv"},
 
+	"github.com/aws/aws-sdk-go-v2/service/s3": {"internal/drill/keep/s3", "internal/drill/open", "functions/drill"},
+
 	"github.com/google/go-github/":      {"internal/repo/github"},
 	"github.com/bradleyfalzon/":         {"internal/repo/github"},
 	"github.com/getkin/kin-openapi":     {"internal/testenv/github"},
@@ -110,7 +112,7 @@ func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {
 
 // Each would add to the start of every tick, the last of them 5 MB since it
 // keeps the linker from dropping methods that nobody calls.
-var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "go.etcd.io/bbolt", "html/template", module + "internal/doctor"}
+var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "go.etcd.io/bbolt", "html/template", "github.com/aws/aws-sdk-go-v2/service/s3", module + "internal/doctor"}
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
@@ -120,6 +122,19 @@ func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 				if strings.HasPrefix(dep, prefix) {
 					t.Errorf("%s links %s", name, dep)
 				}
+			}
+		}
+	}
+}
+
+// A drill builds overlays, which ticks do not; what the command alone needs it does
+// without.
+func TestTheDrillHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
+	t.Parallel()
+	for _, dep := range find(t, "functions/drill").Deps {
+		for _, prefix := range []string{"github.com/spf13/cobra", "go.etcd.io/bbolt", "html/template", module + "internal/restore"} {
+			if strings.HasPrefix(dep, prefix) {
+				t.Errorf("functions/drill links %s", dep)
 			}
 		}
 	}

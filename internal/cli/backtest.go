@@ -94,7 +94,7 @@ func (t *trial) register(c *cobra.Command) {
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
 	f.BoolVar(&t.all, "all", false, "show what is worse in all than another, too")
-	f.StringVarP(&t.output, "output", "o", "table", "table or json")
+	f.StringVarP(&t.output, "output", "o", "table", "table, json or html, a page by itself")
 }
 
 func (t *trial) run(ctx context.Context, env Env, files []string) error {
@@ -129,10 +129,13 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 		return fmt.Errorf("backtest: stopped: %w", err)
 	}
 	show.end()
-	v := verdict{past: past, results: results, front: backtest.Front(results), period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
+	v := verdict{past: past, results: results, front: backtest.Front(results), wants: t.wants, period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
 	v.best, v.why = t.wants.Recommend(results)
-	if t.output == "json" {
+	switch t.output {
+	case "json":
 		return v.json(env.Out)
+	case "html":
+		return v.html(ctx, env.Out, drawn, show)
 	}
 	return v.text(env.Out, chart.StyleFor(env.Out, env.Getenv), drawn)
 }
@@ -145,7 +148,7 @@ func (t *trial) check() error {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	check(t.output == "table" || t.output == "json", "--output: must be one of table, json, got %q", t.output)
+	check(slices.Contains([]string{"table", "json", "html"}, t.output), "--output: must be one of table, json, html, got %q", t.output)
 	check(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
 	check(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
 	check(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)

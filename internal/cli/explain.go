@@ -78,7 +78,7 @@ func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
 	}
 	if latched {
 		explainLatch(line, l, r.At)
-		explainRollout(line, r.Set, sample, l)
+		explainRollout(line, r.Set, sample, l, r.At)
 	}
 	for _, d := range r.Decisions {
 		if d.ID == id {
@@ -194,7 +194,8 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 }
 
 // explainRollout says what is declared of a rollout, and what would change it.
-func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch) {
+func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
+	explainProgress(line, set.ChooseRollout(s), l.Rollout, now)
 	r := l.Declared.Rollout
 	if r == (checkpoint.Rollout{}) {
 		return
@@ -211,6 +212,18 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 		line("", "from %d %% on a rebuild should begin with %s", p.Cut, r.To.Hash)
 	}
 	line("", "0 %% at once, which returns %s, when it fails or goes back; none once no pods of another template are left", r.From.Hash)
+}
+
+// explainProgress says for how long a rollout was seen, and for how long it made
+// no progress.
+func explainProgress(line func(string, string, ...any), p policy.Policy, t latch.Rollout, now time.Time) {
+	if t.Target == "" || p.Rollout == policy.ModeIgnore {
+		return
+	}
+	line("timer", "a rollout to %s seen for %s", t.Target, policy.Span(t.Elapsed(now)))
+	if t.Lack.Running() {
+		line("", "no more of its pods available for %s; after %s it has failed", policy.Span(t.Lack.Elapsed(now)), policy.Span(p.ProgressDeadline))
+	}
 }
 
 // template is a template as a person tells it from another.

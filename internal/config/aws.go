@@ -41,6 +41,13 @@ type SNS struct {
 	TopicARN string // its region is that of the topic
 }
 
+// S3 is a bucket of Amazon S3. The zero value is none.
+type S3 struct {
+	Bucket string
+	Prefix string // of all keys, with the slash at its end; "" is none
+	Region string // "" is the region that the program runs in
+}
+
 func regionField(into *string) field {
 	return field{"region", "the AWS region; without it the one that the program runs in", false,
 		text{into: into, pattern: `^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, must: "an AWS region such as eu-west-1"}}
@@ -98,6 +105,16 @@ func snsFields(s *SNS) object {
 	return object{fields: []field{
 		{"topicArn", "the topic's ARN", true,
 			text{into: &s.TopicARN, pattern: `^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]{1,256}$`, must: "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch"}},
+	}}
+}
+
+func s3Fields(s *S3) object {
+	return object{fields: []field{
+		{"bucket", "the bucket's name", true,
+			text{into: &s.Bucket, pattern: `^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, must: "the name of a bucket: 3 to 63 small letters, digits, - and ."}},
+		{"prefix", "what all keys begin with, such as gitlatch/", false,
+			text{into: &s.Prefix, pattern: `^([-A-Za-z0-9_.]+/)+$`, must: "folders with a slash after each, such as gitlatch/drills/"}},
+		regionField(&s.Region),
 	}}
 }
 

@@ -17,6 +17,7 @@ type Config struct {
 	Commit     Commit
 	Alerts     Alerts
 	Demand     []*Demand // each of another workload
+	Drills     Drills
 }
 
 // Cluster is where the site's cluster is found. The zero value is the current
@@ -38,6 +39,13 @@ type State struct {
 // nowhere.
 type Alerts struct {
 	SNS SNS
+}
+
+// Drills is where the reports of drills are kept; at most one of the fields is
+// set. The zero value is nowhere.
+type Drills struct {
+	Dir string // a folder; it may not exist yet
+	S3  S3
 }
 
 // Commit is how commits are made.
@@ -130,5 +138,12 @@ func configFields(c *Config) []field {
 			{"sns", "a topic of Amazon SNS", true, snsFields(&c.Alerts.SNS)},
 		}}},
 		{"demand", "where it is measured how much is asked of workloads; without it that is not known", false, demandList(c)},
+		{"drills", "where the reports of drills are kept, and the last one is found; without it nowhere", false, object{
+			fields: []field{
+				{"dir", "a folder, made where it is not there", false, file{&c.Drills.Dir}},
+				{"s3", "a bucket of Amazon S3", false, s3Fields(&c.Drills.S3)},
+			},
+			rules: []rule{choice{[]string{"dir", "s3"}, true}},
+		}},
 	}
 }

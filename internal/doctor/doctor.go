@@ -27,7 +27,10 @@ type Overlay struct {
 	By string // what applies it, as its Build says
 	// Namespace is where objects go that state none; "" is as kustomize has it.
 	Namespace string
-	Err       error
+	// Within is what those of its folders build, by themselves, that include
+	// Components, by folder; the folder of the overlay itself is not among them.
+	Within map[string][]gitops.Object
+	Err    error
 }
 
 // A Report is what was found.
@@ -38,6 +41,9 @@ type Report struct {
 	Unread    []string   // what could not be read, which is not judged
 	// Evidence is what inert.yaml should say.
 	Evidence checkpoint.Evidence
+	// Room is how many pods a ResourceQuota lets run in a namespace, where its
+	// checkpoints ask for more.
+	Room map[string]int64
 }
 
 // A Workload is what was found of one workload.
@@ -52,18 +58,26 @@ type Workload struct {
 	// so; 0 is not known.
 	Start int32
 	By    string
-	// Returns says which template of a rollout in flight a rebuild should begin
-	// with; "" where none is in flight.
-	Returns string
+	// Lowers are the findings for which a rebuild does not start it at what it
+	// needs, in the order in which they were found. A quota is not among them: see
+	// Report.Room.
+	Lowers []Finding
+	// Rollout is what git declares of a rollout in flight, zero where none is.
+	// Returns says which template of it a rebuild should begin with, "" where none
+	// is in flight; Returned is true where it does so by itself.
+	Rollout  checkpoint.Rollout
+	Returns  string
+	Returned bool
 }
 
 // Examine looks at a case.
 func Examine(c Case) Report {
 	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, report: Report{
-		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{},
+		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.cluster()
 	e.ways()
+	e.charts()
 	for _, w := range e.subjects() {
 		if w.Level > 0 || w.latch {
 			e.inert(&w) // of a rollout alone nothing could act
@@ -74,7 +88,6 @@ func Examine(c Case) Report {
 	e.excluded()
 	e.namespaces()
 	e.overlays()
-	e.charts()
 	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(worst, a.Trap), slices.Index(worst, b.Trap)),
@@ -90,10 +103,18 @@ type examination struct {
 	appliers []applier
 	report   Report
 	without  map[string]lost // by namespace, what no build has a Component for
+	guards   []guard
 }
 
-func (e *examination) find(trap Trap, subject, text string) {
-	e.report.Findings = append(e.report.Findings, Finding{trap, subject, text})
+func (e *examination) find(trap Trap, subject, text string) Finding {
+	f := Finding{trap, subject, text}
+	e.report.Findings = append(e.report.Findings, f)
+	return f
+}
+
+// lowers notes why a rebuild does not start a workload at what it needs.
+func (e *examination) lowers(s *subject, trap Trap, subject, text string) {
+	s.Lowers = append(s.Lowers, e.find(trap, subject, text))
 }
 
 // A subject is a workload that is looked at, with what is known of it.
@@ -103,6 +124,8 @@ type subject struct {
 	entry  checkpoint.Entry
 	labels map[string]string
 	latch  bool // its scale would be declared
+	// charted is true where it is known by the chart that starts it alone.
+	charted bool
 }
 
 // subjects are the workloads that the policy latches, and those that git

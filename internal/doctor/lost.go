@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
@@ -40,8 +41,13 @@ func (e *examination) excluded() {
 		if !built {
 			start = "a rebuild starts at what the manifests state, and at 1 where they state nothing"
 		}
-		e.find(ComponentMissing, namespace, fmt.Sprintf("nothing that is built includes the Component %s, so that %s: %s. Add it to the components of the overlay, above its transformers; %s--path names overlays that no tool applies here",
+		f := e.find(ComponentMissing, namespace, fmt.Sprintf("nothing that is built includes the Component %s, so that %s: %s. Add it to the components of the overlay, above its transformers; %s--path names overlays that no tool applies here",
 			path.Dir(checkpoint.ComponentPath(e.Site, namespace)), what, start, begin))
+		for i, w := range e.report.Workloads {
+			if slices.ContainsFunc(l, func(s subject) bool { return s.ID == w.ID }) {
+				e.report.Workloads[i].Lowers = append(w.Lowers, f)
+			}
+		}
 	}
 }
 

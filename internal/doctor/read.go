@@ -70,10 +70,24 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 			continue
 		}
 		o.Overlay, o.Err = b.build(r.files)
-		o.Dir = b.Dir
+		o.Dir, o.Within = b.Dir, within(o, b.takes(r.files))
 		all = append(all, o)
 	}
 	return all, nil
+}
+
+// within builds the folders of an overlay that include Components.
+func within(o Overlay, files map[string][]byte) map[string][]gitops.Object {
+	built := map[string][]gitops.Object{}
+	for _, f := range o.Folders {
+		if o.Err != nil || f.Dir == o.Dir || len(f.Components) == 0 {
+			continue
+		}
+		if one, err := gitops.Build(files, f.Dir, gitops.Edits{}); err == nil {
+			built[f.Dir] = one.Workloads
+		}
+	}
+	return built
 }
 
 // build builds the folder of the files that the build has. Where all that was

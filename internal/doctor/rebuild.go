@@ -12,8 +12,9 @@ import (
 // rebuild finds what a rebuild would start a workload at, and notes why that is
 // not its checkpoint.
 func (e *examination) rebuild(s *subject) {
-	s.Returns = e.returns(*s)
-	e.limits(*s)
+	s.Rollout = s.entry.Rollout
+	s.Returns, s.Returned = e.returns(*s)
+	e.limits(s)
 	for _, o := range e.Overlays {
 		if w, ok := o.rendered(s.ID); ok && s.Start == 0 {
 			s.Start, s.By = 1, o.Dir
@@ -21,6 +22,9 @@ func (e *examination) rebuild(s *subject) {
 				s.Start = *w.Replicas
 			}
 		}
+	}
+	if s.Start == 0 {
+		e.guarded(s)
 	}
 	applied := slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Records, s.ID.Namespace) })
 	w, admitted := e.admits(*s)
@@ -34,44 +38,56 @@ func (e *examination) rebuild(s *subject) {
 			s.Start, s.By = s.Level, w.name()
 		}
 	case admitted && len(included) == 0:
-		e.find(RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of what does",
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of what does",
 			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+	case s.charted:
 	case len(included) == 0:
 		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)
 	default:
-		e.patched(*s, included)
+		e.patched(s, included)
 	}
 }
 
 // patched notes a patch that the builds which include it pass over.
-func (e *examination) patched(s subject, included []inclusion) {
+func (e *examination) patched(s *subject, included []inclusion) {
+	var beside *inclusion
 	for _, in := range included {
-		if w, ok := in.overlay.rendered(s.ID); ok {
+		w, ok := in.overlay.rendered(s.ID)
+		switch {
+		case ok && !in.overlay.outside(in.folder.Dir, w):
 			e.skipped(s, in, w)
 			return
+		case ok && beside == nil:
+			beside = &in
 		}
 	}
+	if beside != nil {
+		w, _ := beside.overlay.rendered(s.ID)
+		e.skipped(s, *beside, w)
+		return
+	}
 	for _, in := range included {
-		if in.overlay.Err != nil {
-			return // it says what is wrong itself
+		if in.overlay.Err != nil { // it says itself what is wrong
+			s.Lowers = append(s.Lowers, Finding{BuildFails, in.overlay.Dir, in.overlay.Err.Error()})
+			return
 		}
 		for _, w := range in.overlay.Workloads {
-			if renamed(s, in.overlay, w) {
-				e.find(BeforePrefix, s.ID.Short(), fmt.Sprintf("the patch is for %s, and %s renames that to %s: the entry is of a name that never runs; delete its lines, and latch %[3]s", s.ID.Name, in.overlay.Dir, w.ID.Name))
+			if renamed(*s, in.overlay, w) {
+				e.lowers(s, BeforePrefix, s.ID.Short(), fmt.Sprintf("the patch is for %s, and %s renames that to %s: the entry is of a name that never runs; delete its lines, and latch %[3]s", s.ID.Name, in.overlay.Dir, w.ID.Name))
 				return
 			}
 		}
 	}
 	if s.Start > 0 {
-		e.find(ComponentMissing, s.ID.Short(), fmt.Sprintf("it is built by %s, which does not include the Component %s: add it to its components", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
+		e.lowers(s, ComponentMissing, s.ID.Short(), fmt.Sprintf("it is built by %s, which does not include the Component %s: add it to its components", s.By, path.Dir(checkpoint.ComponentPath(e.Site, s.ID.Namespace))))
 		return
 	}
-	e.find(PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in %s: if it is gone, delete its lines from %s", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+	e.lowers(s, PatchSkipped, s.ID.Short(), fmt.Sprintf("%s builds no %s of this name in %s: if it is gone, delete its lines from %s", included[0].overlay.Dir, s.ID.Kind, s.ID.Namespace, checkpoint.RecordPath(e.Site, s.ID.Namespace)))
 }
 
 // skipped notes why a build that has both the workload and the Component does
 // not give it the level.
-func (e *examination) skipped(s subject, in inclusion, w gitops.Object) {
+func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	got := int32(1)
 	if w.Replicas != nil {
 		got = *w.Replicas
@@ -87,10 +103,19 @@ func (e *examination) skipped(s subject, in inclusion, w gitops.Object) {
 		why = fmt.Sprintf("%s includes the Component beside namespace: %s, which is set only afterwards: include it one level above", f.Dir, f.Namespace)
 	case f.Prefix != "" || f.Suffix != "":
 		why = fmt.Sprintf("%s includes the Component beside a name prefix or suffix, which is added only afterwards: include it one level above", f.Dir)
+	case in.overlay.outside(f.Dir, w):
+		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component, and it is built outside of that folder: include the Component in one that builds both", f.Dir)
 	default:
 		trap, why = Overridden, fmt.Sprintf("something in %s sets the count after the Component: remove that", in.overlay.Dir)
 	}
-	e.find(trap, s.ID.Short(), fmt.Sprintf("it is declared at %d and built at %d: %s", s.Level, got, why))
+	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("it is declared at %d and built at %d: %s", s.Level, got, why))
+}
+
+// outside reports whether a folder of the overlay that includes Components is
+// known not to build a workload.
+func (o Overlay) outside(dir string, w gitops.Object) bool {
+	built, known := o.Within[dir]
+	return known && !slices.ContainsFunc(built, func(one gitops.Object) bool { return one.ID.Kind == w.ID.Kind && one.ID.Name == w.ID.Name })
 }
 
 // renamed reports whether a build made a workload of what a checkpoint names.
@@ -107,24 +132,25 @@ func renamed(s subject, o Overlay, w gitops.Object) bool {
 	return w.ID.Name != s.ID.Name && slices.Contains(names, w.ID.Name)
 }
 
-// returns says what a rebuild should make of a rollout in flight.
-func (e *examination) returns(s subject) string {
+// returns says what a rebuild should make of a rollout in flight, and whether it
+// does so by itself.
+func (e *examination) returns(s subject) (text string, itself bool) {
 	r := s.entry.Rollout
 	if r == (checkpoint.Rollout{}) {
-		return ""
+		return "", false
 	}
 	side, template := "the new template", r.To
 	if r.Returns == checkpoint.SideFrom {
 		side, template = "the template before", r.From
 	}
-	text := fmt.Sprintf("%s, at milestone %d %%", side, r.Milestone)
+	text = fmt.Sprintf("%s, at milestone %d %%", side, r.Milestone)
 	if template.Images != "" {
 		text += ": " + string(template.Images)
 	}
-	if r.Returns == checkpoint.SideFrom && !e.restoresImages(s) {
+	if itself = r.Returns != checkpoint.SideFrom || e.restoresImages(s); !itself {
 		text += "; no policy brings it back by itself, git's own template is created"
 	}
-	return text
+	return text, itself
 }
 
 func (e *examination) restoresImages(s subject) bool {

@@ -6,18 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
-
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
 // limits notes what keeps a workload from the count that it needs, and a floor
 // that was made of a checkpoint.
-func (e *examination) limits(s subject) {
+func (e *examination) limits(s *subject) {
 	level, top := s.entry.Replicas, s.entry.Max
 	if need := max(level, s.Live); top > 0 && need > top {
-		e.find(MaxUnderNeed, s.ID.Short(), fmt.Sprintf("git accepts at most %d, and %d are needed: raise its max in the record once you accept that", top, need))
+		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("git accepts at most %d, and %d are needed: raise its max in the record once you accept that", top, need))
 	}
 	for _, o := range e.Overlays {
 		for _, a := range o.Autoscalers {
@@ -39,11 +36,20 @@ func (e *examination) namespaces() {
 		for _, resource := range []string{"pods", "count/pods"} {
 			for name, hard := range q.Spec.Hard {
 				if sum := sums[q.Namespace]; string(name) == resource && sum > hard.Value() {
+					e.report.Room[q.Namespace] = least(e.report.Room, q.Namespace, hard.Value())
 					e.find(Quota, q.Namespace, fmt.Sprintf("its checkpoints ask for %d pods together, and ResourceQuota %s allows %s %s: a rebuild stops there; raise it", sum, q.Name, hard.String(), resource))
 				}
 			}
 		}
 	}
+}
+
+// least is the lower of a number and the one that is there.
+func least(of map[string]int64, key string, n int64) int64 {
+	if there, ok := of[key]; ok {
+		return min(there, n)
+	}
+	return n
 }
 
 // overlays notes what is wrong with the folders that are built.
@@ -75,60 +81,3 @@ func (e *examination) overlays() {
 
 // ByPath is the By of a folder that a person names.
 const ByPath = "--path"
-
-// A helmRelease is one of Flux.
-type helmRelease struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     struct {
-		Values map[string]any `json:"values"`
-	} `json:"spec"`
-}
-
-// charts notes counts that a chart drops.
-func (e *examination) charts() {
-	for _, r := range e.Cluster.releases {
-		e.guarded(fmt.Sprintf("HelmRelease %s/%s", r.Metadata.Namespace, r.Metadata.Name), r.Spec.Values)
-	}
-	for _, a := range e.Cluster.applications {
-		for _, s := range a.sources() {
-			if s.Helm == nil {
-				continue
-			}
-			values := map[string]any{}
-			if err := yaml.Unmarshal([]byte(s.Helm.Values), &values); err != nil {
-				e.find(BuildFails, a.name(), "its Helm values cannot be read: "+err.Error())
-			}
-			maps.Copy(values, s.Helm.ValuesObject)
-			for _, p := range s.Helm.Parameters {
-				set(values, strings.Split(p.Name, "."), p.Value)
-			}
-			e.guarded(a.name(), values)
-		}
-	}
-}
-
-// set puts a parameter among the values.
-func set(values map[string]any, at []string, value string) {
-	if len(at) == 1 {
-		values[at[0]] = value
-		return
-	}
-	below, ok := values[at[0]].(map[string]any)
-	if !ok {
-		below = map[string]any{}
-		values[at[0]] = below
-	}
-	set(below, at[1:], value)
-}
-
-func (e *examination) guarded(name string, values map[string]any) {
-	scaling, _ := values["autoscaling"].(map[string]any)
-	if _, counts := values["replicaCount"]; counts && fmt.Sprint(scaling["enabled"]) == "true" {
-		e.find(ChartGuard, name, "its values have replicaCount beside autoscaling.enabled: a chart that guards the one by the other drops the count, and a rebuild starts at 1; use the admission policy, or a post-renderer with the Component")
-	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if below, ok := values[key].(map[string]any); ok {
-			e.guarded(name, below)
-		}
-	}
-}

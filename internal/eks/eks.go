@@ -24,12 +24,15 @@ import (
 
 // Options say which cluster is meant, and for which site it is sampled.
 type Options struct {
-	Name       string           // the cluster's
-	Region     string           // "" is that of the AWS configuration
-	RoleARN    string           // assumed first; "" is none
-	ExternalID string           // that the role wants shown; "" is none
-	Site       string           // the site that the cluster fills
-	Clock      func() time.Time // required
+	Name       string // the cluster's
+	Region     string // "" is that of the AWS configuration
+	RoleARN    string // assumed first; "" is none
+	ExternalID string // that the role wants shown; "" is none
+	Site       string // the site that the cluster fills
+	// Group is the group of Kubernetes that the one who asks should be of, and
+	// Rights the folder with its rights, as errors name them; "" is what ticks have.
+	Group, Rights string
+	Clock         func() time.Time // required
 }
 
 // A Describer is what is needed of the SDK's client of EKS.
@@ -122,9 +125,9 @@ func (c *Cluster) sample(ctx context.Context) (workload.Fleet, error) {
 	switch {
 	case errors.As(err, &unauthorized):
 		c.tokens.forget()
-		return fleet, c.noAccess(ctx, err, Group)
+		return fleet, c.noAccess(ctx, err, cmp.Or(c.options.Group, Group))
 	case errors.As(err, &forbidden):
-		return fleet, c.noRights(err, Group, "infra/rbac")
+		return fleet, c.noRights(err, cmp.Or(c.options.Group, Group), cmp.Or(c.options.Rights, "infra/rbac"))
 	}
 	return fleet, err
 }

@@ -45,7 +45,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	stop := stopsLowering(s, look)
 	l.Up = lookUp(l, of, s, look)
 	l = lookDown(l, of, *s.Scale, look, stop)
-	return l, judge(d, l, of, s, look, stop, bounds)
+	return l, look.Flush.keeps(judge(d, l, of, s, look, stop, bounds))
 }
 
 // Skipped returns the latch of a workload that is not looked at this time: what
@@ -81,6 +81,9 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 		return d
 	}
 
+	if level, text, due := look.Flush.level(of, declared, *s.Scale, stop); due {
+		return cross(level, text)
+	}
 	hold := raiseHold(p, s)
 	if n := len(l.Up.Levels); n >= hold {
 		level := slices.Min(l.Up.Levels[n-hold:])
@@ -137,8 +140,8 @@ func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 // lookDown advances the timer of a lowering by one sample, or lets it stand
 // still for the reason in stop.
 func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop) latch.Latch {
-	level := of.lowered(s.Desired)
-	under := l.Declared.Replicas > 0 && level < l.Declared.Replicas
+	level := of.raised(s.Desired)
+	under := l.Declared.Replicas > 0 && of.lowered(s.Desired) < l.Declared.Replicas
 	if stop.Reason != ReasonNone && (under || l.Down.Running()) {
 		l = frozen(l, stop.Reason, look)
 		l.Down.Stopwatch = l.Down.Pause(look.Last)

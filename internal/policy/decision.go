@@ -168,6 +168,7 @@ const (
 	ReasonBudget  Reason = "budget"  // the day's commits are spent
 	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
 	ReasonMany    Reason = "many"    // too many retire at once
+	ReasonFlush   Reason = "flush"   // a drill raises only
 	// ReasonNoEvidence is that nothing is known to keep its checkpoint from
 	// acting on the live cluster.
 	ReasonNoEvidence Reason = "no-evidence"
@@ -201,6 +202,7 @@ type Look struct {
 	// Period is the time from one look to the next, as planned.
 	Period time.Duration
 	Stop   Stop
+	Flush  Flush
 }
 
 // again reports whether the instant was looked at before, or an earlier one is

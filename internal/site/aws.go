@@ -34,9 +34,9 @@ func (o *Opener) load(ctx context.Context) (aws.Config, error) {
 	return o.aws.Copy(), nil
 }
 
-// in returns AWS's configuration for a region; "" is the one that the program
+// In returns AWS's configuration for a region; "" is the one that the program
 // runs in. The field is what a missing region is said of.
-func (o *Opener) in(ctx context.Context, field, region string) (aws.Config, error) {
+func (o *Opener) In(ctx context.Context, field, region string) (aws.Config, error) {
 	own, err := o.load(ctx)
 	if region != "" {
 		own.Region = region

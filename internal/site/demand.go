@@ -59,7 +59,7 @@ func (o *Opener) sources(ctx context.Context) (all []demand.Source) {
 	}
 	for _, region := range slices.Sorted(maps.Keys(regions)) {
 		c := regions[region]
-		own, err := o.in(ctx, "demand.cloudwatch.region", region)
+		own, err := o.In(ctx, "demand.cloudwatch.region", region)
 		if err != nil {
 			all = append(all, demand.Closed(c.Name(), err))
 			continue

@@ -35,6 +35,9 @@ type Opener struct {
 	Config config.Config
 	Getenv func(string) string
 	Clock  func() time.Time
+	// Group is the group of Kubernetes that the program should be of, and Rights the
+	// folder with its rights; "" is what ticks have.
+	Group, Rights string
 	// Bolt opens a file of state; nil in a program that has no file which
 	// outlives it.
 	Bolt func(path string) (latch.Store, error)
@@ -112,6 +115,8 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 		RoleARN:    c.EKS.RoleARN,
 		ExternalID: c.EKS.ExternalID,
 		Site:       o.Config.Site,
+		Group:      o.Group,
+		Rights:     o.Rights,
 		Clock:      o.Clock,
 	})
 }
@@ -120,7 +125,7 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 	switch s := o.Config.State; {
 	case s.DynamoDB != (config.DynamoDB{}):
-		own, err := o.in(ctx, "state.dynamodb.region", s.DynamoDB.Region)
+		own, err := o.In(ctx, "state.dynamodb.region", s.DynamoDB.Region)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +147,7 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 	if topic == "" {
 		return nil, nil
 	}
-	own, err := o.in(ctx, "alerts.sns.topicArn", regionOf(topic))
+	own, err := o.In(ctx, "alerts.sns.topicArn", regionOf(topic))
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +172,7 @@ func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposal
 
 func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposals, error) {
 	c := o.Config.Repository
-	own, err := o.in(ctx, "repository.codecommit.region", c.CodeCommit.Region)
+	own, err := o.In(ctx, "repository.codecommit.region", c.CodeCommit.Region)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +192,7 @@ func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposal
 func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, error) {
 	c := o.Config.Repository
 	held := secretOf(c.GitHub)
-	own, err := o.in(ctx, held.field, regionOf(held.name))
+	own, err := o.In(ctx, held.field, regionOf(held.name))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,6 +40,13 @@ func alarmCases(d deployment) map[string]alarmCase {
 	restores := func(metric string) series {
 		return series{"AWS/Lambda", metric, "FunctionName", d.physical("RestoreFunction")}
 	}
+	drills := func(metric string) series {
+		return series{"AWS/Lambda", metric, "FunctionName", d.physical("DrillFunction")}
+	}
+	// Once is enough.
+	once := func(on series) alarmCase {
+		return alarmCase{on, [][]period{{{1}}, {{0}, {0, 1}}}, [][]period{{{0}}, {none}, {{1}, {0}}}}
+	}
 	waiting := func(queue string) alarmCase {
 		return alarmCase{series{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", d.physical(queue)},
 			[][]period{{{1}}, {{0}, {0, 1, 0}}},
@@ -55,6 +62,13 @@ func alarmCases(d deployment) map[string]alarmCase {
 			[][]period{{{720000}}, {{100, 800000}}},
 			[][]period{{{719000}}, {none}, {{400000, 400000}}, {{900000}, {100}}},
 		},
+		"DrillsFail":   once(drills("Errors")),
+		"DrillsAreLow": once(site("DrillsLow")),
+		"DrillsSlow": {drills("Duration"),
+			[][]period{{{720000}}, {{100, 800000}}},
+			[][]period{{{719000}}, {none}, {{400000, 400000}}, {{900000}, {100}}},
+		},
+		"DrillsLost":          waiting("FailedDrills"),
 		"ReleasesUndelivered": waiting("UndeliveredReleases"),
 		// It ends with what it rings for, whatever waits in the queue.
 		"RestoresLost": {restores("AsyncEventsDropped"),

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -42,6 +43,7 @@ var contracts = []contract{
 	{"table", tableHasTheKeysOfTheState},
 	{"coexistence", exportsAreTheStacksOwn},
 	{"releases", expiredBrakesAreReleased},
+	{"drills", drillsThatEndEarlyAreNoticed},
 }
 
 func TestTheTemplateKeepsItsContractsWithTheCode(t *testing.T) {
@@ -74,13 +76,21 @@ func (s series) isOneOf(all []series) bool {
 	return slices.ContainsFunc(all, func(other series) bool { return slices.Equal(s, other) })
 }
 
-// emitted returns what a tick over a site emits.
-func emitted(t *testing.T, site string) (all []series) {
+// emitted returns what a tick and a drill over a site emit.
+func emitted(t *testing.T, site string) []series {
 	t.Helper()
-	var line bytes.Buffer
-	if err := report.WriteMetrics(&line, tick.Report{Site: site}, time.Unix(0, 0)); err != nil {
+	var ticks, drills bytes.Buffer
+	err := errors.Join(report.WriteMetrics(&ticks, tick.Report{Site: site}, time.Unix(0, 0)),
+		report.WriteDrillMetrics(&drills, drill.Document{Site: site}, time.Unix(0, 0)))
+	if err != nil {
 		t.Fatal(err)
 	}
+	return slices.Concat(seriesOf(t, ticks.Bytes()), seriesOf(t, drills.Bytes()))
+}
+
+// seriesOf reads a line of metrics as CloudWatch does.
+func seriesOf(t *testing.T, line []byte) (all []series) {
+	t.Helper()
 	var format struct {
 		AWS struct {
 			CloudWatchMetrics []struct {
@@ -91,7 +101,7 @@ func emitted(t *testing.T, site string) (all []series) {
 		} `json:"_aws"`
 	}
 	var values map[string]any
-	if err := errors.Join(json.Unmarshal(line.Bytes(), &format), json.Unmarshal(line.Bytes(), &values)); err != nil {
+	if err := errors.Join(json.Unmarshal(line, &format), json.Unmarshal(line, &values)); err != nil {
 		t.Fatal(err)
 	}
 	for _, group := range format.AWS.CloudWatchMetrics {
@@ -265,7 +275,8 @@ func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
 }
 
 func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
-	bindings := map[string]string{"LatchAccess": "infra/rbac/clusterrolebinding.yaml", "RestoreAccess": "infra/rbac/restore/clusterrolebinding.yaml"}
+	bindings := map[string]string{"LatchAccess": "infra/rbac/clusterrolebinding.yaml", "RestoreAccess": "infra/rbac/restore/clusterrolebinding.yaml",
+		"DrillAccess": "infra/rbac/doctor/clusterrolebinding.yaml"}
 	resources := deployed(t, of, samples[0]).resources()
 	for id, r := range resources {
 		if at(r, "Type") != "AWS::EKS::AccessEntry" {
@@ -276,8 +287,11 @@ func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []str
 			broken = append(broken, fmt.Sprintf("%s: is for %v, and %s runs as %v", id, who, own, runs))
 		}
 		groups := list(at(r, "Properties", "KubernetesGroups"))
-		bound := at(read(t, bindings[id]).tree, "subjects", 0, "name")
-		if len(groups) != 1 || groups[0] != bound {
+		var bound []any
+		for _, subject := range list(at(read(t, bindings[id]).tree, "subjects")) {
+			bound = append(bound, at(subject, "name"))
+		}
+		if len(groups) != 1 || !slices.Contains(bound, groups[0]) {
 			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and %s binds its rights to %v", id, groups, bindings[id], bound))
 		}
 	}
@@ -303,6 +317,16 @@ func expiredBrakesAreReleased(t *testing.T, of template) (broken []string) {
 	timeout, _ := at(f, "Timeout").(int)
 	if slow := at(resources, "RestoresSlow", "Properties", "Threshold"); timeout < 1 || timeout > 900 || slow != timeout*1000*4/5 {
 		broken = append(broken, fmt.Sprintf("a restore is slow after %v ms, which is not four fifths of %d s", slow, timeout))
+	}
+	return broken
+}
+
+// A drill that was ended at its deadline says nothing.
+func drillsThatEndEarlyAreNoticed(t *testing.T, of template) (broken []string) {
+	resources := deployed(t, of, samples[0]).resources()
+	timeout, _ := at(resources, "DrillFunction", "Properties", "Timeout").(int)
+	if slow := at(resources, "DrillsSlow", "Properties", "Threshold"); timeout < 1 || timeout > 900 || slow != timeout*1000*4/5 {
+		broken = append(broken, fmt.Sprintf("a drill is slow after %v ms, which is not four fifths of %d s", slow, timeout))
 	}
 	return broken
 }

@@ -152,7 +152,20 @@ var defects = []defect{
 	{"the restore reads no variable", "", "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "          GITLATCH: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              cluster", "contract", "environment"},
 	{"the schedule restores", "", "\"action\": \"release\", \"expired\": true", "\"action\": \"restore\", \"expired\": true", "contract", "releases"},
 	{"the schedule releases every brake", "", "\"expired\": true", "\"expired\": false", "contract", "releases"},
-	{"a restore that stops at its deadline is not noticed", "", "      Threshold: 720000", "      Threshold: 900000", "contract", "releases"},
+	{"a restore that stops at its deadline is not noticed", "", "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "contract", "releases"},
+
+	// Of the drill.
+	{"a drill may delete reports", "", "Action: [s3:GetObject, s3:PutObject]", "Action: [s3:GetObject, s3:DeleteObject, s3:PutObject]", "contract", "rights"},
+	{"a drill keeps the reports of all sites", "", "${DrillBucket}/gitlatch/drills/${Site}/*", "${DrillBucket}/gitlatch/drills/${Site}*", "iam", "keep a report of a site whose name only begins alike"},
+	{"a drill keeps reports in anybody's bucket", "", "drills/${Site}/*\"\n                  Condition: {StringEquals: {\"aws:ResourceAccount\": !Ref AWS::AccountId}}\n", "drills/${Site}/*\"\n", "iam", "keep a report in another account's bucket of this name"},
+	{"a drill may not read pull requests", "", "codecommit:GetBlob, codecommit:GetPullRequest, ", "codecommit:GetBlob, ", "contract", "rights"},
+	{"a drill commits to any branch", "", "                    Condition: {StringEquals: {\"codecommit:References\": [!Sub \"refs/heads/${Branch}\"]}}\n", "", "iam", "commit a flush to another branch"},
+	{"a drill logs among ticks", "", "                Resource: !GetAtt DrillLogs.Arn", "                Resource: !GetAtt LatchLogs.Arn", "iam", "log a drill among ticks"},
+	{"those that drill have no rights", "", "KubernetesGroups: [\"gitlatch:drillers\"]", "KubernetesGroups: [\"gitlatch:drill\"]", "contract", "access"},
+	{"nothing builds the drill", "", "  DrillFunction:\n    Type", "  ProofFunction:\n    Type", "contract", "build targets"},
+	{"a drill keeps its reports elsewhere", "", "prefix: gitlatch/drills/}}", "prefix: drills/}}", "contract", "configuration"},
+	{"the alarm on low drills is on nothing", "", "      MetricName: DrillsLow", "      MetricName: DrillLow", "contract", "metrics"},
+	{"a drill that stops at its deadline is not noticed", "", "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "contract", "drills"},
 }
 
 // apply writes the template with the defect and returns the file.

@@ -57,6 +57,9 @@ const (
 	deny  = false
 )
 
+// owned is a request for what is of this account.
+var owned = map[string]string{"aws:ResourceAccount": account}
+
 // requests are what each role must be able to do, and what would be the next
 // step of somebody who took it over.
 var requests = []request{
@@ -138,6 +141,33 @@ var requests = []request{
 	{"schedule as another account", deny, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "ScheduleRole", "ScheduleRole.AssumeRolePolicyDocument", from(otherAccount)},
 	{"run as the role", allow, "github", "", "lambda.amazonaws.com", "sts:AssumeRole", "LatchRole", "LatchRole.AssumeRolePolicyDocument", nil},
 	{"take the role over", deny, "github", "", elsewhere, "sts:AssumeRole", "LatchRole", "LatchRole.AssumeRolePolicyDocument", nil},
+
+	{"find the cluster to drill", allow, "github", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
+	{"find another cluster to drill", deny, "github", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
+	{"flush the site's latches", allow, "github", "DrillRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod-eu")},
+	{"flush a site whose name only begins alike", deny, "github", "DrillRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod-eu2")},
+	{"flush without a key", deny, "github", "DrillRole", "", "dynamodb:UpdateItem", "StateTable", "", nil},
+	{"tell of a drill", allow, "github", "DrillRole", "", "sns:Publish", "AlertTopic", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"use the key by itself, as a drill", deny, "github", "DrillRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", nil},
+	{"read the credential to drill", allow, "github", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
+	{"read another secret to drill", deny, "github", "DrillRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
+	{"commit a flush", allow, "codecommit", "DrillRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("checkpoints/live")},
+	{"commit a flush to another branch", deny, "codecommit", "DrillRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},
+	{"keep a report", allow, "github", "DrillRole", "", "s3:PutObject", "arn:aws:s3:::fleet-reports/gitlatch/drills/prod-eu/latest.json", "", owned},
+	{"keep a report in another account's bucket of this name", deny, "github", "DrillRole", "", "s3:PutObject", "arn:aws:s3:::fleet-reports/gitlatch/drills/prod-eu/latest.json", "", map[string]string{"aws:ResourceAccount": otherAccount}},
+	{"keep a report of a site whose name only begins alike", deny, "github", "DrillRole", "", "s3:PutObject", "arn:aws:s3:::fleet-reports/gitlatch/drills/prod-eu2/latest.json", "", owned},
+	{"keep a report elsewhere in the bucket", deny, "github", "DrillRole", "", "s3:PutObject", "arn:aws:s3:::fleet-reports/latest.json", "", owned},
+	{"delete a report", deny, "github", "DrillRole", "", "s3:DeleteObject", "arn:aws:s3:::fleet-reports/gitlatch/drills/prod-eu/latest.json", "", owned},
+	{"keep a report without a bucket", deny, "codecommit", "DrillRole", "", "s3:PutObject", "arn:aws:s3:::fleet-reports/gitlatch/drills/prod-us/latest.json", "", owned},
+	{"keep a report as a tick", deny, "github", "LatchRole", "", "s3:PutObject", "arn:aws:s3:::fleet-reports/gitlatch/drills/prod-eu/latest.json", "", owned},
+	{"log a drill", allow, "github", "DrillRole", "", "logs:PutLogEvents", "DrillLogs", "", nil},
+	{"log a drill among ticks", deny, "github", "DrillRole", "", "logs:PutLogEvents", "LatchLogs", "", nil},
+	{"keep a failed drill", allow, "github", "DrillRole", "", "sqs:SendMessage", "FailedDrills", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"keep a failed drill in clear text", deny, "github", "DrillRole", "", "sqs:SendMessage", "FailedDrills", "DrillsOverTlsOnly.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},
+	{"look at the network, as a drill", deny, "codecommit", "DrillRole", "", "ec2:DescribeNetworkInterfaces", "*", "",
+		map[string]string{"lambda:SourceFunctionArn": "arn:aws:lambda:" + region + ":" + account + ":function:drill"}},
+	{"take the drill's role over", deny, "github", "", elsewhere, "sts:AssumeRole", "DrillRole", "DrillRole.AssumeRolePolicyDocument", nil},
+	{"run as the drill's role", allow, "github", "", "lambda.amazonaws.com", "sts:AssumeRole", "DrillRole", "DrillRole.AssumeRolePolicyDocument", nil},
 
 	{"find the cluster to restore", allow, "github", "RestoreRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
 	{"find another cluster to restore", deny, "github", "RestoreRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},

@@ -107,7 +107,7 @@ func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
 			}
 		}
 	}
-	return append(broken, restoreRightsAreUsed(t, of)...)
+	return slices.Concat(broken, restoreRightsAreUsed(t, of), drillRightsAreThoseOfATick(t, of))
 }
 
 // restoreRightsAreUsed holds the role of the restore to what it was seen to call:
@@ -128,6 +128,41 @@ func restoreRightsAreUsed(t *testing.T, of template) (broken []string) {
 		}
 	}
 	return broken
+}
+
+// forReports is what a drill calls of S3, and what S3 asks of who gets a report
+// that is not there yet.
+var forReports = []string{"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
+
+// drillRightsAreThoseOfATick: a drill is a tick, and keeps its reports.
+func drillRightsAreThoseOfATick(t *testing.T, of template) (broken []string) {
+	for _, s := range samples {
+		resources := deployed(t, of, s).resources()
+		role, made := resources["DrillRole"]
+		if !made {
+			continue
+		}
+		want := actions(resources["LatchRole"])
+		if s.parameters["DrillBucket"] != "" {
+			want = append(want, forReports...)
+		}
+		slices.Sort(want)
+		if granted := actions(role); !slices.Equal(granted, want) {
+			broken = append(broken, fmt.Sprintf("%s: a drill is granted %v, and is to have %v", s.name, granted, want))
+		}
+	}
+	return broken
+}
+
+func TestADrillCallsWhatItMay(t *testing.T) {
+	t.Parallel()
+	for _, provider := range []string{"codecommit", "github"} {
+		for _, one := range listed(t, "drill-"+provider) {
+			if !slices.Contains(slices.Concat(operations(t, provider), forReports), one) {
+				t.Errorf("a drill calls %s, which no client of ours has", one)
+			}
+		}
+	}
 }
 
 func TestARestoreCallsWhatATickMay(t *testing.T) {

@@ -30,6 +30,8 @@ var samples = []sample{
 		"GitHubCredential": "gitlatch/github",
 		"AlertEmail":       "platform@example.com",
 		"RestoreState":     "ENABLED",
+		"DrillState":       "ENABLED",
+		"DrillBucket":      "fleet-reports",
 	}},
 	{"codecommit", "codecommit", map[string]string{
 		"Site":                   "prod-us",
@@ -45,6 +47,7 @@ var samples = []sample{
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
 		"MemorySize":             "256",
 		"RestoreState":           "ENABLED",
+		"DrillState":             "ENABLED",
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
@@ -125,6 +128,8 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 		{3, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
 		{2, map[string]string{"RestoreState": "ENABLED"}, "RestoreState needs a cluster of this account and region; elsewhere, use the command gitlatch restore"},
+		{2, map[string]string{"DrillState": "ENABLED"}, "DrillState needs a cluster of this account and region; elsewhere, use the command gitlatch drill"},
+		{3, map[string]string{"DrillBucket": "fleet-reports"}, "DrillBucket needs DrillState"},
 		{1, map[string]string{"SubnetIds": ""}, "SubnetIds must be given with VpcId"},
 		{0, map[string]string{"ClusterSecurityGroupId": "sg-0a"}, "SubnetIds and ClusterSecurityGroupId need VpcId"},
 		{2, map[string]string{"AlertEmail": "a@example.com"}, "AlertEmail belongs to the stack that StateStack names"},
@@ -157,6 +162,8 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"PeriodMinutes":          {"3", "0"},
 		"ScheduleState":          {"OFF"},
 		"RestoreState":           {"ON"},
+		"DrillState":             {"ON"},
+		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"GitProvider":            {"gitlab"},
 		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
 		"CodeCommitRepository":   {"a/b", `a"`},

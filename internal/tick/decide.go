@@ -28,7 +28,9 @@ func (p *pass) decide(context.Context) error {
 		decisions = policy.Observe(decisions)
 	}
 	decisions = policy.Prove(p.head.Agreed.Evidence, decisions)
-	decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
+	if p.Flush == policy.FlushNone {
+		decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
+	}
 	p.report.Set, p.report.Latches, p.report.Decisions = p.set, p.latches.now, decisions
 	p.report.Evidence = p.head.Agreed.Evidence
 	return nil

@@ -119,7 +119,7 @@ var events = map[string]func(*story, []string) error{
 	// workload shop/web 120 [field=value ...]: what runs from now on. Fields are
 	// those of a sample; what is not named stays as it was.
 	"workload": (*story).workload,
-	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50] [older]
+	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50] [unjudged] [older]
 	// [v0 5]: a rollout in flight from one template to another, with so many pods
 	// of the target available, and asked for where nothing else is said. rolled shop/web: it is done.
 	"rolls": (*story).rolls,
@@ -173,6 +173,19 @@ var events = map[string]func(*story, []string) error{
 		}
 		return err
 	},
+	// drill [exact] [dies before push]: a tick that flushes.
+	"drill": func(s *story, w []string) error {
+		s.flush = policy.FlushRaise
+		if len(w) > 0 && w[0] == "exact" {
+			s.flush, w = policy.FlushExact, w[1:]
+		}
+		defer func() { s.flush = policy.FlushNone }()
+		if len(w) > 0 {
+			return s.dies(w[1:])
+		}
+		s.run()
+		return s.last.err
+	},
 	// fails with "words": a tick that ends with an error which holds the words.
 	"fails": func(s *story, w []string) error {
 		s.run()
@@ -182,22 +195,7 @@ var events = map[string]func(*story, []string) error{
 	// is killed just before that effect. A tick that pushes twice, after a lost
 	// race or to propose, has again-extend|again-intent|again-push|again-ensure
 	// after the first push.
-	"dies": func(s *story, w []string) error {
-		n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
-		if again, is := strings.CutPrefix(w[1], "again-"); is {
-			n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
-		}
-		if n < 0 {
-			return errors.New("no such effect")
-		}
-		s.killBefore = n + 1
-		s.run()
-		s.killBefore = 0
-		if !errors.Is(s.last.err, errKilled) {
-			return fmt.Errorf("it lived: %w", cmp.Or(s.last.err, errors.New("without an error")))
-		}
-		return nil
-	},
+	"dies": (*story).dies,
 	// reply lost: the next push lands without the tick hearing of it.
 	"reply": func(s *story, _ []string) error {
 		s.lostReply = true
@@ -284,6 +282,23 @@ func (s *story) run() {
 	report, err := s.world.tick()
 	s.last = told{report, err}
 	s.now = s.now.Add(period)
+}
+
+func (s *story) dies(w []string) error {
+	n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+	if again, is := strings.CutPrefix(w[1], "again-"); is {
+		n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
+	}
+	if n < 0 {
+		return errors.New("no such effect")
+	}
+	s.killBefore = n + 1
+	s.run()
+	s.killBefore = 0
+	if !errors.Is(s.last.err, errKilled) {
+		return fmt.Errorf("it lived: %w", cmp.Or(s.last.err, errors.New("without an error")))
+	}
+	return nil
 }
 
 func (s *story) workload(w []string) error {
@@ -376,6 +391,8 @@ func (s *story) rolls(w []string) error {
 				return err
 			}
 			r.Templates[0].Desired = int32(n)
+		case "unjudged": // no condition says that it does not progress
+			r.Unjudged = true
 		case "older":
 			r.Templates[0].Since, r.Templates[1].Since = s.now.Add(-2*time.Hour), s.now.Add(-time.Hour)
 		default:

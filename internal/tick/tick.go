@@ -23,7 +23,7 @@ import (
 )
 
 // A Tick is what one pass needs. All fields must be set but Proposals and
-// Propose, Alerts, Wait, SkipCI and DryRun.
+// Propose, Alerts, Wait, Flush, SkipCI and DryRun.
 type Tick struct {
 	Site   string
 	Owner  string        // of the lease; unlike that of any other run
@@ -50,6 +50,8 @@ type Tick struct {
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
+	// Flush declares what is needed now, whatever the holds and the budget say.
+	Flush  policy.Flush
 	SkipCI bool // asks the branch's CI to leave checkpoint commits alone
 	DryRun bool // writes nothing anywhere, and takes no lease
 }
@@ -176,5 +178,5 @@ func (p *pass) sample(ctx context.Context) error {
 
 // look is what this pass knows of time.
 func (p *pass) look(stop policy.Stop) policy.Look {
-	return policy.Look{Now: p.fleet.At, Last: p.head.At, Period: p.Period, Stop: stop}
+	return policy.Look{Now: p.fleet.At, Last: p.head.At, Period: p.Period, Stop: stop, Flush: p.Flush}
 }

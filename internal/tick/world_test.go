@@ -58,6 +58,8 @@ type world struct {
 	// propose lets every crossing be proposed; without host there is nothing to
 	// propose to.
 	propose, host bool
+	// flush is what the ticks from now on flush.
+	flush policy.Flush
 
 	// sent are the alerts that arrived; deaf is a topic that takes none.
 	sent []alert.Alert
@@ -89,6 +91,7 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Store:      mortalStore{w.store, w},
 		Repository: mortalRepository{w.repository, w},
 		Alerts:     topic{w},
+		Flush:      w.flush,
 		Clock:      func() time.Time { return w.now },
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {

@@ -40,9 +40,17 @@ func (t Topic) Send(ctx context.Context, a alert.Alert) error {
 	if err != nil {
 		return err
 	}
-	bodies := map[string]string{"default": a.Message()}
+	return t.Tell(ctx, alert.Notice{
+		ID: a.ID, Site: a.Site, Kind: string(a.Kind), Severity: a.Severity, State: string(a.State),
+		Subject: a.Headline(), Text: a.Message(), Document: document,
+	})
+}
+
+// Tell publishes a message. Its attributes are those of an alert.
+func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
+	bodies := map[string]string{"default": n.Text}
 	for _, protocol := range machines {
-		bodies[protocol] = string(document)
+		bodies[protocol] = string(n.Document)
 	}
 	body, err := json.Marshal(bodies)
 	if err != nil {
@@ -50,15 +58,15 @@ func (t Topic) Send(ctx context.Context, a alert.Alert) error {
 	}
 	_, err = t.Client.Publish(ctx, &sns.PublishInput{
 		TopicArn:         aws.String(t.ARN),
-		Subject:          aws.String(subject(a.Headline())),
+		Subject:          aws.String(subject(n.Subject)),
 		Message:          aws.String(string(body)),
 		MessageStructure: aws.String("json"),
 		MessageAttributes: map[string]types.MessageAttributeValue{
-			"site":     attribute(a.Site),
-			"kind":     attribute(string(a.Kind)),
-			"severity": attribute(string(a.Severity)),
-			"state":    attribute(string(a.State)),
-			"id":       attribute(a.ID),
+			"site":     attribute(n.Site),
+			"kind":     attribute(n.Kind),
+			"severity": attribute(string(n.Severity)),
+			"state":    attribute(n.State),
+			"id":       attribute(n.ID),
 		},
 	})
 	return t.explain(err)

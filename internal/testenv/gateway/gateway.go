@@ -101,7 +101,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	key, service := signer(r)
-	call := Call{service + ":" + operation(r, body), key, body}
+	call := Call{service + ":" + operation(r, service, body), key, body}
 	g.mu.Lock()
 	g.calls = append(g.calls, call)
 	next, known := g.services[service]
@@ -128,8 +128,12 @@ func signer(r *http.Request) (key, service string) {
 }
 
 // operation reads what is called: from a header in protocols of JSON, from the
-// form in those of queries, and else from the path, of which one is known.
-func operation(r *http.Request, body []byte) string {
+// form in those of queries, and else from the method or the path, of which few
+// are known.
+func operation(r *http.Request, service string, body []byte) string {
+	if name := map[string]string{http.MethodPut: "PutObject", http.MethodGet: "GetObject"}[r.Method]; service == "s3" && name != "" {
+		return name
+	}
 	if _, name, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok {
 		return name
 	}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
+	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
+	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
+	"github.com/gitlatch/gitlatch/internal/testenv/github"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
+)
+
+const (
+	account     = "123456789012"
+	clusterName = "prod-eu"
+	table       = "gitlatch"
+	bucket      = "fleet-reports"
+	rbac        = "../../infra/rbac/doctor/"
+	latching    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+)
+
+// kustomizations is a CRD that keeps what it is given.
+const kustomizations = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kustomizations.kustomize.toolkit.fluxcd.io}
+spec:
+  group: kustomize.toolkit.fluxcd.io
+  scope: Namespaced
+  names: {kind: Kustomization, plural: kustomizations, singular: kustomization}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`
+
+// A cloud is what the sites of these tests share: one cluster, which is logged in
+// to as those of EKS are, and stand-ins of the rest of AWS.
+type cloud struct {
+	cp     *controlplane.ControlPlane
+	eks    *standeks.Server
+	hook   *standeks.Webhook
+	moto   *moto.Server
+	state  *dynalite.Server
+	access standeks.Access
+	topic  string
+	queue  string // has what was told
+	binary string
+	config string // the template's text of GITLATCH_CONFIG
+}
+
+// A stack is one site in the cloud: a function, its role and its repository.
+type stack struct {
+	*cloud
+	name, provider string
+	gateway        *gateway.Gateway
+	key            aws.Credentials
+	function       *runtimeapi.Function
+}
+
+func startCloud(t *testing.T) *cloud {
+	t.Helper()
+	c := &cloud{eks: standeks.Start(t), moto: moto.Start(t), state: dynalite.Start(t), access: standeks.Access{}}
+	c.hook = c.eks.Authenticate(t, clusterName, c.access)
+	c.cp = controlplane.Start(t, controlplane.Options{APIServerFlags: c.hook.Flags})
+	c.cp.Nodes(t, 1)
+	c.cp.Apply(t, read(t, rbac+"clusterrole.yaml"), read(t, rbac+"clusterrolebinding.yaml"))
+	c.cp.Apply(t, kustomizations)
+	c.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	config := c.cp.Config()
+	c.eks.Describe(clusterName, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
+	c.makeTable(t)
+	c.makeTopic(t)
+	client := s3.NewFromConfig(c.moto.Config(), func(o *s3.Options) { o.UsePathStyle = true })
+	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket),
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(moto.Region)}}); err != nil {
+		t.Fatal(err)
+	}
+	c.binary = runtimeapi.Build(t, ".")
+	c.config = configOf(t)
+	return c
+}
+
+func (c *cloud) makeTable(t *testing.T) {
+	t.Helper()
+	in := &dynamodb.CreateTableInput{TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest}
+	for i, key := range []string{"pk", "sk"} {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(key), AttributeType: types.ScalarAttributeTypeS})
+		in.KeySchema = append(in.KeySchema, types.KeySchemaElement{AttributeName: aws.String(key), KeyType: []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]})
+	}
+	client := c.state.Client()
+	if _, err := client.CreateTable(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	soon := func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second }
+	if err := dynamodb.NewTableExistsWaiter(client, soon).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: in.TableName}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeTopic makes a topic, and a queue that subscribes to it.
+func (c *cloud) makeTopic(t *testing.T) {
+	t.Helper()
+	topics, queues := sns.NewFromConfig(c.moto.Config()), sqs.NewFromConfig(c.moto.Config())
+	topic, err := topics.CreateTopic(t.Context(), &sns.CreateTopicInput{Name: aws.String("alerts")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := queues.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("told")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, err := queues.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: queue.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.topic, c.queue = *topic.TopicArn, *queue.QueueUrl
+	if _, err := topics.Subscribe(t.Context(), &sns.SubscribeInput{TopicArn: topic.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String(about.Attributes["QueueArn"])}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told is what arrived since last asked.
+func (c *cloud) told(t *testing.T) string {
+	t.Helper()
+	answer, err := sqs.NewFromConfig(c.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &c.queue, MaxNumberOfMessages: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, m := range answer.Messages {
+		all = append(all, *m.Body)
+	}
+	return strings.Join(all, "\n")
+}
+
+// configOf returns the text by which the template configures the function,
+// before anything is filled in.
+func configOf(t *testing.T) string {
+	t.Helper()
+	var tree struct {
+		Resources struct {
+			DrillFunction struct {
+				Properties struct {
+					Environment struct {
+						Variables map[string]yaml.Node `yaml:"Variables"`
+					} `yaml:"Environment"`
+				} `yaml:"Properties"`
+			} `yaml:"DrillFunction"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "../../template.yaml")), &tree); err != nil {
+		t.Fatal(err)
+	}
+	found := tree.Resources.DrillFunction.Properties.Environment.Variables[configVariable]
+	if len(found.Content) != 2 {
+		t.Fatalf("the template sets no %s", configVariable)
+	}
+	return found.Content[0].Value
+}
+
+// files are a repository whose overlay builds web with its Component, and stray
+// without.
+func files(name string) map[string]string {
+	manifest := func(of string) string {
+		return fmt.Sprintf("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s, namespace: %s}\nspec: {selector: {}}\n", of, name)
+	}
+	return map[string]string{
+		"gitlatch.yaml": latching,
+		"clusters/" + name + "/kustomization.yaml": "resources: [stray.yaml, ../../apps/" + name + "]\n",
+		"clusters/" + name + "/stray.yaml":         manifest("stray"),
+		"apps/" + name + "/kustomization.yaml":     "resources: [web.yaml]\ncomponents: [../../checkpoints/" + name + "/" + name + "]\n",
+		"apps/" + name + "/web.yaml":               manifest("web"),
+	}
+}
+
+// deploy deploys a site with 12 pods of web and 4 of stray.
+func (c *cloud) deploy(t *testing.T, provider string) *stack {
+	t.Helper()
+	s := &stack{cloud: c, name: provider, provider: provider}
+	services := map[string]string{"eks": c.eks.URL, "sts": c.eks.URL, "dynamodb": c.state.URL, "secretsmanager": c.moto.URL, "sns": c.moto.URL, "s3": c.moto.URL}
+	var hosted string
+	if provider == "codecommit" {
+		host := codecommit.Start(t)
+		host.Create(t, s.name, files(s.name))
+		services["codecommit"] = host.Endpoint()
+		hosted = fmt.Sprintf(`codecommit: {name: "%s"}`, s.name)
+	} else {
+		host := github.Start(t)
+		host.Create(t, s.name, files(s.name))
+		host.Grant("github_pat_" + s.name)
+		secret := "gitlatch/" + s.name
+		if _, err := secretsmanager.NewFromConfig(c.moto.Config()).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &secret, SecretString: aws.String("github_pat_" + s.name)}); err != nil {
+			t.Fatal(err)
+		}
+		hosted = fmt.Sprintf(`github: {repository: "%s/%s", tokenSecret: "%s", apiURL: "%s"}`, github.Owner, s.name, secret, host.APIURL())
+	}
+	s.gateway = gateway.Start(t, services)
+	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + s.name + "/gitlatch")
+	c.access["arn:aws:iam::"+account+":role/"+s.name] = []string{open.Group}
+	c.hook.Set(t, c.access)
+	s.start(t, hosted)
+	c.cp.Kubectl(t, "", "create", "namespace", s.name)
+	c.cp.Apply(t, fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: all, namespace: %[1]s}\nspec: {path: ./clusters/%[1]s}\n", s.name))
+	for name, pods := range map[string]int{"web": 12, "stray": 4} {
+		manifest := strings.Replace(controlplane.Workload("Deployment", s.name, name), "spec:", fmt.Sprintf("spec:\n  replicas: %d", pods), 1)
+		c.cp.Apply(t, manifest, controlplane.Autoscaler("Deployment", s.name, name))
+	}
+	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=Available", "deployment", "--all", "--timeout=120s")
+	return s
+}
+
+// start starts the function by the template's configuration, filled in.
+func (s *stack) start(t *testing.T, hosted string) {
+	t.Helper()
+	filled := map[string]string{
+		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
+		"Table": table, "Topic": s.topic, "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
+	}
+	document := os.Expand(s.config, func(name string) string {
+		value, known := filled[name]
+		if !known {
+			t.Errorf("the template's configuration has ${%s}, which is not filled in", name)
+		}
+		return value
+	})
+	s.function = runtimeapi.Start(t, s.binary,
+		configVariable+"="+document,
+		"AWS_ENDPOINT_URL="+s.gateway.URL, "AWS_REGION="+moto.Region,
+		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
+	)
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

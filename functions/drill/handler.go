@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// configVariable holds the document of kind Config that the function runs by.
+const configVariable = "GITLATCH_CONFIG"
+
+// event is what a person, or a pipeline, invokes the function with.
+type event struct {
+	// Site must be the configured one; "" is it.
+	Site string `json:"site"`
+	// MinCoverage is what the fleet's coverage has to be at least; left out it is
+	// 0.95.
+	MinCoverage *float64 `json:"minCoverage"`
+	// Exact also lowers what is declared to the present need.
+	Exact bool `json:"exact"`
+	// DryRun writes nothing, and scores git as it is.
+	DryRun bool `json:"dryRun"`
+}
+
+// wrapUp is what a drill leaves of the function's time, to give the lease back and
+// to answer. Of a short time it is a quarter.
+const wrapUp = 10 * time.Second
+
+// leasePart is the part of the time in which a tick's lease is waited for.
+const leasePart = 3
+
+// answerMost is how many workloads an answer holds, which may be 6 MB.
+const answerMost = 1000
+
+var errTime = errors.New("the drill was ended before Lambda would end the function: see who did not answer in time")
+
+// handler is what warm invocations share.
+type handler struct {
+	config  config.Config
+	opener  *site.Opener
+	clock   func() time.Time
+	log     zerolog.Logger
+	metrics io.Writer // takes a line for each drill that was scored
+}
+
+func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
+	document := getenv(configVariable)
+	if document == "" {
+		return nil, fmt.Errorf("environment variable %s must hold a document of kind Config", configVariable)
+	}
+	c, err := config.ParseConfig(configVariable, []byte(document))
+	if err != nil {
+		return nil, err
+	}
+	o := &site.Opener{Config: c, Getenv: getenv, Clock: clock, Group: open.Group, Rights: open.Rights}
+	return &handler{config: c, opener: o, clock: clock, log: log.With().Str("site", c.Site).Logger(), metrics: metrics}, nil
+}
+
+// parse reads an event for the configured site. What it does not know it
+// refuses: who misspells dryRun must not find a commit.
+func (h *handler) parse(payload json.RawMessage) (e event, err error) {
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil && !errors.Is(err, io.EOF) {
+		return e, fmt.Errorf(`event: %w; want {"site": %q, "minCoverage": 0.95, "exact": false} or less`, err, h.config.Site)
+	}
+	switch {
+	case e.Site != "" && e.Site != h.config.Site:
+		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
+	case e.MinCoverage != nil && !(*e.MinCoverage >= 0 && *e.MinCoverage <= 1):
+		return e, fmt.Errorf("event: minCoverage must be from 0 to 1, got %v", *e.MinCoverage)
+	}
+	return e, nil
+}
+
+// handle holds a drill. One that does not pass is no error: the answer says so,
+// and a metric.
+func (h *handler) handle(ctx context.Context, payload json.RawMessage) (drill.Document, error) {
+	e, err := h.parse(payload)
+	if err != nil {
+		return drill.Document{}, err
+	}
+	ctx, left, cancel := ended(ctx)
+	defer cancel()
+	start := h.clock()
+	d, err := h.drill(ctx, e, left)
+	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
+		err = fmt.Errorf("%w (%w)", err, errTime)
+	}
+	h.note(e, d, h.clock().Sub(start), err)
+	if err != nil {
+		return drill.Document{}, err
+	}
+	if !e.DryRun {
+		err = report.WriteDrillMetrics(h.metrics, d, h.clock())
+	}
+	return d.Shortened(answerMost), err
+}
+
+// ended returns a context that ends before the function does, and the time that
+// there is until then.
+func ended(ctx context.Context) (context.Context, time.Duration, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		ctx, cancel := context.WithCancel(ctx)
+		return ctx, 0, cancel
+	}
+	left := time.Until(deadline)
+	left -= min(wrapUp, left/4)
+	ctx, cancel := context.WithTimeoutCause(ctx, left, errTime)
+	return ctx, left, cancel
+}
+
+func (h *handler) drill(ctx context.Context, e event, left time.Duration) (d drill.Document, err error) {
+	parts, err := h.opener.Open(ctx)
+	if err != nil {
+		return d, err
+	}
+	defer func() { err = errors.Join(err, parts.Close()) }()
+	parts.Owner = "drill"
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		parts.Owner += "/" + invocation.AwsRequestID
+	}
+	r, err := open.Open(ctx, h.opener, parts)
+	if err != nil {
+		return d, err
+	}
+	r.Tick.DryRun, r.Exact, r.LeaseWithin = e.DryRun, e.Exact, left/leasePart
+	if e.MinCoverage != nil {
+		r.MinCoverage = *e.MinCoverage
+	}
+	return r.Drill(ctx)
+}
+
+// note writes one line for each workload that lacks pods, for each problem, and
+// for the drill.
+func (h *handler) note(e event, d drill.Document, took time.Duration, err error) {
+	for _, w := range d.Shortened(answerMost).Workloads {
+		if w.Missing > 0 {
+			h.log.Warn().Str("workload", w.Namespace+"/"+w.Kind+"/"+w.Name).Int32("missing", w.Missing).Float64("coverage", *w.Coverage).Str("cause", w.Causes[0].Name).Msg("lacking")
+		}
+	}
+	for _, problem := range d.Problems {
+		h.log.Warn().Str("text", problem).Msg("problem")
+	}
+	for _, part := range d.Unread {
+		h.log.Warn().Str("text", part).Msg("unread")
+	}
+	line := h.log.Info()
+	if err != nil {
+		line = h.log.Error().Err(err)
+	}
+	line.Bool("dryRun", e.DryRun).Bool("exact", e.Exact).Float64("coverage", d.Fleet.Coverage).Bool("passed", d.Passed).
+		Int64("need", d.Fleet.Need).Int64("covered", d.Fleet.Covered).Str("commit", d.Commit).Int("levels", len(d.Flush.Levels)).
+		Dur("took_ms", took).Msg("drill")
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const document = `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-eu
+cluster: {kubeconfig: /nowhere/kubeconfig}
+state: {memory: {}}
+repository: {url: "https://git.example.com/site.git"}
+`
+
+func handlerOf(document string) (*handler, error) {
+	getenv := func(name string) string { return map[string]string{configVariable: document}[name] }
+	return newHandler(getenv, time.Now, zerolog.Nop(), io.Discard)
+}
+
+func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ document, want string }{
+		"no configuration": {"", "GITLATCH_CONFIG must hold a document of kind Config"},
+		"a misspelt field": {document + "perriod: 5m\n", "perriod"},
+	} {
+		if _, err := handlerOf(c.document); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAnEventIsTakenToTheLetter(t *testing.T) {
+	t.Parallel()
+	h, err := handlerOf(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for payload, want := range map[string]string{
+		// These are taken, and come as far as the cluster.
+		``:   "kubeconfig /nowhere/kubeconfig",
+		`{}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		// These are not.
+		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,
+		`{"dry_run": true}`:     `unknown field "dry_run"; want {"site": "prod-eu", "minCoverage": 0.95, "exact": false} or less`,
+		`{"minCoverage": 95}`:   "minCoverage must be from 0 to 1, got 95",
+		`{"minCoverage": -0.1}`: "minCoverage must be from 0 to 1",
+	} {
+		if _, err := h.handle(t.Context(), json.RawMessage(payload)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", payload, err, want)
+		}
+	}
+}

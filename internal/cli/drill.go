@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/keep"
+	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+)
+
+// A drilling is what a drill is asked for.
+type drilling struct {
+	flags
+	minCoverage        float64
+	exact, dryRun, all bool
+	paths              []string
+	wait               time.Duration
+	output             string
+}
+
+func newDrill(env Env) *cobra.Command {
+	var d drilling
+	c := &cobra.Command{
+		Use:   "drill",
+		Short: "Declare what is needed now, and say what a rebuild would give",
+		Long: `Looks at the cluster once and commits the present need of each healthy workload,
+without a hold and without a margin: it raises only, or with --exact lowers too.
+What a tick would freeze, yield or withhold stays. Then it builds what the
+repository holds, as the GitOps tools of the cluster would, and says how much of
+what runs a rebuild would start with, what is in the way, and how long the rest
+would take. A site that observes is scored as git is, and nothing is written.
+
+It takes the rights in infra/rbac/doctor. With drills in the configuration the
+report is kept, and the next one says what changed since.
+
+It exits with 0 where the coverage of the fleet is at least --min-coverage and all
+could be read, with 1 where not, and with 2 where there is nothing to say.`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return trouble(d.run(ctx, env))
+		},
+	}
+	c.SetContext(context.Background())
+	d.register(c)
+	c.Flags().Float64Var(&d.minCoverage, "min-coverage", open.MinCoverage, "the part of the pods needed that a rebuild has to start with")
+	c.Flags().BoolVar(&d.exact, "exact", false, "lower what is declared to the present need, too")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "write nothing, and score git as it is")
+	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
+	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
+	c.Flags().DurationVar(&d.wait, "wait", 2*time.Minute, "how long a tick that is under way is waited for")
+	c.Flags().StringVarP(&d.output, "output", "o", "table", strings.Join(drillFormats(), ", "))
+	return c
+}
+
+// drillOutputs write a document; the table takes how wide it may be, and whether
+// it lists all.
+var drillOutputs = map[string]func(out io.Writer, d drill.Document, columns int, all bool) error{
+	"table": drillTable,
+	"json": func(out io.Writer, d drill.Document, _ int, _ bool) error {
+		data, err := keep.Encode(d)
+		if err == nil {
+			_, err = out.Write(data)
+		}
+		return err
+	},
+	"yaml": func(out io.Writer, d drill.Document, _ int, _ bool) error {
+		data, err := yaml.Marshal(d)
+		if err == nil {
+			_, err = out.Write(data)
+		}
+		return err
+	},
+}
+
+func drillFormats() []string { return slices.Sorted(maps.Keys(drillOutputs)) }
+
+// check says all that is wrong with the flags.
+func (d *drilling) check() error {
+	var wrong []error
+	if _, ok := drillOutputs[d.output]; !ok {
+		wrong = append(wrong, fmt.Errorf("--output: must be one of %s, got %q", strings.Join(drillFormats(), ", "), d.output))
+	}
+	if !(d.minCoverage >= 0 && d.minCoverage <= 1) {
+		wrong = append(wrong, fmt.Errorf("--min-coverage: must be from 0 to 1, got %v", d.minCoverage))
+	}
+	if d.wait < 0 {
+		wrong = append(wrong, fmt.Errorf("--wait: must not be negative, got %s", d.wait))
+	}
+	return errors.Join(wrong...)
+}
+
+func (d *drilling) run(ctx context.Context, env Env) (err error) {
+	if err := d.check(); err != nil {
+		return err
+	}
+	c, err := d.config()
+	if err != nil {
+		return err
+	}
+	o, err := d.openWaiting(ctx, env, c)
+	if err != nil {
+		return err
+	}
+	defer closed(&err, o)
+	from := opener(env, c, d.dryRun)
+	from.Group, from.Rights = open.Group, open.Rights
+	r, err := open.Open(ctx, from, o.parts)
+	if err != nil {
+		return err
+	}
+	r.Tick.DryRun, r.Paths = d.dryRun, d.paths
+	r.Exact, r.MinCoverage, r.LeaseWithin = d.exact, d.minCoverage, d.wait
+	document, err := r.Drill(ctx)
+	if err != nil {
+		return err
+	}
+	columns, _ := chart.Terminal(env.Out)
+	if err := drillOutputs[d.output](env.Out, document, max(columns, narrow), d.all); err != nil {
+		return err
+	}
+	if !document.Passed {
+		return &exit{status: 1}
+	}
+	return nil
+}
+
+// openWaiting opens the parts of the site, and waits while another process has
+// the state file open.
+func (d *drilling) openWaiting(ctx context.Context, env Env, c config.Config) (*opened, error) {
+	for start := env.Clock(); ; {
+		o, err := openSite(env, c, d.dryRun)
+		var busy *bolt.BusyError
+		if !errors.As(err, &busy) || env.Clock().Sub(start) >= d.wait {
+			return o, err
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

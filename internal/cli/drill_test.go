@@ -1,0 +1,194 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+)
+
+// keeping is a tended world whose drills are kept in a folder.
+func keeping(t *testing.T) *world {
+	t.Helper()
+	w := tended(t)
+	text, err := os.ReadFile(w.path("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "config.yaml", string(text)+"drills: {dir: "+w.path("drills")+"}\n")
+	return w
+}
+
+func drilled(t *testing.T, got outcome, status int) (d drill.Document) {
+	t.Helper()
+	if got.status != status || got.err != "" {
+		t.Fatalf("%+v, want status %d", got, status)
+	}
+	if err := json.Unmarshal([]byte(got.out), &d); err != nil {
+		t.Fatalf("%v in %s", err, got.out)
+	}
+	return d
+}
+
+func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
+	t.Parallel()
+	w := keeping(t)
+	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
+	tip := w.origin.Tip("main")
+	got := w.run("drill")
+	if got.status != 0 || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+	after := w.origin.Tip("main")
+	golden(t, "drill-good.txt", w.plain(got.out))
+	message := w.origin.Git(t, "log", "-1", "--format=%B", "main")
+	if after == tip || !strings.Contains(message, "latch(prod-eu): shop/web 100 -> 200") || !strings.Contains(message, "a drill declares the present need: 187 rounds to 200") {
+		t.Errorf("commit %s", message)
+	}
+
+	// A second one has nothing to declare, and the tick after it neither.
+	w.now = w.now.Add(time.Minute)
+	d := drilled(t, w.run("drill", "-o", "json"), 0)
+	if d.Flush.Commit != "" || d.Commit != after || d.Last == nil || len(d.Last.Changes) != 0 || d.Last.Coverage != 1 {
+		t.Errorf("flush %+v, last %+v", d.Flush, d.Last)
+	}
+	if w.tick(); w.origin.Tip("main") != after {
+		t.Error("the tick after it commits")
+	}
+}
+
+// plain is what was said, without what differs from run to run.
+func (w *world) plain(text string) string {
+	return strings.NewReplacer(w.dir, "<dir>", w.tip()[:7], "<tip>", w.tip(), "<commit>").Replace(text)
+}
+
+func (w *world) tip() string {
+	data, err := os.ReadFile(filepath.Join(w.origin.Dir, "refs/heads/main"))
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// shorn is a world of which a rebuild does not start all that is declared: cart
+// is built beside the Component, and a rollout of web went wrong.
+func shorn(t *testing.T) *world {
+	t.Helper()
+	w := keeping(t)
+	drilled(t, w.run("drill", "-o", "json"), 0)
+	w.now = w.now.Add(7 * 24 * time.Hour)
+	w.api.workloads["shop/deployment/api"].ready = 20
+	w.origin.Push(t, "main", map[string]string{
+		"clusters/prod-eu/shop/kustomization.yaml": "resources: [../../../apps/shop, ../cart]\n",
+		"clusters/prod-eu/cart/kustomization.yaml": "resources: [cart.yaml]\n",
+		"clusters/prod-eu/cart/cart.yaml":          manifestsOf("shop", "cart"),
+		"apps/shop/kustomization.yaml":             manifests + "components: [../../checkpoints/prod-eu/shop]\n",
+		"apps/shop/all.yaml":                       manifestsOf("shop", "api", "web"),
+	}, "cart of its own")
+	return w
+}
+
+func TestADrillSaysWhatARebuildLacks(t *testing.T) {
+	t.Parallel()
+	w := shorn(t)
+	got := w.run("drill")
+	if got.status != 1 || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+	golden(t, "drill-low.txt", w.plain(got.out))
+	for line := range strings.Lines(w.plain(got.out)) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	shown, _, _ := strings.Cut(strings.ReplaceAll(w.plain(got.out), "<tip>", "5484ca8"), "json: ")
+	shown = strings.ReplaceAll(strings.TrimSpace(shown), "\n", "\n    ")
+	if shown = strings.ReplaceAll(shown, "    \n", "\n"); err != nil || !strings.Contains(string(readme), "    "+shown+"\n") {
+		t.Errorf("%v; the README does not show\n%s", err, shown)
+	}
+	d := drilled(t, w.run("drill", "-o", "json", "--min-coverage", "0.8"), 0)
+	cart := d.Workloads[0]
+	if cart.Name != "cart" || *cart.RebuiltAt != 1 || *cart.Declared != 20 || cart.Missing != 17 || d.Fleet.Covered != d.Fleet.Need-17 || d.Fleet.Low != 1 {
+		t.Errorf("cart %+v, fleet %+v", cart, d.Fleet)
+	}
+}
+
+func TestADrillSaysWhichVersionReturns(t *testing.T) {
+	t.Parallel()
+	w := keeping(t)
+	web := w.api.workloads["shop/deployment/web"]
+	web.rolls = &rolls{updated: 9, failed: "ProgressDeadlineExceeded"}
+	for range 3 {
+		w.tick()
+	}
+	d := drilled(t, w.run("drill", "-o", "json"), 0)
+	for _, one := range d.Workloads {
+		if one.Name != "web" {
+			continue
+		}
+		r := one.Rollout
+		if r == nil || !r.InFlight || r.Returns != drill.ReturnsFrom || r.Version != "app=web:v1" || *r.Milestone != 0 || r.Phase != "failed" || r.ByItself || !strings.Contains(r.Text, "the template before") {
+			t.Errorf("rollout %+v", r)
+		}
+		return
+	}
+	t.Errorf("no web in %+v", d.Workloads)
+}
+
+func TestADryDrillWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := keeping(t)
+	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
+	before := w.hash(t)
+	d := drilled(t, w.run("drill", "--dry-run", "-o", "json"), 1)
+	if w.hash(t) != before {
+		t.Error("it wrote")
+	}
+	if !d.DryRun || d.Workloads[0].Name != "web" || *d.Workloads[0].RebuiltAt != 100 || len(d.Flush.Levels) != 1 || *d.Flush.Levels[0].To != 200 || d.Flush.Commit != "" {
+		t.Errorf("%+v, flush %+v", d.Workloads[0], d.Flush)
+	}
+	if c := d.Workloads[0].Causes; len(c) != 1 || c[0].Name != drill.CauseDeclared {
+		t.Errorf("causes %+v", c)
+	}
+}
+
+func TestADrillOfASiteThatObservesScoresGitAsItIs(t *testing.T) {
+	t.Parallel()
+	w := keeping(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "mode: latch", "mode: observe", 1)}, "observe")
+	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
+	tip := w.origin.Tip("main")
+	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	if w.origin.Tip("main") != tip || d.Mode != "observe" || len(d.Flush.Withheld) != 1 || d.Workloads[0].Causes[0].Name != "observe" {
+		t.Errorf("flush %+v, worst %+v", d.Flush, d.Workloads[0])
+	}
+}
+
+func TestADrillThatCannotLookSaysSo(t *testing.T) {
+	t.Parallel()
+	w := keeping(t)
+	w.lease(t, "another", w.now.Add(time.Hour))
+	if got := w.run("drill", "--wait", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "wait longer") {
+		t.Errorf("%+v", got)
+	}
+	w.lease(t, "another", w.now)
+	for flag, want := range map[string]string{"--min-coverage=95": "must be from 0 to 1", "--output=xml": "json, table, yaml", "--wait=-1s": "must not be negative"} {
+		if got := w.run("drill", flag); got.status != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%s: %+v", flag, got)
+		}
+	}
+	// What was read in part may lack what was not read.
+	w.api.refuse["statefulsets"] = http.StatusForbidden
+	w.now = w.now.Add(2 * time.Hour)
+	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	if len(d.Unread) == 0 || d.Passed || d.Fleet.Coverage != 1 {
+		t.Errorf("unread %q, passed %v, %v", d.Unread, d.Passed, d.Fleet.Coverage)
+	}
+}

@@ -1,0 +1,152 @@
+package drill_test
+
+import (
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+)
+
+// The model is held against what the rebuild bench measured of pods that never
+// fail, as the README shows it. Capacity is there what serves the load: half of
+// the pods, as their target is 50 %. The greatest of the workloads has 45 % of
+// the fleet.
+func TestTheModelIsNearWhatTheBenchMeasured(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| [^|]*\| (?:(\d+) min )?(?:(\d+) s )?\|`)
+	found := row.FindAllStringSubmatch(string(readme), -1)
+	if len(found) != 3 {
+		t.Fatalf("the README shows %d rows of the bench", len(found))
+	}
+	for _, m := range found {
+		pods := number(t, strings.ReplaceAll(m[1], ",", ""))
+		measured := float64(60*number(t, m[2]) + number(t, m[3]))
+		serves := int32(math.Ceil(0.45 * float64(pods) / 2))
+		if e := drill.Takes(1, serves, true, 1, 10000); math.Abs(float64(e.Seconds)-measured) > 0.05*measured {
+			t.Errorf("%d pods: %d s by the model, %v s measured", pods, e.Seconds, measured)
+		}
+	}
+}
+
+func number(t *testing.T, text string) (n int) {
+	t.Helper()
+	for _, digit := range text {
+		n = 10*n + int(digit-'0')
+	}
+	return n
+}
+
+func TestTakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		start, need int32
+		driven      bool
+		low, high   int32
+		want        drill.Estimate
+	}{
+		{"all at once", 200, 187, true, 2, 500, drill.Estimate{From: 200, Seconds: 30}},
+		{"one round", 100, 187, true, 2, 500, drill.Estimate{From: 100, Rounds: 1, Seconds: 90}},
+		{"from one", 1, 1000, true, 0, 0, drill.Estimate{From: 1, Rounds: 10, Seconds: 630}},
+		{"from the min of its autoscaler", 1, 64, true, 16, 500, drill.Estimate{From: 16, Rounds: 2, Seconds: 150}},
+		{"what is not known begins with one", 0, 2, true, 0, 0, drill.Estimate{From: 1, Rounds: 1, Seconds: 90}},
+		{"no further than its max", 1, 1000, true, 1, 4, drill.Estimate{From: 1, Rounds: 2, Seconds: 150}},
+		{"nobody scales it", 1, 3, false, 0, 0, drill.Estimate{From: 1, Never: true}},
+		{"nobody has to", 3, 3, false, 0, 0, drill.Estimate{From: 3, Seconds: 30}},
+		{"more than fits an int32 doubled", 1 << 30, math.MaxInt32, true, 0, 0, drill.Estimate{From: 1 << 30, Rounds: 1, Seconds: 90}},
+	} {
+		if got := drill.Takes(c.start, c.need, c.driven, c.low, c.high); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func one(name string, need, start int32, cause string) drill.Workload {
+	covered := float64(min(need, start)) / float64(need)
+	w := drill.Workload{Namespace: "shop", Kind: "deployment", Name: name, Need: &need, Declared: &need, RebuiltAt: &start, Coverage: &covered, Missing: max(0, need-start), Causes: []drill.Cause{}}
+	if cause != "" {
+		w.Causes = append(w.Causes, drill.Cause{Name: cause, Text: "because"})
+	}
+	return w
+}
+
+func TestSinceTheLastDrill(t *testing.T) {
+	t.Parallel()
+	last := drill.Document{Commit: "old", Fleet: drill.Fleet{Coverage: 0.9}, Workloads: []drill.Workload{
+		one("same", 10, 10, ""), one("gone", 10, 10, ""), one("fell", 10, 10, ""), one("rose", 10, 1, "overridden"), one("other", 10, 1, "overridden"),
+	}}
+	now := drill.Document{Workloads: []drill.Workload{
+		one("same", 10, 10, ""), one("fell", 10, 1, "component-missing"), one("rose", 10, 10, ""), one("other", 10, 1, "component-missing"), one("added", 10, 10, ""),
+	}}
+	if d := now.Since(nil); d.Last != nil {
+		t.Errorf("since nothing: %+v", d.Last)
+	}
+	d := now.Since(&last)
+	var got []string
+	for _, c := range d.Last.Changes {
+		got = append(got, c.Name+" "+c.What)
+	}
+	if want := []string{"fell changed", "added added", "gone gone", "other changed", "rose changed"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if d.Last.Coverage != 0.9 || d.Last.Commit != "old" || d.Last.Changes[0].Then.Cause != "" || d.Last.Changes[0].Now.Cause != "component-missing" || d.Last.Changes[2].Now != nil {
+		t.Errorf("%+v", d.Last)
+	}
+	if d := last.Since(&last); len(d.Last.Changes) != 0 {
+		t.Errorf("since itself: %+v", d.Last.Changes)
+	}
+}
+
+func TestASummaryNamesTheWorstThree(t *testing.T) {
+	t.Parallel()
+	d := drill.Document{
+		Site: "prod-eu", Commit: "5484ca8abc", MinCoverage: 0.95,
+		Fleet:     drill.Fleet{Coverage: 0.8996, Workloads: 6, Full: 2, Need: 100, Covered: 89, With: 90, Without: 450, StuckWithout: 1},
+		Workloads: []drill.Workload{one("a", 50, 1, "overridden"), one("b", 50, 25, "yield"), one("c", 50, 40, "quota"), one("d", 50, 45, ""), one("e", 5, 5, "")},
+		Links:     []drill.Link{{Form: "html", URI: "s3://b/k.html", URL: "https://b/k.html?signed", Until: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}},
+	}
+	s := d.Since(&drill.Document{Fleet: drill.Fleet{Coverage: 1}}).Summary()
+	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of what is needed, below 95 %
+
+89 of 100 pods, at commit 5484ca8. With checkpoints all of 6 workloads are at their need after 1 min 30 s, and without after 7 min 30 s, but for 1 that nothing scales up.
+At the last drill it was 100 %.
+
+The worst:
+  shop/deployment/a starts with 1 of 50 (overridden)
+  shop/deployment/b starts with 25 of 50 (yield)
+  shop/deployment/c starts with 40 of 50 (quota)
+  and 1 more below 100 %
+
+Report, html: s3://b/k.html
+  until 2026-11-20T10:00:00Z at most: https://b/k.html?signed
+`
+	if got := s.Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if s := d.Shortened(2); len(s.Workloads) != 2 || s.Cut != 3 || len(d.Workloads) != 5 {
+		t.Errorf("shortened to %d, %d cut", len(s.Workloads), s.Cut)
+	}
+}
+
+func TestNothingIsRoundedUpToWhole(t *testing.T) {
+	t.Parallel()
+	for part, want := range map[float64]string{1: "100 %", 0.9999: "99.9 %", 0.95: "95 %", 0.29: "29 %", 0: "0 %", 0.001: "0.1 %"} {
+		if got := drill.Percent(part); got != want {
+			t.Errorf("%v is %s, want %s", part, got, want)
+		}
+	}
+	for seconds, want := range map[int64]string{0: "0 s", 45: "45 s", 60: "1 min", 450: "7 min 30 s"} {
+		if got := drill.Span(seconds); got != want {
+			t.Errorf("%d is %s, want %s", seconds, got, want)
+		}
+	}
+}

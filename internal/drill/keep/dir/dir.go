@@ -1,0 +1,86 @@
+// Package dir keeps the reports of drills in a folder.
+package dir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/keep"
+)
+
+// A Folder keeps reports in <folder>/<site>/.
+type Folder string
+
+// Keep writes each file whole or not at all, the last one after all others.
+func (f Folder) Keep(_ context.Context, d drill.Document, page []byte) ([]drill.Link, error) {
+	folder, err := filepath.Abs(filepath.Join(string(f), d.Site))
+	if err != nil {
+		return nil, fmt.Errorf("keep the drill: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("keep the drill: %w", err)
+	}
+	at := func(form string) string { return filepath.Join(folder, keep.Name(d.At, form)) }
+	d.Links = []drill.Link{{Form: "json", URI: at("json")}}
+	if page != nil {
+		d.Links = append(d.Links, drill.Link{Form: "html", URI: at("html")})
+	}
+	document, err := keep.Encode(d)
+	if err != nil {
+		return nil, fmt.Errorf("keep the drill: %w", err)
+	}
+	files := map[string][]byte{at("json"): document}
+	if page != nil {
+		files[at("html")] = page
+	}
+	for name, data := range files {
+		err = errors.Join(err, write(name, data))
+	}
+	if err == nil {
+		err = write(filepath.Join(folder, keep.Latest), document)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the drill: %w", err)
+	}
+	return d.Links, nil
+}
+
+// write puts a file in place once it is whole.
+func write(name string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".drill-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// Last reads the document that was kept last.
+func (f Folder) Last(_ context.Context, site string) (*drill.Document, error) {
+	name := filepath.Join(string(f), site, keep.Latest)
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the last drill: %w", err)
+	}
+	d, err := keep.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the last drill: %s: %w; move it away", name, err)
+	}
+	return d, nil
+}

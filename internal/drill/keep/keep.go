@@ -1,0 +1,47 @@
+// Package keep is the port to where the reports of drills are kept, so that the
+// next drill can say what changed since. The packages below it are its adapters.
+package keep
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+)
+
+// A Keeper keeps the reports of drills, by site.
+type Keeper interface {
+	// Keep keeps a document, with its page where there is one, and returns where.
+	// It becomes the site's last only once all of it is there. The document that is
+	// kept names these places too, without addresses that open them for anybody.
+	Keep(ctx context.Context, d drill.Document, page []byte) ([]drill.Link, error)
+	// Last returns the document that was kept last of a site; nil where none was.
+	Last(ctx context.Context, site string) (*drill.Document, error)
+}
+
+// The names below the folder of a site: of the document that was kept last, and
+// of one of an instant in some form.
+const Latest = "latest.json"
+
+// Name is what a report of an instant is called in a form: json or html.
+func Name(at time.Time, form string) string { return at.UTC().Format("20060102T150405Z") + "." + form }
+
+// Encode returns the bytes of a document as it is kept and printed.
+func Encode(d drill.Document) ([]byte, error) {
+	data, err := json.MarshalIndent(d, "", "  ")
+	return append(data, '\n'), err
+}
+
+// Decode reads a document that was kept. One of another kind is an error.
+func Decode(data []byte) (*drill.Document, error) {
+	var d drill.Document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, err
+	}
+	if d.Kind != drill.Kind || d.APIVersion != drill.Version {
+		return nil, fmt.Errorf("is %s %s, and not %s %s", d.APIVersion, d.Kind, drill.Version, drill.Kind)
+	}
+	return &d, nil
+}

@@ -1,0 +1,120 @@
+// Package s3 keeps the reports of drills in a bucket of Amazon S3.
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/keep"
+)
+
+// OpenFor is how long an address opens a report for whoever has it. One that a
+// role signs opens no longer than the role's own credentials live, which may be
+// less.
+const OpenFor = time.Hour
+
+// A Bucket keeps reports under <prefix><site>/.
+type Bucket struct {
+	Name, Prefix string
+	Client       *s3.Client
+	Clock        func() time.Time
+}
+
+// Keep puts the document and its page, then the document as the last one.
+func (b Bucket) Keep(ctx context.Context, d drill.Document, page []byte) ([]drill.Link, error) {
+	link := func(form string) drill.Link {
+		return drill.Link{Form: form, URI: "s3://" + b.Name + "/" + b.key(d.Site, keep.Name(d.At, form))}
+	}
+	d.Links = []drill.Link{link("json")}
+	if page != nil {
+		d.Links = append(d.Links, link("html"))
+	}
+	document, err := keep.Encode(d)
+	if err != nil {
+		return nil, fmt.Errorf("keep the drill: %w", err)
+	}
+	for _, o := range []struct {
+		name, kind string
+		data       []byte
+	}{
+		{keep.Name(d.At, "html"), "text/html; charset=utf-8", page},
+		{keep.Name(d.At, "json"), "application/json", document},
+		{keep.Latest, "application/json", document},
+	} {
+		if o.data == nil {
+			continue
+		}
+		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{
+			Bucket: aws.String(b.Name), Key: aws.String(b.key(d.Site, o.name)),
+			Body: bytes.NewReader(o.data), ContentType: aws.String(o.kind),
+		})
+		if err != nil {
+			return nil, b.explain("keep the drill", o.name, err)
+		}
+	}
+	return b.opened(ctx, d)
+}
+
+// opened adds to the links what opens them.
+func (b Bucket) opened(ctx context.Context, d drill.Document) ([]drill.Link, error) {
+	signer := s3.NewPresignClient(b.Client, s3.WithPresignExpires(OpenFor))
+	for i, l := range d.Links {
+		signed, err := signer.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(b.Name), Key: aws.String(b.key(d.Site, keep.Name(d.At, l.Form)))})
+		if err != nil {
+			return d.Links, fmt.Errorf("sign the address of %s: %w", l.URI, err)
+		}
+		d.Links[i].URL, d.Links[i].Until = signed.URL, b.Clock().UTC().Add(OpenFor).Truncate(time.Second)
+	}
+	return d.Links, nil
+}
+
+// Last gets the document that was kept last.
+func (b Bucket) Last(ctx context.Context, site string) (*drill.Document, error) {
+	answer, err := b.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(b.Name), Key: aws.String(b.key(site, keep.Latest))})
+	var said smithy.APIError
+	if errors.As(err, &said) && said.ErrorCode() == "NoSuchKey" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, b.explain("read the last drill", keep.Latest, err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, largest))
+	if err != nil {
+		return nil, b.explain("read the last drill", keep.Latest, err)
+	}
+	d, err := keep.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the last drill: s3://%s/%s: %w; delete it", b.Name, b.key(site, keep.Latest), err)
+	}
+	return d, nil
+}
+
+// largest is more than the document of 10,000 workloads has.
+const largest = 64 << 20
+
+func (b Bucket) key(site, name string) string { return b.Prefix + site + "/" + name }
+
+// What S3 says, and what to do about it.
+var remedies = map[string]string{
+	"NoSuchBucket":      "there is no such bucket in this region: make it, or correct drills.s3",
+	"AccessDenied":      "allow the role s3:PutObject and s3:GetObject on the prefix and s3:ListBucket of it, without which what is not there looks forbidden; a key of the bucket's own must let it encrypt and decrypt",
+	"PermanentRedirect": "the bucket is in another region: set drills.s3.region",
+}
+
+func (b Bucket) explain(doing, name string, err error) error {
+	var said smithy.APIError
+	if errors.As(err, &said) && remedies[said.ErrorCode()] != "" {
+		return fmt.Errorf("%s: bucket %s, %s: %s (%w)", doing, b.Name, name, remedies[said.ErrorCode()], err)
+	}
+	return fmt.Errorf("%s: bucket %s, %s: %w", doing, b.Name, name, err)
+}

@@ -1,0 +1,92 @@
+package drill
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Since returns the document with what changed since another, the last one of the
+// same site; nil is none.
+func (d Document) Since(last *Document) Document {
+	d.Last = nil
+	if last == nil {
+		return d
+	}
+	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage, Passed: last.Passed, Changes: []Change{}}
+	before, now := last.byName(), d.byName()
+	for _, w := range d.Workloads {
+		is := w.then()
+		was, there := before[w.name()]
+		switch {
+		case !there:
+			d.Last.add("added", w, nil, &is)
+		case !same(was.then(), is):
+			then := was.then()
+			d.Last.add("changed", w, &then, &is)
+		}
+	}
+	for _, w := range last.Workloads {
+		if _, there := now[w.name()]; !there {
+			then := w.then()
+			d.Last.add("gone", w, &then, nil)
+		}
+	}
+	slices.SortStableFunc(d.Last.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.gain(), b.gain()), compareNames(a.name(), b.name()))
+	})
+	return d
+}
+
+func (l *Last) add(what string, w Workload, then, now *Then) {
+	l.Changes = append(l.Changes, Change{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, What: what, Then: then, Now: now})
+}
+
+// gain is by how much the coverage of a workload rose; one without a coverage
+// counts as covered, since nothing is known to lack.
+func (c Change) gain() float64 { return c.Now.coverage() - c.Then.coverage() }
+
+func (t *Then) coverage() float64 {
+	if t == nil || t.Coverage == nil {
+		return 1
+	}
+	return *t.Coverage
+}
+
+func (w Workload) then() Then {
+	t := Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage}
+	if len(w.Causes) > 0 {
+		t.Cause = w.Causes[0].Name
+	}
+	return t
+}
+
+// same reports whether nothing became of a workload that is worth telling: a need
+// that moves and is covered all the same is not.
+func same(a, b Then) bool {
+	return equal(a.Declared, b.Declared) && equal(a.Coverage, b.Coverage) && a.Cause == b.Cause
+}
+
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// A name is a workload's, to compare by.
+type name struct{ namespace, kind, name string }
+
+func (w Workload) name() name { return name{w.Namespace, w.Kind, w.Name} }
+func (c Change) name() name   { return name{c.Namespace, c.Kind, c.Name} }
+
+func compareNames(a, b name) int {
+	return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+}
+
+func (d Document) byName() map[name]Workload {
+	by := make(map[name]Workload, len(d.Workloads))
+	for _, w := range d.Workloads {
+		by[w.name()] = w
+	}
+	return by
+}

@@ -1,0 +1,81 @@
+// Package open puts together a drill of a configured site, out of the parts that
+// a tick has and those that a drill has besides.
+package open
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill/keep"
+	"github.com/gitlatch/gitlatch/internal/drill/keep/dir"
+	keeps3 "github.com/gitlatch/gitlatch/internal/drill/keep/s3"
+	"github.com/gitlatch/gitlatch/internal/drill/run"
+	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// The group of Kubernetes that may hold a drill, and the folder with its rights.
+const (
+	Group  = "gitlatch:drillers"
+	Rights = "infra/rbac/doctor"
+)
+
+// MinCoverage is what a fleet's coverage has to be at least, where nobody says
+// otherwise.
+const MinCoverage = 0.95
+
+// Open returns a drill of the site over the parts of a tick.
+func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, error) {
+	objects, err := objects(ctx, o, parts)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	keeper, err := keeper(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &run.Run{
+		Tick: site.Tick(o.Config, parts), Objects: objects, Branch: o.Config.Repository.Branch,
+		MinCoverage: MinCoverage, Keeper: keeper,
+	}
+	r.Teller, _ = parts.Alerts.(run.Teller)
+	return r, nil
+}
+
+// objects reads the cluster that the tick samples.
+func objects(ctx context.Context, o *site.Opener, parts site.Parts) (doctor.Lister, error) {
+	if cluster, ok := parts.Sampler.(*eks.Cluster); ok {
+		found, err := cluster.Client(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return kube.NewObjects(found)
+	}
+	c := o.Config.Cluster
+	found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
+	if err != nil {
+		return nil, err
+	}
+	return kube.NewObjects(found)
+}
+
+// keeper opens where reports are kept; nil is nowhere.
+func keeper(ctx context.Context, o *site.Opener) (keep.Keeper, error) {
+	switch d := o.Config.Drills; {
+	case d.S3 != (config.S3{}):
+		own, err := o.In(ctx, "drills.s3.region", d.S3.Region)
+		if err != nil {
+			return nil, err
+		}
+		return keeps3.Bucket{Name: d.S3.Bucket, Prefix: d.S3.Prefix, Clock: o.Clock, Client: s3.NewFromConfig(own)}, nil
+	case d.Dir != "":
+		return dir.Folder(d.Dir), nil
+	}
+	return nil, nil
+}

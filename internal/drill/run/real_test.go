@@ -1,0 +1,292 @@
+package run_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/keep/dir"
+	"github.com/gitlatch/gitlatch/internal/drill/run"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+const (
+	rights   = "../../../infra/rbac/doctor/"
+	latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+	// The folder that the cluster's Kustomization names builds a base, and below it
+	// one whose names get a prefix.
+	overlay = "resources: [../../apps/shop, ../../apps/eu]\ncomponents: [../../checkpoints/prod/shop]\n"
+	applied = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: shop, namespace: flux-system}
+spec: {path: ./clusters/prod, ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]}
+`
+	chart = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: cart, namespace: shop}
+spec: {values: {replicaCount: 5, autoscaling: {enabled: true}}}
+`
+)
+
+// need are the pods that run; each is rounded up to more.
+var need = map[string]int32{"web": 12, "api": 7, "cart": 4, "eu-queue": 6}
+
+// right are the files of a repository from which all come back: the chart of cart
+// is rendered into it, and dropped the count itself.
+func right() map[string]string {
+	return map[string]string{
+		"clusters/prod/kustomization.yaml": overlay,
+		"apps/shop/kustomization.yaml":     "resources: [web.yaml, api.yaml, cart.yaml]\n",
+		"apps/shop/web.yaml":               manifest("web", ""),
+		"apps/shop/api.yaml":               manifest("api", ""),
+		"apps/shop/cart.yaml":              manifest("cart", ""),
+		"apps/eu/kustomization.yaml":       "namePrefix: eu-\nresources: [queue.yaml]\n",
+		"apps/eu/queue.yaml":               manifest("queue", ""),
+	}
+}
+
+// manifest is a Deployment; with a count, and what a chart labels, it is what
+// runs.
+func manifest(name, count string) string {
+	labels := "{app: " + name + "}"
+	if name == "cart" && count != "" {
+		labels = "{app: cart, helm.toolkit.fluxcd.io/name: cart, helm.toolkit.fluxcd.io/namespace: shop}"
+	}
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s, namespace: shop, labels: %[2]s}
+spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: "app:1"}]}}}
+`, name, labels, count)
+}
+
+// A wrong is one way to build an overlay that loses a workload of its checkpoint.
+type wrong struct {
+	said    string
+	files   map[string]string // over those that are right
+	cluster string            // objects beside the Kustomization
+	loses   string
+	cause   string
+	says    string
+}
+
+var wrongs = []wrong{
+	{"a workload outside the Component", map[string]string{
+		"clusters/prod/kustomization.yaml": "resources: [../../apps/shop, ../../apps/api]\n",
+		"apps/shop/kustomization.yaml":     "resources: [web.yaml, cart.yaml, ../eu]\ncomponents: [../../checkpoints/prod/shop]\n",
+		"apps/api/kustomization.yaml":      "resources: [api.yaml]\n",
+		"apps/api/api.yaml":                manifest("api", ""),
+	}, "", "api", "component-missing", "built outside of that folder"},
+	{"a chart that drops replicas", map[string]string{
+		"apps/shop/kustomization.yaml": "resources: [web.yaml, api.yaml]\n",
+	}, chart, "cart", "chart-guard", "replicaCount beside autoscaling.enabled"},
+	{"a name prefix beside the Component", map[string]string{
+		"clusters/prod/kustomization.yaml": "resources: [../../apps/shop, ../../apps/eu]\n",
+		"apps/shop/kustomization.yaml":     "resources: [web.yaml, api.yaml, cart.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
+		"apps/eu/kustomization.yaml":       "namePrefix: eu-\nresources: [queue.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
+	}, "", "eu-queue", "patch-matches-nothing", "beside a name prefix or suffix"},
+}
+
+// world is a real control plane and a real git server, looked at with no more
+// than the rights that are shipped.
+type world struct {
+	cp     *controlplane.ControlPlane
+	origin *gitserver.Origin
+	run    *run.Run
+	now    time.Time
+}
+
+func start(t *testing.T) *world {
+	t.Helper()
+	w := &world{cp: controlplane.Start(t, controlplane.Options{}), now: time.Now()}
+	w.cp.Nodes(t, 1)
+	for _, name := range []string{"shop", "flux-system"} {
+		w.cp.Kubectl(t, "", "create", "namespace", name)
+	}
+	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
+		text, err := os.ReadFile(rights + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.cp.Apply(t, string(text))
+	}
+	w.cp.Apply(t, definition("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"), definition("helm.toolkit.fluxcd.io", "v2", "HelmRelease"))
+	w.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	w.cp.Apply(t, applied)
+	for name, pods := range need {
+		w.cp.Apply(t, manifest(name, fmt.Sprintf("replicas: %d, ", pods)), controlplane.Autoscaler("Deployment", "shop", name))
+	}
+	w.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=Available", "deployment", "--all", "--timeout=120s")
+
+	server := gitserver.Start(t)
+	files := right()
+	files["gitlatch.yaml"] = latching
+	w.origin = server.Create(t, "site", files)
+	w.open(t, server.URL("site"))
+	return w
+}
+
+// open opens the drill as one of the group that is given the rights.
+func (w *world) open(t *testing.T, url string) {
+	t.Helper()
+	who := w.cp.As("drill", "gitlatch:drillers")
+	sampler, err := kube.New(who, kube.Options{Site: "prod", Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := kube.NewObjects(who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main", Author: gitwire.DefaultAuthor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = repository.Close() })
+	c, err := config.Default(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Site = "prod"
+	w.run = &run.Run{
+		Tick:    site.Tick(c, site.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
+		Objects: objects, Branch: "main", MinCoverage: 0.95, Keeper: dir.Folder(t.TempDir()),
+	}
+}
+
+func (w *world) drill(t *testing.T) drill.Document {
+	t.Helper()
+	d, err := w.run.Drill(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Unread)+len(d.Problems) > 0 {
+		t.Errorf("unread %q, problems %q", d.Unread, d.Problems)
+	}
+	return d
+}
+
+func TestADrillOnARealControlPlane(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	all := int64(0)
+	for _, pods := range need {
+		all += int64(pods)
+	}
+	d := w.drill(t)
+	for _, one := range d.Workloads {
+		if one.Live == nil || *one.Live != need[one.Name] || *one.Declared < need[one.Name] || *one.RebuiltAt != *one.Declared || *one.Coverage != 1 || len(one.Causes) != 0 || one.Checkpoint == nil {
+			t.Errorf("%+v", one)
+		}
+	}
+	if len(d.Workloads) != len(need) || len(d.Flush.Levels) != len(need) || d.Fleet.Need != all || d.Fleet.Coverage != 1 || !d.Passed || d.Commit != w.origin.Tip("main") || d.Last != nil {
+		t.Errorf("fleet %+v, flush %+v", d.Fleet, d.Flush)
+	}
+	w.builds(t, d)
+	tip := w.origin.Tip("main")
+	if again := w.drill(t); again.Flush.Commit != "" || w.origin.Tip("main") != tip || len(again.Last.Changes) != 0 {
+		t.Errorf("a second drill: %+v, %+v", again.Flush, again.Last)
+	}
+	for _, wrong := range wrongs {
+		t.Run(wrong.said, func(t *testing.T) { w.loses(t, wrong, all) })
+	}
+	if d := w.drill(t); d.Fleet.Coverage != 1 || len(d.Last.Changes) != 1 {
+		t.Errorf("put right again: %+v, %+v", d.Fleet, d.Last)
+	}
+}
+
+// loses drills over an overlay that is wrong.
+func (w *world) loses(t *testing.T, wrong wrong, all int64) {
+	w.origin.Push(t, "main", wrong.files, wrong.said)
+	if wrong.cluster != "" {
+		w.cp.Apply(t, wrong.cluster)
+		defer w.cp.Kubectl(t, wrong.cluster, "delete", "-f", "-")
+	}
+	defer w.origin.Push(t, "main", right(), "put it right")
+	d := w.drill(t)
+	lacks := int64(need[wrong.loses] - 1)
+	if d.Fleet.Covered != all-lacks || d.Passed || d.Fleet.Low != 1 {
+		t.Errorf("%d of %d pods, want %d; low %d", d.Fleet.Covered, d.Fleet.Need, all-lacks, d.Fleet.Low)
+	}
+	worst := d.Workloads[0]
+	if worst.Name != wrong.loses || *worst.RebuiltAt != 1 || int64(worst.Missing) != lacks || worst.Causes[0].Name != wrong.cause || !strings.Contains(worst.Causes[0].Text, wrong.says) {
+		t.Errorf("the worst is %s, rebuilt at %v: %+v", worst.Name, worst.RebuiltAt, worst.Causes)
+	}
+	for _, one := range d.Workloads[1:] {
+		if one.Missing != 0 || len(one.Causes) != 0 {
+			t.Errorf("%s lacks %d: %+v", one.Name, one.Missing, one.Causes)
+		}
+	}
+	lowering := slices.DeleteFunc(slices.Clone(d.Findings), func(f drill.Finding) bool { return len(f.Workloads) == 0 })
+	if len(lowering) != 1 || lowering[0].Trap != wrong.cause || lowering[0].Missing != lacks || !slices.Equal(lowering[0].Workloads, []string{"shop/deployment/" + wrong.loses}) {
+		t.Errorf("findings that lower it: %+v", lowering)
+	}
+	if !slices.ContainsFunc(d.Last.Changes, func(c drill.Change) bool { return c.Name == wrong.loses && c.Now.Cause == wrong.cause }) {
+		t.Errorf("changes since the last drill: %+v", d.Last.Changes)
+	}
+	w.builds(t, d)
+}
+
+// builds holds what a drill said of a rebuild against what kubectl builds of the
+// same folder; what it does not build is known by its chart alone.
+func (w *world) builds(t *testing.T, d drill.Document) {
+	t.Helper()
+	folder := t.TempDir()
+	for name := range w.origin.Tree(t, d.Commit) {
+		at, text := filepath.Join(folder, name), w.origin.Show(t, d.Commit, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	built := map[string]int32{}
+	for text := range strings.SplitSeq(w.cp.Kubectl(t, "", "kustomize", filepath.Join(folder, "clusters/prod")), "\n---\n") {
+		var o struct {
+			Metadata struct{ Name string }
+			Spec     struct{ Replicas *int32 }
+		}
+		if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+			t.Fatal(err)
+		}
+		built[o.Metadata.Name] = 1
+		if o.Spec.Replicas != nil {
+			built[o.Metadata.Name] = *o.Spec.Replicas
+		}
+	}
+	for _, one := range d.Workloads {
+		if pods, ok := built[one.Name]; ok && pods != *one.RebuiltAt || !ok && one.RebuiltBy != "HelmRelease shop/cart" {
+			t.Errorf("%s: the drill says %d by %s, and kubectl builds %d", one.Name, *one.RebuiltAt, one.RebuiltBy, pods)
+		}
+	}
+}
+
+// definition is a CRD that keeps what it is given.
+func definition(group, version, kind string) string {
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[4]ss.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {kind: %[3]s, plural: %[4]ss, singular: %[4]s}
+  versions:
+  - name: %[2]s
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`, group, version, kind, strings.ToLower(kind))
+}

@@ -1,0 +1,184 @@
+// Package run holds a drill: it flushes by a tick, reads what the repository then
+// builds, scores it, and keeps and tells what came of it, in this order.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/keep"
+	"github.com/gitlatch/gitlatch/internal/drill/score"
+	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Run is what a drill needs. Keeper, Teller, Page and Paths may be left out.
+type Run struct {
+	Tick    *tick.Tick // Flush is the run's to set; with DryRun nothing is written
+	Objects doctor.Lister
+	Branch  string   // as the report names it
+	Paths   []string // folders that are built besides those that the cluster names
+
+	Exact       bool
+	MinCoverage float64
+	// LeaseWithin is how long another tick's lease is waited for.
+	LeaseWithin time.Duration
+
+	Keeper keep.Keeper
+	Teller Teller
+	// Page makes the HTML that is kept beside the document; nil makes none.
+	Page func(drill.Document) ([]byte, error)
+}
+
+// A Teller tells people.
+type Teller interface {
+	Tell(ctx context.Context, n alert.Notice) error
+}
+
+// A BusyError says that another held the site's lease for all the time that a
+// drill would wait.
+type BusyError struct {
+	Held   string
+	Waited time.Duration
+}
+
+// Error names the holder.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s; waited for %s: run the drill again, or wait longer", e.Held, e.Waited)
+}
+
+// every is how often a lease is asked for that another holds.
+const every = 2 * time.Second
+
+// commits are looked at for the age of checkpoints.
+const commits = 200
+
+// Drill holds the drill. An error means that there is nothing to say of the
+// rebuild; what was scored and could not be kept or told is a problem of the
+// document.
+func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
+	flushed, err := r.flush(ctx)
+	if err != nil {
+		return drill.Document{}, fmt.Errorf("flush: %w", err)
+	}
+	look, err := r.look(ctx, flushed)
+	if err != nil {
+		return drill.Document{}, err
+	}
+	d := score.Document(look)
+	if r.Keeper != nil {
+		last, err := r.Keeper.Last(ctx, d.Site)
+		d = d.Since(last).Problem(err)
+	}
+	if r.Tick.DryRun {
+		return d, nil
+	}
+	d = r.keep(ctx, d)
+	return r.tell(ctx, d), nil
+}
+
+// flush runs the tick, and waits while another holds the lease.
+func (r *Run) flush(ctx context.Context) (tick.Report, error) {
+	r.Tick.Flush = policy.FlushRaise
+	if r.Exact {
+		r.Tick.Flush = policy.FlushExact
+	}
+	start := r.Tick.Clock()
+	for {
+		report, err := r.Tick.Run(ctx)
+		waited := r.Tick.Clock().Sub(start)
+		switch {
+		case err != nil:
+			return report, err
+		case report.Held == "":
+			return report, nil
+		case ctx.Err() != nil:
+			return report, context.Cause(ctx)
+		case waited >= r.LeaseWithin || r.Tick.Wait == nil:
+			return report, &BusyError{report.Held, waited.Round(time.Second)}
+		}
+		r.Tick.Wait(ctx, every)
+	}
+}
+
+// look reads all that is scored, at the commit that was published, or at the tip
+// where there was nothing to say.
+func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error) {
+	look := score.Look{Tick: flushed, Branch: r.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
+	if flushed.Commit != nil && flushed.Commit.ID != "" {
+		look.Commit = flushed.Commit.ID
+	} else {
+		tip, _, err := r.Tick.Repository.Heads(ctx)
+		if err != nil {
+			return look, fmt.Errorf("find the commit to score: %w", err)
+		}
+		look.Commit = tip
+	}
+	directory := checkpoint.Directory(flushed.Site)
+	objects, err := r.Tick.Repository.Read(ctx, look.Commit, nil, directory)
+	if err != nil {
+		return look, fmt.Errorf("read %s: %w", directory, err)
+	}
+	if look.Tree, err = tick.Tree(flushed.Site, objects[directory]); err != nil {
+		return look, err
+	}
+	seen := doctor.Case{
+		Site: flushed.Site, Set: flushed.Set, Tree: look.Tree, Cluster: doctor.ReadCluster(ctx, r.Objects),
+		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At, Unread: flushed.Unread, Samples: flushed.Samples},
+	}
+	builds := seen.Cluster.Builds()
+	for _, dir := range r.Paths {
+		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
+	}
+	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, builds); err != nil {
+		return look, err
+	}
+	look.Doctor = doctor.Examine(seen)
+	for _, broken := range look.Tree.Broken {
+		look.Doctor.Unread = append(look.Doctor.Unread, broken.Error())
+	}
+	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
+	if err != nil {
+		return look, fmt.Errorf("read the age of checkpoints: %w", err)
+	}
+	return look, nil
+}
+
+// keep keeps the document and its page.
+func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
+	if r.Keeper == nil {
+		return d
+	}
+	var page []byte
+	var err error
+	if r.Page != nil {
+		page, err = r.Page(d)
+	}
+	links, failed := r.Keeper.Keep(ctx, d, page)
+	d.Links = append(d.Links, links...)
+	return d.Problem(errors.Join(err, failed))
+}
+
+// tell sends the summary.
+func (r *Run) tell(ctx context.Context, d drill.Document) drill.Document {
+	if r.Teller == nil {
+		return d
+	}
+	notice, err := Notice(d.Summary())
+	if err == nil {
+		err = r.Teller.Tell(ctx, notice)
+	}
+	if err != nil {
+		err = fmt.Errorf("tell of the drill: %w", err)
+	}
+	return d.Problem(err)
+}

@@ -1,0 +1,73 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+// causes say why a rebuild starts a workload with less than it needs: first what
+// is wrong with what is built, then what is wrong with what is declared.
+func (one subject) causes() []drill.Cause {
+	causes := []drill.Cause{}
+	add := func(name, text string) { causes = append(causes, drill.Cause{Name: name, Text: text}) }
+	switch {
+	case !one.runs:
+		add(drill.CauseNotRunning, "git declares it, and nothing of this name runs")
+		return causes
+	case one.need == 0 || one.leftOut():
+		if one.decision.Reason != policy.ReasonNone {
+			add(string(one.decision.Reason), one.decision.Text)
+		}
+		return causes
+	case one.start >= one.need:
+		return causes
+	}
+	if one.Start < cmp.Or(one.Level, one.need) {
+		for _, f := range one.Lowers {
+			if f.Trap != doctor.MaxUnderNeed { // it is of what is declared
+				add(string(f.Trap), f.Text)
+			}
+		}
+		switch {
+		case len(causes) > 0:
+		case one.Start == 0:
+			add(drill.CauseNotBuilt, "nothing that could be built has it, so that what a rebuild starts it at is not known: name its overlay by --path; charts and remote bases are not fetched")
+		case one.Level > 0:
+			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds it at %d, and it is declared at %d", one.By, one.Start, one.Level))
+		}
+	}
+	if one.start < one.Start {
+		add(drill.CauseQuota, fmt.Sprintf("a ResourceQuota leaves no room for all pods of %s: its share of what fits is %d of %d", one.ID.Namespace, one.start, one.Start))
+	}
+	if one.Level < one.need {
+		causes = append(causes, one.declared())
+	}
+	return causes
+}
+
+// declared says why git declares less than is needed.
+func (one subject) declared() drill.Cause {
+	for _, f := range one.Lowers {
+		if f.Trap == doctor.MaxUnderNeed {
+			return drill.Cause{Name: string(f.Trap), Text: f.Text}
+		}
+	}
+	d := one.decision
+	if one.proposed >= one.need {
+		return drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("the pull request that declares %d is not merged", one.proposed)}
+	}
+	if d.Reason != policy.ReasonNone {
+		return drill.Cause{Name: string(d.Reason), Text: d.Text}
+	}
+	if one.Level == 0 {
+		return drill.Cause{Name: drill.CauseUndeclared, Text: "git declares no level of it: " + d.Text}
+	}
+	if one.policy.Round == policy.RoundNearest && d.Verdict == policy.Quiet {
+		return drill.Cause{Name: drill.CauseRounded, Text: fmt.Sprintf("its policy rounds %d to the nearest level, %d: with round up it is covered", one.need, one.Level)}
+	}
+	return drill.Cause{Name: drill.CauseDeclared, Text: fmt.Sprintf("git declares %d of the %d that it needs: %s", one.Level, one.need, d.Text)}
+}

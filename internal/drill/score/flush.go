@@ -1,0 +1,85 @@
+package score
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// flushed is what the tick wrote, or withheld.
+func flushed(l Look) drill.Flush {
+	f := drill.Flush{Exact: l.Flush == policy.FlushExact, Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}
+	if c := l.Tick.Commit; c != nil {
+		f.Commit, f.Subject, f.Levels = c.ID, subjectOf(c.Message), levels(c.Changes)
+	}
+	if p := l.Tick.Proposal; p != nil {
+		f.Proposal, f.Subject, f.Proposed = p.URL, cmp.Or(f.Subject, subjectOf(p.Message)), levels(p.Changes)
+	}
+	for _, d := range l.Tick.Decisions {
+		withheld := d.Verdict == policy.Pending && d.Reason != policy.ReasonNone || d.Verdict == policy.Review
+		if d.Reading == policy.ReadingScale && withheld && d.To != nil {
+			f.Withheld = append(f.Withheld, level(d))
+		}
+	}
+	return f
+}
+
+func subjectOf(message string) string {
+	subject, _, _ := strings.Cut(message, "\n")
+	return subject
+}
+
+// levels are the changes of a commit that are of a scale.
+func levels(changes []policy.Decision) []drill.Level {
+	all := []drill.Level{}
+	for _, d := range changes {
+		if d.Reading == policy.ReadingScale {
+			all = append(all, level(d))
+		}
+	}
+	return all
+}
+
+func level(d policy.Decision) drill.Level {
+	return drill.Level{
+		Namespace: d.ID.Namespace, Kind: string(d.ID.Kind), Name: d.ID.Name,
+		From: replicas(d.From), To: replicas(d.To), Reason: string(d.Reason), Text: d.Text,
+	}
+}
+
+func replicas(e *checkpoint.Entry) *int32 {
+	if e == nil {
+		return nil
+	}
+	return known(e.Replicas)
+}
+
+// leftOut counts what runs and is in no way scored, by reason, in the order of
+// the reasons.
+func leftOut(l Look) []drill.LeftOut {
+	listed := map[workload.ID]bool{}
+	for _, w := range l.Doctor.Workloads {
+		listed[w.ID] = true
+	}
+	by := map[policy.Reason]*drill.LeftOut{}
+	for _, d := range l.Tick.Decisions {
+		if d.Verdict != policy.Skip || d.Reading != policy.ReadingScale || listed[d.ID] {
+			continue
+		}
+		if by[d.Reason] == nil {
+			by[d.Reason] = &drill.LeftOut{Reason: string(d.Reason), Text: d.Text}
+		}
+		by[d.Reason].Workloads++
+	}
+	all := []drill.LeftOut{}
+	for _, reason := range slices.Sorted(maps.Keys(by)) {
+		all = append(all, *by[reason])
+	}
+	return all
+}

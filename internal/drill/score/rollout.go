@@ -1,0 +1,35 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/drill"
+)
+
+// rollout is one in flight, or that git declares; nil is none.
+func (one subject) rollout() *drill.Rollout {
+	live, declared := one.sample.Rollout, one.Rollout
+	flying := live != nil && live.InFlight
+	if !flying && declared == (checkpoint.Rollout{}) {
+		return nil
+	}
+	r := &drill.Rollout{InFlight: flying, Returns: drill.ReturnsManifests, ByItself: true,
+		Text: "git has no record of it: a rebuild begins with what the manifests say"}
+	if flying {
+		r.Desired, r.Failure, r.Halted = &live.Desired, live.Failure, live.Halted
+		if len(live.Templates) > 0 {
+			r.Target, r.Available = live.Templates[0].Hash, &live.Templates[0].Available
+		}
+	}
+	if declared == (checkpoint.Rollout{}) {
+		return r
+	}
+	returned := declared.Returned()
+	r.Milestone, r.Phase = &declared.Milestone, string(declared.Phase)
+	r.Returns, r.Version = string(declared.Returns), cmp.Or(string(returned.Images), returned.Hash)
+	r.ByItself, r.Text = one.Returned, fmt.Sprintf("a rebuild returns to %s", one.Returns)
+	r.Target = cmp.Or(r.Target, declared.To.Hash)
+	return r
+}

@@ -1,0 +1,161 @@
+// Package score makes the document of a drill of what a tick saw and wrote and
+// what doctor found. It is a function of values.
+package score
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Look is all that is scored.
+type Look struct {
+	Tick   tick.Report   // that flushed
+	Doctor doctor.Report // of the commit
+	// Tree is what the commit declares, and Ages since when; a workload that is
+	// not among these is of unknown age.
+	Tree checkpoint.Tree
+	Ages map[workload.ID]history.Age
+
+	Branch, Commit string
+	Flush          policy.Flush
+	MinCoverage    float64
+}
+
+// Document scores a look.
+func Document(l Look) drill.Document {
+	d := drill.Document{
+		APIVersion: drill.Version, Kind: drill.Kind, Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
+		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
+		Workloads: []drill.Workload{}, LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
+		Links: []drill.Link{}, Unread: append([]string{}, l.Doctor.Unread...), Problems: []string{},
+	}
+	if l.Tick.Observe {
+		d.Mode = "observe"
+	}
+	for _, problem := range l.Tick.Problems {
+		d.Problems = append(d.Problems, problem.Error())
+	}
+	s := newSeen(l)
+	for _, w := range l.Doctor.Workloads {
+		d.Workloads = append(d.Workloads, s.workload(w))
+	}
+	slices.SortStableFunc(d.Workloads, worst)
+	d.Findings = findings(l.Doctor, d.Workloads)
+	d.Fleet = sum(d.Workloads)
+	d.Passed = d.Fleet.Coverage >= l.MinCoverage && len(d.Unread) == 0
+	return d
+}
+
+// worst puts the least covered first, of those alike the one that lacks the most,
+// and last what has no coverage.
+func worst(a, b drill.Workload) int {
+	return cmp.Or(
+		cmp.Compare(coverage(a, math.Inf(1)), coverage(b, math.Inf(1))),
+		cmp.Compare(b.Missing, a.Missing),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+}
+
+func coverage(w drill.Workload, none float64) float64 {
+	if w.Coverage == nil {
+		return none
+	}
+	return *w.Coverage
+}
+
+// sum is the score of all workloads together.
+func sum(all []drill.Workload) drill.Fleet {
+	f := drill.Fleet{Coverage: 1}
+	for _, w := range all {
+		if w.Frozen != nil {
+			f.Frozen++
+		}
+		if w.Rollout != nil {
+			f.Rollouts++
+		}
+		if w.Coverage == nil {
+			f.Unscored++
+			continue
+		}
+		f.Workloads++
+		f.Need += int64(*w.Need)
+		f.Covered += int64(*w.Need - w.Missing)
+		f.Declared += int64(number(w.Declared))
+		f.Rebuilt += int64(number(w.RebuiltAt))
+		f.Ready += int64(number(w.Ready))
+		if w.Missing == 0 {
+			f.Full++
+		}
+		if w.Low {
+			f.Low++
+		}
+		if w.RebuiltAt == nil {
+			f.Unknown++
+		}
+		f.With, f.StuckWith = later(f.With, f.StuckWith, w.With)
+		f.Without, f.StuckWithout = later(f.Without, f.StuckWithout, w.Without)
+	}
+	if f.Need > 0 {
+		f.Coverage = float64(f.Covered) / float64(f.Need)
+	}
+	return f
+}
+
+func later(seconds int64, stuck int, e *drill.Estimate) (int64, int) {
+	switch {
+	case e == nil:
+		return seconds, stuck
+	case e.Never:
+		return seconds, stuck + 1
+	}
+	return max(seconds, e.Seconds), stuck
+}
+
+// findings are those of doctor, with what they lower.
+func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
+	lacks := map[string]int32{}
+	for _, w := range all {
+		lacks[id(w).String()] = w.Missing
+	}
+	found := []drill.Finding{}
+	for _, f := range r.Findings {
+		one := drill.Finding{Trap: string(f.Trap), Subject: f.Subject, Text: f.Text, Workloads: []string{}}
+		for _, w := range r.Workloads {
+			missing := lacks[w.ID.String()]
+			crowded := f.Trap == doctor.Quota && f.Subject == w.ID.Namespace
+			if missing > 0 && (crowded || slices.Contains(w.Lowers, f)) {
+				one.Workloads = append(one.Workloads, w.ID.String())
+				one.Missing += int64(missing)
+			}
+		}
+		found = append(found, one)
+	}
+	return found
+}
+
+func id(w drill.Workload) workload.ID {
+	return workload.ID{Namespace: w.Namespace, Kind: workload.Kind(w.Kind), Name: w.Name}
+}
+
+func number(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// known is a count that is known where it is above 0.
+func known(n int32) *int32 {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,157 @@
+package drill
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Summary is a document in short, for those who only need to know whether to
+// look.
+type Summary struct {
+	APIVersion  string    `json:"apiVersion"`
+	Kind        string    `json:"kind"` // DrillSummary
+	Site        string    `json:"site"`
+	At          time.Time `json:"at"`
+	Commit      string    `json:"commit"`
+	MinCoverage float64   `json:"minCoverage"`
+	Passed      bool      `json:"passed"`
+	Fleet       Fleet     `json:"fleet"`
+	// Before is the fleet's coverage at the last drill; null is none.
+	Before *float64 `json:"before"`
+	Worst  []Worst  `json:"worst"` // below a coverage of 1, at most three
+	Links  []Link   `json:"links"`
+}
+
+// Worst is one of the least covered workloads.
+type Worst struct {
+	Workload  string  `json:"workload"` // namespace/kind/name
+	Need      int32   `json:"need"`
+	RebuiltAt int32   `json:"rebuiltAt"` // 0 is not known
+	Coverage  float64 `json:"coverage"`
+	Cause     string  `json:"cause,omitempty"`
+}
+
+// worstOf is how many workloads a summary names.
+const worstOf = 3
+
+// Summary returns the document in short.
+func (d Document) Summary() Summary {
+	s := Summary{
+		APIVersion: Version, Kind: "DrillSummary", Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
+		Passed: d.Passed, Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
+	}
+	if d.Last != nil {
+		s.Before = &d.Last.Coverage
+	}
+	for _, w := range d.Workloads {
+		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
+			break
+		}
+		one := Worst{Workload: w.Namespace + "/" + w.Kind + "/" + w.Name, Need: *w.Need, Coverage: *w.Coverage}
+		if w.RebuiltAt != nil {
+			one.RebuiltAt = *w.RebuiltAt
+		}
+		if len(w.Causes) > 0 {
+			one.Cause = w.Causes[0].Name
+		}
+		s.Worst = append(s.Worst, one)
+	}
+	return s
+}
+
+// Headline is the summary in a line.
+func (s Summary) Headline() string {
+	verdict := "at or above " + Percent(s.MinCoverage)
+	switch {
+	case s.Fleet.Coverage < s.MinCoverage:
+		verdict = "below " + Percent(s.MinCoverage)
+	case !s.Passed:
+		verdict = "but not all could be read"
+	}
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is needed, %s", s.Site, Percent(s.Fleet.Coverage), verdict)
+}
+
+// Text is the summary for a person.
+func (s Summary) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", s.Headline())
+	fmt.Fprintf(&b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", s.Fleet.Covered, s.Fleet.Need, short(s.Commit),
+		s.Fleet.Workloads, takes(s.Fleet.With, s.Fleet.StuckWith), takes(s.Fleet.Without, s.Fleet.StuckWithout))
+	if s.Before != nil {
+		fmt.Fprintf(&b, "At the last drill it was %s.\n", Percent(*s.Before))
+	}
+	if len(s.Worst) > 0 {
+		b.WriteString("\nThe worst:\n")
+	}
+	for _, w := range s.Worst {
+		start := "an unknown number"
+		if w.RebuiltAt > 0 {
+			start = strconv.Itoa(int(w.RebuiltAt))
+		}
+		fmt.Fprintf(&b, "  %s starts with %s of %d (%s)\n", w.Workload, start, w.Need, w.Cause)
+	}
+	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
+		fmt.Fprintf(&b, "  and %d more below 100 %%\n", more)
+	}
+	for i, l := range s.Links {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "Report, %s: %s\n", l.Form, l.URI)
+		if l.URL != "" {
+			fmt.Fprintf(&b, "  until %s at most: %s\n", l.Until.UTC().Format(time.RFC3339), l.URL)
+		}
+	}
+	return b.String()
+}
+
+// Percent is a part as people read it. It is never rounded up: 99.97 % is 99.9 %.
+func Percent(part float64) string {
+	return strconv.FormatFloat(float64(int64(part*1000+1e-9))/10, 'f', -1, 64) + " %"
+}
+
+// Span is a number of seconds as people read it: "45 s", "7 min 30 s", "12 min".
+func Span(seconds int64) string {
+	switch minutes, rest := seconds/60, seconds%60; {
+	case minutes == 0:
+		return fmt.Sprintf("%d s", rest)
+	case rest == 0:
+		return fmt.Sprintf("%d min", minutes)
+	default:
+		return fmt.Sprintf("%d min %d s", minutes, rest)
+	}
+}
+
+// takes is how long a fleet takes, and how much of it never gets there.
+func takes(seconds int64, stuck int) string {
+	text := "after " + Span(seconds)
+	if stuck > 0 {
+		text += fmt.Sprintf(", but for %d that nothing scales up", stuck)
+	}
+	return text
+}
+
+func short(commit string) string { return commit[:min(len(commit), 7)] }
+
+// Shortened returns the document with at most so many workloads, changes and
+// levels in each list, the first of each.
+func (d Document) Shortened(most int) Document {
+	if n := len(d.Workloads); n > most {
+		d.Workloads, d.Cut = d.Workloads[:most], n-most
+	}
+	d.Flush.Levels, d.Flush.Proposed, d.Flush.Withheld = first(d.Flush.Levels, most), first(d.Flush.Proposed, most), first(d.Flush.Withheld, most)
+	if d.Last != nil {
+		last := *d.Last
+		last.Changes = first(last.Changes, most)
+		d.Last = &last
+	}
+	d.Findings = append([]Finding{}, first(d.Findings, most)...)
+	for i := range d.Findings {
+		d.Findings[i].Workloads = first(d.Findings[i].Workloads, most)
+	}
+	return d
+}
+
+func first[T any](of []T, most int) []T { return of[:min(len(of), most)] }

@@ -1,0 +1,108 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// An Age is since when git declares the level that it declares of a workload.
+type Age struct {
+	Since  time.Time // as the author of the commit has it
+	Commit string    // that set it; "" where OrBefore
+	// OrBefore is true where it is older: the history was not read further.
+	OrBefore bool
+}
+
+// Ages follows the branch from a commit down, as Of does, until it knows of all
+// levels of a site since when they are declared, or has looked at so many
+// commits.
+func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map[workload.ID]Age, error) {
+	w := walk{repository: r, query: Query{Site: site, Commits: commits}, tip: tip, commits: map[string]repo.LogEntry{}}
+	at := levels{site: site}
+	if err := at.read(ctx, r, tip); err != nil {
+		return nil, err
+	}
+	now, ages := at.of, map[workload.ID]Age{}
+	for id := tip; len(ages) < len(now); {
+		c, known, err := w.commit(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !known { // the commit after it was the last
+			break
+		}
+		older := levels{site: site}
+		if len(c.Parents) > 0 {
+			_, known, err := w.commit(ctx, c.Parents[0])
+			if err == nil && known {
+				older = at
+				err = older.read(ctx, r, c.Parents[0])
+			}
+			if err != nil {
+				return nil, err
+			}
+			if !known {
+				rest(now, ages, Age{Since: c.When, OrBefore: true})
+				break
+			}
+		}
+		for one, level := range now {
+			if _, settled := ages[one]; !settled && older.of[one] != level {
+				ages[one] = Age{Since: c.When, Commit: c.ID}
+			}
+		}
+		if len(c.Parents) == 0 {
+			break
+		}
+		id, at = c.Parents[0], older
+	}
+	return ages, nil
+}
+
+func rest(now map[workload.ID]int32, ages map[workload.ID]Age, of Age) {
+	for one := range now {
+		if _, settled := ages[one]; !settled {
+			ages[one] = of
+		}
+	}
+}
+
+// levels are those that a commit declares.
+type levels struct {
+	site, directory string // the id of the site's directory
+	of              map[workload.ID]int32
+}
+
+// read reads those of another commit, where they differ. What cannot be read
+// declares nothing.
+func (l *levels) read(ctx context.Context, r Repository, commit string) error {
+	directory := checkpoint.Directory(l.site)
+	objects, err := r.Read(ctx, commit, map[string]string{directory: l.directory}, directory)
+	var unsafe *repo.UnsafeError
+	if errors.As(err, &unsafe) {
+		l.directory, l.of = "", nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o := objects[directory]
+	if o.ID == l.directory && l.of != nil {
+		return nil
+	}
+	l.directory, l.of = o.ID, map[workload.ID]int32{}
+	if tree, err := tick.Tree(l.site, o); err == nil {
+		for id, entry := range tree.Entries() {
+			if entry.Replicas > 0 {
+				l.of[id] = entry.Replicas
+			}
+		}
+	}
+	return nil
+}
