@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +20,9 @@ import (
 // nothing, once its workloads are known for a day. What is read is not always
 // read whole.
 func TestAQuietWeekRaisesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a week of 200 workloads takes some ten seconds")
+	}
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
 	lives := simulate.Week(traces.Seed, period)
@@ -115,19 +120,25 @@ func (l *shelf) Release(context.Context, latch.Lease) error {
 
 // seenIn is a sample of a life at a look; stale is one whose status was late.
 func seenIn(life simulate.Life, look int, stale bool) workload.Sample {
-	l := life.Looks[look]
-	s := workload.Sample{ID: life.ID}
 	if stale {
-		s.Unknown = "generation 7 is not observed yet"
-		return s
+		return workload.Sample{ID: life.ID, Unknown: "generation 7 is not observed yet"}
 	}
-	s.Scale = &workload.Scale{
-		Desired: l.Desired, Ready: l.Ready, Driver: life.Driver, Min: life.Min, Max: life.Max, Target: life.Target, Load: l.Load,
-	}
-	if l.Demand > 0 {
+	l := life.Looks[look]
+	s := sampleOf(life.Workload, l.State)
+	if s.Scale.Load = l.Load; l.Demand > 0 {
 		s.Scale.Demand = &l.Demand
 	}
-	s.Rollout = &workload.Rollout{Desired: l.Desired}
+	return s
+}
+
+// sampleOf is a sample of a workload of a trace.
+func sampleOf(of traces.Workload, l traces.State) workload.Sample {
+	s := workload.Sample{ID: of.ID, Rollout: &workload.Rollout{Desired: l.Desired}, Scale: &workload.Scale{
+		Desired: l.Desired, Ready: l.Ready, Driver: of.Driver, Min: of.Min, Max: of.Max, Target: of.Target,
+	}}
+	if l.Note == traces.Blind {
+		s.Scale.Blind = "ScalingActive is False: FailedGetResourceMetric"
+	}
 	if l.InFlight() {
 		template := func(revision int, pods, available int32) workload.Template {
 			hash := fmt.Sprintf("v%d", revision)
@@ -138,5 +149,48 @@ func seenIn(life simulate.Life, look int, stale bool) workload.Sample {
 			template(l.Revision, l.Updated, min(l.Updated, max(0, l.Ready-l.Old))), template(l.Revision-1, l.Old, min(l.Old, l.Ready)),
 		}
 	}
+	if l.Note == traces.Stuck {
+		s.Rollout.Failure = "ProgressDeadlineExceeded"
+	}
 	return s
+}
+
+// Of the recorded day, and the one before it, people are told what went wrong
+// and nothing else: what two batches need is learnt, a rollout fails, the edge
+// fails, a sale needs all that its autoscaler may give and is over.
+func TestTheRecordedDayIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	w.store = &shelf{}
+	day, err := traces.Day()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for at := time.Duration(0); at < day.Length; at += period {
+		for i, of := range day.Workloads {
+			w.fleet[of.ID] = sampleOf(of, day.At(i, at))
+		}
+		w.now, w.sent = day.Start.Add(at), nil
+		if _, err := w.tick(); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range w.sent {
+			told = append(told, w.now.Format("Mon 15:04 ")+strings.TrimPrefix(a.Headline(), "gitlatch prod: "))
+		}
+	}
+	want := []string{
+		"Tue 02:00 surge data/deployment/nightly-import raised",
+		"Tue 11:25 surge data/deployment/price-refresh raised",
+		"Wed 11:15 rollout-failed payments/deployment/refunds raised",
+		"Wed 13:10 rollout-failed payments/deployment/refunds resolved",
+		"Wed 13:50 mass-drop raised",
+		"Wed 14:35 mass-drop resolved",
+		"Wed 19:45 ceiling tickets/deployment/seats raised",
+		"Wed 20:15 ceiling tickets/deployment/seats resolved",
+		"Wed 20:50 collapse tickets/deployment/seats raised",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
 }
