@@ -61,7 +61,7 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 		switch {
 		case judged[id]:
 		case !l.Whole:
-			found = append(found, l.lasting(id, was)...)
+			found = append(found, l.lasting(l.Latches[id])...)
 		case !equal(was, latch.Watch{}): // it is gone, and all about it over
 			changed[id] = latch.Watch{}
 		}
@@ -69,27 +69,29 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	return group(found, l.Open), changed
 }
 
-// lasting are the conditions of a workload of which nothing is known just now.
-func (l *Look) lasting(id workload.ID, w latch.Watch) (all []alert.Condition) {
-	for _, e := range w.Episodes {
+// lasting are the conditions of a workload that was not seen, and may be there.
+func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
+	for _, e := range of.Watch.Episodes {
 		if e.Raised {
-			all = append(all, l.again(id, e))
+			all = append(all, l.again(of.ID, e, says(ruleOf(e.Kind).of, &of.Declared)))
 		}
 	}
 	return all
 }
 
-// again is a condition that was raised before and cannot be told just now.
-func (l *Look) again(id workload.ID, e latch.Episode) alert.Condition {
+// again is a condition that was raised before and cannot be told just now: in
+// the words of when it could, but for what is done about it.
+func (l *Look) again(id workload.ID, e latch.Episode, did string) alert.Condition {
+	c := alert.Condition{
+		Kind: e.Kind, Subject: id.String(), Did: did, Do: ruleOf(e.Kind).do,
+		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now",
+	}
 	for _, o := range l.Open {
-		if o.Kind == e.Kind && o.Subject == id.String() {
-			return o.Condition
+		if o.Kind == c.Kind && o.Subject == c.Subject {
+			c.Text = o.Text
 		}
 	}
-	return alert.Condition{
-		Kind: e.Kind, Subject: id.String(),
-		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now", Do: ruleOf(e.Kind).do,
-	}
+	return c
 }
 
 type reading struct {
@@ -165,7 +167,7 @@ func (c *candidate) judge() (found []alert.Condition) {
 		switch {
 		case !next.Raised:
 		case now.seen == unknown:
-			found = append(found, c.again(c.sample.ID, next))
+			found = append(found, c.again(c.sample.ID, next, c.did(r.of)))
 		default:
 			found = append(found, alert.Condition{
 				Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.did(r.of), Do: r.do,

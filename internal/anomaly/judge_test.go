@@ -262,12 +262,23 @@ func TestWhoIsJudged(t *testing.T) {
 		if !slices.Equal(kindsOf(got), c.want) {
 			t.Errorf("%s: %v, want %v", name, kindsOf(got), c.want)
 		}
+		unread := one
+		unread.Scale, unread.Rollout, unread.Unknown = nil, nil, "generation 7 is not observed yet"
+		got = s.decided(noon.Add(8*period), unread)
+		if !slices.Equal(kindsOf(got), c.want) {
+			t.Errorf("%s, unknown: %v", name, kindsOf(got))
+		}
+		for _, g := range got {
+			if g.Kind == alert.Ceiling && g.Did != "nothing is declared for it: its scale is unknown: generation 7 is not observed yet" {
+				t.Errorf("%s, unknown: does %q", name, g.Did)
+			}
+		}
 		s.look.Whole = false
-		if got := s.decided(noon.Add(8 * period)); !slices.Equal(kindsOf(got), c.want) {
+		if got := s.decided(noon.Add(9 * period)); !slices.Equal(kindsOf(got), c.want) {
 			t.Errorf("%s, not seen in a part of the cluster: %v", name, kindsOf(got))
 		}
 		s.look.Whole = true
-		if got := s.decided(noon.Add(9 * period)); len(got) > 0 || !s.latches[web].Blank() {
+		if got := s.decided(noon.Add(10 * period)); len(got) > 0 || !s.latches[web].Blank() {
 			t.Errorf("%s, gone: %v, remembers %+v", name, kindsOf(got), s.latches[web].Watch)
 		}
 	}
