@@ -22,6 +22,7 @@ demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=
 test: ## Test everything, with a real control plane and a real Flux, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
+	@scripts/chromium/fetch.sh >/dev/null
 	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null

@@ -3,7 +3,8 @@
 #
 #   scripts/need.sh short    Go and git
 #   scripts/need.sh all      and what the real control plane and Flux are built
-#                            with, and what the stand-ins for AWS run on
+#                            with, what the stand-ins for AWS run on, and what
+#                            pages are opened in
 #
 # It is plain sh, since bash may be among what is missing.
 set -u
@@ -47,11 +48,19 @@ if [ "${1:-all}" = all ]; then
 	for tool in sha256sum mktemp find; do
 		command -v "$tool" >/dev/null || lack "$tool" "not found" "GNU coreutils and findutils; macOS: brew install coreutils findutils"
 	done
-	need node 18 "$(node --version 2>/dev/null | sed 's/^v//')" "https://nodejs.org/"
+	need node 20 "$(node --version 2>/dev/null | sed 's/^v//')" "https://nodejs.org/"
 	need npm 8 "$(npm --version 2>/dev/null)" "it comes with node"
 	need python3 3.11 "$(python3 -c 'import platform; print(platform.python_version())' 2>/dev/null)" "https://www.python.org/downloads/"
 	if command -v python3 >/dev/null && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
 		lack "python3 venv" "not found" "Debian: apt install python3-venv"
+	fi
+	# Where there is none, scripts/chromium/fetch.sh unpacks the package of Debian.
+	if [ -n "${GITLATCH_CHROMIUM:-}" ]; then
+		command -v "$GITLATCH_CHROMIUM" >/dev/null || lack chromium "GITLATCH_CHROMIUM is $GITLATCH_CHROMIUM, which cannot be run" "set it to one that can"
+	elif ! { command -v chromium || command -v google-chrome || command -v google-chrome-stable || command -v chromium-browser; } >/dev/null; then
+		if ! { command -v apt-get && command -v dpkg-deb && grep -x 'ID=debian' /etc/os-release; } >/dev/null 2>&1; then
+			lack chromium "not found" "install it, or set GITLATCH_CHROMIUM"
+		fi
 	fi
 	# Building the control plane and Flux fills Go's build cache once.
 	if ! ls -d .cache/controlplane/*/kube-apiserver .cache/flux/*/kustomize-controller >/dev/null 2>&1; then

@@ -50,13 +50,9 @@ func Draw(past *Past, c Candidate, id workload.ID, interval time.Duration) Lines
 // Largest is the workload that needed most at any instant, the first of those
 // that did; ok is false in an empty past.
 func (p *Past) Largest() (id workload.ID, ok bool) {
-	peak := int32(-1)
-	for _, one := range p.IDs() {
-		for _, f := range p.seconds(one) {
-			if f[desired] > peak {
-				id, peak, ok = one, f[desired], true
-			}
-		}
+	all := p.ByPeak()
+	if len(all) == 0 {
+		return workload.ID{}, false
 	}
-	return id, ok
+	return all[0], true
 }

@@ -49,13 +49,13 @@ says of each how many commits it makes, how much of the need it declares and how
 much more than the need. Nothing is written. - is the standard input; what is
 compressed by gzip is read, too.
 
-Files are CSV, with the columns time, workload and replicas, and if wanted ready,
-min, max and target, in any order; JSON that Prometheus answers to query_range
-for max by (namespace, deployment) (kube_deployment_spec_replicas); or JSON of
-CloudWatch's GetMetricData, with namespace/name as Label. All of a workload's
-samples count, of several files too. Time is RFC 3339 or Unix seconds; a
-workload is namespace/name or namespace/kind/name. An empty count is unknown, and
-one that is no whole number, as an average is, is rounded up.
+Files are CSV, with the columns time, workload and replicas, and if wanted
+ready, min, max and target, in any order; JSON that Prometheus answers to
+query_range for max by (namespace, deployment) (kube_deployment_spec_replicas);
+or JSON of CloudWatch's GetMetricData, with namespace/name as Label. All of a
+workload's samples count, of several files too. Time is RFC 3339 or Unix
+seconds; a workload is namespace/name or namespace/kind/name. An empty count is
+unknown, and one that is no whole number, as an average is, is rounded up.
 
 The past is taken to be driven by autoscalers, to be kept inert and to roll
 nothing out. Time between samples more than three periods apart is not observed.
@@ -65,10 +65,10 @@ With --sweep a grid is tried over the first policy given, its default being
 varied; the table shows those that none beats in commits, worst coverage and
 waste alike.
 
-Coverage is the part of the need that was declared over time, worst that of a need
-which lasted for --lasting, waste what was declared beyond the need. The policy
-with least waste is recommended of those with the worst coverage and the commits
-that --min-coverage and --max-commits ask for.`,
+Coverage is the part of the need that was declared over time, worst that of a
+need which lasted for --lasting, waste what was declared beyond the need. The
+policy with least waste is recommended of those with the worst coverage and the
+commits that --min-coverage and --max-commits ask for.`,
 		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
@@ -94,7 +94,7 @@ func (t *trial) register(c *cobra.Command) {
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
 	f.BoolVar(&t.all, "all", false, "show what is worse in all than another, too")
-	f.StringVarP(&t.output, "output", "o", "table", "table or json")
+	f.StringVarP(&t.output, "output", "o", "table", "table, json or html, a page by itself")
 }
 
 func (t *trial) run(ctx context.Context, env Env, files []string) error {
@@ -129,10 +129,13 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 		return fmt.Errorf("backtest: stopped: %w", err)
 	}
 	show.end()
-	v := verdict{past: past, results: results, front: backtest.Front(results), period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
+	v := verdict{past: past, results: results, front: backtest.Front(results), wants: t.wants, period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
 	v.best, v.why = t.wants.Recommend(results)
-	if t.output == "json" {
+	switch t.output {
+	case "json":
 		return v.json(env.Out)
+	case "html":
+		return v.html(ctx, env.Out, drawn, show)
 	}
 	return v.text(env.Out, chart.StyleFor(env.Out, env.Getenv), drawn)
 }
@@ -145,7 +148,7 @@ func (t *trial) check() error {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	check(t.output == "table" || t.output == "json", "--output: must be one of table, json, got %q", t.output)
+	check(slices.Contains([]string{"table", "json", "html"}, t.output), "--output: must be one of table, json, html, got %q", t.output)
 	check(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
 	check(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
 	check(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -23,6 +22,7 @@ type verdict struct {
 	front           []bool
 	best            int // -1 is none
 	why             string
+	wants           backtest.Wants
 	period, lasting time.Duration
 	all             bool // shows what is not on the front, too
 }
@@ -204,81 +204,4 @@ func clip(text string, most int) string {
 		return "..." + string(r[len(r)-most+3:])
 	}
 	return text
-}
-
-// A backtestDocument is the answer for machines. Fields are added, never
-// changed.
-type backtestDocument struct {
-	From       time.Time           `json:"from"`
-	To         time.Time           `json:"to"`
-	Workloads  int                 `json:"workloads"`
-	Samples    int64               `json:"samples"`
-	Step       string              `json:"step"`
-	Period     string              `json:"period"`
-	Lasting    string              `json:"lasting"`
-	Candidates []candidateDocument `json:"candidates"`
-	// Recommended is the name of a candidate; "" is none.
-	Recommended string `json:"recommended"`
-	Why         string `json:"why"`
-}
-
-type candidateDocument struct {
-	Name          string         `json:"name"`
-	Policy        policyDocument `json:"policy"` // the default one
-	Days          float64        `json:"days"`
-	CommitsPerDay float64        `json:"commitsPerDay"`
-	Commits       int            `json:"commits"`
-	Firsts        int            `json:"firsts"`
-	Updates       int            `json:"updates"`
-	Reviews       int            `json:"reviews"`
-	Declared      int            `json:"declared"`
-	Coverage      float64        `json:"coverage"`
-	Worst         *worstDocument `json:"worst,omitempty"`
-	WastePodHours float64        `json:"wastePodHours"`
-	NeedPodHours  float64        `json:"needPodHours"`
-	Front         bool           `json:"front"`
-	Recommended   bool           `json:"recommended"`
-}
-
-type policyDocument struct {
-	Series   string  `json:"series"`
-	Round    string  `json:"round"`
-	HoldUp   int     `json:"holdUp"`
-	HoldDown string  `json:"holdDown"`
-	Margin   float64 `json:"margin"`
-}
-
-type worstDocument struct {
-	Share    float64   `json:"share"`
-	Workload string    `json:"workload"`
-	At       time.Time `json:"at"`
-	Need     int32     `json:"need"`
-	Declared int32     `json:"declared"`
-}
-
-func (v verdict) json(out io.Writer) error {
-	from, to := v.past.Span()
-	d := backtestDocument{
-		From: from, To: to, Workloads: len(v.past.IDs()), Samples: v.past.Samples(),
-		Step: v.past.Step().String(), Period: v.period.String(), Lasting: v.lasting.String(), Why: v.why,
-		Candidates: make([]candidateDocument, len(v.results)),
-	}
-	for i, r := range v.results {
-		p := r.Candidate.Set.Default
-		c := candidateDocument{
-			Name: r.Candidate.Name, Policy: policyDocument{p.Series.String(), string(p.Round), p.HoldUp, p.HoldDown.String(), p.Margin},
-			Days: r.Days, CommitsPerDay: r.CommitsPerDay(), Commits: r.Commits, Firsts: r.Firsts, Updates: r.Updates, Reviews: r.Reviews,
-			Declared: r.Declared, Coverage: r.Coverage, WastePodHours: r.Waste, NeedPodHours: r.Need, Front: v.front[i], Recommended: i == v.best,
-		}
-		if w := r.Worst; w.Need > 0 {
-			c.Worst = &worstDocument{w.Share, w.Workload.String(), w.At, w.Need, w.Declared}
-		}
-		d.Candidates[i] = c
-	}
-	if v.best >= 0 {
-		d.Recommended = v.results[v.best].Candidate.Name
-	}
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(d)
 }

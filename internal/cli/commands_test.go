@@ -114,7 +114,7 @@ func TestHold(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "left alone until 2026-03-03T08:00:00Z") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {

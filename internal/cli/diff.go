@@ -37,16 +37,16 @@ func newDiff(env Env) *cobra.Command {
 between the thresholds of its level is in sync with it: under series 1-2-5 1,874
 pods are, with 2,000 declared. What is beyond one is pending: git says something
 else some samples later. Where the policy keeps a level for hours, as that of a
-day's peak through the night, it is waiting, and no difference. What a tick would
-wait for is not known here, since no state is read: neither timers nor holds, nor
-whose entry a person deleted. Nothing is written.
+day's peak through the night, it is waiting, and no difference. What a tick
+would wait for is not known here, since no state is read: neither timers nor
+holds, nor whose entry a person deleted. Nothing is written.
 
 Without arguments only what a person should hear of is listed; what is named is
 listed in any case.
 
-In the CI of a pull request --tree . holds the cluster against the files that were
-checked out, and -o github prints annotations at their lines, the worst first. Its
-host shows ten warnings and ten notices of a step.
+In the CI of a pull request --tree . holds the cluster against the files that
+were checked out, and -o github prints annotations at their lines, the worst
+first. Its host shows ten warnings and ten notices of a step.
 
 It exits with 0 where nothing differs, with 1 where anything does, and with 2
 where it could not look at all of it.`,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -88,38 +87,17 @@ func diffRows(out io.Writer, of []diff.Row, columns int, s chart.Style) {
 			rows[i] = append(row[:3:3], row[4:]...)
 		}
 	}
-	last := len(rows[0]) - 1
-	room := columns
-	for c := range last {
-		widest := 0
-		for _, row := range rows {
-			widest = max(widest, len(row[c]))
+	for i, lines := range report.Rows(rows, columns) {
+		paint := s.Faint
+		switch {
+		case i == 0:
+			paint = s.Heading
+		case of[i-1].Differs():
+			paint = func(text string) string { return text }
 		}
-		room -= widest + 2
-	}
-	var plain strings.Builder
-	t := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)
-	var paint []func(string) string
-	for i, row := range rows {
-		facts := strings.Join(row[:last], "\t")
-		for _, line := range report.Fold(row[last], room) {
-			fmt.Fprintf(t, "%s\t%s\n", facts, line)
-			facts = strings.Repeat("\t", last-1)
-			switch {
-			case i == 0:
-				paint = append(paint, s.Heading)
-			case of[i-1].Differs():
-				paint = append(paint, func(text string) string { return text })
-			default:
-				paint = append(paint, s.Faint)
-			}
+		for _, line := range lines {
+			fmt.Fprintln(out, paint(line))
 		}
-	}
-	_ = t.Flush() // into memory
-	i := 0
-	for line := range strings.Lines(plain.String()) {
-		fmt.Fprintln(out, paint[i](strings.TrimRight(line, " \n")))
-		i++
 	}
 }
 

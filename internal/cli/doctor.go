@@ -32,18 +32,18 @@ func newDoctor(env Env) *cobra.Command {
 	var d checkup
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what keeps checkpoints inert, what a rebuild would give, and what is in the way",
+		Short: "Say what keeps checkpoints inert, and what a rebuild would give",
 		Long: `Looks at what runs, at what git declares and builds, and at the objects by which
-the cluster applies git, and says of each workload what keeps its checkpoint from
-acting on the live cluster, and what a rebuild would start it at.
+the cluster applies git, and says of each workload what keeps its checkpoint
+from acting on the live cluster, and what a rebuild would start it at.
 
 It builds the folders that Flux Kustomizations and Argo CD Applications of the
 cluster name, where the repository has them, and those of --path, in memory;
-nothing is fetched, and no state is read or written. The rights in the cluster that
-it takes are in infra/rbac/doctor.
+nothing is fetched, and no state is read or written. The rights in the cluster
+that it takes are in infra/rbac/doctor.
 
-It exits with 0 where there is nothing to mend, with 1 where there is, and with 2
-where it could not look.`,
+It exits with 0 where there is nothing to mend, with 1 where there is, and with
+2 where it could not look.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error { return trouble(d.run(c.Context(), env)) },
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -14,8 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// narrow is the width that what doctor says is folded to where there is no
-// wider terminal.
+// narrow is the width that text is folded to where there is no wider terminal.
 const narrow = 80
 
 // doctorOutputs write a report, beside what inert.yaml says.
@@ -105,24 +103,9 @@ func doctorRows(out io.Writer, r doctor.Report, columns int) {
 		}
 		rows = append(rows, []string{shortName(w.ID), known(w.Live), known(w.Level), known(w.Start), inert})
 	}
-	last := len(rows[0]) - 1
-	room := columns
-	for c := range last {
-		widest := 0
-		for _, row := range rows {
-			widest = max(widest, len(row[c]))
-		}
-		room -= widest + 2
+	for _, lines := range report.Rows(rows, columns) {
+		fmt.Fprintln(out, strings.Join(lines, "\n"))
 	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		facts := strings.Join(row[:last], "\t")
-		for _, line := range report.Fold(row[last], room) {
-			fmt.Fprintf(t, "%s\t%s\n", facts, line)
-			facts = strings.Repeat("\t", last-1)
-		}
-	}
-	_ = t.Flush() // into memory
 }
 
 // keeper leaves out what is the same of all that keeps checkpoints inert.

@@ -7,14 +7,15 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -48,19 +49,21 @@ and what would be decided now.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(explain(env.Out, r, id), r.Err())
+			columns, _ := chart.Terminal(env.Out)
+			return errors.Join(explain(env.Out, r, id, max(columns, narrow)), r.Err())
 		},
 	}
 	f.register(c)
 	return c
 }
 
-// explain writes what a report says of one workload.
-func explain(out io.Writer, r tick.Report, id workload.ID) error {
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+// explain writes what a report says of one workload: a line a topic, folded below
+// itself.
+func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
+	var lines [][2]string
+	widest := 0
 	line := func(topic, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", topic, fmt.Sprintf(format, args...))
+		lines, widest = append(lines, [2]string{topic, fmt.Sprintf(format, args...)}), max(widest, len(topic))
 	}
 
 	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
@@ -75,7 +78,7 @@ func explain(out io.Writer, r tick.Report, id workload.ID) error {
 	}
 	if latched {
 		explainLatch(line, l, r.At)
-		explainRollout(line, r.Set, sample, l)
+		explainRollout(line, r.Set, sample, l, r.At)
 	}
 	for _, d := range r.Decisions {
 		if d.ID == id {
@@ -88,8 +91,13 @@ func explain(out io.Writer, r tick.Report, id workload.ID) error {
 	if r.Observe {
 		line("site", "mode is observe: nothing is written to git")
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	var b strings.Builder
+	for _, l := range lines {
+		topic := l[0]
+		for _, text := range report.Fold(l[1], columns-widest-2) {
+			fmt.Fprintf(&b, "%-*s  %s\n", widest, topic, text)
+			topic = ""
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -186,7 +194,8 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 }
 
 // explainRollout says what is declared of a rollout, and what would change it.
-func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch) {
+func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
+	explainProgress(line, set.ChooseRollout(s), l.Rollout, now)
 	r := l.Declared.Rollout
 	if r == (checkpoint.Rollout{}) {
 		return
@@ -203,6 +212,18 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 		line("", "from %d %% on a rebuild should begin with %s", p.Cut, r.To.Hash)
 	}
 	line("", "0 %% at once, which returns %s, when it fails or goes back; none once no pods of another template are left", r.From.Hash)
+}
+
+// explainProgress says for how long a rollout was seen, and for how long it made
+// no progress.
+func explainProgress(line func(string, string, ...any), p policy.Policy, t latch.Rollout, now time.Time) {
+	if t.Target == "" || p.Rollout == policy.ModeIgnore {
+		return
+	}
+	line("timer", "a rollout to %s seen for %s", t.Target, policy.Span(t.Elapsed(now)))
+	if t.Lack.Running() {
+		line("", "no more of its pods available for %s; after %s it has failed", policy.Span(t.Lack.Elapsed(now)), policy.Span(p.ProgressDeadline))
+	}
 }
 
 // template is a template as a person tells it from another.

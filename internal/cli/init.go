@@ -23,7 +23,7 @@ func newInit(env Env) *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Commit what a new site begins with: a policy that observes, and empty Components",
+		Short: "Commit what a new site begins with: a policy, and Components",
 		Long: `Looks at the cluster once and commits what a site begins with: its site.yaml, a
 policy file that observes, explains each field and shows every default, and for
 each namespace with workloads that the policy latches a Component that changes
@@ -114,7 +114,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	if f.file == "" {
 		flag = "--repository " + f.repository
 	}
-	fmt.Fprintf(&b, "\nNothing is written of what runs until %s says mode: latch. Until then:\n\n", c.Repository.PolicyFile)
+	fmt.Fprintf(&b, "\nNothing of what runs is written until %s says mode: latch.\nUntil then:\n\n", c.Repository.PolicyFile)
 	fmt.Fprintf(&b, "  gitlatch tick %s\n      every %s: says what it would do\n", flag, policy.Span(c.Period))
 	if len(namespaces) > 0 {
 		fmt.Fprintf(&b, "  components: [../%s]\n      in the overlay of each namespace, as its own folder leads there\n",

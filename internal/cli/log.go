@@ -35,10 +35,10 @@ func newLog(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log namespace/name",
 		Short: "Tell from git how a checkpoint came to be what it is",
-		Long: `Lists the commits of the site's branch that changed what it declares of a workload,
-the newest first: level, bounds and milestones of rollouts, who changed them, and
-why. It reads git, and nothing else. A merge stands for what it merged, as the
-branch saw it.
+		Long: `Lists the commits of the site's branch that changed what it declares of a
+workload, the newest first: level, bounds and milestones of rollouts, who
+changed them, and why. It reads git, and nothing else. A merge stands for what
+it merged, as the branch saw it.
 
 Commits are read one by one until there are enough; where --commits of them were
 not enough, it says how far it came. What git no longer declares is asked for as

@@ -35,13 +35,14 @@ func newRestore(env Env) *cobra.Command {
 		Use:   "restore [namespace/name ...]",
 		Short: "Raise a cluster that came up small to what git declares",
 		Long: `Raises workloads to the level that git declares of them, or only those named. It
-lowers nothing, and never goes above an accepted or live max. Git alone is enough
-for a rebuild whose manifests include the Components: this is for a cluster that
-came up small.
+lowers nothing, and never goes above an accepted or live max. Git alone is
+enough for a rebuild whose manifests include the Components: this is for a
+cluster that came up small.
 
-Before a raise its autoscaler gets a brake: it does not scale down for some hours,
-since it would otherwise undo the raise within seconds. What the brake replaced
-comes back with "restore release", or with any run after the brake expired.
+Before a raise its autoscaler gets a brake: it does not scale down for some
+hours, since it would otherwise undo the raise within seconds. What the brake
+replaced comes back with "restore release", or with any run after the brake
+expired.
 
 Without --yes nothing is written: the plan is printed. A run that was stopped or
 killed is finished by the next; it exits with 1 while anything is not where the
@@ -90,9 +91,9 @@ func newRelease(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Let autoscalers scale down again, as before the restore",
-		Long: `Undoes the brakes that restores set, all of them or those that expired: what each
-replaced comes back. Where somebody changed it meanwhile it stays as they have it.
-Without --yes nothing is written.`,
+		Long: `Undoes the brakes that restores set, all of them or those that expired: what
+each replaced comes back. Where somebody changed it meanwhile it stays as they
+have it. Without --yes nothing is written.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := r.checkOutput(); err != nil {

@@ -12,14 +12,15 @@ import (
 )
 
 func newArgoCD(env Env, f *flags) *cobra.Command {
-	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a live cluster",
+	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a cluster",
 		`An Application of the site's kustomization, which applies spec.replicas to a
 workload that is not there, and keeps it as it runs in one that is. Where there
-is an Application already, it needs the fields ignoreDifferences and syncOptions.`, ways.ArgoCD)
+is an Application already, it needs the fields ignoreDifferences and
+syncOptions.`, ways.ArgoCD)
 }
 
 func newFlux(env Env, f *flags) *cobra.Command {
-	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a live cluster",
+	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a cluster",
 		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
 that is not there, and keeps it as it runs in one that is. Where there is a
 Kustomization already, it needs the field ignore. Flux 2.9 or later.`, ways.Flux)
@@ -54,11 +55,11 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
 	c := &cobra.Command{
 		Use:   "admission [namespace...]",
-		Short: "Print a MutatingAdmissionPolicy that raises what is created to its checkpoint",
-		Long: `A policy and its binding: what is created asks for at least what the record of
-its namespace declares, by whichever tool it is created. It needs the records in
-the cluster before the workloads, and Kubernetes 1.36 or later. A record that
-cannot be read never blocks a creation.` + narrowed,
+		Short: "Print a policy that raises what is created to its checkpoint",
+		Long: `A MutatingAdmissionPolicy and its binding: what is created asks for at least
+what the record of its namespace declares, by whichever tool it is created. It
+needs the records in the cluster before the workloads, and Kubernetes 1.36 or
+later. A record that cannot be read never blocks a creation.` + narrowed,
 		RunE: func(_ *cobra.Command, namespaces []string) error {
 			_, place, err := f.place(namespaces)
 			if err != nil {

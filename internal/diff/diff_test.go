@@ -91,7 +91,7 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 		{"at the lower threshold", latching(), declares(2000), running(909), "waiting 2000 -> 1000: 909 is at or under 909: 1000 after 26h of it", false},
 		{"one too many", latching(), declares(2000), running(2001), "pending 2000 -> 5000: 2001 is above 2000: 5000 once 2 samples in a row are", true},
 		{"holds are symmetric", with(func(s *policy.Set) { s.Default = policy.Presets()["closest"]; s.Default.AcceptRisk = true }), declares(2000), running(300),
-			"pending 2000 -> 500: 300 is at or under 1285: 500 once 2 samples in a row are", true},
+			"pending 2000 -> 200: 300 is at or under 1285: 200 once 2 samples in a row are", true},
 		{"raised at once", with(func(s *policy.Set) { s.Default.HoldUp = 1 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20: 50 at once", true},
 		{"a long hold", with(func(s *policy.Set) { s.Default.HoldUp = 7 }), declares(20), running(21), "pending 20 -> 50: 21 is above 20: 50 once 7 samples in a row are", true},
 		{"in a rollout three samples are needed", latching(), declares(20), change(running(21), func(s *workload.Sample) { s.Rollout = nil; s.Unknown = "not seen" }),
@@ -152,7 +152,7 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 	}{
 		{"at its milestone", at(25), rolling(30, ""), "in-sync 25 % -> -: its rollout is at 25 %: 30 of 100 pods of v2 are available"},
 		{"further", at(25), rolling(80, ""), "pending 25 % -> 75 %: 80 of 100 pods of v2 are available: 75 % once 2 samples in a row say so"},
-		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once it lasts for 1h"},
+		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so, or once it lasts for 1h where it is soon over or follows on another"},
 		{"not declared, and halted", declares(100), halted(rolling(30, "")), "pending 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so"},
 		{"failed", at(25), rolling(30, "ProgressDeadlineExceeded"), "pending 25 % -> 0 %: ProgressDeadlineExceeded"},
 		{"done", at(90), running(100), "pending 90 % -> 0 %: no pods of another template are left"},

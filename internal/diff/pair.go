@@ -127,20 +127,18 @@ func (p pair) rollout() (row Row, ok bool) {
 	decide := func(look policy.Look, l latch.Latch) (latch.Latch, policy.Decision) {
 		return policy.DecideRollout(chosen, l, p.sample, look)
 	}
-	d, samples := lasting(chosen, p.look(0), decide, p.latch())
-	held, waits := fmt.Sprintf("%d samples in a row say so", samples), false
-	if d.Verdict == policy.Pending && d.To == nil {
-		// One that is neither halted nor failed is recorded only where it lasts.
-		d, samples = lasting(chosen, p.look(chosen.RolloutHold), decide, p.latch())
-		held, waits = "it lasts for "+policy.Span(chosen.RolloutHold), chosen.RolloutHold > 0
-	}
+	look := p.look(0)
+	look.Period = min(look.Period, chosen.ProgressDeadline/4) // or it would fail by being looked at
+	d, samples := lasting(chosen, look, decide, p.latch())
 	row = decided(row, d)
 	if row.State == Pending && samples > 1 && row.To != nil && len(p.sample.Rollout.Templates) > 0 {
-		target := p.sample.Rollout.Templates[0]
-		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %s",
-			target.Available, p.sample.Rollout.Desired, target.Hash, row.To.Rollout.Milestone, held)
-		if waits {
+		target, to := p.sample.Rollout.Templates[0], row.To.Rollout
+		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %d samples in a row say so",
+			target.Available, p.sample.Rollout.Desired, target.Hash, to.Milestone, samples)
+		if !recorded && to.Phase == checkpoint.PhaseProgressing && chosen.RolloutHold > 0 {
+			// One look does not tell its pace, nor what was before it.
 			row.State = Waiting
+			row.Text += fmt.Sprintf(", or once it lasts for %s where it is soon over or follows on another", policy.Span(chosen.RolloutHold))
 		}
 	}
 	return row, true

@@ -20,7 +20,7 @@ func readDaemonSet(d *appsv1.DaemonSet) reading {
 	if at.UpdatedNumberScheduled == at.CurrentNumberScheduled || byHand && at.UpdatedNumberScheduled == 0 {
 		return r
 	}
-	r.sample.Rollout.InFlight = true
+	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, true
 	if byHand {
 		r.sample.Rollout.Halted = string(d.Spec.UpdateStrategy.Type)
 	}

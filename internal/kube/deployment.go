@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"math"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,7 +24,7 @@ func readDeployment(d *appsv1.Deployment) reading {
 	if d.Status.UpdatedReplicas == d.Status.Replicas {
 		return r
 	}
-	r.sample.Rollout.InFlight = true
+	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, endless(d.Spec.ProgressDeadlineSeconds)
 	if d.Spec.Paused {
 		r.sample.Rollout.Halted = paused
 	}
@@ -30,6 +32,12 @@ func readDeployment(d *appsv1.Deployment) reading {
 		rollout: *r.sample.Rollout, stalled: stalled(d.Status.Conditions)}
 	return r
 }
+
+// endless reports whether the controller gives a rollout all the time there is:
+// it then judges no progress (HasProgressDeadline in k8s.io/kubernetes,
+// pkg/controller/deployment/util). The API server writes 600 where a manifest
+// states nothing.
+func endless(deadline *int32) bool { return deadline != nil && *deadline == math.MaxInt32 }
 
 // stalled says why a Deployment does not progress: its deadline is over, or its
 // ReplicaSet cannot be made. "" is one that does; one that is paused is neither.

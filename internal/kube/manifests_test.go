@@ -101,6 +101,9 @@ func tell(f workload.Fleet) string {
 			if r.ImagesOnly {
 				line("    images only")
 			}
+			if r.Unjudged {
+				line("    nothing judges its progress")
+			}
 			if r.Failure != "" {
 				line("    failed: %s", r.Failure)
 			}

@@ -24,7 +24,7 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	if pods == nil {
 		return r
 	}
-	r.sample.Rollout.InFlight = true
+	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, true
 	r.sample.Rollout.Halted = stands(s)
 	r.flight = &flight{uid: s.UID, selector: s.Spec.Selector, template: s.Spec.Template, rollout: *r.sample.Rollout,
 		// Pods that are asked for and not there yet are of no template.

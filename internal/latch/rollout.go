@@ -7,52 +7,108 @@ import (
 )
 
 // Rollout is the timer of a milestone. The zero value is one that does not run:
-// no rollout was seen in flight.
+// no rollout was seen in flight. A rollout is in flight from the sample that
+// first saw pods of two templates to the one that sees them no more, whatever
+// target overtakes another on the way.
 type Rollout struct {
-	// Target is the hash of the template that the samples were on their way to.
+	// Target is the hash of the template that the samples were on their way to;
+	// "" where none is in flight.
 	Target string `json:"target,omitzero"`
-	// Since is the first of the consecutive samples with that target; zero where
-	// the timer does not run.
-	Since time.Time `json:"since,omitzero"`
+	// Stopwatch is how long they were, from the first sample with that target.
+	Stopwatch
 	// Levels are the milestones that the latest consecutive samples reached in
 	// good health, oldest first; no more of them are kept than an advance needs.
 	Levels []int32 `json:"levels,omitzero"`
-	// Asked is how many pods of the target the latest sample asked for.
-	Asked int32 `json:"asked,omitzero"`
-	// Commits is how many changes the rollout that is declared took so far.
+	// Asked is how many pods of the target the latest sample asked for, and
+	// Available how many of them were available.
+	Asked     int32 `json:"asked,omitzero"`
+	Available int32 `json:"available,omitzero"`
+	// Soon is whether the rollout would soon be over at the pace of the latest
+	// two samples.
+	Soon bool `json:"soon,omitzero"`
+	// Lack runs while pods of the target are asked for and no more of them become
+	// available.
+	Lack Lack `json:"lack,omitzero"`
+	// Before is when the rollout before was last seen in flight, where that was
+	// less than the policy's hold before this one began; where none is in flight,
+	// less than the hold ago. Zero where it was longer, or is not known.
+	Before time.Time `json:"before,omitzero"`
+	// Commits is how many changes the rollout took so far, those of the targets
+	// that were overtaken among them.
 	Commits int `json:"commits,omitzero"`
 }
 
-func (t Rollout) blank() bool {
-	return t.Target == "" && t.Since.IsZero() && len(t.Levels) == 0 && t.Asked == 0 && t.Commits == 0
+// Lack is the timer of a target that makes no progress. The zero value is one
+// that does: all of its pods that are asked for are available.
+type Lack struct {
+	// Available is the most of its pods that were available since.
+	Available int32 `json:"available,omitzero"`
+	Stopwatch
 }
 
-// Restarted returns the timer without the samples that it counted.
-func (t Rollout) Restarted() Rollout { return Rollout{Commits: t.Commits} }
+func (t Rollout) blank() bool { return t.Target == "" && t.Before.IsZero() && t.Commits == 0 }
+
+// Restarted returns the timer without all that it saw. What is recorded, zero
+// being nothing, has yet to go, and goes on counting.
+func (t Rollout) Restarted(recorded checkpoint.Rollout) Rollout {
+	if (recorded == checkpoint.Rollout{}) {
+		return Rollout{}
+	}
+	return Rollout{Commits: t.Commits}
+}
+
+// Interrupted returns the timer after a time that was not observed: what it
+// measured stays, and the samples before and after are not consecutive.
+func (t Rollout) Interrupted() Rollout {
+	t.Levels, t.Asked, t.Available, t.Soon = nil, 0, 0, false
+	return t
+}
+
+// Pause returns the timer standing still since last, the instant of the last
+// look that counted.
+func (t Rollout) Pause(last time.Time) Rollout {
+	t = t.Interrupted()
+	t.Stopwatch, t.Lack.Stopwatch = t.Stopwatch.Pause(last), t.Lack.Stopwatch.Pause(last)
+	return t
+}
+
+// Seen returns when a rollout was last seen in flight, last being the instant of
+// the look before; zero where that is not known.
+func (t Rollout) Seen(last time.Time) time.Time {
+	switch {
+	case t.Target == "":
+		return t.Before
+	case !t.Paused.IsZero():
+		return t.Paused
+	}
+	return last
+}
 
 // settled returns the timer after gitlatch declared a rollout in the place of
-// another, zero being none. What was counted of one that is in flight counts on.
+// another, zero being none. Until it is over, the commits of one that is in
+// flight count on, whatever its target.
 func (t Rollout) settled(was, now checkpoint.Rollout) Rollout {
 	switch {
 	case now == was:
-	case now == checkpoint.Rollout{}:
+	case now == checkpoint.Rollout{} && t.Target == "":
 		t.Commits = 0
-	case was != checkpoint.Rollout{} && now.To.Hash == was.To.Hash:
-		t.Commits++
 	default:
-		t.Commits = 1
+		t.Commits++
 	}
 	return t
 }
 
 // adopted returns the timer after a person declared a rollout in the place of
-// another, zero being none.
+// another, zero being none. Who left the rollout as it was touched no timer of
+// it.
 func (t Rollout) adopted(was, now checkpoint.Rollout) Rollout {
 	switch {
+	case now == was:
+		return t
 	case now == checkpoint.Rollout{}:
 		return Rollout{}
 	case was != checkpoint.Rollout{} && now.To.Hash == was.To.Hash:
-		return t.Restarted()
+		return t.Restarted(now)
 	}
 	return Rollout{Commits: 1}
 }

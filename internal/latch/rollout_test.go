@@ -7,19 +7,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
 func rollout(milestone int32, from, to string) checkpoint.Rollout {
 	return checkpoint.Rollout{Milestone: milestone, From: checkpoint.Template{Hash: from}, To: checkpoint.Template{Hash: to}}
 }
 
 // What a rollout has spent is counted from its beginning to its end, whatever
-// happens to the level beside it.
+// happens to the level beside it, and whatever target overtakes another on the
+// way.
 func TestARolloutsCommitsAreCounted(t *testing.T) {
 	t.Parallel()
 	none, at10, at25, next := checkpoint.Rollout{}, rollout(10, "v1", "v2"), rollout(25, "v1", "v2"), rollout(0, "v2", "v3")
-	running := Rollout{Target: "v2", Levels: []int32{10, 25}, Asked: 7, Commits: 3}
+	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10, 25}, Asked: 7, Before: noon, Commits: 3}
+	over := Rollout{Before: noon, Commits: 3}
 	stopped := Rollout{Commits: 3}
-	after := func(commits int) Rollout {
-		r := running
+	after := func(r Rollout, commits int) Rollout {
 		r.Commits = commits
 		return r
 	}
@@ -27,35 +30,69 @@ func TestARolloutsCommitsAreCounted(t *testing.T) {
 		return checkpoint.Entry{Replicas: level, Rollout: r}
 	}
 	for name, c := range map[string]struct {
+		timer            Rollout
 		was, now         checkpoint.Entry
 		settled, adopted Rollout
 	}{
-		"its beginning":               {entry(50, none), entry(50, at10), after(1), Rollout{Commits: 1}},
-		"an advance":                  {entry(50, at10), entry(50, at25), after(4), stopped},
-		"a level beside it":           {entry(50, at10), entry(100, at10), after(3), stopped},
-		"a level beside an advance":   {entry(50, at10), entry(100, at25), after(4), stopped},
-		"another that overtakes it":   {entry(50, at25), entry(50, next), after(1), Rollout{Commits: 1}},
-		"its end":                     {entry(50, at25), entry(50, none), after(0), Rollout{}},
-		"its end with its level":      {entry(50, at25), checkpoint.Entry{}, after(0), Rollout{}},
-		"a level where there is none": {entry(50, none), entry(100, none), after(3), Rollout{}},
+		"its beginning":               {after(flies, 0), entry(50, none), entry(50, at10), after(flies, 1), Rollout{Commits: 1}},
+		"an advance":                  {flies, entry(50, at10), entry(50, at25), after(flies, 4), stopped},
+		"a level beside it":           {flies, entry(50, at10), entry(100, at10), flies, flies},
+		"a level beside an advance":   {flies, entry(50, at10), entry(100, at25), after(flies, 4), stopped},
+		"another that overtakes it":   {flies, entry(50, at25), entry(50, next), after(flies, 4), Rollout{Commits: 1}},
+		"nothing while it flies":      {flies, entry(50, at25), entry(50, none), after(flies, 4), Rollout{}},
+		"its end":                     {over, entry(50, at25), entry(50, none), after(over, 0), Rollout{}},
+		"its end with its level":      {over, entry(50, at25), checkpoint.Entry{}, after(over, 0), Rollout{}},
+		"a level where there is none": {flies, entry(50, none), entry(100, none), flies, flies},
 	} {
-		l := Latch{Declared: c.was, Rollout: running}
+		l := Latch{Declared: c.was, Rollout: c.timer}
 		if got := l.Settled(c.now); !got.Equal(Latch{Declared: c.now, Rollout: c.settled}) {
-			t.Errorf("%s, settled: %+v", name, got)
+			t.Errorf("%s, settled: %+v", name, got.Rollout)
 		}
 		if got := l.Adopted(c.now, time.Time{}); !got.Equal(Latch{Declared: c.now, Rollout: c.adopted}) {
-			t.Errorf("%s, adopted: %+v", name, got)
+			t.Errorf("%s, adopted: %+v", name, got.Rollout)
 		}
 		proposed := l.Proposing(c.now)
 		if !proposed.Equal(Latch{Declared: c.was, Proposed: c.now, Rollout: c.settled}) {
-			t.Errorf("%s, proposed: %+v", name, proposed)
+			t.Errorf("%s, proposed: %+v", name, proposed.Rollout)
 		}
 		if c.now != (checkpoint.Entry{}) && !proposed.Settled(c.now).Equal(Latch{Declared: c.now, Rollout: c.settled}) {
-			t.Errorf("%s, proposed and merged: %+v", name, proposed.Settled(c.now))
+			t.Errorf("%s, proposed and merged: %+v", name, proposed.Settled(c.now).Rollout)
 		}
 	}
-	if (Latch{Rollout: stopped}).Blank() || !(Latch{}).Blank() {
-		t.Error("commits say something, and their absence nothing")
+	for _, says := range []Rollout{stopped, flies, {Before: noon}, {Target: "v2"}} {
+		if (Latch{Rollout: says}).Blank() {
+			t.Errorf("%+v says nothing", says)
+		}
+	}
+	if !(Latch{}).Blank() {
+		t.Error("the absence of all says something")
+	}
+	if none, some := stopped.Restarted(none), flies.Restarted(at10); !none.blank() || some.Commits != 3 || some.Target != "" {
+		t.Errorf("begun anew, %+v and %+v", none, some)
+	}
+}
+
+// A time that was not observed takes nothing from what was measured before it.
+func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
+	t.Parallel()
+	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10}, Asked: 7, Available: 3, Soon: true,
+		Lack: Lack{Available: 3, Stopwatch: Stopwatch{Since: noon}}, Before: noon, Commits: 3}
+	later := noon.Add(time.Hour)
+	still := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon, Paused: later},
+		Lack: Lack{Available: 3, Stopwatch: Stopwatch{Since: noon, Paused: later}}, Before: noon, Commits: 3}
+	got := flies.Pause(later)
+	if l := (Latch{Rollout: got}); !l.Equal(Latch{Rollout: still}) {
+		t.Errorf("%+v, want %+v", got, still)
+	}
+	for name, c := range map[string]struct{ got, want time.Time }{
+		"in flight":          {flies.Seen(later), later},
+		"not seen since":     {got.Seen(later.Add(time.Hour)), later},
+		"over":               {Rollout{Before: noon}.Seen(later), noon},
+		"that was never one": {Rollout{}.Seen(later), time.Time{}},
+	} {
+		if !c.got.Equal(c.want) {
+			t.Errorf("%s: last seen at %s, want %s", name, c.got, c.want)
+		}
 	}
 }
 

@@ -140,8 +140,8 @@ func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 // lookDown advances the timer of a lowering by one sample, or lets it stand
 // still for the reason in stop.
 func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop) latch.Latch {
-	level := of.lowered(s.Desired)
-	under := l.Declared.Replicas > 0 && level < l.Declared.Replicas
+	level := of.raised(s.Desired)
+	under := l.Declared.Replicas > 0 && of.lowered(s.Desired) < l.Declared.Replicas
 	if stop.Reason != ReasonNone && (under || l.Down.Running()) {
 		l = frozen(l, stop.Reason, look)
 		l.Down.Stopwatch = l.Down.Pause(look.Last)

@@ -150,7 +150,9 @@ func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]in
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: entry(l.Declared), Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
-	l.Rollout = l.Rollout.Restarted()
+	if l.Rollout = l.Rollout.Pause(look.Last); whole {
+		l.Rollout = l.Rollout.Restarted(l.Effective().Declared.Rollout) // who comes back begins anew
+	}
 	switch {
 	case !whole:
 		l.Missing = l.Missing.Pause(look.Last)

@@ -204,9 +204,8 @@ func (h *history) noGap(period time.Duration) time.Duration {
 }
 
 // Monotone and quiet, for all needs under random policies: a larger need never
-// asks for less nor allows less, and nothing between the level that a need asks
-// for and the one that it allows, nor within the margin of a lowering, moves a
-// latch.
+// asks for less nor is lowered to less, a lowering is to the level of the need,
+// and what was declared for a need is not lowered by one its margin away.
 func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
 	t.Parallel()
 	each(t, histories(), func(h *history) error {
@@ -216,12 +215,14 @@ func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
 			up, down := h.raisedBy(at), h.loweredBy(at)
 			switch {
 			case up < raised || down < lowered:
-				return fmt.Errorf("law: monotone: need %d asks for %d after %d, and allows %d after %d", at, up, raised, down, lowered)
-			case down < up:
-				return fmt.Errorf("law: quiet within the margin: need %d asks for %d and allows %d", at, up, down)
+				return fmt.Errorf("law: monotone: need %d asks for %d after %d, and is lowered to %d after %d", at, up, raised, down, lowered)
+			case down != up:
+				return fmt.Errorf("law: the level of the need: need %d asks for %d and is lowered to %d", at, up, down)
 			}
-			if high := int32(float64(at) * (1 + h.policy.Margin)); at > floor(h.accepted()) && h.raisedBy(high) > down {
-				return fmt.Errorf("law: quiet within the margin: lowered to %d for %d, %d asks for %d", down, at, high, h.raisedBy(high))
+			high := int32(float64(at) * (1 + h.policy.Margin))
+			declared := h.raisedBy(high)
+			if now := decideAtOnce(h, at, declared); at > floor(h.accepted()) && now != declared {
+				return fmt.Errorf("law: quiet within the margin: declared %d for %d, %d moves it to %d", declared, high, at, now)
 			}
 			raised, lowered = up, down
 			at += 1 + h.rand.Int32N(1+at/8)
@@ -231,7 +232,7 @@ func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
 }
 
 // raisedBy is the level that one look at a need asks for, and loweredBy the one
-// that it allows.
+// that it is lowered to from far above.
 func (h *history) raisedBy(need int32) int32 { return decideAtOnce(h, need, 0) }
 
 func (h *history) loweredBy(need int32) int32 { return decideAtOnce(h, need, 1<<30) }

@@ -56,7 +56,7 @@ func (of scaleOf) level(need float64) int32 {
 // since.
 func (of scaleOf) within(level int32) int32 { return min(max(level, of.floor), of.ceiling) }
 
-// raised is the level that a count asks for on the way up.
+// raised is the level that a count asks for.
 func (of scaleOf) raised(count int32) int32 { return of.level(float64(count)) }
 
 // exceeds reports whether a count asks for more than is declared: its level is
@@ -66,8 +66,9 @@ func (of scaleOf) exceeds(count, declared int32) bool {
 	return of.raised(count) > declared && (of.pods(float64(count)) > float64(declared) || of.floor > declared)
 }
 
-// lowered is the level that a count allows on the way down: the one of the
-// count with its margin, but none at the floor, which must always be reachable.
+// lowered is the level that a count must have left behind for a lowering: the
+// one of the count with its margin, but none at the floor, which must always be
+// reachable. What is declared then is the level of the count itself.
 func (of scaleOf) lowered(count int32) int32 {
 	if count <= of.floor {
 		return of.floor

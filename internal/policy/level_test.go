@@ -22,12 +22,11 @@ func asks(p policy.Policy, s workload.Scale) int32 {
 	return d.To.Replicas
 }
 
-// allows is the level that one sample allows where far more is declared.
-func allows(p policy.Policy, s workload.Scale) int32 {
-	const far = math.MaxInt32
-	_, d := policy.Decide(p, blank(far, s), healthy(s), policy.Look{Now: noon})
+// lowers is what is declared after one sample.
+func lowers(p policy.Policy, declared int32, s workload.Scale) int32 {
+	_, d := policy.Decide(p, blank(declared, s), healthy(s), policy.Look{Now: noon})
 	if d.To == nil {
-		return far
+		return declared
 	}
 	return d.To.Replicas
 }
@@ -86,29 +85,32 @@ func TestRounding(t *testing.T) {
 func TestLoweringKeepsTheMargin(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name string
-		r    policy.Round
-		seen workload.Scale
-		want int32
+		name     string
+		r        policy.Round
+		declared int32
+		seen     workload.Scale
+		want     int32
 	}{
-		{"more than the margin below a level", policy.RoundUp, workload.Scale{Desired: 90}, 100},
-		{"just within the margin", policy.RoundUp, workload.Scale{Desired: 91}, 200},
-		{"the margin is exact: 110 % of 10 is no more than 11", policy.RoundUp, workload.Scale{Desired: 10, Max: 11}, 11},
-		{"the autoscaler's greater tolerance", policy.RoundUp, workload.Scale{Desired: 81, Tolerance: 0.25}, 200},
-		{"and what that still allows", policy.RoundUp, workload.Scale{Desired: 80, Tolerance: 0.25}, 100},
-		{"the autoscaler's smaller tolerance", policy.RoundUp, workload.Scale{Desired: 91, Tolerance: 0.05}, 200},
-		{"no margin at a lower bound", policy.RoundUp, workload.Scale{Desired: 10, Min: 10}, 10},
-		{"but one above it", policy.RoundUp, workload.Scale{Desired: 11, Min: 10}, 20},
-		{"no margin at one pod", policy.RoundUp, workload.Scale{Desired: 1}, 1},
-		{"the margin of a nearest level", policy.RoundNearest, workload.Scale{Desired: 64}, 50},
-		{"beyond the margin of a nearest level", policy.RoundNearest, workload.Scale{Desired: 65}, 100},
-		{"the margin of headroom", policy.RoundHeadroom, workload.Scale{Desired: 181, Target: 0.5}, 100},
-		{"beyond the margin of headroom", policy.RoundHeadroom, workload.Scale{Desired: 182, Target: 0.5}, 200},
-		{"the largest number of pods", policy.RoundUp, workload.Scale{Desired: math.MaxInt32}, math.MaxInt32},
+		{"more than the margin below a level", policy.RoundUp, 200, workload.Scale{Desired: 90}, 100},
+		{"just within the margin", policy.RoundUp, 200, workload.Scale{Desired: 91}, 200},
+		{"the margin is exact: 110 % of 10 is no more than 11", policy.RoundUp, 11, workload.Scale{Desired: 10, Max: 11}, 11},
+		{"the autoscaler's greater tolerance", policy.RoundUp, 200, workload.Scale{Desired: 81, Tolerance: 0.25}, 200},
+		{"and what that still allows", policy.RoundUp, 200, workload.Scale{Desired: 80, Tolerance: 0.25}, 100},
+		{"the autoscaler's smaller tolerance", policy.RoundUp, 200, workload.Scale{Desired: 91, Tolerance: 0.05}, 200},
+		{"two levels down, to that of the count", policy.RoundUp, 200, workload.Scale{Desired: 48}, 50},
+		{"where one level down is within the margin", policy.RoundUp, 100, workload.Scale{Desired: 48}, 100},
+		{"no margin at a lower bound", policy.RoundUp, 20, workload.Scale{Desired: 10, Min: 10}, 10},
+		{"but one above it", policy.RoundUp, 20, workload.Scale{Desired: 11, Min: 10}, 20},
+		{"no margin at one pod", policy.RoundUp, 2, workload.Scale{Desired: 1}, 1},
+		{"the margin of a nearest level", policy.RoundNearest, 100, workload.Scale{Desired: 64}, 50},
+		{"beyond the margin of a nearest level", policy.RoundNearest, 100, workload.Scale{Desired: 65}, 100},
+		{"the margin of headroom", policy.RoundHeadroom, 200, workload.Scale{Desired: 181, Target: 0.5}, 100},
+		{"beyond the margin of headroom", policy.RoundHeadroom, 200, workload.Scale{Desired: 182, Target: 0.5}, 200},
+		{"the largest number of pods", policy.RoundUp, math.MaxInt32, workload.Scale{Desired: math.MaxInt32}, math.MaxInt32},
 	}
 	for _, tt := range tests {
-		if got := allows(at(policy.OneTwoFive, tt.r), tt.seen); got != tt.want {
-			t.Errorf("%s: %+v allows %d, want %d", tt.name, tt.seen, got, tt.want)
+		if got := lowers(at(policy.OneTwoFive, tt.r), tt.declared, tt.seen); got != tt.want {
+			t.Errorf("%s: %+v takes %d to %d, want %d", tt.name, tt.seen, tt.declared, got, tt.want)
 		}
 	}
 }

@@ -33,6 +33,17 @@ func (t turn) seen() bool { return t.decision.Verdict != policy.Frozen }
 
 func (t turn) flies() bool { return t.seen() && t.sample.Rollout.InFlight }
 
+// fails reports whether the rollout failed, by a condition or for lack of
+// progress.
+func (t turn) fails() bool { return t.sample.Rollout.Failure != "" || t.stalls() }
+
+// stalls reports whether its lack of progress lasts; the oracle knows that it is
+// measured rightly.
+func (t turn) stalls() bool {
+	lack := t.looked.Rollout.Lack
+	return lack.Running() && lack.Elapsed(t.look.Now) >= t.policy.ProgressDeadline
+}
+
 // target is the template that the rollout is on its way to.
 func (t turn) target() workload.Template { return t.sample.Rollout.Templates[0] }
 
@@ -67,6 +78,7 @@ func live(t *testing.T, law func(all []turn, last turn) error) {
 		p := policy.Presets()["cope"]
 		p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
 		p.Cut = pick[int32](r, 50, 1, 90, 99)
+		p.ProgressDeadline = pick(r, 2*time.Minute, 10*time.Minute)
 		l, view, past := latch.Latch{ID: web}, workload.Rollout{}, make([]turn, 0, 40)
 		look := policy.Look{Now: noon, Period: time.Minute}
 		for range 40 {
@@ -111,7 +123,7 @@ func well(before *turn, t turn, milestone int32) bool {
 		due = min(due, before.target().Desired)
 	}
 	available := t.target().Available
-	return t.sample.Rollout.Failure == "" && 20*available >= 19*due && 100*available >= milestone*t.sample.Rollout.Desired
+	return !t.fails() && 20*available >= 19*due && 100*available >= milestone*t.sample.Rollout.Desired
 }
 
 // inARow reports whether two turns follow on one another and see one rollout.
@@ -160,7 +172,7 @@ func TestAMilestoneIsNeverAboveWhatWasAvailableInHealth(t *testing.T) {
 
 func TestAFailureIsAtZeroOnTheVeryLook(t *testing.T) {
 	live(t, func(_ []turn, last turn) error {
-		if !last.flies() || last.sample.Rollout.Failure == "" || last.decision.Reason == policy.ReasonWayBack {
+		if !last.flies() || !last.fails() || last.decision.Reason == policy.ReasonWayBack {
 			return nil
 		}
 		if last.now == (checkpoint.Rollout{}) || last.now.Milestone != 0 || last.now.Returns != checkpoint.SideFrom || last.now.Returned().Hash == last.target().Hash && last.now.To.Hash == last.target().Hash {
@@ -184,27 +196,47 @@ func TestAWayBackIsAtZeroOnTheVeryLook(t *testing.T) {
 
 func TestAMilestoneFallsByAFailureOrAWayBackOnly(t *testing.T) {
 	live(t, func(_ []turn, last turn) error {
-		if last.lost() > 0 && last.sample.Rollout.Failure == "" && last.target().Hash != last.was.From.Hash {
+		if last.lost() > 0 && !last.fails() && last.target().Hash != last.was.From.Hash {
 			return fmt.Errorf("it lost %d %% of %+v", last.lost(), last.sample.Rollout)
 		}
 		return nil
 	})
 }
 
+// Whatever targets overtake one another, from the look that first saw pods of
+// two templates to the one that sees them no more. Another target that fails is
+// told in any case: a rebuild would begin with it.
 func TestARolloutTakesAtMostSixCommits(t *testing.T) {
 	live(t, func(all []turn, last turn) error {
 		commits, none := 0, checkpoint.Rollout{}
 		for _, at := range all {
-			switch {
-			case !at.pushed:
-				continue
-			case at.begins():
-				commits = 1
-			default:
+			if at.begins() && at.fails() && commits >= 5 {
+				commits = 0
+			}
+			if at.pushed {
 				commits++
 			}
-			if at.now == none && at.was != none && commits > 6 || at.now != none && commits > 5 {
+			if at.now == none && commits > 6 || at.now != none && commits > 5 {
 				return fmt.Errorf("its commit %d", commits)
+			}
+			if at.seen() && !at.flies() && (at.pushed || at.was == none) {
+				commits = 0
+			}
+		}
+		return nil
+	})
+}
+
+// A record says what runs until it is replaced: a target that overtakes takes
+// nothing from it while pods of one of its templates are left.
+func TestARecordStaysUntilAnotherTakesItsPlace(t *testing.T) {
+	live(t, func(_ []turn, last turn) error {
+		if last.now != (checkpoint.Rollout{}) || last.was == (checkpoint.Rollout{}) || !last.flies() {
+			return nil
+		}
+		for _, template := range last.sample.Rollout.Templates {
+			if template.Hash == last.was.From.Hash || template.Hash == last.was.To.Hash {
+				return fmt.Errorf("it went while %s runs", template.Hash)
 			}
 		}
 		return nil
@@ -232,7 +264,7 @@ func TestASecondLookAtTheSameInstantChangesNothing(t *testing.T) {
 
 func TestARolloutOfLessThanTwoLooksLeavesNothing(t *testing.T) {
 	live(t, func(all []turn, last turn) error {
-		if last.begins() && last.sample.Rollout.Failure == "" && (earlier(all, len(all)-1) == nil) {
+		if last.begins() && !last.fails() && (earlier(all, len(all)-1) == nil) {
 			return fmt.Errorf("it was seen once: %+v", last.sample.Rollout)
 		}
 		return nil
@@ -262,7 +294,7 @@ func TestOnlyWhatDecidesIsUrgent(t *testing.T) {
 		if !last.decision.Crosses() {
 			return nil
 		}
-		failed := last.begins() && last.sample.Rollout.Failure != ""
+		failed := last.begins() && last.fails()
 		fell := !last.begins() && last.now != checkpoint.Rollout{} && last.now.Phase != last.was.Phase &&
 			last.was.Phase != checkpoint.PhaseFailed && last.was.Phase != checkpoint.PhaseReturning &&
 			(last.now.Phase == checkpoint.PhaseFailed || last.now.Phase == checkpoint.PhaseReturning)
@@ -288,18 +320,23 @@ func TestRandomLivesOfRolloutsSeeAllThatThereIs(t *testing.T) {
 	seen := map[string]int{}
 	live(t, func(all []turn, last turn) error {
 		for what, is := range map[string]bool{
-			"advance":     !last.begins() && last.now.Milestone > last.was.Milestone,
-			"fall":        last.lost() > 0,
-			"overtaken":   last.begins() && last.was != checkpoint.Rollout{},
-			"begins high": last.begins() && last.now.Milestone > 0,
-			"begins low":  last.begins() && last.now.Milestone == 0 && last.now.Phase != checkpoint.PhaseFailed,
-			"failed":      last.begins() && last.now.Phase == checkpoint.PhaseFailed,
-			"no room":     last.decision.Reason == policy.ReasonRoom,
-			"way back":    last.decision.Reason == policy.ReasonWayBack,
-			"returning":   last.now.Phase == checkpoint.PhaseReturning && last.was.Phase != checkpoint.PhaseReturning,
-			"halted":      last.now.Phase == checkpoint.PhaseHalted && last.was != last.now,
-			"unsettled":   last.decision.Verdict == policy.Pending,
-			"stopped":     !last.seen() && len(all) > 1 && all[len(all)-2].flies(),
+			"advance":      !last.begins() && last.now.Milestone > last.was.Milestone,
+			"fall":         last.lost() > 0,
+			"overtaken":    last.begins() && last.was != checkpoint.Rollout{},
+			"begins high":  last.begins() && last.now.Milestone > 0,
+			"begins low":   last.begins() && last.now.Milestone == 0 && last.now.Phase != checkpoint.PhaseFailed,
+			"failed":       last.begins() && last.now.Phase == checkpoint.PhaseFailed,
+			"no room":      last.decision.Reason == policy.ReasonRoom,
+			"way back":     last.decision.Reason == policy.ReasonWayBack,
+			"returning":    last.now.Phase == checkpoint.PhaseReturning && last.was.Phase != checkpoint.PhaseReturning,
+			"halted":       last.now.Phase == checkpoint.PhaseHalted && last.was != last.now,
+			"unsettled":    last.decision.Verdict == policy.Pending,
+			"stalled":      last.flies() && last.stalls() && last.now != last.was,
+			"goes on":      last.was.Phase == checkpoint.PhaseFailed && last.now.Milestone > 0 && last.looked.Rollout.Target == last.was.To.Hash,
+			"waits":        last.decision.Verdict == policy.Pending && len(last.looked.Rollout.Levels) == 2,
+			"left alone":   last.decision.Verdict == policy.Pending && last.was != checkpoint.Rollout{} && len(last.looked.Rollout.Levels) == 2,
+			"says nothing": last.flies() && last.was != checkpoint.Rollout{} && last.now == checkpoint.Rollout{},
+			"stopped":      !last.seen() && len(all) > 1 && all[len(all)-2].flies(),
 		} {
 			if is {
 				seen[what]++
@@ -307,7 +344,7 @@ func TestRandomLivesOfRolloutsSeeAllThatThereIs(t *testing.T) {
 		}
 		return nil
 	})
-	for _, what := range []string{"advance", "fall", "overtaken", "begins high", "begins low", "failed", "no room", "way back", "returning", "halted", "unsettled", "stopped"} {
+	for _, what := range []string{"advance", "fall", "overtaken", "begins high", "begins low", "failed", "no room", "way back", "returning", "halted", "unsettled", "stalled", "goes on", "waits", "left alone", "says nothing", "stopped"} {
 		if seen[what] < 20 {
 			t.Errorf("%s was seen %d times", what, seen[what])
 		}

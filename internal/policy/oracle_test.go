@@ -60,7 +60,8 @@ type moment struct {
 	declared        int32
 	stopped, frozen bool  // for all; for lowering
 	counted         int32 // what a raise is measured by
-	raised, lowered int32 // the level asked for, the level allowed
+	raised, lowered int32 // the level asked for, the level that it left behind
+	level           int32 // of what is asked to run
 	enough          bool  // what is declared is enough, level or not
 	needs           int   // samples for a raise, as of this look
 	bounds          policy.Bounds
@@ -120,6 +121,7 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 			m.enough = o.rule.need(counted, v) <= 100*int64(m.declared) && floor(bounds) <= m.declared
 		}
 		m.lowered = o.rule.lowered(v.desired, bounds, v)
+		m.level = o.rule.raised(v.desired, bounds, v)
 	}
 	o.history = append(o.history, m)
 
@@ -205,10 +207,10 @@ func (o *oracle) lowering(a *answer) {
 		case m.lowered >= m.declared:
 			a.running, a.samples, a.elapsed, a.peak = false, 0, 0, 0
 		case !a.running:
-			a.running, a.samples, a.elapsed, a.peak = true, 1, 0, m.lowered
+			a.running, a.samples, a.elapsed, a.peak = true, 1, 0, m.level
 		default:
 			a.samples++
-			a.peak = max(a.peak, m.lowered)
+			a.peak = max(a.peak, m.level)
 			if !m.gap {
 				a.elapsed += m.interval
 			}
@@ -225,8 +227,8 @@ func (r rule) raised(count int32, b policy.Bounds, v view) int32 {
 	return r.level(r.need(count, v)*1000, b)
 }
 
-// lowered is the level that a count allows: with the margin, but none at the
-// floor.
+// lowered is the level that a count must have left behind for a lowering: with
+// the margin, but none at the floor.
 func (r rule) lowered(count int32, b policy.Bounds, v view) int32 {
 	if count <= floor(b) {
 		return floor(b)

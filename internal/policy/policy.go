@@ -39,10 +39,15 @@ type Policy struct {
 	// Scale and Bounds are what is done with a scale and its bounds, Rollout
 	// with a rollout in flight.
 	Scale, Bounds, Rollout Mode
-	// RolloutHold is how long a rollout must be in flight before it is recorded:
-	// one that is soon over needs no record. One that somebody halted is recorded
-	// after two samples, and one that fails at once.
+	// RolloutHold is how long a rollout must be in flight to be recorded where a
+	// record is not worth its commits: at its pace it is over within half of the
+	// hold, or it began within the hold of the one before. Any other is recorded
+	// after two samples, as is one that somebody halted, and one that fails at
+	// once.
 	RolloutHold time.Duration
+	// ProgressDeadline is the observed time without progress after which a
+	// rollout has failed whose controller judges none itself.
+	ProgressDeadline time.Duration
 	// Milestones are those that a rollout passes, in percent, ascending.
 	Milestones []int32
 	// Cut is the percentage in good health from which on a rebuild should begin
@@ -105,8 +110,11 @@ func Presets() map[string]Policy {
 
 		Rollout:     ModeLatch,
 		RolloutHold: time.Hour,
-		Milestones:  DefaultMilestones(),
-		Cut:         50,
+		// As a Deployment's progressDeadlineSeconds, which is 600 by default
+		// (SetDefaults_Deployment in k8s.io/kubernetes, pkg/apis/apps/v1).
+		ProgressDeadline: 10 * time.Minute,
+		Milestones:       DefaultMilestones(),
+		Cut:              50,
 	}
 	closest := cope
 	closest.Name, closest.Round, closest.HoldDown = "closest", RoundNearest, 0
@@ -149,6 +157,7 @@ func (p Policy) Problems() []Problem {
 	check(slices.Contains(Modes(), p.Bounds), "bounds", "must be one of %s, got %q", list(Modes()), p.Bounds)
 	check(slices.Contains(Modes(), p.Rollout), "rollout.mode", "must be one of %s, got %q", list(Modes()), p.Rollout)
 	check(p.RolloutHold >= 0, "rollout.hold", "must not be negative, got %s", p.RolloutHold)
+	check(p.ProgressDeadline > 0, "rollout.progressDeadline", "must be above 0, got %s", p.ProgressDeadline)
 	check(ascending(p.Milestones, 1, 99), "rollout.milestones", "must be one or more of 1 to 99 %%, ascending, got %v", p.Milestones)
 	check(p.Cut >= 1 && p.Cut <= 99, "rollout.cut", "must be from 1 to 99 %%, got %d", p.Cut)
 	return found

@@ -29,24 +29,32 @@ const (
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: entry(l.Declared), Verdict: Quiet}
 	if look.gap() > 0 {
-		l.Rollout = l.Rollout.Restarted()
+		l.Rollout = l.Rollout.Interrupted()
 	}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
-		// What was not seen is no sample: those before it and after it are not two
-		// in a row.
-		l.Rollout = l.Rollout.Restarted()
+		l.Rollout = l.Rollout.Pause(look.Last)
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
 	l.YieldUntil = time.Time{}
 	m := milestone{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
-	if !s.Rollout.InFlight || p.Rollout == ModeIgnore {
-		l.Rollout = l.Rollout.Restarted()
+	switch {
+	case p.Rollout == ModeIgnore:
+		l.Rollout = l.Rollout.Restarted(m.recorded)
+		return l, m.ended(d, look)
+	case !s.Rollout.InFlight:
+		l.Rollout = m.over(l.Rollout, look)
 		return l, m.ended(d, look)
 	}
 	d.Count = m.target().Available
-	l.Rollout = m.count(l.Rollout, look)
-	m.timer, m.lasted = l.Rollout, look.Now.Sub(l.Rollout.Since)
+	m.timer = m.follow(l.Rollout, look)
+	m.lasted = m.timer.Elapsed(look.Now)
+	m.rollout.Failure = cmp.Or(m.rollout.Failure, m.stalled(look))
+	m.timer.Soon = m.soon(look)
+	m.timer.Levels = m.levels(look)
+	m.timer.Asked, m.timer.Available = m.target().Desired, m.target().Available
+	m.timer.Commits = m.spent()
+	l.Rollout = m.timer
 	return l, m.judge(d)
 }
 
@@ -82,7 +90,7 @@ type milestone struct {
 	recorded checkpoint.Rollout // zero is none
 	rollout  workload.Rollout
 	timer    latch.Rollout
-	lasted   time.Duration // since the target was first seen
+	lasted   time.Duration // for which the target was seen
 }
 
 func (m milestone) target() workload.Template { return m.rollout.Templates[0] }
@@ -99,23 +107,105 @@ func NextMilestone(p Policy, recorded checkpoint.Rollout, desired int32) (at, po
 	return 0, 0, false
 }
 
-// count advances the timer by one sample.
-func (m milestone) count(t latch.Rollout, look Look) latch.Rollout {
-	target := m.target()
+// over is the timer of a workload of which no rollout is in flight: it remembers
+// for the policy's hold when one was.
+func (m milestone) over(t latch.Rollout, look Look) latch.Rollout {
+	before := m.within(t.Seen(look.Last), look)
+	t = t.Restarted(m.recorded)
+	t.Before = before
+	return t
+}
+
+// within returns the instant where it is less than the policy's hold ago, else
+// zero.
+func (m milestone) within(at time.Time, look Look) time.Time {
+	if at.IsZero() || look.Now.Sub(at) >= m.policy.RolloutHold {
+		return time.Time{}
+	}
+	return at
+}
+
+// follow advances the stopwatches of the timer by one sample. A target that
+// overtakes another is of the same rollout, and what was before that was before
+// this; unless the other was not seen for so long that it may be over.
+func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
+	hash := m.target().Hash
 	switch {
-	case t.Target != target.Hash:
-		t = latch.Rollout{Target: target.Hash, Since: look.Now, Commits: t.Commits}
+	case t.Target != hash:
+		before := m.within(t.Seen(look.Last), look)
+		if t.Target != "" && !before.IsZero() {
+			before = t.Before
+		}
+		t = latch.Rollout{Target: hash, Stopwatch: latch.Stopwatch{Since: look.Now}, Before: before, Commits: t.Commits}
 	case look.again():
 		return t
+	default:
+		t.Stopwatch = t.Resume(look.Last).Lose(look.gap())
 	}
-	due := target.Desired
-	if len(t.Levels) > 0 {
-		due = min(due, t.Asked)
-	}
-	t.Levels = append(slices.Clone(t.Levels), m.level(due))
-	t.Levels = t.Levels[max(0, len(t.Levels)-milestoneHold):]
-	t.Asked = target.Desired
+	t.Lack = m.lack(t.Lack, look)
 	return t
+}
+
+// lack advances the timer of a target that makes no progress. Where a condition
+// of the workload would say so, or somebody wishes it to stay, it does not run.
+func (m milestone) lack(l latch.Lack, look Look) latch.Lack {
+	target := m.target()
+	most := min(l.Available, target.Desired) // of those scaled in none is expected
+	switch {
+	case !m.rollout.Unjudged, m.rollout.Halted != "", target.Available >= target.Desired:
+		return latch.Lack{}
+	case !l.Running(), target.Available > most:
+		return latch.Lack{Available: target.Available, Stopwatch: latch.Stopwatch{Since: look.Now}}
+	}
+	return latch.Lack{Available: most, Stopwatch: l.Resume(look.Last).Lose(look.gap())}
+}
+
+// stalled says that the target made no progress for the policy's deadline; ""
+// where it did, or has time left.
+func (m milestone) stalled(look Look) string {
+	if lack := m.timer.Lack; !lack.Running() || lack.Elapsed(look.Now) < m.policy.ProgressDeadline {
+		return ""
+	}
+	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.policy.ProgressDeadline))
+}
+
+// soon reports whether a rollout that keeps the pace of the last two samples is
+// over within half of the policy's hold. One that stands still, or was seen once,
+// is not known to be.
+func (m milestone) soon(look Look) bool {
+	switch {
+	case len(m.timer.Levels) == 0:
+		return false
+	case look.again():
+		return m.timer.Soon
+	}
+	more, left := m.target().Available-m.timer.Available, m.rollout.Desired-m.target().Available
+	needs := float64(left) * look.Now.Sub(look.Last).Seconds()
+	return left <= 0 || more > 0 && needs < float64(more)*(m.policy.RolloutHold/2).Seconds()
+}
+
+// levels are those of the latest consecutive samples, this one among them.
+func (m milestone) levels(look Look) []int32 {
+	before := m.timer.Levels
+	if look.again() && len(before) > 0 {
+		return before
+	}
+	due := m.target().Desired
+	if len(before) > 0 {
+		due = min(due, m.timer.Asked)
+	}
+	all := append(slices.Clone(before), m.level(due))
+	return all[max(0, len(all)-milestoneHold):]
+}
+
+// spent is how many commits count against the rollout. A target that is to be
+// recorded whatever was spent on those it overtook has commits of its own.
+func (m milestone) spent() int {
+	_, known := m.reached()
+	if m.begins() && (known && m.lasted >= m.policy.RolloutHold || m.rollout.Failure != "" && !m.room(m.beginning())) {
+		return 0
+	}
+	return m.timer.Commits
 }
 
 // level is the milestone that a sample reached, 0 where it is not in good
@@ -165,65 +255,102 @@ func (m milestone) ended(d Decision, look Look) Decision {
 // judge turns the timer into a verdict: a way back and a failure count at once,
 // the rest for its samples.
 func (m milestone) judge(d Decision) Decision {
-	hash, from := m.target().Hash, m.recorded.From.Hash
+	hash := m.target().Hash
 	switch {
-	case m.recorded == checkpoint.Rollout{} && m.older():
+	case m.undone():
 		d.Reason, d.Text = ReasonWayBack, fmt.Sprintf("its rollout is on its way back to %s: nothing is recorded of it", hash)
 		return d
-	case m.recorded != checkpoint.Rollout{} && hash == from:
+	case m.begins():
+		return m.begin(d)
+	case hash == m.recorded.From.Hash:
 		return m.drop(d, checkpoint.PhaseReturning, "it is on its way back to "+hash)
-	case m.recorded != checkpoint.Rollout{} && hash == m.recorded.To.Hash:
-		if m.rollout.Failure != "" {
-			return m.drop(d, checkpoint.PhaseFailed, m.rollout.Failure)
-		}
-		return m.advance(d)
+	case m.rollout.Failure != "":
+		return m.drop(d, checkpoint.PhaseFailed, m.rollout.Failure)
 	}
-	return m.begin(d)
+	return m.advance(d)
 }
 
-// older reports whether the target is known to be older than what it replaces.
-func (m milestone) older() bool {
+// begins reports whether git says nothing of the target, and should.
+func (m milestone) begins() bool {
+	hash := m.target().Hash
+	return !m.undone() && (m.recorded == checkpoint.Rollout{} || hash != m.recorded.From.Hash && hash != m.recorded.To.Hash)
+}
+
+// undone reports whether a rollout of which nothing is recorded is on its way
+// back: the target is known to be older than what it replaces.
+func (m milestone) undone() bool {
 	target, before := m.target().Since, m.rollout.Templates[1].Since
-	return !target.IsZero() && target.Before(before)
+	return m.recorded == checkpoint.Rollout{} && !target.IsZero() && target.Before(before)
 }
 
 // begin records a rollout that is not recorded yet, or in the place of another
 // that it overtook.
 func (m milestone) begin(d Decision) Decision {
-	level, known := m.reached()
+	_, known := m.reached()
 	failed := m.rollout.Failure != ""
 	if !known && !failed {
 		d.Verdict = Pending
 		d.Text = fmt.Sprintf("a rollout to %s is in flight: sample %d of %d", m.target().Hash, len(m.timer.Levels), milestoneHold)
 		return d
 	}
-	if !failed && m.rollout.Halted == "" && m.lasted < m.policy.RolloutHold {
-		return m.wait(d)
+	to := m.beginning()
+	if why := m.waits(to); why != "" && !failed && m.lasted < m.policy.RolloutHold {
+		return m.wait(d, why)
 	}
-	before := m.before()
-	to := checkpoint.Rollout{
-		Milestone: level, Phase: m.phase(), From: identity(before), To: identity(m.target()),
-		ImagesOnly: m.rollout.ImagesOnly && before.Hash == m.rollout.Templates[1].Hash,
-	}
-	text := fmt.Sprintf("a rollout from %s to %s: %s", before.Hash, to.To.Hash, m.progress())
+	text := fmt.Sprintf("a rollout from %s to %s: %s", to.From.Hash, to.To.Hash, m.progress())
 	if failed {
-		to.Milestone, text = 0, text+"; "+m.rollout.Failure
+		text += "; " + m.rollout.Failure
 	}
-	to.Returns = m.returns(to.Milestone)
 	d.Urgent = failed
 	return m.cross(d, to, text)
 }
 
-// wait leaves a rollout unrecorded until it lasts: most are soon over, and a
-// record of each would be most of what is committed. A record of the one that it
-// overtook says nothing any more, and goes.
-func (m milestone) wait(d Decision) Decision {
-	text := fmt.Sprintf("a rollout to %s is in flight: recorded once it lasts for %s, fails or is halted", m.target().Hash, Span(m.policy.RolloutHold))
-	if m.recorded != (checkpoint.Rollout{}) {
-		return m.cross(d, checkpoint.Rollout{}, "overtaken: "+text)
+// beginning is what is recorded of a rollout that is not recorded yet.
+func (m milestone) beginning() checkpoint.Rollout {
+	level, _ := m.reached()
+	if m.rollout.Failure != "" {
+		level = 0
 	}
-	d.Verdict, d.Text = Pending, text
+	before := m.before()
+	return checkpoint.Rollout{
+		Milestone: level, Phase: m.phase(), Returns: m.returns(level), From: identity(before), To: identity(m.target()),
+		ImagesOnly: m.rollout.ImagesOnly && before.Hash == m.rollout.Templates[1].Hash,
+	}
+}
+
+// waits says why a rollout is recorded only once it lasts for the policy's hold;
+// "" where it need not. Of each that is soon over, of each of a workload that
+// rolls without end, and of each that overtakes another, a record would be most
+// of what is committed.
+func (m milestone) waits(to checkpoint.Rollout) string {
+	first := m.recorded == checkpoint.Rollout{} && m.rollout.Halted == ""
+	switch {
+	case !m.room(to):
+		return fmt.Sprintf("the last of the %d commits of a rollout are kept for what decides", rolloutCommits)
+	case first && !m.timer.Before.IsZero():
+		return "another was in flight at " + m.timer.Before.UTC().Format(time.RFC3339)
+	case first && m.timer.Soon:
+		return "at its pace it is over within " + Span(m.policy.RolloutHold/2)
+	}
+	return ""
+}
+
+// wait leaves a rollout unrecorded until it lasts. The record of one that it
+// overtook stays, since its templates are what runs; where none of their pods is
+// left it says nothing any more, and goes.
+func (m milestone) wait(d Decision, why string) Decision {
+	hold := Span(m.policy.RolloutHold)
+	if m.recorded != (checkpoint.Rollout{}) && !m.runs(m.recorded.From.Hash) && !m.runs(m.recorded.To.Hash) {
+		return m.cross(d, checkpoint.Rollout{}, fmt.Sprintf("overtaken: no pods of %s or %s are left", m.recorded.From.Hash, m.recorded.To.Hash))
+	}
+	d.Verdict = Pending
+	d.Text = fmt.Sprintf("a rollout to %s is in flight: recorded if it lasts for %s or fails, since %s", m.target().Hash, hold, why)
 	return d
+}
+
+// runs reports whether there are pods of a template other than the target.
+func (m milestone) runs(hash string) bool {
+	return slices.ContainsFunc(m.rollout.Templates[1:], func(t workload.Template) bool { return t.Hash == hash })
 }
 
 // before is the template that a rollout which is to be recorded began with:

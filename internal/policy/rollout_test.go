@@ -18,6 +18,7 @@ type seen struct {
 	rollout workload.Rollout
 	gap     bool // too long after the one before
 	at      time.Time
+	failed  bool // by lack of progress
 }
 
 // milestones is the rule once more, from the whole past and not from a timer:
@@ -26,17 +27,22 @@ type milestones struct {
 	milestones []int32
 	cut        int32
 	hold       time.Duration
+	deadline   time.Duration
 	past       []seen
 	declared   checkpoint.Rollout
-	commits    int
+	commits    int // of the rollout in flight
 }
 
 // want is the rollout that git should hold after a look.
 func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoint.Rollout {
-	o.past = append(o.past, seen{r, gap, now})
+	o.past = append(o.past, seen{rollout: r, gap: gap, at: now})
 	rec, none := o.declared, checkpoint.Rollout{}
 	if !r.InFlight {
 		return none
+	}
+	if r.Failure == "" && o.lacked() >= o.deadline {
+		r.Failure = "no progress"
+		o.past[len(o.past)-1].failed = true
 	}
 	target := r.Templates[0]
 	returns := func(c checkpoint.Rollout) checkpoint.Rollout {
@@ -87,15 +93,11 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		}
 		return rec
 	}
-	level, enough := o.held()
+	level, twice := o.held()
 	if r.Failure != "" {
-		level, enough, phase = 0, true, checkpoint.PhaseFailed
-	}
-	if !enough {
+		level, phase = 0, checkpoint.PhaseFailed
+	} else if !twice {
 		return rec
-	}
-	if r.Failure == "" && r.Halted == "" && o.lasted() < o.hold {
-		return none
 	}
 	best := r.Templates[1]
 	for _, t := range r.Templates[2:] {
@@ -103,13 +105,82 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 			best = t
 		}
 	}
+	runs := false
 	for _, t := range r.Templates[1:] {
 		if rec != none && (rec.Returns == checkpoint.SideTo && t.Hash == rec.To.Hash || rec.Returns == checkpoint.SideFrom && t.Hash == rec.From.Hash) {
 			best = t
 		}
+		runs = runs || t.Hash == rec.From.Hash || t.Hash == rec.To.Hash
 	}
-	return returns(checkpoint.Rollout{Milestone: level, Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
+	begun := returns(checkpoint.Rollout{Milestone: level, Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
 		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
+	switch spent := !fits(begun); {
+	case twice && o.lasted() >= o.hold, r.Failure != "" && spent:
+		o.commits = 0 // it has its own
+	case r.Failure != "":
+	case spent && rec != none && !runs:
+		return none
+	case spent, rec == none && r.Halted == "" && (o.follows() || o.soon()):
+		return rec
+	}
+	return begun
+}
+
+// lacked is for how long pods of the target were asked for and no more of them
+// became available than there had been in that time.
+func (o *milestones) lacked() (lasted time.Duration) {
+	last := len(o.past) - 1
+	first := last
+	for first > 0 && o.same(first, first-1) {
+		first--
+	}
+	lacks, most := false, int32(0)
+	for i := first; i <= last; i++ {
+		r := o.past[i].rollout
+		target := r.Templates[0]
+		most = min(most, target.Desired)
+		switch {
+		case !r.Unjudged || r.Halted != "" || target.Available >= target.Desired:
+			lacks, lasted = false, 0
+		case !lacks || target.Available > most:
+			lacks, lasted, most = true, 0, target.Available
+		case !o.past[i].gap:
+			lasted += o.past[i].at.Sub(o.past[i-1].at)
+		}
+	}
+	if !lacks {
+		return 0
+	}
+	return lasted
+}
+
+// follows reports whether the rollout in flight began within the hold of one
+// before it.
+func (o *milestones) follows() bool {
+	begin := len(o.past) - 1
+	// Of one that was not seen for the hold nobody knows that it is the same
+	// that goes on to another target.
+	lapsed := func(i int) bool {
+		return !o.same(i, i-1) && o.past[i].at.Sub(o.past[i-1].at) >= o.hold
+	}
+	for begin > 0 && o.past[begin-1].rollout.InFlight && !lapsed(begin) {
+		begin--
+	}
+	for i := begin - 1; i >= 0; i-- {
+		if o.past[i].rollout.InFlight {
+			return o.past[begin].at.Sub(o.past[i].at) < o.hold
+		}
+	}
+	return false
+}
+
+// soon reports whether, at the pace of the last two looks, less than half of the
+// hold is left.
+func (o *milestones) soon() bool {
+	a, b := o.past[len(o.past)-2], o.past[len(o.past)-1]
+	left := b.rollout.Desired - b.rollout.Templates[0].Available
+	pace := float64(b.rollout.Templates[0].Available-a.rollout.Templates[0].Available) / b.at.Sub(a.at).Minutes()
+	return left <= 0 || pace > 0 && float64(left)/pace < o.hold.Minutes()/2
 }
 
 // held is the lower of the levels of the last two looks, where both saw the
@@ -125,15 +196,15 @@ func (o *milestones) held() (int32, bool) {
 	return min(o.level(last), o.level(before)), true
 }
 
-// lasted is how long ago the first of the looks was that all saw the target of
-// the last one in flight, with no gap among them.
-func (o *milestones) lasted() time.Duration {
-	last := len(o.past) - 1
-	first := last
-	for first > 0 && !o.past[first].gap && o.same(first, first-1) {
-		first--
+// lasted is for how long the target of the last look was seen in flight, of the
+// time that was observed.
+func (o *milestones) lasted() (lasted time.Duration) {
+	for i := len(o.past) - 1; i > 0 && o.same(i, i-1); i-- {
+		if !o.past[i].gap {
+			lasted += o.past[i].at.Sub(o.past[i-1].at)
+		}
 	}
-	return o.past[last].at.Sub(o.past[first].at)
+	return lasted
 }
 
 func (o *milestones) same(i, j int) bool {
@@ -147,7 +218,7 @@ func (o *milestones) level(i int) (level int32) {
 	if i > 0 && !o.past[i].gap && o.same(i, i-1) {
 		due = min(due, o.past[i-1].rollout.Templates[0].Desired)
 	}
-	if r.Failure != "" || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
+	if r.Failure != "" || o.past[i].failed || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
 		return 0
 	}
 	for _, m := range o.milestones {
@@ -160,7 +231,7 @@ func (o *milestones) level(i int) (level int32) {
 
 // nextRollout draws what the next look sees.
 func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
-	hashes := []string{"v1", "v2", "v3"}
+	hashes := []string{"v1", "v2", "v3", "v4"}
 	next := workload.Rollout{InFlight: r.IntN(8) > 0, Desired: pick[int32](r, 1, 3, 7, 20, 100)}
 	target := pick(r, hashes...)
 	if was.InFlight && r.IntN(8) > 0 {
@@ -176,8 +247,17 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 			next.Templates = append(next.Templates, workload.Template{Hash: h, Desired: 1, Available: r.Int32N(3)})
 		}
 	}
+	r.Shuffle(len(hashes)-1, func(i, j int) {
+		next.Templates[1+i], next.Templates[1+j] = next.Templates[1+j], next.Templates[1+i]
+	})
 	next.Templates = next.Templates[:2+r.IntN(2)]
 	next.ImagesOnly = r.IntN(2) == 0
+	if next.Unjudged = was.Unjudged; !was.InFlight {
+		next.Unjudged = r.IntN(2) == 0
+	}
+	if was.InFlight && r.IntN(3) == 0 && next.Templates[0].Hash == was.Templates[0].Hash { // as it was
+		next.Templates[0] = was.Templates[0]
+	}
 	if r.IntN(8) == 0 {
 		next.Failure = "ProgressDeadlineExceeded"
 	}
@@ -203,7 +283,8 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 		p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
 		p.Cut = pick[int32](r, 50, 1, 90, 99)
 		p.RolloutHold = pick(r, 0, 3*time.Minute, 30*time.Minute)
-		o := &milestones{milestones: p.Milestones, cut: p.Cut, hold: p.RolloutHold}
+		p.ProgressDeadline = pick(r, time.Minute, 4*time.Minute, 10*time.Minute)
+		o := &milestones{milestones: p.Milestones, cut: p.Cut, hold: p.RolloutHold, deadline: p.ProgressDeadline}
 		l, now, last, view := latch.Latch{ID: web}, noon, time.Time{}, workload.Rollout{}
 		for step := range 40 {
 			view = nextRollout(r, view)
@@ -226,7 +307,7 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			if view.InFlight && d.Count != view.Templates[0].Available {
 				t.Fatalf("%s: it counts %d", where, d.Count)
 			}
-			if view.InFlight && view.Failure != "" && got.Milestone > 0 && got.To.Hash == view.Templates[0].Hash {
+			if view.InFlight && (view.Failure != "" || o.past[step].failed) && got.Milestone > 0 && got.To.Hash == view.Templates[0].Hash {
 				t.Fatalf("%s: failed, and is at %d %%", where, got.Milestone)
 			}
 			look.Last = now
@@ -236,17 +317,11 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			if l = next; d.Crosses() {
 				l = l.Settled(d.On(before.Declared))
 				o.commits++
-				if got == (checkpoint.Rollout{}) || before.Declared.Rollout.To.Hash != got.To.Hash {
-					if o.commits > 6 {
-						t.Fatalf("%s: %d commits", where, o.commits)
-					}
-					o.commits = 1
-				}
-				if got == (checkpoint.Rollout{}) {
-					o.commits = 0
-				}
 			}
-			if o.commits > 5 && l.Declared.Rollout != (checkpoint.Rollout{}) {
+			if !view.InFlight && got == (checkpoint.Rollout{}) {
+				o.commits = 0
+			}
+			if o.commits > 5 && l.Declared.Rollout != (checkpoint.Rollout{}) || o.commits > 6 {
 				t.Fatalf("%s: %d commits, and its end is to come", where, o.commits)
 			}
 			o.declared, last = got, now

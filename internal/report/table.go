@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf8"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -56,7 +55,14 @@ func (d Document) table(out io.Writer, columns int) error {
 	default:
 		fmt.Fprintf(&b, "commit %s: %s\n", d.Commit.ID, d.Commit.Subject)
 	}
-	_, err := io.WriteString(out, b.String())
+	text := b.String()
+	if columns > 0 {
+		text = ""
+		for line := range strings.Lines(b.String()) {
+			text += strings.Join(Fold(line, columns), "\n") + "\n"
+		}
+	}
+	_, err := io.WriteString(out, text)
 	return err
 }
 
@@ -75,37 +81,30 @@ func (d Document) rows(out io.Writer, columns int) error {
 			rows = append(rows, []string{w.name() + " rollout", r.pods(), r.declared(), r.decision(), r.Text})
 		}
 	}
-	const gap = 2
-	why := len(rows[0]) - 1
-	room := columns
-	for c := range why {
-		widest := slices.MaxFunc(rows, func(a, b []string) int { return cmp.Compare(len(a[c]), len(b[c])) })
-		room -= len(widest[c]) + gap
+	var b strings.Builder
+	for _, lines := range Rows(rows, columns) {
+		b.WriteString(strings.Join(lines, "\n") + "\n")
 	}
-	t := tabwriter.NewWriter(out, 0, 0, gap, ' ', 0)
-	for _, row := range rows {
-		facts := strings.Join(row[:why], "\t")
-		lines := []string{row[why]}
-		if columns > 0 {
-			lines = Fold(row[why], room)
-		}
-		for _, line := range lines {
-			fmt.Fprintf(t, "%s\t%s\n", facts, line)
-			facts = strings.Repeat("\t", why-1)
-		}
-	}
-	return t.Flush()
+	_, err := io.WriteString(out, b.String())
+	return err
 }
 
 // narrowest is the width below which text is not folded further: names of
 // workloads leave little room on a narrow terminal.
 const narrowest = 24
 
-// Fold breaks a text between words into lines of at most width.
+// Fold breaks a text between words into lines of at most width. A number stays
+// with its %.
 func Fold(text string, width int) (lines []string) {
 	width = max(width, narrowest)
 	line := ""
-	for _, word := range strings.Fields(text) {
+	words := strings.Fields(text)
+	for i := len(words) - 1; i > 0; i-- {
+		if strings.HasPrefix(words[i], "%") {
+			words = slices.Replace(words, i-1, i+1, words[i-1]+" "+words[i])
+		}
+	}
+	for _, word := range words {
 		switch {
 		case line == "":
 			line = word

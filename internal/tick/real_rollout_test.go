@@ -16,7 +16,7 @@ import (
 )
 
 // rolling is a manifest of 10 pods of an image.
-func rolling(id workload.ID, image, cpu, spec string) string {
+func rolling(id workload.ID, image, spec string) string {
 	kind := "Deployment"
 	if id.Kind == workload.StatefulSet {
 		kind, spec = "StatefulSet", "podManagementPolicy: Parallel, "+spec
@@ -25,8 +25,8 @@ func rolling(id workload.ID, image, cpu, spec string) string {
 kind: %[1]s
 metadata: {name: %[2]s, namespace: shop}
 spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %[3]s, template: {metadata: {labels: {app: %[2]s}},
-  spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: %[4]q, resources: {requests: {cpu: %[5]q}}}]}}}
-`, kind, id.Name, spec, image, cpu)
+  spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: %[4]q, resources: {requests: {cpu: 10m}}}]}}}
+`, kind, id.Name, spec, image)
 }
 
 // surging is a Deployment that asks for some pods of its template beside all of
@@ -45,26 +45,28 @@ func partition(at int) string {
 type lost struct {
 	said    string
 	id      workload.ID
-	pods    int32  // of v2, of 10
-	cpu     string // of a pod of v2
-	fails   bool
+	pods    int32  // of v2 that are available, of 10
+	stuck   bool   // it wants more, which fit nowhere; else somebody halts it
 	record  string // milestone, phase and side
 	returns string // the image
 }
 
 // What git, as real ticks on a real control plane left it, says that a rebuild
-// should begin with; and that doctor says the same. Each rollout is held where
-// it is: a Deployment by a pause, a StatefulSet by its partition. What fails is
-// of 10 pods that ask for more than the one node has for 8.
+// should begin with; and that doctor says the same. A good rollout is held where
+// it is: a Deployment by a pause, a StatefulSet by its partition. A bad one wants
+// to go on, and its next pod fits nowhere; until a deadline is over nothing in
+// the cluster says that it failed, and of a StatefulSet nothing ever does.
 func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
 	t.Parallel()
 	rollouts := []lost{
-		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, "10m", false, "10 % halted from", "app:1"},
-		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, "10m", false, "90 % halted to", "app:2"},
-		{"Failed at 75 %: v1", id("shop/failed"), 8, "120", true, "75 % halted to", "app:2"},
-		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, "10m", false, "10 % halted from", "app:1"},
-		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, "10m", false, "90 % halted to", "app:2"},
+		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, true, "0 % progressing from", "app:1"},
+		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, false, "90 % halted to", "app:2"},
+		{"Failed at 75 %: v1", id("shop/failed"), 8, false, "75 % halted to", "app:2"},
+		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, true, "0 % progressing from", "app:1"},
+		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, false, "90 % halted to", "app:2"},
+		{"StatefulSet likewise, failed at 75 %: v1", id("shop/statefulset/failed-db"), 8, false, "75 % halted to", "app:2"},
 	}
+	failed, badDB, failedDB := &rollouts[2], &rollouts[3], &rollouts[5]
 	r := &realParts{
 		cp: controlplane.Start(t, controlplane.Options{}), server: gitserver.Start(t), calls: &calls{}, now: morning,
 	}
@@ -73,49 +75,62 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 		r.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
 	}
 	r.server.RequireAuth("x-access-token", "s3cret")
-	r.origin = r.server.Create(t, "site", map[string]string{"gitlatch.yaml": latching})
+	r.origin = r.server.Create(t, "site", map[string]string{"gitlatch.yaml": strings.Replace(latching, "guards: {", "guards: {budget: {commitsPerDay: 96}, ", 1)})
 	r.open(t)
 	r.cp.Kubectl(t, "", "create", "namespace", "shop")
 	r.rolls(t, rollouts)
 
 	r.tick(t)
 	if r.tick(t).Commit == nil {
-		t.Fatal("two samples of five rollouts made no commit")
+		t.Fatal("two samples of six rollouts made no commit")
 	}
 	for _, l := range rollouts {
-		r.returns(t, l)
+		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
 	}
 
-	// The node has no room for the last two: its deadline is over soon.
-	failed := &rollouts[2]
-	r.cp.Apply(t, rolling(failed.id, "app:2", failed.cpu, surging(8, 0, 1, false)))
+	// They go on, and there is no room: the deadline of one is over soon.
+	r.cp.Apply(t, rolling(failed.id, "app:2", surging(8, 0, 1, false)), rolling(failedDB.id, "app:2", partition(0)))
 	r.until(t, failed.id, func(s workload.Sample) bool { return strings.Contains(s.Rollout.Failure, "ProgressDeadlineExceeded") })
+	r.until(t, failedDB.id, func(s workload.Sample) bool {
+		return s.Rollout.Halted == "" && s.Rollout.Templates[0].Desired == 9 && s.Rollout.Templates[0].Available == 8
+	})
 	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/deployment/failed rollout 75 -> 0 %: ProgressDeadlineExceeded") {
 		t.Errorf("the failure is told by %+v", commit)
 	}
 	failed.record, failed.returns = "0 % failed from", "app:1"
+	badDB.record = "0 % failed from" // ten minutes since the first look
+	t.Run(failed.said+", by its condition", func(t *testing.T) { r.returns(t, *failed) })
+	t.Run(failedDB.said+", and not before its deadline", func(t *testing.T) { r.returns(t, *failedDB) })
+	r.quietTicks(t, 1)
+	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/statefulset/failed-db rollout 75 -> 0 %: no more pods of failed-db-") {
+		t.Errorf("the failure for lack of progress is told by %+v", commit)
+	}
+	failedDB.record, failedDB.returns = "0 % failed from", "app:1"
 	r.quietTicks(t, 2)
 
 	for _, l := range rollouts {
-		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
+		t.Run(l.said+", in the end", func(t *testing.T) { r.returns(t, l) })
 	}
 	t.Run("Undone on its way, a StatefulSet too: v1", func(t *testing.T) { r.undone(t, &rollouts[4]) })
 	t.Run("done or undone, nothing is left of it", func(t *testing.T) { r.ends(t, rollouts) })
 }
 
 // rolls takes workloads to v1, and then so far on their way to v2 as is said of
-// them.
+// them. From then on the node takes no more pods.
 func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	t.Helper()
 	var before, begin, held []string
 	for _, l := range rollouts {
-		first, then, stay := surging(1, 0, 600, false), surging(int(l.pods), 300, 600, false), surging(int(l.pods), 0, 600, true)
+		first, then, stay := surging(1, 0, 600, false), surging(int(l.pods), 300, 600, false), surging(int(l.pods), 0, 600, !l.stuck)
 		if l.id.Kind == workload.StatefulSet {
 			first, then, stay = partition(0), partition(10-int(l.pods)), partition(10-int(l.pods))
+			if l.stuck {
+				stay = partition(0)
+			}
 		}
-		before = append(before, rolling(l.id, "app:1", "10m", first))
-		begin = append(begin, rolling(l.id, "app:2", l.cpu, then))
-		held = append(held, rolling(l.id, "app:2", l.cpu, stay))
+		before = append(before, rolling(l.id, "app:1", first))
+		begin = append(begin, rolling(l.id, "app:2", then))
+		held = append(held, rolling(l.id, "app:2", stay))
 	}
 	r.cp.Apply(t, before...)
 	for _, l := range rollouts {
@@ -123,20 +138,24 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	}
 	time.Sleep(time.Second) // a way back is told by which revision is younger, in seconds
 	r.cp.Apply(t, begin...)
-	asked := func(available bool) {
-		for _, l := range rollouts {
-			r.until(t, l.id, func(s workload.Sample) bool {
-				if !s.Rollout.InFlight || len(s.Rollout.Templates) != 2 {
-					return false
-				}
-				target := s.Rollout.Templates[0]
-				return target.Desired == l.pods && (!available || target.Available == l.pods)
-			})
-		}
+	for _, l := range rollouts {
+		r.until(t, l.id, func(s workload.Sample) bool {
+			r := s.Rollout
+			return r.InFlight && len(r.Templates) == 2 && r.Templates[0].Desired == l.pods &&
+				s.Scale.Ready == r.Templates[0].Desired+r.Templates[1].Desired // each has its node
+		})
 	}
-	asked(false)
+	r.cp.Kubectl(t, "", "cordon", "node-1")
 	r.cp.Apply(t, held...)
-	asked(true)
+	for _, l := range rollouts {
+		r.until(t, l.id, func(s workload.Sample) bool {
+			if !s.Rollout.InFlight || len(s.Rollout.Templates) != 2 {
+				return false
+			}
+			target := s.Rollout.Templates[0]
+			return target.Available == l.pods && (target.Desired > l.pods) == l.stuck && (s.Rollout.Halted == "") == l.stuck && s.Rollout.Failure == ""
+		})
+	}
 }
 
 // until samples until a workload is as wanted; its rollout is known then.
@@ -179,8 +198,8 @@ func (r *realParts) returns(t *testing.T, l lost) {
 	if got := fmt.Sprintf("%d %% %s %s", declared.Milestone, declared.Phase, declared.Returns); got != l.record || declared.Returned().Images != checkpoint.Images("main="+l.returns) {
 		t.Errorf("%s: git says %s, which is %s; want %s, which is %s", l.said, got, declared.Returned().Images, l.record, l.returns)
 	}
-	if declared.ImagesOnly != (l.cpu == "10m") {
-		t.Errorf("%s: that the templates differ in images alone is %t", l.said, declared.ImagesOnly)
+	if !declared.ImagesOnly {
+		t.Errorf("%s: the templates are not said to differ in images alone", l.said)
 	}
 	side := map[string]string{"app:1": "the template before", "app:2": "the new template"}[l.returns]
 	want := fmt.Sprintf("%s, at milestone %d %%: main=%s", side, declared.Milestone, l.returns)
@@ -192,11 +211,10 @@ func (r *realParts) returns(t *testing.T, l lost) {
 	t.Errorf("%s: doctor does not say %q", l.said, want)
 }
 
-// undone has a StatefulSet go back where there is room for no pod, so that it
+// undone has a StatefulSet go back while there is room for no pod, so that it
 // stays on its way.
 func (r *realParts) undone(t *testing.T, l *lost) {
-	r.cp.Kubectl(t, "", "cordon", "node-1")
-	r.cp.Apply(t, rolling(l.id, "app:1", "10m", partition(0)))
+	r.cp.Apply(t, rolling(l.id, "app:1", partition(0)))
 	r.until(t, l.id, func(s workload.Sample) bool {
 		return s.Rollout.InFlight && s.Rollout.Templates[0].Images["main"] == "app:1" && s.Scale.Ready == 9
 	})
@@ -215,7 +233,7 @@ func (r *realParts) ends(t *testing.T, rollouts []lost) {
 		if l.id.Kind == workload.StatefulSet {
 			spec = partition(0)
 		}
-		last = append(last, rolling(l.id, image, "10m", spec))
+		last = append(last, rolling(l.id, image, spec))
 	}
 	r.cp.Apply(t, last...)
 	for _, l := range rollouts {

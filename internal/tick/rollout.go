@@ -17,7 +17,10 @@ func (p *pass) decideRollouts(stop policy.Stop) []policy.Decision {
 		recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
 		flies := s.Rollout != nil && s.Rollout.InFlight && chosen.Rollout != policy.ModeIgnore
 		if why := p.unlatched(l); why.Verdict != "" {
-			if l.Rollout = l.Rollout.Restarted(); p.latches.known(s.ID) {
+			if l.Rollout = l.Rollout.Pause(look.Last); why.Verdict != policy.Frozen {
+				l.Rollout = l.Rollout.Restarted(l.Effective().Declared.Rollout)
+			}
+			if p.latches.known(s.ID) {
 				p.latches.set(l)
 			}
 			if why.Verdict == policy.Frozen && (recorded || flies) {

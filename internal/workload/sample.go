@@ -87,6 +87,10 @@ type Rollout struct {
 	// of containers and in nothing else; false where that is not known.
 	ImagesOnly bool
 
+	// Unjudged is true where no condition of the workload would say that the
+	// rollout makes no progress: its kind has none, or it was given no deadline.
+	Unjudged bool
+
 	// Failure says, as a phrase, by which condition the rollout failed:
 	// "ProgressDeadlineExceeded: ReplicaSet web-5f6 has timed out progressing.".
 	// "" is a rollout that did not.

@@ -12,7 +12,10 @@ const (
 	webFile    = "apps/shop/web.yaml"
 	recordFile = "checkpoints/prod-eu/shop/checkpoint.yaml"
 
-	v1, v2 = "registry.example.com/shop/web:1.4.0", "registry.example.com/shop/web:1.5.0"
+	cartFile = "apps/shop/cart.yaml"
+
+	v1, v2         = "registry.example.com/shop/web:1.4.0", "registry.example.com/shop/web:1.5.0"
+	cartV1, cartV2 = "registry.example.com/shop/cart:1.4.0", "registry.example.com/shop/cart:1.5.0"
 )
 
 // rebuild has Flux fill the cluster in the steps of the example, the workloads
@@ -55,37 +58,61 @@ func TestAdmissionAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.Kubectl(t, "", "delete", "-n", "shop", "deployment/web", "statefulset/cart")
 	l.flux.Reconcile(t, example.Name)
 	l.want(t, "a rebuild", "50 10")
-	if got := l.image(t); got != v2 {
-		t.Errorf("without a rollout in flight it is created with %s, want %s", got, v2)
+	if got, want := l.images(t), v2+" "+cartV1; got != want {
+		t.Errorf("without a rollout in flight they are created with %s, want %s", got, want)
 	}
 }
 
 // image returns the image that web asks for.
-func (l *live) image(t *testing.T) string {
+func (l *live) image(t *testing.T) string { t.Helper(); return l.runs(t, "deployment/web") }
+
+// images returns those that web and cart ask for.
+func (l *live) images(t *testing.T) string {
 	t.Helper()
-	return l.Kubectl(t, "", "get", "-n", "shop", "deployment/web", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	return l.image(t) + " " + l.runs(t, "statefulset/cart")
 }
 
-// A rollout to v2 was below its cut when the cluster was lost: it comes back with
-// pods of v1, and rolls out again.
+func (l *live) runs(t *testing.T, workload string) string {
+	t.Helper()
+	return l.Kubectl(t, "", "get", "-n", "shop", workload, "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+}
+
+// rolled waits until all of their pods are of their templates.
+func (l *live) rolled(t *testing.T) {
+	t.Helper()
+	for _, w := range []string{"deployment/web", "statefulset/cart"} {
+		l.Kubectl(t, "", "rollout", "status", "-n", "shop", w, "--timeout=60s")
+	}
+}
+
+// midway is the example of a cluster that is lost in the middle of two rollouts,
+// of which the records return one side.
+func midway(t *testing.T, returns string) map[string]string {
+	return map[string]string{
+		webFile:  strings.ReplaceAll(read(t, "admission/example/"+webFile), v1, v2),
+		cartFile: strings.ReplaceAll(read(t, "admission/example/"+cartFile), cartV1, cartV2),
+		recordFile: read(t, "admission/example/"+recordFile) +
+			rollout("deployment.web", v1, v2, returns) + rollout("statefulset.cart", cartV1, cartV2, returns),
+	}
+}
+
+// Rollouts to v2 were below their cuts when the cluster was lost: they come back
+// with pods of v1, and roll out again.
 func TestARebuildDuringARolloutReturnsToWhatItCameFrom(t *testing.T) {
 	t.Parallel()
-	l := fill(t, "admission", map[string]string{
-		webFile:    strings.ReplaceAll(read(t, "admission/example/"+webFile), v1, v2),
-		recordFile: read(t, "admission/example/"+recordFile) + rollout("from"),
-	})
+	l := fill(t, "admission", midway(t, "from"))
 	l.rebuild(t, "50 app:1")
-	if got := l.image(t); got != v1 {
-		t.Fatalf("it is created with %s, want %s", got, v1)
+	if got, want := l.images(t), v1+" "+cartV1; got != want {
+		t.Fatalf("they are created with %s, want %s", got, want)
 	}
-	l.Kubectl(t, "", "rollout", "status", "-n", "shop", "deployment/web", "--timeout=60s")
+	l.rolled(t)
 
 	before := len(writes(t, l.ControlPlane, "shop"))
 	l.flux.Reconcile(t, example.Name)
-	if got := l.image(t); got != v2 {
-		t.Fatalf("after a reconcile it asks for %s, want %s", got, v2)
+	if got, want := l.images(t), v2+" "+cartV2; got != want {
+		t.Fatalf("after a reconcile they ask for %s, want %s", got, want)
 	}
-	l.Kubectl(t, "", "rollout", "status", "-n", "shop", "deployment/web", "--timeout=60s")
+	l.rolled(t)
 	l.want(t, "the rollout", "50 10")
 	history := l.Kubectl(t, "", "get", "replicasets", "-n", "shop", "-l", "app=web", "-o",
 		`jsonpath={range .items[*]}{.metadata.annotations.deployment\.kubernetes\.io/revision}{" "}{.spec.template.spec.containers[0].image}{" "}{.spec.replicas}{"\n"}{end}`)
@@ -95,43 +122,46 @@ func TestARebuildDuringARolloutReturnsToWhatItCameFrom(t *testing.T) {
 		}
 	}
 
-	// The ordinary gates: at most a quarter is missing at a time.
-	fewest, between := 50, 0
-	for _, w := range writes(t, l.ControlPlane, "shop")[before:] {
-		if w.workload == "deployments/web" {
-			fewest = min(fewest, w.available)
-			if w.updated > 0 && w.updated < 50 {
-				between++
+	// The ordinary gates: of a Deployment at most a quarter is missing at a time,
+	// of a StatefulSet one pod.
+	for _, c := range []struct {
+		workload   string
+		pods, gate int
+	}{{"deployments/web", 50, 38}, {"statefulsets/cart", 10, 9}} {
+		fewest, between := c.pods, 0
+		for _, w := range writes(t, l.ControlPlane, "shop")[before:] {
+			if w.workload == c.workload {
+				fewest = min(fewest, w.available)
+				if w.updated > 0 && w.updated < c.pods {
+					between++
+				}
 			}
 		}
-	}
-	if fewest < 38 || between == 0 {
-		t.Errorf("the rollout had %d pods available at its lowest, want 38 or more, and %d steps between v1 and v2, want some", fewest, between)
+		if fewest < c.gate || between == 0 {
+			t.Errorf("%s: the rollout had %d pods available at its lowest, want %d or more, and %d steps between v1 and v2, want some", c.workload, fewest, c.gate, between)
+		}
 	}
 }
 
-// Beyond its cut it comes back with v2 alone.
+// Beyond their cuts they come back with v2 alone.
 func TestARebuildDuringARolloutGoesOnToTheTarget(t *testing.T) {
 	t.Parallel()
-	l := fill(t, "admission", map[string]string{
-		webFile:    strings.ReplaceAll(read(t, "admission/example/"+webFile), v1, v2),
-		recordFile: read(t, "admission/example/"+recordFile) + rollout("to"),
-	})
+	l := fill(t, "admission", midway(t, "to"))
 	l.rebuild(t, "50 app:1")
-	if got := l.image(t); got != v2 {
-		t.Errorf("it is created with %s, want %s", got, v2)
+	if got, want := l.images(t), v2+" "+cartV2; got != want {
+		t.Errorf("they are created with %s, want %s", got, want)
 	}
 }
 
-// rollout are the lines of web's rollout from v1 to v2.
-func rollout(returns string) string {
-	return `  deployment.web_differ: "images"
-  deployment.web_from: "5d4f"
-  deployment.web_from_web: "` + v1 + `"
-  deployment.web_milestone: "25"
-  deployment.web_phase: "progressing"
-  deployment.web_returns: "` + returns + `"
-  deployment.web_to: "7c9b"
-  deployment.web_to_web: "` + v2 + `"
-`
+// rollout are the lines of a rollout of one container, named as its workload.
+func rollout(of, from, to, returns string) string {
+	_, name, _ := strings.Cut(of, ".")
+	lines := ""
+	for _, line := range []string{
+		`differ: "images"`, `from: "5d4f"`, "from_" + name + `: "` + from + `"`, `milestone: "10"`, `phase: "progressing"`,
+		`returns: "` + returns + `"`, `to: "7c9b"`, "to_" + name + `: "` + to + `"`,
+	} {
+		lines += "  " + of + "_" + line + "\n"
+	}
+	return lines
 }

@@ -1,0 +1,96 @@
+package backtest
+
+import "time"
+
+// A Document is the answer of a backtest for machines, in its stable shape: fields
+// are added, never changed. Times are RFC 3339 in UTC, spans as Go writes them.
+type Document struct {
+	From       time.Time `json:"from"`
+	To         time.Time `json:"to"`
+	Workloads  int       `json:"workloads"`
+	Samples    int64     `json:"samples"`
+	Step       string    `json:"step"`    // usual time between samples; "0s" is unknown
+	Period     string    `json:"period"`  // from tick to tick
+	Lasting    string    `json:"lasting"` // how long a need lasted that counts for the worst
+	Wants      Wanted    `json:"wants"`
+	Candidates []Tried   `json:"candidates"`
+	// Recommended is the name of a candidate; "" is none.
+	Recommended string `json:"recommended"`
+	Why         string `json:"why"`
+	// Pictures are in a page only.
+	Pictures *Pictures `json:"pictures,omitempty"`
+}
+
+// Wanted is what a recommendation had to keep to.
+type Wanted struct {
+	Coverage      float64 `json:"coverage"` // at worst, 0 to 1
+	CommitsPerDay float64 `json:"commitsPerDay"`
+}
+
+// Tried is a candidate, and what came of it.
+type Tried struct {
+	Name          string  `json:"name"`
+	Policy        Rules   `json:"policy"` // the default one
+	Days          float64 `json:"days"`   // observed
+	CommitsPerDay float64 `json:"commitsPerDay"`
+	Commits       int     `json:"commits"` // that changed a level
+	Firsts        int     `json:"firsts"`  // commits that only declared what had no level
+	Updates       int     `json:"updates"` // levels changed
+	Reviews       int     `json:"reviews"` // of these, left to a person
+	Declared      int     `json:"declared"`
+	Coverage      float64 `json:"coverage"`        // over time, 0 to 1
+	Worst         *Low    `json:"worst,omitempty"` // null where none was measured
+	WastePodHours float64 `json:"wastePodHours"`
+	NeedPodHours  float64 `json:"needPodHours"`
+	Front         bool    `json:"front"` // the Pareto front
+	Recommended   bool    `json:"recommended"`
+}
+
+// Rules are those of a policy that differ between candidates.
+type Rules struct {
+	Series   string  `json:"series"`
+	Round    string  `json:"round"`
+	HoldUp   int     `json:"holdUp"` // samples
+	HoldDown string  `json:"holdDown"`
+	Margin   float64 `json:"margin"` // a part of 1
+}
+
+// Low is the least that was declared of a need that lasted.
+type Low struct {
+	Share    float64   `json:"share"` // 0 to 1
+	Workload string    `json:"workload"`
+	At       time.Time `json:"at"`
+	Need     int32     `json:"need"` // pods
+	Declared int32     `json:"declared"`
+}
+
+// Pictures are what some workloads needed, and what some candidates declared of
+// them, in buckets of time.
+type Pictures struct {
+	BucketSeconds int64 `json:"bucketSeconds"`
+	Buckets       int32 `json:"buckets"`
+	// Workloads are drawn by name ("shop/deployment/web"), and Candidates by their place in
+	// the document's.
+	Workloads  []string `json:"workloads"`
+	Candidates []int    `json:"candidates"`
+	// Needs has a line for each workload, and Levels for each candidate one for
+	// each workload.
+	Needs  []Line   `json:"needs"`
+	Levels [][]Line `json:"levels"`
+	// What was left out, so that the page stays small.
+	OtherWorkloads  int `json:"otherWorkloads"`
+	OtherCandidates int `json:"otherCandidates"`
+}
+
+// A Line is stretches of time, each as [bucket, lowest, highest]: it lasts until
+// the next begins. -1 is unobserved; a level of 0 is none.
+type Line [][3]int32
+
+// NewLine writes stretches as a line.
+func NewLine(of []Stretch) Line {
+	l := make(Line, len(of))
+	for i, s := range of {
+		l[i] = [3]int32{s.Bucket, s.Low, s.High}
+	}
+	return l
+}

@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+)
+
+// shown is the document of a page.
+func shown(t *testing.T, got outcome) (d backtest.Document) {
+	t.Helper()
+	if got.status != 0 || got.err != "" || !strings.HasPrefix(got.out, "<!doctype html>") {
+		t.Fatalf("%d %s %.100s", got.status, got.err, got.out)
+	}
+	_, rest, _ := strings.Cut(got.out, `id="document">`)
+	data, _, ok := strings.Cut(rest, "</script>")
+	if !ok {
+		t.Fatal("the page has no data")
+	}
+	must(t, json.Unmarshal([]byte(data), &d))
+	return d
+}
+
+func TestBacktestAsAPage(t *testing.T) {
+	t.Parallel()
+	past := file(t, "past.csv", pastScale())
+	d := shown(t, run(time.Time{}, "backtest", past, "-o", "html", "--workload", "search/index"))
+	p := d.Pictures
+	if p == nil || p.OtherWorkloads != 0 || p.OtherCandidates != 0 || p.BucketSeconds != 540 {
+		t.Fatalf("%+v", p)
+	}
+	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Candidates) != 4 {
+		t.Errorf("%v %v", p.Workloads, p.Candidates)
+	}
+	// The peak is there, whatever the bucket, and so are the hours of which nothing
+	// is known.
+	highest, dark := int32(0), false
+	for _, s := range p.Needs[1] {
+		highest = max(highest, s[2])
+	}
+	for _, s := range p.Needs[0] {
+		dark = dark || s[2] == backtest.Unobserved
+	}
+	if highest != 1000 || !dark {
+		t.Errorf("highest %d, dark %v", highest, dark)
+	}
+	for i, levels := range p.Levels {
+		if len(levels) != 2 || len(levels[1]) < 2 || levels[1][len(levels[1])-1][2] < 100 {
+			t.Errorf("levels of %s: %v", d.Candidates[p.Candidates[i]].Name, levels)
+		}
+	}
+	// All else is as machines get it.
+	var machines backtest.Document
+	must(t, json.Unmarshal([]byte(run(time.Time{}, "backtest", past, "-o", "json").out), &machines))
+	d.Pictures = nil
+	if !reflect.DeepEqual(d, machines) {
+		t.Errorf("the page has\n%+v, and machines get\n%+v", d, machines)
+	}
+	if machines.Wants.Coverage != 0.95 || machines.Wants.CommitsPerDay != 4 {
+		t.Errorf("%+v", machines.Wants)
+	}
+}
+
+// A page stays small however much was tried, and says what is not in it.
+func TestAPageOfABacktestIsBounded(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("time,workload,replicas\n")
+	for hour := range 24 * 14 {
+		for w := range 60 {
+			fmt.Fprintf(&b, "%d,shop/web-%d,%d\n", hour*3600, w, 1+(hour*7+w*w)%(10+w*9))
+		}
+	}
+	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()), "--sweep", "--hold-down", "0s", "--margin", "0%", "-o", "html", "--max-commits", "100", "--workload", "shop/web-1")
+	d := shown(t, got)
+	if p := d.Pictures; len(p.Workloads) != 20 || p.OtherWorkloads != 40 || len(p.Candidates) != min(10, len(d.Candidates)) || p.OtherCandidates != len(d.Candidates)-len(p.Candidates) || p.Buckets > 481 {
+		t.Errorf("%v %v of %d, %d buckets", p.Workloads, p.Candidates, len(d.Candidates), p.Buckets)
+	}
+	if p := d.Pictures; p.Workloads[0] != "shop/deployment/web-1" || !d.Candidates[p.Candidates[0]].Recommended {
+		t.Errorf("%s and %s come first", p.Workloads[0], d.Candidates[p.Candidates[0]].Name)
+	}
+	if len(got.out) > 2<<20 {
+		t.Errorf("it has %d bytes", len(got.out))
+	}
+	for _, s := range d.Pictures.Needs[0] {
+		if s[0] >= d.Pictures.Buckets {
+			t.Errorf("%v is beyond the last of %d buckets", s, d.Pictures.Buckets)
+		}
+	}
+}

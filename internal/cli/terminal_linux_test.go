@@ -1,0 +1,239 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/gitlatch/gitlatch/internal/cli"
+)
+
+// columns is what a terminal has whose owner never asked for more.
+const columns = 80
+
+// terminal opens a pseudo-terminal of so many columns. What is written to it is
+// read back from the other end once it is closed.
+func terminal(t *testing.T) (out *os.File, written func() string) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	must(t, err)
+	control := func(f *os.File, request uintptr, argument unsafe.Pointer) {
+		t.Helper()
+		if _, _, code := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(argument)); code != 0 {
+			t.Fatalf("set up a terminal: %v", code)
+		}
+	}
+	var locked, number int32
+	control(master, syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
+	control(master, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	out, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	must(t, err)
+	size := [4]uint16{24, columns}
+	control(out, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	read := make(chan string)
+	go func() {
+		var all bytes.Buffer
+		_, _ = io.Copy(&all, master) // ends in an error where the other end is closed
+		read <- strings.ReplaceAll(all.String(), "\r\n", "\n")
+	}()
+	return out, func() string {
+		t.Helper()
+		must(t, out.Close())
+		defer master.Close()
+		return <-read
+	}
+}
+
+// A session is a command as a person runs it, in a world of their own.
+type session struct {
+	args  string
+	world func(*testing.T) *world
+	wide  wide
+}
+
+// A wide is why the lines of a command may be wider than a terminal; "" is not
+// at all.
+type wide string
+
+const (
+	// Rows are folded on a terminal only: for who searches them one line is one
+	// workload.
+	piped wide = "in a pipe"
+	// YAML is for programs, and where it is broken decides what it means.
+	always wide = "always"
+)
+
+var sessions = []session{
+	{"tick", busy, piped},
+	{"tick", strayed, piped},
+	{"tick", settled, piped},
+	{"tick", rolling, piped},
+	{"explain shop/api", busy, ""},
+	{"explain shop/web", busy, ""},
+	{"explain shop/cart", busy, ""},
+	{"explain shop/web", rolling, ""},
+	{"explain shop/new", strayed, ""},
+	{"diff", strayed, ""},
+	{"diff shop", strayed, ""},
+	{"doctor", settled, ""},
+	{"doctor", tended, ""},
+	{"restore", small, ""},
+	{"restore shop/web --yes", unscaled, ""},
+	{"restore release", small, ""},
+	{"log shop/web", lived, ""},
+	{"hold shop/web --until 3h", settled, ""},
+	{"adopt", settled, ""},
+	{"adopt shop/web", settled, ""},
+	{"init", bare, ""},
+	{"render component", settled, always},
+	{"render record", settled, always},
+	{"render admission", settled, always},
+	{"backtest PAST", newWorld, ""},
+	{"backtest PAST --sweep --series 1-2-5,R10 --margin 10% --all", newWorld, ""},
+	{"demo", nil, ""},
+	{"version", nil, ""},
+	{"help", nil, ""},
+	{"help tick", nil, ""},
+	{"help explain", nil, ""},
+	{"help diff", nil, ""},
+	{"help doctor", nil, ""},
+	{"help restore", nil, ""},
+	{"help restore release", nil, ""},
+	{"help backtest", nil, ""},
+	{"help log", nil, ""},
+	{"help demo", nil, ""},
+	{"help init", nil, ""},
+	{"help adopt", nil, ""},
+	{"help hold", nil, ""},
+	{"help schema", nil, ""},
+	{"help render", nil, ""},
+	{"help render component", nil, ""},
+	{"help render flux", nil, ""},
+	{"help render argocd", nil, ""},
+	{"help render admission", nil, ""},
+}
+
+// unscaled is small, without an autoscaler on web.
+func unscaled(t *testing.T) *world {
+	w := small(t)
+	w.api.workloads["shop/deployment/web"].most = 0
+	return w
+}
+
+// on runs a session with its output there, and returns what is said beside it.
+func (s session) on(t *testing.T, w *world, out io.Writer, environment map[string]string) (said string) {
+	args := strings.Fields(strings.ReplaceAll(s.args, "PAST", w.path("past.csv")))
+	switch {
+	case s.args == "demo":
+		args = append(args, "--dir", t.TempDir())
+	case s.world != nil && args[0] != "backtest":
+		args = append(args, "--config", w.path("config.yaml"))
+	}
+	var beside bytes.Buffer
+	cli.Run(cli.Env{Out: out, Err: &beside, Version: "v1.2.3", Clock: func() time.Time { return w.now },
+		Getenv: func(name string) string { return environment[name] }}, args)
+	return beside.String()
+}
+
+// Every command is read at 80 columns, and without colour where nobody looks or
+// somebody asked for none. What is said beside its output are errors, which stay
+// on one line for those who search a log.
+func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range sessions {
+		seen[strings.Fields(s.args)[0]] = true
+		t.Run(s.args, func(t *testing.T) {
+			t.Parallel()
+			if s.args == "demo" && testing.Short() {
+				t.Skip("plays a whole day")
+			}
+			inWorld := func() *world {
+				w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
+				if s.world != nil {
+					w = s.world(t)
+				}
+				w.write(t, "past.csv", pastScale())
+				return w
+			}
+			w := inWorld()
+			out, written := terminal(t)
+			said := s.on(t, w, out, map[string]string{"LANG": "C.UTF-8", "TERM": "xterm-256color", "NO_COLOR": "1"})
+			shown := written()
+			plain(t, "terminal", shown)
+			plain(t, "beside it", said)
+			if shown == "" {
+				t.Errorf("nothing is shown, and beside it %q", said)
+			}
+			if s.wide != always {
+				narrow(t, "terminal", w, shown)
+			}
+			if s.args == "demo" {
+				return // for a pipe the same style writes the same
+			}
+			w = inWorld()
+			var pipe bytes.Buffer
+			said = s.on(t, w, &pipe, map[string]string{"LANG": "C.UTF-8", "TERM": "xterm-256color"})
+			plain(t, "pipe", pipe.String())
+			plain(t, "beside the pipe", said)
+			if s.wide == "" {
+				narrow(t, "pipe", w, pipe.String())
+			}
+		})
+	}
+	for _, name := range []string{"tick", "explain", "diff", "doctor", "restore", "backtest", "log", "demo", "render", "init"} {
+		if !seen[name] {
+			t.Errorf("%s is not run", name)
+		}
+	}
+}
+
+// On a terminal whose owner asked for nothing there is colour, so that the test
+// above looks at something.
+func TestThereIsColourOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := strayed(t)
+	for _, c := range []struct {
+		environment map[string]string
+		colour      bool
+	}{
+		{map[string]string{"TERM": "xterm"}, true},
+		{map[string]string{"TERM": "xterm", "NO_COLOR": "1"}, false},
+		{map[string]string{"TERM": "dumb"}, false},
+	} {
+		out, written := terminal(t)
+		said := session{args: "diff", world: strayed}.on(t, w, out, c.environment)
+		if shown := written(); strings.Contains(shown, "\x1b") != c.colour || !strings.Contains(shown, "shop/api") {
+			t.Errorf("%v: %q, and beside it %q", c.environment, shown, said)
+		}
+	}
+}
+
+// narrow fails the test where text is wider than the terminal, or is not plain.
+// A word is not broken: URLs, and paths in this test's own folder, may be wider.
+func narrow(t *testing.T, where string, w *world, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if n := utf8.RuneCountInString(line); n > columns && !strings.Contains(line, "://") && !strings.Contains(line, w.dir) && !strings.Contains(line, os.TempDir()) {
+			t.Errorf("%s: %d columns: %s", where, n, line)
+		}
+	}
+}
+
+func plain(t *testing.T, where, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r == '\x1b' || r == '\r' {
+			t.Errorf("%s: holds %q: %q", where, r, text)
+			return
+		}
+	}
+}

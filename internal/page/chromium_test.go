@@ -1,0 +1,30 @@
+package page_test
+
+import (
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/browser"
+)
+
+// One browser shows all pages: what a page may never do, such as to ask for
+// anything, each of these fails by.
+func TestInChromium(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	for name, check := range map[string]func(*testing.T, *browser.Browser){
+		"pages fit their window":                 fit,
+		"letters are read in both schemes":       contrast,
+		"hostile names are text":                 harmless,
+		"a header sorts by keyboard":             sorted,
+		"what is typed filters":                  filtered,
+		"ten thousand workloads sort and scroll": large,
+		"everything is reached by keyboard":      reached,
+		"all is on paper":                        printed,
+		"screen readers find their way":          labelled,
+		"the headline answers":                   answered,
+		"lines are chosen by keyboard":           chosen,
+		"pods come back as estimated":            grown,
+	} {
+		t.Run(name, func(t *testing.T) { check(t, b) })
+	}
+}

@@ -1,0 +1,111 @@
+// Package page makes reports that people open in a browser: one file, which asks
+// nothing of a network and works from a disk, a bucket or a mail.
+//
+// A page is static but for one block of JSON, the document that it shows. A script
+// of the page puts that on the screen as text, never as markup, so that a name out
+// of a cluster is a name whatever it holds. The page's own policy lets no other
+// script run, and nothing be loaded.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/drill"
+)
+
+// Drill returns the report of a drill as a page.
+func Drill(d drill.Document) ([]byte, error) { return with(drillFrame, d) }
+
+// Backtest returns the report of a backtest as a page. It draws lines where the
+// document has pictures.
+func Backtest(d backtest.Document) ([]byte, error) { return with(backtestFrame, d) }
+
+//go:embed static
+var static embed.FS
+
+var (
+	drillFrame    = sync.OnceValue(func() frame { return assemble("drill", "growth.js", "drill.js") })
+	backtestFrame = sync.OnceValue(func() frame { return assemble("backtest", "plot.js", "backtest.js") })
+)
+
+// A frame is a page before and after its block of JSON.
+type frame struct{ before, after []byte }
+
+// with puts a document into a frame. Marshal writes <, > and & as escapes, and
+// the two line ends that JavaScript knows and JSON does not, so that no text can
+// end the block.
+func with(f func() frame, document any) ([]byte, error) {
+	block, err := json.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("write the document of a page: %w", err)
+	}
+	return bytes.Join([][]byte{f().before, block, f().after}, nil), nil
+}
+
+// What all pages share, in the order in which it is put together.
+var (
+	styles  = []string{"base.css", "parts.css", "print.css"}
+	scripts = []string{"text.js", "node.js", "facts.js", "table.js", "axis.js", "bars.js"}
+)
+
+// assemble puts a kind of page together, with the scripts that only it has.
+func assemble(kind string, own ...string) frame {
+	style := joined(styles)
+	script := "(() => {\n'use strict'\n" + joined(slices.Concat(scripts, own)) + "})()\n"
+	security := "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; script-src " + hash(script) + "; style-src " + hash(style)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, head, security, "gitlatch "+kind, icon, style)
+	b.WriteString(part(kind + ".html"))
+	b.WriteString("<script type=\"application/json\" id=\"document\">")
+	return frame{b.Bytes(), []byte("</script>\n<script>" + script + "</script>\n</body>\n</html>\n")}
+}
+
+const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>%s</title>
+<link rel="icon" href="%s">
+<style>%s</style>
+</head>
+<body>
+<noscript><p>This report is drawn by a script of its own, and your browser runs none. The same facts come with -o json.</p></noscript>
+`
+
+// icon spares a browser the request for one.
+const icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230b6e6e' d='M1 15V11h4V7h4V3h6v12z'/%3E%3C/svg%3E"
+
+// hash is what a policy calls an inline script or style by.
+func hash(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func joined(names []string) string {
+	var b bytes.Buffer
+	for _, name := range names {
+		b.WriteString(part(name))
+	}
+	return b.String()
+}
+
+func part(name string) string {
+	text, err := static.ReadFile("static/" + name)
+	if err != nil {
+		panic(err) // embedded, and named above
+	}
+	return string(text)
+}

@@ -1,0 +1,126 @@
+// The report of a backtest: which policy, and what would it have done?
+
+const candidates = data.candidates.map((c, i) => ({ ...c, i, excess: c.needPodHours > 0 ? c.wastePodHours / c.needPodHours : 0 }))
+const best = candidates.find(c => c.recommended)
+const wants = data.wants
+const enough = c => c.declared > 0 && c.worst && c.worst.share >= wants.coverage
+const days = (new Date(data.to) - new Date(data.from)) / 86400000
+const aDay = n => `${rough(n)} ${n === 1 ? 'commit' : 'commits'} a day`
+
+const opening = () => {
+  document.title = 'Backtest of ' + count(candidates.length, 'policy', 'policies')
+  put('above', `Backtest · ${count(data.workloads, 'workload')}, ${date(data.from)} to ${date(data.to)}`)
+  if (!best) {
+    put('headline', `No policy is recommended: ${data.why}.`)
+    return
+  }
+  put('headline', `Take ${best.name}: it would have declared ${percent(best.coverage)} of the need with ${aDay(best.commitsPerDay)}.`)
+  put('lede', `Of ${count(candidates.length, 'policy', 'policies')} tried it has ${data.why}. What it declares beyond the need costs nothing until a rebuild starts from it.`)
+  facts('facts', [
+    { label: 'Need declared, over time', value: percent(best.coverage), note: best.declared < data.workloads ? `${number(best.declared)} of ${count(data.workloads, 'workload')} had a level` : `all ${count(data.workloads, 'workload')} had a level` },
+    best.worst && { label: 'At worst', value: percent(best.worst.share), bad: best.worst.share < wants.coverage, note: best.worst.share < 1 ? `${number(best.worst.declared)} of ${number(best.worst.need)} pods, ${named(best.worst.workload).name}` : `of each need that lasted ${span(goSpan(data.lasting))}` },
+    { label: 'Commits a day', value: rough(best.commitsPerDay), bad: best.commitsPerDay > wants.commitsPerDay, note: `${count(best.updates, 'update')} in ${count(Number(best.days.toFixed(1)), 'day')}` },
+    { label: 'Declared beyond the need', value: percent(best.excess), note: `${number(Math.round(best.wastePodHours))} pod hours` },
+  ])
+  put('notices', node('p', { class: 'notice' }, 'In gitlatch.yaml: ', node('code', {}, rules(best.policy))))
+}
+
+const rules = p => `default: {series: ${p.series}, round: ${p.round}, hold: {up: ${p.holdUp}, down: ${held(p.holdDown)}}, margin: ${Number((100 * p.margin).toPrecision(3))}%}`
+const held = text => text.replace(/^(\d+h)0m0s$/, '$1').replace(/^(.*\d+m)0s$/, '$1')
+
+const rank = c => c.recommended ? 0 : c.front ? 1 : enough(c) ? 2 : 3
+const dot = c => c.front || c.recommended ? (enough(c) ? 'spot front' : 'spot short') : 'spot'
+const told = c => `${c.name}: ${aDay(c.commitsPerDay)}, ${c.worst ? percent(c.worst.share) + ' at worst, ' : ''}waste ${percent(c.excess)}`
+
+const trade = () => {
+  const shown = candidates.filter(c => c.declared > 0)
+  put('trade-under', `Each point is a policy; to the left is a quieter repository. The front is what no other beats in commits, waste or worst coverage without being worse in another. Dashed: what was asked for, at most ${plain(wants.commitsPerDay)} commits a day and at least ${percent(wants.coverage)} at worst.`)
+  put('trade-legend', legend(['ring', 'recommended'], ['spot front', 'front, covers enough'], ['spot short', 'front, covers too little'], ['spot', 'beaten by another'], ['limit', 'asked for']))
+  const few = shown.length <= 12
+  const points = of => shown.map(c => ({ x: c.commitsPerDay, y: of(c), of: dot(c), rank: rank(c), text: told(c), label: (few || rank(c) < 2) && c.name }))
+  const wasteTicks = ticks(Math.max(0.1, ...shown.map(c => c.excess)), 5)
+  redraw(part('waste-chart'), width => scatter(width, {
+    label: `Waste against commits a day of ${shown.length} policies; less of both is better. The table below has the numbers.`, points: points(c => c.excess),
+    xTitle: 'commits a day', yTitle: 'waste', yTicks: wasteTicks, yText: v => Math.round(100 * v) + ' %', limitX: wants.commitsPerDay,
+  }))
+  const least = Math.min(wants.coverage, ...shown.filter(c => c.worst).map(c => c.worst.share))
+  const from = Math.max(0, Math.floor(least * 10 - 0.01) / 10)
+  const worstTicks = []
+  for (let tick = from; tick <= 1.0001; tick += from < 0.5 ? 0.2 : from < 0.8 ? 0.1 : 0.05) worstTicks.push(tick)
+  if (worstTicks.at(-1) < 0.999) worstTicks.push(1)
+  redraw(part('worst-chart'), width => scatter(width, {
+    label: `Worst coverage against commits a day of ${shown.length} policies; more coverage with less commits is better. The table below has the numbers.`,
+    points: points(c => c.worst ? c.worst.share : from), xTitle: 'commits a day', yTitle: 'worst coverage', yTicks: worstTicks, yText: v => Math.round(100 * v) + ' %', limitX: wants.commitsPerDay, limitY: wants.coverage,
+  }))
+}
+
+const dayTicks = () => {
+  const from = new Date(data.from)
+  const hours = [1, 3, 6, 12, 24, 48, 168, 336, 672, 2184].find(h => days * 24 / h <= 16) || 8736
+  const all = []
+  const step = hours * 3600000
+  const monday = 4 * 86400000 // since the epoch
+  const zero = hours >= 168 ? monday : 0
+  for (let at = Math.ceil((from - zero) / step) * step + zero; at <= new Date(data.to).getTime(); at += step) {
+    all.push({ at: (at - from) / 1000 / data.pictures.bucketSeconds, text: hours >= 24 ? day(new Date(at)) : clock(new Date(at)) })
+  }
+  return all
+}
+
+const lines = () => {
+  const p = data.pictures
+  only('lines', p && p.workloads.length > 0)
+  if (!p || p.workloads.length === 0) return
+  const left = [p.otherWorkloads && count(p.otherWorkloads, 'workload'), p.otherCandidates && count(p.otherCandidates, 'policy', 'policies')].filter(Boolean)
+  put('lines-under', `A bucket of ${span(p.bucketSeconds)} shows the lowest and the highest count in it, so that no peak is lost.`
+    + (left.length > 0 ? ` Not drawn, so that the page stays small: ${left.join(' and ')}.` : ''))
+  const option = (value, text) => node('option', { value }, text)
+  const full = text => { const w = named(text); return w.namespace + '/' + w.name + (w.kind === 'deployment' ? '' : ' ' + w.kind) }
+  const policy = i => candidates[i].name + (candidates[i].recommended ? ' (recommended)' : '')
+  put('lines-workload', p.workloads.map((w, i) => option(i, full(w))))
+  put('lines-policy', p.candidates.map((c, i) => option(i, policy(c))))
+  put('lines-second', option(-1, 'no other'), p.candidates.map((c, i) => option(i, policy(c))))
+  const chosen = { workload: 0, policy: 0, second: -1 }
+  const marks = dayTicks()
+  const draw = width => {
+    const { workload, policy, second } = chosen
+    const both = [policy, second].filter(i => i >= 0).map((i, n) => ({ line: p.levels[i][workload], second: n === 1, name: candidates[p.candidates[i]].name }))
+    const label = `Pods of ${full(p.workloads[workload])}: what was needed, and what ${both.map(b => b.name).join(' and ')} would have declared.`
+    put('lines-legend', legend(['need', 'pods needed'], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
+    return steps(width, { label, need: p.needs[workload], levels: both, buckets: p.buckets, timeTicks: marks, yTitle: 'pods' })
+  }
+  redraw(part('lines-chart'), draw)
+  for (const id of ['workload', 'policy', 'second']) {
+    part('lines-' + id).addEventListener('change', event => {
+      chosen[id] = Number(event.target.value)
+      part('lines-chart').replaceChildren(draw(Math.floor(part('lines-chart').clientWidth)))
+    })
+  }
+}
+
+const all = () => {
+  const quiet = c => c.commitsPerDay
+  put('candidates-under', `Worst is of a need that lasted ${span(goSpan(data.lasting))}, waste what was declared beyond the need. Ticks are ${span(goSpan(data.period))} apart.`
+    + (candidates.some(c => c.reviews > 0) ? ' Crossings for review are taken to be merged at once.' : ''))
+  table('candidates', {
+    caption: 'Policies by commits a day', noun: 'policy', nouns: 'policies', rows: [...candidates].sort((a, b) => rank(a) - rank(b)), least: '56rem', sort: { column: 1, sign: 1 },
+    text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
+    kinds: [{ label: 'all', test: () => true }, { label: 'the front', test: c => c.front || c.recommended }, { label: 'that cover enough', test: enough }],
+    columns: [
+      { title: 'Policy', width: '26%', of: c => c.name, show: c => [node('span', { class: 'name' }, c.name), ' ', c.recommended ? node('span', { class: 'mark' }, 'recommended') : c.front && node('span', { class: 'mark' }, 'front')] },
+      { title: 'Commits a day', width: '15%', numeric: true, of: quiet, show: c => rough(c.commitsPerDay) },
+      { title: 'Updates', width: '10%', numeric: true, of: c => c.updates, show: c => number(c.updates) },
+      { title: 'Covered', width: '11%', numeric: true, down: true, of: c => c.coverage, show: c => percent(c.coverage) },
+      { title: 'Worst', width: '16%', down: true, of: c => c.worst ? c.worst.share : null, show: c => shareBar(c.worst ? c.worst.share : null) },
+      { title: 'Waste, pod h', width: '14%', numeric: true, of: c => c.wastePodHours, show: c => number(Math.round(c.wastePodHours)) },
+      { title: 'Waste', width: '8%', numeric: true, of: c => c.excess, show: c => Math.round(100 * c.excess) + ' %' },
+    ],
+  })
+}
+
+const closing = () => put('foot', [
+  ['Samples', `${number(data.samples)}, ${span(goSpan(data.step))} apart`], ['From', stamp(data.from)], ['To', stamp(data.to)],
+  ['Looked at', `every ${span(goSpan(data.period))}`], ['Asked for', `${percent(wants.coverage)} at worst, ${plain(wants.commitsPerDay)} commits a day`],
+].map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
+
+for (const show of [opening, trade, lines, all, closing]) show()

@@ -1,0 +1,119 @@
+// A table that is sorted by its headers. A long one is filtered by what is typed,
+// too, and holds no more rows than are seen: all of them are as high as each other,
+// so that where one lies is known without it.
+
+const long = 30 // rows, above which a table is long
+const beyond = 12 // rows above and below those that are seen
+const printed = 60 // rows, of a longer table
+
+// collate orders values: numbers by size, text by letters, what is unknown last
+// whichever the direction.
+const letters = new Intl.Collator('en', { numeric: true })
+const collate = (a, b, sign) => {
+  if (!known(a) || !known(b)) return known(b) - known(a)
+  return sign * (typeof a === 'number' ? a - b : letters.compare(a, b))
+}
+
+// A column is {title, of: row => value to sort by, show: row => content, numeric,
+// width, down: true where the first press puts the highest first}. No sort leaves
+// the rows as they came.
+const table = (id, { caption, columns, rows, noun, nouns = noun + 's', text, kinds = [], sort, least = '0' }) => {
+  const natural = rows.length <= long
+  const state = { column: -1, sign: 1, typed: '', kind: 0, shown: rows, first: -1, last: -1 }
+  const texts = new Map(rows.map(row => [row, text(row).toLowerCase()]))
+
+  const heads = columns.map((column, i) => node('th', { scope: 'col', class: column.numeric && 'numeric' },
+    node('button', { type: 'button' }, column.title, node('span', { class: 'arrow', 'aria-hidden': 'true' }))))
+  const above = node('tbody', { 'aria-hidden': 'true' })
+  const body = node('tbody')
+  const below = node('tbody', { 'aria-hidden': 'true' })
+  const element = node('table', { 'aria-rowcount': rows.length + 1 },
+    node('caption', { id: id + '-caption' }, caption),
+    node('colgroup', {}, columns.map(column => { const col = node('col'); col.style.width = column.width; return col })),
+    node('thead', {}, node('tr', { 'aria-rowindex': 1 }, heads)), above, body, below)
+  element.style.setProperty('--least', least)
+  const scroll = node('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': id + '-caption' }, element)
+
+  const status = node('p', { class: 'count', role: 'status', 'aria-live': 'polite' })
+  const filter = node('input', { type: 'search', id: id + '-filter', autocomplete: 'off', spellcheck: 'false', placeholder: 'name or reason' })
+  const kind = kinds.length > 0 && node('select', { id: id + '-kind' }, kinds.map(({ label }, i) => node('option', { value: i }, label)))
+  const controls = node('div', { class: 'controls' },
+    node('label', { for: id + '-filter' }, 'Filter ' + nouns), filter,
+    kind && [node('label', { for: id + '-kind' }, 'Show'), kind], status)
+
+  const rowHeight = () => parseFloat(getComputedStyle(element).getPropertyValue('--row')) * parseFloat(getComputedStyle(document.documentElement).fontSize)
+
+  const line = (row, i) => node('tr', { 'aria-rowindex': i + 2 }, columns.map((column, c) =>
+    node(c === 0 ? 'th' : 'td', { scope: c === 0 && 'row', class: column.numeric && 'numeric' }, node('div', {}, column.show(row)))))
+  const room = (rows, height) => {
+    if (rows === 0) return []
+    const tr = node('tr', {}, node('td', { colspan: columns.length, class: 'room' }))
+    tr.style.height = rows * height + 'px'
+    return [tr]
+  }
+
+  const draw = () => {
+    const height = rowHeight()
+    const all = state.shown.length
+    const whole = natural || printing.matches
+    const first = whole ? 0 : Math.max(0, Math.floor(scroll.scrollTop / height) - beyond)
+    const last = Math.min(all, whole ? printed : first + 2 * beyond + Math.ceil(scroll.clientHeight / height))
+    if (first === state.first && last === state.last) return
+    state.first = first
+    state.last = last
+    above.replaceChildren(...room(first, height))
+    body.replaceChildren(...state.shown.slice(first, last).map((row, i) => line(row, first + i)))
+    below.replaceChildren(...room(whole ? 0 : all - last, height))
+  }
+
+  const tell = () => {
+    const all = rows.length
+    const some = state.shown.length
+    const cut = printing.matches && some > printed ? `, the first ${number(printed)} of them printed` : ''
+    status.textContent = (some === all ? count(all, noun, nouns) : `${number(some)} of ${count(all, noun, nouns)}`) + cut
+    element.setAttribute('aria-rowcount', some + 1)
+  }
+
+  const again = () => {
+    state.first = -1
+    tell()
+    draw()
+  }
+
+  const choose = () => {
+    const words = state.typed.toLowerCase().split(/\s+/).filter(Boolean)
+    const test = kinds.length > 0 ? kinds[state.kind].test : () => true
+    state.shown = rows.filter(row => test(row) && words.every(word => texts.get(row).includes(word)))
+    const column = columns[state.column]
+    if (column) {
+      const values = new Map(state.shown.map(row => [row, column.of(row)]))
+      state.shown.sort((a, b) => collate(values.get(a), values.get(b), state.sign))
+    }
+    scroll.scrollTop = 0
+    again()
+  }
+
+  const order = (i, sign) => {
+    state.column = i
+    state.sign = sign
+    heads.forEach((head, h) => {
+      if (h === i) head.setAttribute('aria-sort', sign > 0 ? 'ascending' : 'descending')
+      else head.removeAttribute('aria-sort')
+    })
+    choose()
+  }
+
+  heads.forEach((head, i) => head.firstChild.addEventListener('click', () => {
+    order(i, state.column === i ? -state.sign : columns[i].down ? -1 : 1)
+  }))
+  filter.addEventListener('input', () => { state.typed = filter.value; choose() })
+  if (kind) kind.addEventListener('change', () => { state.kind = Number(kind.value); choose() })
+  scroll.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true })
+  new ResizeObserver(draw).observe(scroll)
+  printing.addEventListener('change', again)
+
+  part(id).classList.toggle('natural', natural)
+  put(id, !natural && controls, scroll)
+  if (sort) order(sort.column, sort.sign)
+  else choose()
+}

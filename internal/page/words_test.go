@@ -1,0 +1,174 @@
+package page_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/testenv/browser"
+)
+
+// words are what a part of a page shows, its spaces made plain.
+func words(t *testing.T, p *browser.Page, selector string) string {
+	t.Helper()
+	var text string
+	p.Do(t, `return page.evaluate(given => [...document.querySelectorAll(given)].filter(e => e.getClientRects().length > 0).map(e => e.innerText).join(' | '), given)`, selector, &text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func harmless(t *testing.T, b *browser.Browser) {
+	for name, html := range map[string][]byte{"drill": drilled(t, besieged()), "backtest": backtested(t, besiegedPast())} {
+		p := b.Open(t, html, browser.View{})
+		var got struct {
+			Hit   bool
+			Extra []string
+			Names []string
+		}
+		p.Do(t, `
+			for (const button of await page.locator('thead button').all()) await button.click()
+			return page.evaluate(() => ({
+				hit: 'hit' in window || 'hit' in Object.prototype,
+				extra: [...document.querySelectorAll('img, base, iframe, object, embed, [onerror], [onfocus], [autofocus], body script, a[href]')].map(e => e.outerHTML.slice(0, 60)),
+				names: [...document.querySelectorAll('#workloads .name, #candidates .name')].map(e => e.childNodes.length > 1 ? e.childNodes[1].data : e.textContent),
+			}))`, nil, &got)
+		// The page's own: its data, its script and the link past the head.
+		if got.Hit || len(got.Extra) != 3 {
+			t.Errorf("%s: text became markup: %v %q", name, got.Hit, got.Extra)
+		}
+		for _, text := range hostile {
+			if !slices.Contains(got.Names, text) {
+				t.Errorf("%s: no row is called %q", name, text)
+			}
+		}
+	}
+}
+
+func labelled(t *testing.T, b *browser.Browser) {
+	for name, html := range pages(t) {
+		p := b.Open(t, html, browser.View{})
+		var wrong []string
+		p.Do(t, `return page.evaluate(() => {
+			const wrong = []
+			const check = (ok, text) => { if (!ok) wrong.push(text) }
+			const one = selector => document.querySelectorAll(selector).length === 1
+			check(document.documentElement.lang === 'en', 'lang')
+			check(document.title.length > 10, 'title')
+			for (const landmark of ['header', 'main', 'footer', 'h1']) check(one(landmark), 'not one ' + landmark)
+			const named = e => (e.getAttribute('aria-labelledby') || '').split(' ').map(id => document.getElementById(id)).filter(Boolean).map(e => e.textContent).join('')
+			for (const e of document.querySelectorAll('section, [role=region]')) check(named(e), 'a section without a name: ' + e.textContent.slice(0, 30))
+			for (const e of document.querySelectorAll('table')) {
+				check(e.caption && e.caption.textContent, 'a table without a caption')
+				check([...e.querySelectorAll('thead th')].every(th => th.scope === 'col' && th.textContent), 'a header without a scope')
+				check([...e.querySelectorAll('tbody:not([aria-hidden]) tr')].every(tr => tr.firstChild.scope === 'row'), 'a row without a header')
+			}
+			for (const e of document.querySelectorAll('.chart svg')) check(e.getAttribute('role') === 'img' && e.getAttribute('aria-label').length > 20, 'a chart without words')
+			for (const e of document.querySelectorAll('svg:not([role])')) check(e.getAttribute('aria-hidden') === 'true', 'a drawing that is neither named nor hidden')
+			for (const e of document.querySelectorAll('input, select')) check(e.labels.length === 1, 'a field without a label: ' + e.id)
+			const levels = [...document.querySelectorAll('h1, h2, h3')].map(e => Number(e.tagName[1]))
+			check(levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1), 'headings leave a level out')
+			const ids = [...document.querySelectorAll('[id]')].map(e => e.id)
+			check(new Set(ids).size === ids.length, 'an id twice')
+			return wrong
+		})`, nil, &wrong)
+		if len(wrong) > 0 {
+			t.Errorf("%s: %s", name, strings.Join(wrong, "; "))
+		}
+	}
+}
+
+// The headline answers the question that the report is opened with.
+func answered(t *testing.T, b *browser.Browser) {
+	none := site(0)
+	unread := site(212)
+	unread.Passed, unread.Unread = false, []string{"statefulsets: forbidden"}
+	blind := tried(13)
+	blind.Recommended, blind.Why, blind.Pictures = "", "no candidate declared anything", nil
+	for i := range blind.Candidates {
+		c := &blind.Candidates[i]
+		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, nil, 0
+	}
+	// As a document says it that was cut short, of rollouts that need a hand.
+	cut := bytes.ReplaceAll(drilled(t, site(212)), []byte(`"returns":"from"`), []byte(`"byItself":false,"returns":"from"`))
+	cut = bytes.Replace(cut, []byte(`"leftOut":`), []byte(`"cut":3,"leftOut":`), 1)
+	for _, c := range []struct {
+		html []byte
+		want map[string][]string // by selector
+	}{
+		{drilled(t, site(212)), map[string][]string{
+			"h1":     {"A rebuild would cope: it starts with 95.7 % of the pods that are needed now."},
+			".lede":  {"80,625 of 84,188 pods in 209 workloads", "Without checkpoints it would take 22 min", "4 workloads would not get there without a person"},
+			"#facts": {"95.7 % up 2.1 points since the last drill", "3,563 of 84,188 needed", "Time to 95 % of the pods at once 22 min without checkpoints"},
+			"#time":  {"takes 22 min, and 22 min without"}, "#causes": {"1,852 pods, 4 workloads", "In a pull request that nobody merged"},
+			"#rollouts": {"the version before", "v41", "what the manifests say", "ProgressDeadlineExceeded"}, "#frozen": {"FailedGetResourceMetric"},
+			"#changes": {"The last was on 13 Nov 2026, 12:05 UTC, at 93.6 %", "71 % → 0.2 %"}, "#flush": {"Commit 4f1c9a70c2"}, "footer": {"prod-eu", "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", "20 Nov 2026, 12:05 UTC", "gitlatch.dev/v1alpha1 Drill"},
+			"#left": {"31 nothing scales them"}, "#model": {"metrics-server's default"},
+		}},
+		{drilled(t, failing()), map[string][]string{
+			"h1": {"A rebuild would not cope: it starts with"}, "#notices": {"A dry run", "deployments in search: forbidden", "line 7: not a number"},
+			"#changes": {"This is the first drill"}, "#flush": {"Nothing: git is scored as it is."},
+		}},
+		{cut, map[string][]string{"#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
+		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all could be read"}}},
+		{drilled(t, none), map[string][]string{"h1": {"Nothing is needed"}, "#causes": {"Nothing"}}},
+		{backtested(t, tried(24)), map[string][]string{
+			"h1": {"Take R10 up 26h 10%: it would have declared 100 % of the need with 1.58 commits a day."}, ".lede": {"Of 24 policies tried it has the least waste"},
+			"#notices": {"default: {series: R10, round: up, hold: {up: 2, down: 26h}, margin: 10%}"}, "#lines-under": {"A bucket of 1 h 30 min", "Not drawn, so that the page stays small: 211 workloads and 18 policies."},
+			"footer": {"1,848,960, 5 min apart"},
+		}},
+		{backtested(t, blind), map[string][]string{"h1": {"No policy is recommended: no candidate declared anything."}}},
+		{backtested(t, one()), map[string][]string{"h1": {"Take cope"}, "#candidates": {"cope recommended"}}},
+	} {
+		p := b.Open(t, c.html, browser.View{})
+		for selector, all := range c.want {
+			got := words(t, p, selector)
+			for _, want := range all {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s does not say %q: %s", selector, want, got)
+				}
+			}
+		}
+	}
+	// An empty section would ask what is missing.
+	p := b.Open(t, drilled(t, none), browser.View{})
+	for _, id := range []string{"mend", "rollouts", "frozen"} {
+		if got := words(t, p, "#"+id); got != "" {
+			t.Errorf("%s says %q", id, got)
+		}
+	}
+}
+
+// one is a backtest of one policy that never commits.
+func one() backtest.Document {
+	d := tried(13)
+	d.Candidates = d.Candidates[7:8]
+	c := &d.Candidates[0]
+	c.Name, c.CommitsPerDay, c.Commits, c.WastePodHours = "cope", 0, 0, 0
+	d.Recommended, d.Pictures = c.Name, &backtest.Pictures{BucketSeconds: 300, Buckets: 1, Workloads: []string{"shop/deployment/web"}, Candidates: []int{0}, Needs: []backtest.Line{{{0, 3, 3}}}, Levels: [][]backtest.Line{{{}}}}
+	return d
+}
+
+// Two workloads of 100 pods each, one of which grows from 1 in two rounds of 100 s:
+// by ten times in each, so that half of the way is 110 pods of 200.
+func grown(t *testing.T, b *browser.Browser) {
+	for wanted, want := range map[float64]string{
+		0.5: "Time to 50 % of the pods at once at once without checkpoints", 0.54: "Time to 54 % of the pods at once 1 min 40 s without checkpoints",
+		0.56: "Time to 56 % of the pods at once 3 min 20 s without checkpoints", 1: "Time to 100 % of the pods 2 min never without checkpoints",
+	} {
+		d := site(2)
+		for i := range d.Workloads {
+			w := &d.Workloads[i]
+			w.Need, w.Coverage = new(int32(100)), new(1.0)
+			w.With, w.Without = &drill.Estimate{From: 100}, &drill.Estimate{From: 100}
+		}
+		d.Workloads[0].Without = &drill.Estimate{From: 1, Rounds: 2, Seconds: 200}
+		if d.MinCoverage = wanted; wanted == 1 {
+			d.Workloads[1].With, d.Workloads[1].Without = &drill.Estimate{From: 80, Rounds: 1, Seconds: 120}, &drill.Estimate{From: 1, Never: true}
+		}
+		if got := words(t, b.Open(t, drilled(t, d), browser.View{}), "#facts"); !strings.Contains(got, want) {
+			t.Errorf("%q is not %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package page_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/page"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 5, 0, 0, time.UTC)
+
+func must(t testing.TB, html []byte, err error) []byte {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return html
+}
+
+func drilled(t testing.TB, d drill.Document) []byte {
+	t.Helper()
+	html, err := page.Drill(d)
+	return must(t, html, err)
+}
+
+func backtested(t testing.TB, d backtest.Document) []byte {
+	t.Helper()
+	html, err := page.Backtest(d)
+	return must(t, html, err)
+}
+
+var namespaces = []string{"shop", "checkout", "search", "media", "payments", "tickets", "identity", "batch"}
+
+var names = []string{"web", "api", "cart", "worker", "index", "images", "gateway", "sessions", "pricing", "mailer"}
+
+// site is a drill of so many workloads: most are covered, and some lack for each
+// of the reasons that there are.
+func site(workloads int) drill.Document {
+	d := drill.Document{
+		APIVersion: drill.Version, Kind: drill.Kind, Site: "prod-eu", Cluster: "7c0f1c1e-6f55-4a52-9f0e-2d7b1f6f9a11", At: noon, Mode: "latch",
+		Branch: "main", Commit: "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", Tag: "drill/2026-11-20", MinCoverage: 0.95,
+		Workloads: []drill.Workload{},
+		LeftOut:   []drill.LeftOut{{Reason: "no-autoscaler", Text: "nothing scales them, and no policy asks for them", Workloads: 31}, {Reason: "kube-system", Text: "kube-system opts in by a policy", Workloads: 12}},
+		Findings:  []drill.Finding{}, Unread: []string{}, Problems: []string{}, Links: []drill.Link{{Form: "html", URI: "s3://reports/prod-eu/2026-11-20.html"}},
+		Flush: drill.Flush{Commit: "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", Subject: "latch(prod-eu): shop/web-0 1,000 -> 2,000, +3 more", Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}},
+		Model: drill.Model{
+			Text: "A workload grows from what it starts with by doublings of its autoscaler, each of which waits for pods to be ready and for metrics of them. Nodes and images are taken to be there.",
+			Constants: []drill.Constant{
+				{Name: "pods to readiness", Value: 60, Unit: "s", Source: "default; measure yours"},
+				{Name: "autoscaler's period", Value: 15, Unit: "s", Source: "kube-controller-manager's default"},
+				{Name: "metrics' delay", Value: 30, Unit: "s", Source: "metrics-server's default"},
+			},
+		},
+	}
+	for i := range workloads {
+		d.Workloads = append(d.Workloads, scored(i))
+	}
+	slices.SortStableFunc(d.Workloads, func(a, b drill.Workload) int {
+		if a.Coverage == nil || b.Coverage == nil {
+			return cmp.Compare(known(b.Coverage), known(a.Coverage))
+		}
+		return cmp.Or(cmp.Compare(*a.Coverage, *b.Coverage), cmp.Compare(b.Missing, a.Missing))
+	})
+	sum(&d)
+	return d
+}
+
+func known(f *float64) int {
+	if f == nil {
+		return 0
+	}
+	return 1
+}
+
+// scored is the workload of a number.
+func scored(i int) drill.Workload {
+	need := int32(4 + (i*i*37+i*11)%900)
+	level := levelFor(need)
+	w := drill.Workload{
+		Namespace: namespaces[i%len(namespaces)], Kind: "deployment", Name: fmt.Sprintf("%s-%d", names[i%len(names)], i),
+		Live: new(need), Ready: new(need), Need: new(need), Declared: new(level), RebuiltAt: new(level), RebuiltBy: "clusters/prod-eu", Policy: "default",
+		Causes:     []drill.Cause{},
+		Checkpoint: &drill.Checkpoint{Since: noon.Add(-time.Duration(1+i*i%900) * time.Hour), AgeSeconds: int64(1+i*i%900) * 3600, Commit: "9ac90c2"},
+	}
+	switch {
+	case i%83 == 3:
+		w.RebuiltAt = new(int32(1))
+		w.Causes = append(w.Causes, drill.Cause{Name: "component-missing", Text: fmt.Sprintf("no overlay of %s includes checkpoints/prod-eu/%s: add it to the components of clusters/prod-eu/kustomization.yaml", w.Namespace, w.Namespace)})
+	case i%53 == 7:
+		w.Declared, w.RebuiltAt, w.Checkpoint = nil, new(int32(2)), nil
+		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseUndeclared, Text: "git declares no level, and its manifest starts it at 2: it was first seen an hour ago"})
+	case i%67 == 11:
+		w.Proposed, w.Declared, w.RebuiltAt = new(level), new(level/2), new(level/2)
+		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseProposed, Text: fmt.Sprintf("%d is in a pull request that waits for a person: merge it", level)})
+	case i%97 == 13:
+		w.Need, w.Live, w.Ready = nil, nil, nil
+		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseNotRunning, Text: "git declares it, and it does not run"})
+	case i%101 == 20:
+		w.RebuiltAt = nil
+		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseNotBuilt, Text: "nothing that could be built has it: a chart of another repository makes it"})
+	}
+	if i%29 == 5 {
+		w.Frozen = &drill.Frozen{Reason: "autoscaler", Text: "its autoscaler cannot judge: ScalingActive is False: FailedGetResourceMetric", Since: noon.Add(-time.Duration(i%50) * time.Hour)}
+	}
+	if i%47 == 17 {
+		w.Rollout = &drill.Rollout{InFlight: true, Target: "6d9f5c", Available: new(need / 3), Desired: new(need), Milestone: new(int32(25)), Phase: "progressing",
+			Returns: drill.ReturnsFrom, Version: "app=registry.example/" + w.Name + ":v41", Text: "v41 would return, and roll to v42 by the ordinary gates: 25 % is below the cut of 50 %."}
+	}
+	if i%47 == 19 {
+		w.Rollout = &drill.Rollout{InFlight: true, Available: new(need - need/8), Desired: new(need), Returns: drill.ReturnsManifests, Failure: "ProgressDeadlineExceeded", Text: "Git declares nothing of it: v7 of the manifests would return at once."}
+	}
+	if w.Need != nil {
+		starts := int32(0)
+		if w.RebuiltAt != nil {
+			starts = *w.RebuiltAt
+		}
+		coverage := math.Min(1, float64(starts)/float64(need))
+		w.Coverage, w.Missing, w.Low = &coverage, max(0, need-starts), coverage < 0.95
+		w.With, w.Without = estimate(starts, need), estimate(1, need)
+		if i%53 == 7 {
+			w.With, w.Without = &drill.Estimate{From: 2, Never: true}, &drill.Estimate{From: 1, Never: true}
+		}
+	}
+	return w
+}
+
+func levelFor(need int32) int32 {
+	for power := int32(1); ; power *= 10 {
+		for _, n := range []int32{1, 2, 5} {
+			if n*power >= need {
+				return n * power
+			}
+		}
+	}
+}
+
+func estimate(from, need int32) *drill.Estimate {
+	e := &drill.Estimate{From: max(1, from)}
+	for at := e.From; at < need; at *= 2 {
+		e.Rounds++
+	}
+	e.Seconds = int64(e.Rounds) * 135
+	return e
+}
+
+// sum adds the fleet up, and what hangs on it.
+func sum(d *drill.Document) {
+	f := &d.Fleet
+	for i, w := range d.Workloads {
+		if w.Frozen != nil {
+			f.Frozen++
+		}
+		if w.Rollout != nil {
+			f.Rollouts++
+		}
+		if w.Coverage == nil {
+			f.Unscored++
+			continue
+		}
+		f.Workloads++
+		if w.RebuiltAt == nil {
+			f.Unknown++
+		} else {
+			f.Rebuilt += int64(*w.RebuiltAt)
+		}
+		if *w.Coverage == 1 {
+			f.Full++
+		}
+		if w.Low {
+			f.Low++
+		}
+		f.Need += int64(*w.Need)
+		f.Ready += int64(*w.Ready)
+		f.Covered += int64(*w.Need - w.Missing)
+		for _, one := range []struct {
+			e     *drill.Estimate
+			last  *int64
+			stuck *int
+		}{{w.With, &f.With, &f.StuckWith}, {w.Without, &f.Without, &f.StuckWithout}} {
+			if one.e.Never {
+				*one.stuck++
+			} else {
+				*one.last = max(*one.last, one.e.Seconds)
+			}
+		}
+		if len(d.Findings) < 6 && len(w.Causes) > 0 && w.Causes[0].Name == "component-missing" {
+			d.Findings = append(d.Findings, drill.Finding{Trap: "component-missing", Subject: "namespace " + w.Namespace, Text: w.Causes[0].Text, Workloads: []string{w.Namespace + "/deployment/" + w.Name}, Missing: int64(w.Missing)})
+		}
+		if i%9 == 4 && len(d.Flush.Levels) < 4 && w.Declared != nil {
+			d.Flush.Levels = append(d.Flush.Levels, drill.Level{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, From: new(*w.Declared / 2), To: w.Declared, Text: "live is above what was declared"})
+		}
+	}
+	f.Coverage = 1
+	if f.Need > 0 {
+		f.Coverage = float64(f.Covered) / float64(f.Need)
+	}
+	d.Passed = f.Coverage >= d.MinCoverage
+	d.Last = &drill.Last{At: noon.Add(-7 * 24 * time.Hour), Commit: "1d2c3b4a", Coverage: f.Coverage - 0.021, Passed: true, Changes: []drill.Change{}}
+	for i, w := range d.Workloads {
+		if i%17 != 2 || w.Coverage == nil || len(d.Last.Changes) >= 8 {
+			continue
+		}
+		now := &drill.Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage}
+		if len(w.Causes) > 0 {
+			now.Cause = w.Causes[0].Name
+		}
+		c := drill.Change{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, What: "changed", Then: &drill.Then{Need: w.Need, Declared: new(int32(50)), Coverage: new(0.71)}, Now: now}
+		if i%3 == 0 {
+			c.What, c.Then = "added", nil
+		}
+		d.Last.Changes = append(d.Last.Changes, c)
+	}
+}
+
+// failing is the first drill of a site of which much is wrong.
+func failing() drill.Document {
+	d := site(20)
+	for i := range 6 {
+		w := &d.Workloads[i+8]
+		w.RebuiltAt, w.Missing, w.Low, w.Coverage = new(int32(1)), *w.Need-1, true, new(1/float64(*w.Need))
+		w.Causes = []drill.Cause{{Name: drill.CauseBuiltLow, Text: "the chart of " + w.Namespace + " drops replicas where autoscaling is enabled"}}
+		w.With = w.Without
+	}
+	d.Fleet, d.Findings, d.Flush.Levels = drill.Fleet{}, []drill.Finding{}, []drill.Level{}
+	sum(&d)
+	d.Last, d.DryRun, d.Flush, d.Passed = nil, true, drill.Flush{Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}, false
+	d.Unread = []string{"deployments in search: forbidden: apply infra/rbac"}
+	d.Problems = []string{"checkpoints/prod-eu/shop/checkpoint.yaml: line 7: not a number: mend it, or delete the line"}
+	d.LeftOut = []drill.LeftOut{}
+	return d
+}
