@@ -32,6 +32,7 @@ type Run struct {
 	MinCoverage float64
 	// LeaseWithin is how long another tick's lease is waited for.
 	LeaseWithin time.Duration
+	Tag         bool // names the commit that was scored
 
 	Keeper keep.Keeper
 	Teller Teller
@@ -66,6 +67,10 @@ const commits = 200
 // rebuild; what was scored and could not be kept or told is a problem of the
 // document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
+	tags, err := r.tagger()
+	if err != nil {
+		return drill.Document{}, err
+	}
 	flushed, err := r.flush(ctx)
 	if err != nil {
 		return drill.Document{}, fmt.Errorf("flush: %w", err)
@@ -82,8 +87,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return d, nil
 	}
-	d = r.keep(ctx, d)
-	return r.tell(ctx, d), nil
+	return r.tell(ctx, r.keep(ctx, tag(ctx, tags, d))), nil
 }
 
 // flush runs the tick, and waits while another holds the lease.
