@@ -39,7 +39,7 @@ func newDrill(env Env) *cobra.Command {
 	var d drilling
 	c := &cobra.Command{
 		Use:   "drill",
-		Short: "Declare what is needed now, and say what a rebuild from git would give",
+		Short: "Declare what is needed now, and say what a rebuild would give",
 		Long: `Looks at the cluster once and commits the present need of each healthy workload,
 without a hold and without a margin: it raises only, or with --exact lowers too.
 What a tick would freeze, yield or withhold stays. Then it builds what the

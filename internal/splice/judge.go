@@ -1,0 +1,128 @@
+package splice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+	"go.yaml.in/yaml/v3"
+)
+
+// judge returns the count that a row marks, or why it cannot be edited and whose
+// mark it is, as far as it says. Both are nil where its comment is about
+// marks and none itself.
+func (r *row) judge() (*count, workload.ID, error) {
+	begins := r.comment()
+	if begins < 0 {
+		return nil, workload.ID{}, errors.New("the mark is in no comment: write it at the end of the line of a value, after a blank and #")
+	}
+	comment := string(r.data[begins:r.to])
+	alone := len(bytes.TrimSpace(r.data[r.from:begins])) == 0
+	if alone && !strings.HasPrefix(strings.TrimLeft(comment, "# \t"), "{") {
+		return nil, workload.ID{}, nil
+	}
+	id, err := parseMark(comment)
+	if err != nil {
+		return nil, id, err
+	}
+	if alone {
+		return nil, id, errors.New("the mark has a line of its own: move it to the end of the line of its value")
+	}
+	c, err := r.count(begins)
+	if err != nil {
+		return nil, id, err
+	}
+	c.ID = id
+	return c, id, nil
+}
+
+// comment returns where the comment of the row begins: at the first # behind
+// the last quoted text that follows a blank, or nothing. It is -1 where there
+// is none, as in a directive.
+func (r *row) comment() int {
+	for at := r.quoted; at < r.to; at++ {
+		if r.data[at] == '#' && (at == r.from || strings.IndexByte(" \t", r.data[at-1]) >= 0) {
+			return at
+		}
+	}
+	return -1
+}
+
+// count returns the count that a comment stands behind, or why there is none
+// that can be edited.
+func (r *row) count(comment int) (*count, error) {
+	switch {
+	case bytes.Contains(r.data[r.from:comment], []byte("{{")):
+		return nil, errors.New("the line is a template: take the count from its values and mark it there")
+	case r.last == nil || r.last.node.Kind == yaml.ScalarNode && r.last.node.Value == "" && r.last.node.Style == 0:
+		return nil, errors.New("the mark has no value in its line: write the value and the mark in one line")
+	case r.last.above.key:
+		return nil, errors.New("the mark stands behind a key: move it to the end of the line of its value")
+	case r.values > 1:
+		return nil, fmt.Errorf("the mark stands behind %d values: give the one that is meant a line of its own", r.values)
+	}
+	n := r.last.node
+	if err := number(n); err != nil {
+		return nil, err
+	}
+	from := bare(r.data, r.last.at)
+	quote := ""
+	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		quote = string(r.data[from])
+		from++
+	}
+	after, written := strings.CutPrefix(string(r.data[min(from, comment):comment]), n.Value+quote)
+	if !written {
+		return nil, fmt.Errorf("the value %s must be written as it is, in the line of the mark, without escapes", got(n.Value))
+	}
+	if gap := strings.TrimSpace(after); gap != "" && gap != "," {
+		return nil, fmt.Errorf("the mark stands behind %s, which follows the value: give the value a line of its own", got(gap))
+	}
+	value, err := strconv.ParseInt(n.Value, 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("must be at most %d, got %s", math.MaxInt32, got(n.Value))
+	}
+	mark := Mark{Line: r.line, Value: int32(value)}
+	return &count{Mark: mark, from: from, to: from + len(n.Value), node: n}, r.last.above.refuse()
+}
+
+// What a count looks like. Readers of YAML disagree about all other forms: 010
+// is 8 or 10, 1_000 a number or a text.
+var plain = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
+
+// number says why a node is no plain number.
+func number(n *yaml.Node) error {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return fmt.Errorf("the value is the alias *%s of line %d: write it out", n.Value, n.Alias.Line)
+	case n.Kind != yaml.ScalarNode:
+		return errors.New("the mark stands behind a mapping or a list: a count is one number")
+	case n.Style&yaml.TaggedStyle != 0:
+		return fmt.Errorf("the value has the tag %s: remove the tag", n.Tag)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return errors.New("the value is a block of text: write the number behind its key")
+	case !plain.MatchString(n.Value):
+		return fmt.Errorf("must be a whole number, 0 or more, in plain decimal digits, got %s", got(n.Value))
+	}
+	return nil
+}
+
+// refuse says why a value is not one's own to change; nil where it is.
+func (a above) refuse() error {
+	switch {
+	case a.shared != nil:
+		return fmt.Errorf("the value is shared, by the alias *%s in line %d: write it out there, or mark another", a.shared.Value, a.shared.Line)
+	case a.merged != 0:
+		return fmt.Errorf("the value comes through the merge key << in line %d, so that another may overrule it: write it beside that key", a.merged)
+	case a.after != 0:
+		return fmt.Errorf("the merge key << in line %d comes after the value, or a key on the way to it, and overrules it for some readers, Kubernetes' among them: move << to the top", a.after)
+	case a.twice != 0:
+		return fmt.Errorf("a key on the way to the value is there twice, the other in line %d: keep one", a.twice)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package splice
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const wantMark = `{"` + sign + `": "<namespace>/<kind>/<name>"}`
+
+// parseMark reads the text of a comment that holds a sign. It must be a mark,
+// and nothing beside: what is nearly one was meant to be one. The ID is that of
+// the workload that is meant, even with an error if the mark says so much.
+func parseMark(comment string) (workload.ID, error) {
+	text := strings.TrimSpace(strings.TrimLeft(comment, "#"))
+	if !strings.HasPrefix(text, "{") {
+		return workload.ID{}, fmt.Errorf("the comment must be %s and hold nothing else, got %s: move the rest to a line above", wantMark, got(text))
+	}
+	fields := json.NewDecoder(strings.NewReader(text))
+	var named string
+	for open := true; open; {
+		switch token, err := fields.Token(); {
+		case err != nil:
+			return workload.ID{}, fmt.Errorf("the mark is not JSON, %s: write %s", cause(err), wantMark)
+		case token == json.Delim('{'):
+		case token == json.Delim('}'):
+			open = false
+		case token != sign:
+			return workload.ID{}, fmt.Errorf("the mark has an unknown field %s: write %s", got(fmt.Sprint(token)), wantMark)
+		case named != "":
+			return workload.ID{}, fmt.Errorf("the mark names two workloads: keep one, the same may stand in many lines")
+		default:
+			if err := fields.Decode(&named); err != nil || named == "" {
+				return workload.ID{}, fmt.Errorf("the mark must name a workload in quotes: write %s", wantMark)
+			}
+		}
+	}
+	if _, err := fields.Token(); !errors.Is(err, io.EOF) {
+		return workload.ID{}, fmt.Errorf("text follows the mark: move it to a line above")
+	}
+	return parseID(named)
+}
+
+// cause says in few words why a mark is not JSON.
+func cause(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it ends too soon"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// parseID reads whom a mark names: something that has a count.
+func parseID(named string) (workload.ID, error) {
+	id, err := workload.ParseID(named)
+	if err != nil {
+		if lower := strings.ToLower(named); lower != named {
+			if meant, err := parseID(lower); err == nil {
+				return meant, fmt.Errorf("the mark names %s: names and kinds are in lower case, write %s", named, meant)
+			}
+		}
+		return workload.ID{}, fmt.Errorf("the mark names no workload, %w", err)
+	}
+	if !id.Kind.Scales() {
+		return id, fmt.Errorf("the mark's kind must be one of %s, got %s", strings.Join(scaled(), ", "), id.Kind)
+	}
+	return id, nil
+}
+
+// scaled are the kinds that have a count.
+func scaled() []string {
+	var kinds []string
+	for _, k := range workload.Kinds() {
+		if k.Scales() {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return kinds
+}

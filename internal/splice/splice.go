@@ -1,0 +1,115 @@
+package splice
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+	"go.yaml.in/yaml/v3"
+)
+
+// A Mark is a marked count in a file.
+type Mark struct {
+	ID    workload.ID // whose count it is
+	Line  int         // where it stands, from 1
+	Value int32       // what stands there, in pods; 0 or more
+}
+
+// A count is a mark and where its digits stand.
+type count struct {
+	Mark
+	from, to int // in bytes
+	node     *yaml.Node
+}
+
+// Find returns the marked counts of a file, by line; file is its name, for
+// messages alone. Where something is refused the error is a *[Refused], and the
+// marks are those that are not: one bad mark keeps no other from being read.
+//
+// A workload may be marked more than once, in a file or in several, since two
+// places can want the same number: a count, and the minimum of its autoscaler.
+// Find returns each, whether or not they agree.
+//
+// A mark is all of a comment, at the end of the line of its value. In a text,
+// such as a patch or a script in a block, it is none, and neither is what a
+// comment in a line of its own tells of marks. JSON has no comments, so that a
+// JSON file that holds the sign is refused. A file without it has no marks,
+// whatever else it is: it need not be YAML.
+func Find(file string, data []byte) ([]Mark, error) {
+	found := find(file, data)
+	marks := make([]Mark, len(found.counts))
+	for i, c := range found.counts {
+		marks[i] = c.Mark
+	}
+	return marks, join(found.problems)
+}
+
+// Edit returns the file with the counts, in pods, that to wants for the
+// workloads marked in it. Nothing else changes: quotes stay, and so does a
+// marked count that to does not name. A workload of to that the file does not
+// mark is passed over, so that one to can serve many files. Every mark of a
+// workload gets its count. Where each has it already the result is data itself.
+//
+// The edit is whole or not done: a *[Refused], and no bytes, is returned if any
+// mark of a workload in to is refused, or one that does not say whose it is, or
+// the file. A refused mark of another workload is in nobody's way. To edit the
+// rest of a file take the workloads of its problems out of to.
+func Edit(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
+	if err := valid(file, to); err != nil {
+		return nil, err
+	}
+	if len(to) == 0 {
+		return data, nil
+	}
+	found := find(file, data)
+	found.problems = slices.DeleteFunc(found.problems, func(p Problem) bool {
+		_, wanted := to[p.ID]
+		return !wanted && p.ID != (workload.ID{})
+	})
+	if err := join(found.problems); err != nil {
+		return nil, err
+	}
+	return found.replace(file, data, to)
+}
+
+// replace returns the file with the wanted counts where the marked ones are.
+func (f found) replace(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
+	var out bytes.Buffer
+	changed := map[*yaml.Node]string{}
+	done := 0
+	for _, c := range f.counts {
+		if want, ok := to[c.ID]; ok && want != c.Value {
+			digits := strconv.Itoa(int(want))
+			changed[c.node] = digits
+			out.Write(data[done:c.from])
+			out.WriteString(digits)
+			done = c.to
+		}
+	}
+	if done == 0 {
+		return data, nil
+	}
+	out.Write(data[done:])
+	if err := prove(f.documents, out.Bytes(), changed); err != nil {
+		return nil, join([]Problem{{File: file, Text: fmt.Sprintf("is left as it is, since %s: this is a fault of gitlatch, please report it with the file", err)}})
+	}
+	return out.Bytes(), nil
+}
+
+// valid says all that is wrong with what is wanted.
+func valid(file string, to map[workload.ID]int32) error {
+	var wrong []string
+	for id, want := range to {
+		if want < 1 {
+			wrong = append(wrong, fmt.Sprintf("%s must be at least 1 pod, got %d", id, want))
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	slices.Sort(wrong)
+	return fmt.Errorf("edit %s: %s", file, strings.Join(wrong, "; "))
+}
