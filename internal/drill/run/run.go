@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,7 @@ func (e *BusyError) Error() string {
 const every = 2 * time.Second
 
 // commits are looked at for the age of checkpoints.
-const commits = 200
+const commits = 100
 
 // Drill holds the drill. An error means that there is nothing to say of the
 // rebuild; what was scored and could not be kept or told is a problem of the
@@ -151,8 +152,8 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		look.Doctor.Unread = append(look.Doctor.Unread, broken.Error())
 	}
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
-	if err != nil {
-		return look, fmt.Errorf("read the age of checkpoints: %w", err)
+	if err != nil { // the score does not need it
+		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))
 	}
 	return look, nil
 }

@@ -185,3 +185,20 @@ func hasCause(w drill.Workload, name string) bool {
 	}
 	return false
 }
+
+// forgetful is a repository that tells nothing of its past.
+type forgetful struct{ repo.Repository }
+
+func (forgetful) History(context.Context, string, string, int) ([]repo.LogEntry, bool, error) {
+	return nil, false, errors.New("the server hung up")
+}
+
+func TestADrillScoresWithoutAges(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	r.Tick.Repository, r.Tag = forgetful{p.repository}, false
+	d, err := r.Drill(t.Context())
+	if err != nil || !d.Passed || d.Workloads[0].Checkpoint != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "the age of checkpoints: the server hung up") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

@@ -1,6 +1,7 @@
 package score_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -246,5 +247,35 @@ func TestARolloutSaysWhichVersionReturns(t *testing.T) {
 	}
 	if r := score.Document(looked()).Workloads[0].Rollout; r != nil {
 		t.Errorf("none is in flight: %+v", r)
+	}
+}
+
+// Who reads a document need not tell a list that is empty from none.
+func TestNoListIsNull(t *testing.T) {
+	t.Parallel()
+	for name, l := range map[string]score.Look{"of a site with nothing": {Tick: tick.Report{Site: "prod", Set: policy.DefaultSet()}}, "of one workload": looked()} {
+		d := score.Document(l)
+		text, err := json.Marshal(d.Since(&drill.Document{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree map[string]any
+		if err := json.Unmarshal(text, &tree); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []string{"workloads", "leftOut", "findings", "links", "unread", "problems", "flush.levels", "flush.proposed", "flush.withheld", "last.changes", "model.constants"} {
+			at := any(tree)
+			for _, key := range strings.Split(list, ".") {
+				at = at.(map[string]any)[key]
+			}
+			if _, ok := at.([]any); !ok {
+				t.Errorf("%s: %s is %v", name, list, at)
+			}
+		}
+		for _, w := range d.Workloads {
+			if w.Causes == nil {
+				t.Errorf("%s: causes are null", name)
+			}
+		}
 	}
 }
