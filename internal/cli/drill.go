@@ -21,6 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	"github.com/gitlatch/gitlatch/internal/page"
 )
 
 // A drilling is what a drill is asked for.
@@ -77,6 +78,13 @@ var drillOutputs = map[string]func(out io.Writer, d drill.Document, columns int,
 		data, err := keep.Encode(d)
 		if err == nil {
 			_, err = out.Write(data)
+		}
+		return err
+	},
+	"html": func(out io.Writer, d drill.Document, _ int, _ bool) error {
+		html, err := page.Drill(d)
+		if err == nil {
+			_, err = out.Write(html)
 		}
 		return err
 	},
