@@ -84,9 +84,9 @@ var drillOutputs = map[string]func(out io.Writer, d drill.Document, columns int,
 		return err
 	},
 	"html": func(out io.Writer, d drill.Document, _ int, _ bool) error {
-		data, err := page.Drill(d)
+		html, err := page.Drill(d)
 		if err == nil {
-			_, err = out.Write(data)
+			_, err = out.Write(html)
 		}
 		return err
 	},
