@@ -31,6 +31,9 @@ type event struct {
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers what is declared to the present need.
 	Exact bool `json:"exact"`
+	// Tag names the commit that was scored drill/<date>. The API of CodeCommit knows
+	// no tags.
+	Tag bool `json:"tag"`
 	// DryRun writes nothing, and scores git as it is.
 	DryRun bool `json:"dryRun"`
 }
@@ -138,7 +141,7 @@ func (h *handler) drill(ctx context.Context, e event, left time.Duration) (d dri
 	if err != nil {
 		return d, err
 	}
-	r.Tick.DryRun, r.Exact, r.LeaseWithin = e.DryRun, e.Exact, left/leasePart
+	r.Tick.DryRun, r.Exact, r.Tag, r.LeaseWithin = e.DryRun, e.Exact, e.Tag, left/leasePart
 	if e.MinCoverage != nil {
 		r.MinCoverage = *e.MinCoverage
 	}
