@@ -19,9 +19,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// configVariable holds the document of kind Config that the function runs by.
-const configVariable = "GITLATCH_CONFIG"
-
 // event is what a person, or a pipeline, invokes the function with.
 type event struct {
 	// Site must be the configured one; "" is it.
@@ -60,11 +57,7 @@ type handler struct {
 }
 
 func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
-	document := getenv(configVariable)
-	if document == "" {
-		return nil, fmt.Errorf("environment variable %s must hold a document of kind Config", configVariable)
-	}
-	c, err := config.ParseConfig(configVariable, []byte(document))
+	c, err := config.FromEnvironment(getenv)
 	if err != nil {
 		return nil, err
 	}

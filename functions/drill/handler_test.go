@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
 )
 
 const document = `
@@ -20,7 +22,7 @@ repository: {url: "https://git.example.com/site.git"}
 `
 
 func handlerOf(document string) (*handler, error) {
-	getenv := func(name string) string { return map[string]string{configVariable: document}[name] }
+	getenv := func(name string) string { return map[string]string{config.Variable: document}[name] }
 	return newHandler(getenv, time.Now, zerolog.Nop(), io.Discard)
 }
 
