@@ -133,10 +133,8 @@ func verifies(t *testing.T, program string) {
 // verify is git verify-commit by someone who knows the public half.
 func verify(t *testing.T, o *gitserver.Origin, commit string, m made) (string, error) {
 	t.Helper()
-	// The socket of gpg's agent has a short path.
-	home, err := os.MkdirTemp("", "gpg")
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(home) })
+	home := t.TempDir()
+	must(t, os.Chmod(home, 0o700)) // gpg warns of others
 	args := []string{"-C", o.Dir}
 	switch m.format {
 	case signing.SSH:
