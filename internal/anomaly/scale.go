@@ -23,8 +23,10 @@ const (
 	grown     = 1.25
 	leastStep = 4
 	// missing is the share of pods that is far more than the tenth for which a
-	// policy freezes: the quarter that a rollout may take away by default.
-	missing = 0.25
+	// policy freezes: the quarter that a rollout may take away by default. Of up to
+	// three pods that is any. It is over at that tenth: of fewer than ten pods, once
+	// all are ready.
+	missing, missingStill = 0.25, 0.1
 	// usualTimes is how many times the usual pods for a unit of demand are out of
 	// the ordinary, and above which share of that they still are. A deploy, a
 	// cache or a season moves it by less than three times.
@@ -66,12 +68,12 @@ func (c *candidate) unrealised(was *latch.Episode) sight {
 	switch {
 	case c.sample.Rollout == nil || c.sample.Rollout.InFlight:
 		return sight{seen: unknown}
-	case !policy.Unready(s):
+	case float64(lacks) <= missingStill*float64(s.Desired):
 		return sight{seen: nothing}
-	case float64(lacks) <= max(1, missing*float64(s.Desired)):
+	case float64(lacks) <= missing*float64(s.Desired):
 		return c.weak(was, "%d of %d pods are ready", s.Ready, s.Desired)
 	}
-	return yes("%d pods are asked for, and %d are ready, %s", s.Desired, s.Ready, c.span(was))
+	return yes("%s asked for, and %d %s ready, %s", podsAre(s.Desired), s.Ready, are(s.Ready), c.span(was))
 }
 
 // zero sees a workload with a checkpoint that is at zero, although no autoscaler
@@ -130,10 +132,11 @@ func (c *candidate) mismatch(*latch.Episode) sight {
 	return yes("the bounds of its autoscaler are %s, and git accepted %s", differ, policy.Bounds{Min: declared.Min, Max: declared.Max})
 }
 
-// capped sees a need above the max that git accepted.
+// capped sees a need above the max that git accepted. Where git declares no
+// level it accepted none.
 func (c *candidate) capped(*latch.Episode) sight {
 	declared := c.latch.Declared
-	if _, tight := policy.CompareBounds(c.policy, declared, c.scale); !tight || declared.Replicas == 0 {
+	if _, tight := policy.CompareBounds(c.policy, declared, c.scale); !tight {
 		return sight{seen: nothing}
 	}
 	return yes("%d pods are asked for, and git accepts at most %d", c.scale.Desired, declared.Max)

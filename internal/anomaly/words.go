@@ -31,3 +31,18 @@ func figure(x float64) string {
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
+
+// podsAre is a count as a subject: "1 pod is", "20 pods are".
+func podsAre(n int32) string {
+	if n == 1 {
+		return "1 pod is"
+	}
+	return fmt.Sprintf("%d pods are", n)
+}
+
+func are(n int32) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
