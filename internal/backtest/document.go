@@ -2,9 +2,17 @@ package backtest
 
 import "time"
 
+// The version and kind of a Document.
+const (
+	Version = "gitlatch.dev/v1alpha1"
+	Kind    = "Backtest"
+)
+
 // A Document is the answer of a backtest for machines, in its stable shape: fields
 // are added, never changed. Times are RFC 3339 in UTC, spans as Go writes them.
 type Document struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
 	From       time.Time `json:"from"`
 	To         time.Time `json:"to"`
 	Workloads  int       `json:"workloads"`
@@ -38,7 +46,7 @@ type Tried struct {
 	Updates       int     `json:"updates"` // levels changed
 	Reviews       int     `json:"reviews"` // of these, left to a person
 	Declared      int     `json:"declared"`
-	Coverage      float64 `json:"coverage"`        // over time, 0 to 1
+	Coverage      float64 `json:"coverage"`        // over time, 0 to 1; 0 where needPodHours is
 	Worst         *Low    `json:"worst,omitempty"` // null where none was measured
 	WastePodHours float64 `json:"wastePodHours"`
 	NeedPodHours  float64 `json:"needPodHours"`

@@ -3,6 +3,7 @@ package backtest
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // better orders two results by each of the three aims, negative where a is the
@@ -60,12 +61,13 @@ func DefaultWants() Wants { return Wants{Coverage: 0.95, Commits: 4} }
 // with the least waste; where none does both, of those that cover enough the one
 // with the fewest commits; where none does, the one that covers most. Ties go to
 // the least waste, the fewest commits, the best worst coverage and then the first.
-// It is -1 where no candidate declared anything.
+// It is -1 where no candidate declared anything, or no need lasted long enough to
+// tell what covers it.
 func (w Wants) Recommend(results []Result) (best int, why string) {
 	const waste, commits, coverage = 2, 0, 1
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay() <= w.Commits }
-	declares := func(r Result) bool { return r.Declared > 0 }
+	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
 	bound := fmt.Sprintf("%.4g %% of each need that lasted", 100*w.Coverage)
 	for _, rule := range []struct {
 		in   func(Result) bool
@@ -74,7 +76,7 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 	}{
 		{quiet, [3]int{waste, commits, coverage}, fmt.Sprintf("the least waste of those that cover %s with at most %.4g commits a day", bound, w.Commits)},
 		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of those that cover %s; none does with %.4g commits a day", bound, w.Commits)},
-		{declares, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage at worst; none covers %s", bound)},
+		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage at worst; none covers %s", bound)},
 	} {
 		best = -1
 		for i, r := range results {
@@ -85,6 +87,9 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 		if best >= 0 {
 			return best, rule.why
 		}
+	}
+	if slices.ContainsFunc(results, func(r Result) bool { return r.Declared > 0 }) {
+		return -1, "no need lasted long enough to judge"
 	}
 	return -1, "no candidate declared anything"
 }

@@ -16,6 +16,11 @@ func came(commits int, worst, waste float64) backtest.Result {
 // nothing is the result of a candidate that declared nothing: it is free.
 var nothing = backtest.Result{Days: 10}
 
+// short is the result of a past in which no need lasted.
+func short(waste float64) backtest.Result {
+	return backtest.Result{Days: 10, Waste: waste, Declared: 1}
+}
+
 func TestTheFront(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -55,6 +60,8 @@ func TestTheRecommendation(t *testing.T) {
 		{"then the least waste", []backtest.Result{came(50, 1, 20), came(50, 0.96, 10)}, 1, "the fewest commits"},
 		{"the best coverage where none is enough", []backtest.Result{came(10, 0.8, 10), came(90, 0.9, 90), nothing}, 1, "the best coverage"},
 		{"then the least waste of these", []backtest.Result{came(10, 0.9, 20), came(90, 0.9, 10)}, 1, "the best coverage"},
+		{"what no need lasted under is not judged", []backtest.Result{short(1), came(90, 0.5, 90), short(0)}, 1, "the best coverage"},
+		{"none is judged", []backtest.Result{nothing, short(1), short(0)}, -1, "no need lasted long enough to judge"},
 		{"none", []backtest.Result{nothing}, -1, "no candidate declared anything"},
 	} {
 		if got, why := wants.Recommend(c.results); got != c.want || !strings.HasPrefix(why, c.why) {

@@ -40,6 +40,9 @@ type Worst struct {
 	Need, Declared int32
 }
 
+// Measured reports whether some need lasted, so that the worst is one.
+func (w Worst) Measured() bool { return w.Need > 0 }
+
 // CommitsPerDay are the commits that changed a level, a day.
 func (r Result) CommitsPerDay() float64 {
 	if r.Days == 0 {

@@ -22,7 +22,7 @@ func (v verdict) json(out io.Writer) error {
 func (v verdict) document() backtest.Document {
 	from, to := v.past.Span()
 	d := backtest.Document{
-		From: from, To: to, Workloads: len(v.past.IDs()), Samples: v.past.Samples(),
+		APIVersion: backtest.Version, Kind: backtest.Kind, From: from, To: to, Workloads: len(v.past.IDs()), Samples: v.past.Samples(),
 		Step: v.past.Step().String(), Period: v.period.String(), Lasting: v.lasting.String(), Why: v.why,
 		Wants:      backtest.Wanted{Coverage: v.wants.Coverage, CommitsPerDay: v.wants.Commits},
 		Candidates: make([]backtest.Tried, len(v.results)),
@@ -34,7 +34,7 @@ func (v verdict) document() backtest.Document {
 			Days: r.Days, CommitsPerDay: r.CommitsPerDay(), Commits: r.Commits, Firsts: r.Firsts, Updates: r.Updates, Reviews: r.Reviews,
 			Declared: r.Declared, Coverage: r.Coverage, WastePodHours: r.Waste, NeedPodHours: r.Need, Front: v.front[i], Recommended: i == v.best,
 		}
-		if w := r.Worst; w.Need > 0 {
+		if w := r.Worst; w.Measured() {
 			c.Worst = &backtest.Low{Share: w.Share, Workload: w.Workload.String(), At: w.At, Need: w.Need, Declared: w.Declared}
 		}
 		d.Candidates[i] = c
@@ -127,7 +127,7 @@ func (v verdict) matter() []int {
 func (v verdict) worthDrawing(asked workload.ID, candidates []int) []workload.ID {
 	ids := []workload.ID{asked}
 	for _, i := range candidates {
-		if w := v.results[i].Worst; w.Need > 0 && w.Share < 1 {
+		if w := v.results[i].Worst; w.Measured() && w.Share < 1 {
 			ids = append(ids, w.Workload)
 		}
 	}

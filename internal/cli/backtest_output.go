@@ -38,7 +38,7 @@ func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
 	if v.best >= 0 {
 		best := v.results[v.best]
 		fmt.Fprintf(&b, "\n%s %s\n%s", s.Heading("Recommended:"), best.Candidate.Name, wrapped(v.why+"."))
-		if w := best.Worst; w.Need > 0 && w.Share < 1 {
+		if w := best.Worst; w.Measured() && w.Share < 1 {
 			b.WriteString(wrapped(fmt.Sprintf("At worst %s pods were declared of the %s that %s needed at %s.",
 				chart.Number(int64(w.Declared)), chart.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))))
 		}
@@ -47,6 +47,9 @@ func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
 		fmt.Fprintf(&b, "  %s   %s\n", s.Legend("pods asked for", "declared"), s.Faint(since(from, to)))
 	} else {
 		fmt.Fprintf(&b, "\n%s %s.\n", s.Heading("Recommended: none,"), v.why)
+		if slices.ContainsFunc(v.results, func(r backtest.Result) bool { return r.Declared > 0 }) {
+			b.WriteString(wrapped("A need must last " + policy.Span(v.lasting) + " after it was declared: give a longer past, or a shorter --lasting."))
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -77,7 +80,8 @@ func (v verdict) table(s chart.Style) string {
 			mark = "*"
 		}
 		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay()), chart.Number(int64(r.Updates)),
-			percent(r.Coverage, 1), percent(r.Worst.Share, 0), chart.Number(int64(r.Waste + 0.5)), percent(r.Excess(), 0)})
+			orDash(r.Need > 0, percent(r.Coverage, 1)), orDash(r.Worst.Measured(), percent(r.Worst.Share, 0)),
+			chart.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, percent(r.Excess(), 0))})
 	}
 	head, body, _ := strings.Cut(chart.Table("llrrrrrr", rows...), "\n")
 	return s.Faint(head) + "\n" + body
@@ -198,6 +202,14 @@ func since(from, to time.Time) string {
 }
 
 func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
+
+// orDash is text where there was something to measure.
+func orDash(measured bool, text string) string {
+	if !measured {
+		return "-"
+	}
+	return text
+}
 
 func clip(text string, most int) string {
 	if r := []rune(text); len(r) > most {

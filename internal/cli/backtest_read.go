@@ -57,12 +57,23 @@ func (c *counted) Read(p []byte) (int, error) {
 	if m := c.done >> 20; m > c.said || errors.Is(err, io.EOF) {
 		c.said = m
 		if c.all > 0 {
-			c.show.say("read %s: %d %% of %d MB", c.name, 100*c.done/c.all, c.all>>20)
+			c.show.say("read %s: %d %% of %s", c.name, 100*c.done/c.all, size(c.all))
 		} else {
-			c.show.say("read %s: %d MB", c.name, m)
+			c.show.say("read %s: %s", c.name, size(c.done))
 		}
 	}
 	return n, err
+}
+
+// size is so many bytes as a person says it.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%d MB", bytes>>20)
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%d KB", bytes>>10)
+	}
+	return count(int(bytes), "byte")
 }
 
 // progress is one line of a terminal that is written anew; on what is none it

@@ -62,6 +62,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 
 // tried is what a test looks at of the answer for machines.
 type tried struct {
+	APIVersion, Kind      string
 	From, To              time.Time
 	Samples               int64
 	Period, Lasting, Step string
@@ -98,6 +99,9 @@ func TestBacktestForMachines(t *testing.T) {
 	d := backtested(t, run(time.Time{}, "backtest", file(t, "past.csv", pastScale()), "-o", "json"))
 	if d.Samples != 864+763 || d.Step != "5m0s" || d.Period != "5m0s" || d.Lasting != "10m0s" || d.To.Sub(d.From) != 72*time.Hour-5*time.Minute {
 		t.Errorf("%+v", d)
+	}
+	if d.APIVersion != "gitlatch.dev/v1alpha1" || d.Kind != "Backtest" {
+		t.Errorf("it is a %s %s", d.APIVersion, d.Kind)
 	}
 	if !slices.Equal(d.names(), []string{"closest", "cope", "tight", "weekly"}) {
 		t.Errorf("%v", d.names())
@@ -225,12 +229,13 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n"}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n", "\n    cope       0.00        0        -      -            0  -\n", "\nRecommended: none, no candidate declared anything.\n"}},
+		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -            0  -\n", "\nRecommended: none, no need lasted long enough to judge.\n  A need must last 5m after it was declared: give a longer past, or a shorter\n  --lasting.\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples, 5m apart,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},
 	} {
-		got := run(time.Time{}, "backtest", "--preset", "cope", file(t, "past.csv", rows(c.n, c.apart)))
+		got := run(time.Time{}, "backtest", "--preset", "cope", "--lasting", "5m", file(t, "past.csv", rows(c.n, c.apart)))
 		if got.status != 0 || got.err != "" {
 			t.Errorf("%d samples: %+v", c.n, got)
 		}

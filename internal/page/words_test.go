@@ -89,6 +89,12 @@ func answered(t *testing.T, b *browser.Browser) {
 		c := &blind.Candidates[i]
 		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, nil, 0
 	}
+	brief := tried(13) // of a past so short that nothing was measured
+	brief.Recommended, brief.Why, brief.Pictures = "", "no need lasted long enough to judge", nil
+	for i := range brief.Candidates {
+		c := &brief.Candidates[i]
+		c.Recommended, c.Worst, c.Coverage, c.WastePodHours, c.NeedPodHours = false, nil, 0, 0, 0
+	}
 	cut := site(212)
 	cut.Cut = 3
 	for i := range cut.Workloads {
@@ -122,6 +128,7 @@ func answered(t *testing.T, b *browser.Browser) {
 			"footer": {"1,848,960, 5 min apart"},
 		}},
 		{backtested(t, blind), map[string][]string{"h1": {"No policy is recommended: no candidate declared anything."}}},
+		{backtested(t, brief), map[string][]string{"h1": {"No policy is recommended: no need lasted long enough to judge."}}},
 		{backtested(t, one()), map[string][]string{"h1": {"Take cope"}, "#candidates": {"cope recommended"}}},
 	} {
 		p := b.Open(t, c.html, browser.View{})

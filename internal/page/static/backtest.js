@@ -38,7 +38,7 @@ const trade = () => {
   put('trade-under', `Each point is a policy; to the left is a quieter repository. The front is what no other beats in commits, waste or worst coverage without being worse in another. Dashed: what was asked for, at most ${plain(wants.commitsPerDay)} commits a day and at least ${percent(wants.coverage)} at worst.`)
   put('trade-legend', legend(['ring', 'recommended'], ['spot front', 'front, covers enough'], ['spot short', 'front, covers too little'], ['spot', 'beaten by another'], ['limit', 'asked for']))
   const few = shown.length <= 12
-  const points = of => shown.map(c => ({ x: c.commitsPerDay, y: of(c), of: dot(c), rank: rank(c), text: told(c), label: (few || rank(c) < 2) && c.name }))
+  const points = (of, all = shown) => all.map(c => ({ x: c.commitsPerDay, y: of(c), of: dot(c), rank: rank(c), text: told(c), label: (few || rank(c) < 2) && c.name }))
   const wasteTicks = ticks(Math.max(0.1, ...shown.map(c => c.excess)), 5)
   redraw(part('waste-chart'), width => scatter(width, {
     label: `Waste against commits a day of ${shown.length} policies; less of both is better. The table below has the numbers.`, points: points(c => c.excess),
@@ -50,7 +50,7 @@ const trade = () => {
   const worstTicks = Array.from({ length: Math.round((1 - from) / step) + 1 }, (_, i) => from + i * step)
   redraw(part('worst-chart'), width => scatter(width, {
     label: `Worst coverage against commits a day of ${shown.length} policies; more coverage with less commits is better. The table below has the numbers.`,
-    points: points(c => c.worst ? c.worst.share : from), xTitle: 'commits a day', yTitle: 'worst coverage', yTicks: worstTicks, yText: v => Math.round(100 * v) + ' %', limitX: wants.commitsPerDay, limitY: wants.coverage,
+    points: points(c => c.worst.share, shown.filter(c => c.worst)), xTitle: 'commits a day', yTitle: 'worst coverage', yTicks: worstTicks, yText: v => Math.round(100 * v) + ' %', limitX: wants.commitsPerDay, limitY: wants.coverage,
   }))
 }
 
@@ -110,7 +110,7 @@ const all = () => {
       { title: 'Policy', width: '26%', of: c => c.name, show: c => [node('span', { class: 'name' }, c.name), ' ', c.recommended ? node('span', { class: 'mark' }, 'recommended') : c.front && node('span', { class: 'mark' }, 'front')] },
       { title: 'Commits a day', width: '15%', numeric: true, of: quiet, show: c => rough(c.commitsPerDay) },
       { title: 'Updates', width: '10%', numeric: true, of: c => c.updates, show: c => number(c.updates) },
-      { title: 'Covered', width: '11%', numeric: true, down: true, of: c => c.coverage, show: c => percent(c.coverage) },
+      { title: 'Covered', width: '11%', numeric: true, down: true, of: c => c.needPodHours > 0 ? c.coverage : null, show: c => c.needPodHours > 0 ? percent(c.coverage) : '' },
       { title: 'Worst', width: '16%', down: true, of: c => c.worst ? c.worst.share : null, show: c => shareBar(c.worst ? c.worst.share : null) },
       { title: 'Waste, pod h', width: '14%', numeric: true, of: c => c.wastePodHours, show: c => number(Math.round(c.wastePodHours)) },
       { title: 'Waste', width: '8%', numeric: true, of: c => c.excess, show: c => Math.round(100 * c.excess) + ' %' },
