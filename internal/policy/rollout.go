@@ -173,7 +173,7 @@ func (m milestone) progressed(p latch.Progress, look Look) latch.Progress {
 // or for two looks.
 func (m milestone) stuck(look Look) bool {
 	still := m.timer.Progress.Elapsed(look.Now)
-	return m.timer.Progress.Running() && (still == m.lasted || still >= 2*look.Period)
+	return still == m.lasted || still >= 2*look.Period
 }
 
 // stalled says that the target made no progress for the policy's deadline; ""
