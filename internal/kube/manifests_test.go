@@ -110,6 +110,12 @@ func tell(f workload.Fleet) string {
 			if r.Halted != "" {
 				line("    halted: %s", r.Halted)
 			}
+			if r.Traffic != nil {
+				line("    the target has %d %% of the traffic", *r.Traffic)
+			}
+			if r.InFlight && !r.Mixed() {
+				line("    all pods are of one template")
+			}
 			for _, t := range r.Templates {
 				line("    %q: %d desired, %d available, since %s, %s", t.Hash, t.Desired, t.Available, since(t), imagesOf(t))
 			}
