@@ -95,7 +95,7 @@ func readCanary(o *canary) promotion {
 		p.failure = phaseFailed
 		for _, c := range o.Status.Conditions {
 			if c.Type == "Promoted" {
-				p.failure = because(c.Reason, c.Message)
+				p.failure = oneLine(cmp.Or(c.Message, c.Reason))
 			}
 		}
 	case o.Spec.Suspend:
