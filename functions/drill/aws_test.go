@@ -79,7 +79,7 @@ func (s *stack) drills(t *testing.T) {
 	if !strings.Contains(logs, `"DrillsLow":1`) || !strings.Contains(logs, `"message":"drill"`) || !strings.Contains(logs, s.name+`/deployment/stray`) {
 		t.Errorf("logs %s", logs)
 	}
-	if len(d.Links) == 0 || !strings.HasPrefix(d.Links[0].URI, "s3://"+bucket+"/gitlatch/drills/"+s.name+"/") || !strings.Contains(d.Links[0].URL, "X-Amz-Signature=") {
+	if len(d.Links) != 2 || d.Links[1].Form != "html" || !strings.HasPrefix(d.Links[0].URI, "s3://"+bucket+"/gitlatch/drills/"+s.name+"/") || !strings.Contains(d.Links[0].URL, "X-Amz-Signature=") {
 		t.Errorf("links %+v", d.Links)
 	}
 	if told := s.told(t); !strings.Contains(told, "DrillSummary") || !strings.Contains(told, `"failed"`) || !strings.Contains(told, d.Links[0].URI) {

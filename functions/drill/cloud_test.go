@@ -18,6 +18,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
@@ -168,9 +169,9 @@ func configOf(t *testing.T) string {
 	if err := yaml.Unmarshal([]byte(read(t, "../../template.yaml")), &tree); err != nil {
 		t.Fatal(err)
 	}
-	found := tree.Resources.DrillFunction.Properties.Environment.Variables[configVariable]
+	found := tree.Resources.DrillFunction.Properties.Environment.Variables[config.Variable]
 	if len(found.Content) != 2 {
-		t.Fatalf("the template sets no %s", configVariable)
+		t.Fatalf("the template sets no %s", config.Variable)
 	}
 	return found.Content[0].Value
 }
@@ -241,7 +242,7 @@ func (s *stack) start(t *testing.T, hosted string) {
 		return value
 	})
 	s.function = runtimeapi.Start(t, s.binary,
-		configVariable+"="+document,
+		config.Variable+"="+document,
 		"AWS_ENDPOINT_URL="+s.gateway.URL, "AWS_REGION="+moto.Region,
 		"AWS_ACCESS_KEY_ID="+s.key.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+s.key.SecretAccessKey, "AWS_SESSION_TOKEN="+s.key.SessionToken,
 	)

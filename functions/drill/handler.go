@@ -19,9 +19,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// configVariable holds the document of kind Config that the function runs by.
-const configVariable = "GITLATCH_CONFIG"
-
 // event is what a person, or a pipeline, invokes the function with.
 type event struct {
 	// Site must be the configured one; "" is it.
@@ -31,6 +28,9 @@ type event struct {
 	MinCoverage *float64 `json:"minCoverage"`
 	// Exact also lowers what is declared to the present need.
 	Exact bool `json:"exact"`
+	// Tag names the commit that was scored drill/<date>. The API of CodeCommit knows
+	// no tags.
+	Tag bool `json:"tag"`
 	// DryRun writes nothing, and scores git as it is.
 	DryRun bool `json:"dryRun"`
 }
@@ -57,11 +57,7 @@ type handler struct {
 }
 
 func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
-	document := getenv(configVariable)
-	if document == "" {
-		return nil, fmt.Errorf("environment variable %s must hold a document of kind Config", configVariable)
-	}
-	c, err := config.ParseConfig(configVariable, []byte(document))
+	c, err := config.FromEnvironment(getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +134,7 @@ func (h *handler) drill(ctx context.Context, e event, left time.Duration) (d dri
 	if err != nil {
 		return d, err
 	}
-	r.Tick.DryRun, r.Exact, r.LeaseWithin = e.DryRun, e.Exact, left/leasePart
+	r.Tick.DryRun, r.Exact, r.Tag, r.LeaseWithin = e.DryRun, e.Exact, e.Tag, left/leasePart
 	if e.MinCoverage != nil {
 		r.MinCoverage = *e.MinCoverage
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
 )
 
 const document = `
@@ -20,7 +22,7 @@ repository: {url: "https://git.example.com/site.git"}
 `
 
 func handlerOf(document string) (*handler, error) {
-	getenv := func(name string) string { return map[string]string{configVariable: document}[name] }
+	getenv := func(name string) string { return map[string]string{config.Variable: document}[name] }
 	return newHandler(getenv, time.Now, zerolog.Nop(), io.Discard)
 }
 
@@ -46,7 +48,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		// These are taken, and come as far as the cluster.
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
-		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "tag": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
 		// These are not.
 		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,
 		`{"dry_run": true}`:     `unknown field "dry_run"; want {"site": "prod-eu", "minCoverage": 0.95, "exact": false} or less`,

@@ -105,7 +105,7 @@ func (s *stack) surges(t *testing.T) {
 	s.declares(t, 50)
 	subject := s.name + "/deployment/web"
 	got := s.expect(t, alert.Surge, alert.Raised)
-	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || !strings.Contains(got.Text, "went from 2 to 50 in one step") {
+	if got.Subject != subject || got.Severity != alert.Warning || got.ID == "" || got.Did == "" || !strings.Contains(got.Text, "went from 2 to 50 in one step") {
 		t.Errorf("alert %+v", got.Alert)
 	}
 	for name, want := range map[string]string{"site": s.name, "kind": "surge", "severity": "warning", "state": "raised", "id": got.ID} {
@@ -114,7 +114,7 @@ func (s *stack) surges(t *testing.T) {
 		}
 	}
 	text := s.texts(t)
-	if !strings.HasPrefix(text, "gitlatch "+s.name+": surge "+subject+" raised\n") || !strings.Contains(text, "What to do: if the need is real, nothing.") {
+	if !strings.HasPrefix(text, "gitlatch "+s.name+": surge "+subject+" raised\n") || !strings.Contains(text, "\nWhat gitlatch does: committed it: ") || !strings.Contains(text, "What to do: if the need is real, nothing.") {
 		t.Errorf("text %q", text)
 	}
 }

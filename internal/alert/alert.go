@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,24 +21,44 @@ type Condition struct {
 	// cluster. Of one kind and subject there is one condition.
 	Subject string `json:"subject,omitempty"`
 	Text    string `json:"text"` // a sentence with the numbers
-	Do      string `json:"do"`   // what a person should do about it
+	// Did is what gitlatch did, or goes on doing, about it, as a phrase: "lowers no
+	// checkpoint", "its checkpoint is 200: ..."; "" is nothing.
+	Did string `json:"did,omitempty"`
+	Do  string `json:"do"` // what a person should do about it
 }
 
 // Kind is a stable name for a condition: filters and runbooks go by it.
 type Kind string
 
-// The kinds.
+// The kinds of a whole site.
 const (
-	Surge         Kind = "surge"              // a crossing beyond the policy's surge was committed
 	MassDrop      Kind = "mass-drop"          // much of the fleet halved at once
 	SecondCluster Kind = "second-cluster"     // two live clusters share a site
 	ClusterNew    Kind = "cluster-changed"    // another cluster ticks under the site's name
 	Blocked       Kind = "publishing-blocked" // the repository takes no push
 	Stale         Kind = "checkpoint-stale"   // a crossing waits unpublished
 	Unread        Kind = "unread"             // part of the cluster cannot be read
+	Unmeasured    Kind = "demand-unread"      // what measures demand does not answer
 	Rewritten     Kind = "branch-rewritten"   // the branch does not descend from what was agreed
 	Invalid       Kind = "invalid-in-git"     // a policy or record on the branch cannot be read
 	Retirement    Kind = "mass-retirement"    // many workloads would retire at once
+)
+
+// The kinds of a workload.
+const (
+	Surge          Kind = "surge"            // a crossing beyond the policy's surge was committed
+	Collapse       Kind = "collapse"         // it lost most of its scale at once
+	Zero           Kind = "unexpected-zero"  // it is at zero, and its autoscaler would not have that
+	Ceiling        Kind = "ceiling"          // it is at its autoscaler's max
+	NotLoad        Kind = "not-load-driven"  // it grew, and no metric asks for that
+	WorkPerRequest Kind = "work-per-request" // it needs far more pods for the same demand
+	Flapping       Kind = "flapping"         // it goes up and down all the time
+	Unrealised     Kind = "unrealised"       // far more pods are asked for than are ready
+	RolloutStalled Kind = "rollout-stalled"  // a rollout gets no further
+	RolloutFailed  Kind = "rollout-failed"   // a rollout failed
+	Override       Kind = "human-override"   // a person wrote a count that an autoscaler drives
+	Mismatch       Kind = "bounds-mismatch"  // live bounds are not those that git accepted
+	Capped         Kind = "capped-by-git"    // the need is above the max that git accepted
 )
 
 // Severity is how soon a person should look.
@@ -45,30 +66,51 @@ type Severity string
 
 // The severities.
 const (
-	Critical Severity = "critical" // the checkpoint is not kept: now
+	Critical Severity = "critical" // the checkpoint is not kept, or what runs does not do its work: now
 	Warning  Severity = "warning"  // today
 )
 
-// kinds say of each kind how severe it is, and whether it is an event, which
-// has no duration and is never over.
+// kinds say of each kind how severe it is, whether it is an event, which has no
+// duration and is never over, and whether it is an anomaly: of one workload, not
+// of the site.
 var kinds = map[Kind]struct {
-	severity Severity
-	event    bool
+	severity       Severity
+	event, anomaly bool
 }{
-	Surge:         {Warning, true},
-	MassDrop:      {Critical, false},
-	SecondCluster: {Critical, false},
-	ClusterNew:    {Warning, false},
-	Blocked:       {Critical, false},
-	Stale:         {Critical, false},
-	Unread:        {Warning, false},
-	Rewritten:     {Warning, true},
-	Invalid:       {Critical, false},
-	Retirement:    {Warning, false},
+	MassDrop:      {severity: Critical},
+	SecondCluster: {severity: Critical},
+	ClusterNew:    {severity: Warning},
+	Blocked:       {severity: Critical},
+	Stale:         {severity: Critical},
+	Unread:        {severity: Warning},
+	Unmeasured:    {severity: Warning},
+	Rewritten:     {severity: Warning, event: true},
+	Invalid:       {severity: Critical},
+	Retirement:    {severity: Warning},
+
+	Surge:          {severity: Warning, event: true, anomaly: true},
+	Collapse:       {severity: Warning, anomaly: true},
+	Zero:           {severity: Critical, anomaly: true},
+	Ceiling:        {severity: Warning, anomaly: true},
+	NotLoad:        {severity: Warning, anomaly: true},
+	WorkPerRequest: {severity: Warning, anomaly: true},
+	Flapping:       {severity: Warning, anomaly: true},
+	Unrealised:     {severity: Critical, anomaly: true},
+	RolloutStalled: {severity: Warning, anomaly: true},
+	RolloutFailed:  {severity: Warning, anomaly: true},
+	Override:       {severity: Warning, anomaly: true},
+	Mismatch:       {severity: Warning, anomaly: true},
+	Capped:         {severity: Warning, anomaly: true},
 }
+
+// Kinds are all kinds, sorted.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Severity returns how severe the kind is.
 func (k Kind) Severity() Severity { return kinds[k].severity }
+
+// Anomaly reports whether the kind is out of the ordinary with one workload.
+func (k Kind) Anomaly() bool { return kinds[k].anomaly }
 
 // An Open is a condition that lasts.
 type Open struct {
@@ -171,7 +213,11 @@ func (a Alert) Message() string {
 		if !a.Since.Equal(a.At) {
 			b.WriteString("It began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
 		}
-		b.WriteString("\nWhat to do: " + a.Do + "\n")
+		b.WriteString("\n")
+		if a.Did != "" {
+			b.WriteString("What gitlatch does: " + a.Did + "\n")
+		}
+		b.WriteString("What to do: " + a.Do + "\n")
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -63,13 +64,30 @@ func TestEveryKindHasASeverity(t *testing.T) {
 	}
 }
 
+// Who is woken looks the kind up.
+func TestTheReadmeSaysWhatToDoAboutEachKind(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range Kinds() {
+		if rows := strings.Count(string(text), "\n| `"+string(kind)+"` | "); rows != 1 {
+			t.Errorf("%s has %d rows", kind, rows)
+		}
+	}
+}
+
 func TestMessagesTellWhatToDoUntilItIsOver(t *testing.T) {
 	t.Parallel()
-	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Do: "let it push"}
+	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Did: "tries again", Do: "let it push"}
 	for state, want := range map[State]bool{Raised: true, Lasting: true, Resolved: false} {
 		text := newAlert("prod", c, state, noon.Add(-time.Hour), noon).Message()
 		if got := strings.Contains(text, "What to do: let it push"); got != want {
 			t.Errorf("%s: says what to do: %v\n%s", state, got, text)
+		}
+		if got := strings.Contains(text, "What gitlatch does: tries again"); got != want {
+			t.Errorf("%s: says what gitlatch does: %v\n%s", state, got, text)
 		}
 		if !strings.Contains(text, c.Text) || !strings.Contains(text, "2026-03-02T11:00:00Z") {
 			t.Errorf("%s: lacks the numbers\n%s", state, text)

@@ -21,6 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
+	"github.com/gitlatch/gitlatch/internal/page"
 )
 
 // A drilling is what a drill is asked for.
@@ -28,6 +29,7 @@ type drilling struct {
 	flags
 	minCoverage        float64
 	exact, dryRun, all bool
+	tag                bool
 	paths              []string
 	wait               time.Duration
 	output             string
@@ -62,6 +64,7 @@ could be read, with 1 where not, and with 2 where there is nothing to say.`,
 	c.Flags().Float64Var(&d.minCoverage, "min-coverage", open.MinCoverage, "the part of the pods needed that a rebuild has to start with")
 	c.Flags().BoolVar(&d.exact, "exact", false, "lower what is declared to the present need, too")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "write nothing, and score git as it is")
+	c.Flags().BoolVar(&d.tag, "tag", false, "name the commit that was scored drill/<date>; not with CodeCommit, whose API knows no tags")
 	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().DurationVar(&d.wait, "wait", 2*time.Minute, "how long a tick that is under way is waited for")
@@ -77,6 +80,13 @@ var drillOutputs = map[string]func(out io.Writer, d drill.Document, columns int,
 		data, err := keep.Encode(d)
 		if err == nil {
 			_, err = out.Write(data)
+		}
+		return err
+	},
+	"html": func(out io.Writer, d drill.Document, _ int, _ bool) error {
+		html, err := page.Drill(d)
+		if err == nil {
+			_, err = out.Write(html)
 		}
 		return err
 	},
@@ -125,7 +135,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	r.Tick.DryRun, r.Paths = d.dryRun, d.paths
+	r.Tick.DryRun, r.Paths, r.Tag = d.dryRun, d.paths, d.tag
 	r.Exact, r.MinCoverage, r.LeaseWithin = d.exact, d.minCoverage, d.wait
 	document, err := r.Drill(ctx)
 	if err != nil {

@@ -47,6 +47,9 @@ func (p *drillPage) verdict() {
 	p.say("  ", "%d of %d pods. Of %s, %d start with all that they need, and %d with less than %s of it.", f.Covered, f.Need, count(f.Workloads, "workload"), f.Full, f.Low, drill.Percent(p.MinCoverage))
 	p.say("  ", "All at their need after %s; without checkpoints after %s.", lasting(f.With, f.StuckWith), lasting(f.Without, f.StuckWithout))
 	p.say("  ", "Scored: %s on %s%s.", p.Commit[:min(len(p.Commit), 7)], p.Branch, p.flushed())
+	if p.Tag != "" {
+		p.say("  ", "Tagged: %s.", p.Tag)
+	}
 	if l := p.Last; l != nil {
 		p.say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), drill.Percent(l.Coverage), count(len(l.Changes), "workload"))
 	}

@@ -120,6 +120,27 @@ func TestADrillSaysWhatARebuildLacks(t *testing.T) {
 	}
 }
 
+// The page holds the document that JSON is, and is kept beside it.
+func TestADrillHasAPage(t *testing.T) {
+	t.Parallel()
+	w := shorn(t)
+	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	if len(d.Links) != 2 || d.Links[1].Form != "html" {
+		t.Fatalf("links %+v", d.Links)
+	}
+	kept, err := os.ReadFile(d.Links[1].URI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.Add(time.Minute)
+	printed := w.run("drill", "-o", "html")
+	for _, page := range []string{string(kept), printed.out} {
+		if !strings.HasPrefix(strings.ToLower(page), "<!doctype html>") || !strings.Contains(page, `"component-missing"`) || printed.status != 1 {
+			t.Errorf("status %d, page %.300s", printed.status, page)
+		}
+	}
+}
+
 func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
@@ -179,7 +200,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.lease(t, "another", w.now)
-	for flag, want := range map[string]string{"--min-coverage=95": "must be from 0 to 1", "--output=xml": "json, table, yaml", "--wait=-1s": "must not be negative"} {
+	for flag, want := range map[string]string{"--min-coverage=95": "must be from 0 to 1", "--output=xml": "html, json, table, yaml", "--wait=-1s": "must not be negative"} {
 		if got := w.run("drill", flag); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", flag, got)
 		}

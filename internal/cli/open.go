@@ -104,7 +104,7 @@ func openSite(env Env, c config.Config, reading bool) (*opened, error) {
 }
 
 func (o *opened) open(ctx context.Context, from *site.Opener) (err error) {
-	if o.parts.Sampler, err = from.Cluster(ctx); err != nil {
+	if o.parts.Sampler, err = from.Sampler(ctx); err != nil {
 		return chooseCluster(o.config, err)
 	}
 	if o.parts.Store, err = from.Store(ctx); err != nil {

@@ -16,6 +16,7 @@ type Config struct {
 	Period     time.Duration // from one tick to the next
 	Commit     Commit
 	Alerts     Alerts
+	Demand     []*Demand // each of another workload
 	Drills     Drills
 }
 
@@ -89,6 +90,7 @@ func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
 	r := newReader(name)
 	r.read(KindConfig, data, configFields(&c))
+	checkDemand(r, c.Demand)
 	if err := join(r.problems); err != nil {
 		return Config{}, err
 	}
@@ -135,6 +137,7 @@ func configFields(c *Config) []field {
 		{"alerts", "where people are told of what needs them; without it nowhere but in the log", false, object{fields: []field{
 			{"sns", "a topic of Amazon SNS", true, snsFields(&c.Alerts.SNS)},
 		}}},
+		{"demand", "where it is measured how much is asked of workloads; without it that is not known", false, demandList(c)},
 		{"drills", "where the reports of drills are kept, and the last one is found; without it nowhere", false, object{
 			fields: []field{
 				{"dir", "a folder, made where it is not there", false, file{&c.Drills.Dir}},

@@ -116,8 +116,12 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				demand := ""
+				for _, d := range c.Demand {
+					demand += fmt.Sprintf("demand     %+v\n", *d)
+				}
 				f.check(t, fmt.Sprintf("site       %s\ncluster    %+v\nstate      %+v\nrepository %+v\nperiod     %s\ncommit     %+v\nalerts     %+v\ndrills     %+v\n",
-					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit, c.Alerts, c.Drills))
+					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit, c.Alerts, c.Drills)+demand)
 			case KindPolicy:
 				set, err := ParsePolicy(f.name, f.data, 5*time.Minute)
 				if err != nil {

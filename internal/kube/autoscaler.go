@@ -21,6 +21,7 @@ type autoscaler struct {
 	min, max    int32
 	utilisation float64
 	tolerance   float64
+	load        float64
 	blind       string
 }
 

@@ -31,6 +31,9 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler {
 		said[string(c.Type)] = condition{string(c.Status), c.Reason}
 	}
 	a.blind = firstNotTrue(said, string(autoscalingv2.AbleToScale), string(autoscalingv2.ScalingActive))
+	if a.blind == "" { // else what it says of its metrics is of an earlier look
+		a.load = load(h)
+	}
 	return a
 }
 

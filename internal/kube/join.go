@@ -104,12 +104,12 @@ func driven(s workload.Scale, by []autoscaler) *workload.Scale {
 	}
 	a := own[0]
 	s.Driver, s.Min, s.Max, s.Blind = a.driver, a.min, a.max, a.blind
-	s.Target, s.Tolerance = a.utilisation, a.tolerance
+	s.Target, s.Tolerance, s.Load = a.utilisation, a.tolerance, a.load
 	if a.owner != "" {
 		s.Driver = workload.DrivenByKEDA
 	}
 	if tool, ok := tools[a.name]; ok && a.driver == workload.DrivenByKEDA {
-		s.Target, s.Tolerance = tool.utilisation, tool.tolerance
+		s.Target, s.Tolerance, s.Load = tool.utilisation, tool.tolerance, tool.load
 		// At zero KEDA itself judges whether to start, and the HPA is idle.
 		if s.Blind == "" && s.Desired > 0 {
 			s.Blind = tool.blind

@@ -92,6 +92,12 @@ func tell(f workload.Fleet) string {
 			if c.Driver != workload.DrivenByNothing {
 				line("  driven by %s: %d to %d, target %g, tolerance %g", c.Driver, c.Min, c.Max, c.Target, c.Tolerance)
 			}
+			if c.Load != 0 {
+				line("  load: %.2f", c.Load)
+			}
+			if c.Hand != "" {
+				line("  written by %s at %s", c.Hand, c.Handed.Format(time.RFC3339))
+			}
 			if c.Blind != "" {
 				line("  blind: %s", c.Blind)
 			}

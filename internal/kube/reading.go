@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,7 +85,7 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 	if desired != nil {
 		s.Desired = *desired
 	}
-	s.Driver, s.Unstated = writer(o.ManagedFields, s.Desired)
+	s.Driver, s.Unstated, s.Hand, s.Handed = writer(o.ManagedFields, s.Desired)
 	s.Applied = applied(o.ManagedFields)
 	return s
 }
@@ -96,24 +98,46 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 // server does not note who writes it through the scale subresource. A count
 // other than the 1 that it began with was then written so; of a 1 nobody can
 // tell, and it is unstated.
-func writer(entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool) {
+//
+// hand is the tool of a person, where that manager is one, and handed when.
+func writer(entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
 	var latest *metav1.ManagedFieldsEntry
-	tracked := false
+	tracked, machine := false, false
 	for i := range entries {
 		e := &entries[i]
 		tracked = tracked || e.Subresource == ""
 		if !ownsReplicas(e) {
 			continue
 		}
+		machine = machine || e.Subresource == "scale" && !byHand(e)
 		if latest == nil || latest.Time.Before(e.Time) || latest.Time.Equal(e.Time) && e.Subresource != "scale" {
 			latest = e
 		}
 	}
 	unowned := latest == nil && tracked
-	if latest != nil && latest.Subresource == "scale" || unowned && desired != 1 {
-		return workload.DrivenByScale, false
+	// The API server keeps no time of what is first written through the scale
+	// subresource: who of two was the later is not known then.
+	switch {
+	case latest == nil || !byHand(latest):
+	case latest.Time != nil:
+		hand, handed = latest.Manager, latest.Time.UTC()
+	case !machine:
+		hand = latest.Manager
 	}
-	return workload.DrivenByNothing, unowned
+	if latest != nil && latest.Subresource == "scale" || unowned && desired != 1 {
+		return workload.DrivenByScale, false, hand, handed
+	}
+	return workload.DrivenByNothing, unowned, hand, handed
+}
+
+// hands are the names that the tools of people write under: kubectl scale, edit
+// and patch, k9s, and Lens. What applies a manifest is not among them, nor is
+// what nobody knows.
+var hands = []string{"kubectl", "kubectl-edit", "kubectl-patch", "k9s", "node-fetch"}
+
+// byHand reports whether an entry is of a person's tool.
+func byHand(e *metav1.ManagedFieldsEntry) bool {
+	return e.Operation == metav1.ManagedFieldsOperationUpdate && slices.Contains(hands, e.Manager)
 }
 
 // applied returns the manager that states the count by an apply, where nobody

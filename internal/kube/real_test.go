@@ -56,6 +56,7 @@ func TestRealControlPlane(t *testing.T) {
 	t.Run("a role without deployments", real.withoutDeployments)
 	t.Run("a role without revisions", real.withoutRevisions)
 	t.Run("with KEDA", real.keda)
+	t.Run("what pods carry", real.load)
 }
 
 type realCluster struct {
@@ -278,18 +279,30 @@ func (r *realCluster) drivers(t *testing.T) {
 	if s := r.untilSample(t, "drivers/deployment/stated", ready(2)); s.Scale.Driver != workload.DrivenByNothing {
 		t.Errorf("stated by a manifest: %s", show(s))
 	}
-	if s := r.untilSample(t, "drivers/deployment/scaled", ready(5)); s.Scale.Driver != workload.DrivenByScale {
+	if s := r.untilSample(t, "drivers/deployment/scaled", ready(5)); s.Scale.Driver != workload.DrivenByScale || s.Scale.Hand != "kubectl" {
 		t.Errorf("written through /scale: %s", show(s))
 	}
 	// A manifest that takes the count back drives it no more than before.
 	r.cp.Apply(t, workloadYAML("Deployment", "drivers", "scaled", "web:1", "  replicas: 3"))
-	if s := r.untilSample(t, "drivers/deployment/scaled", ready(3)); s.Scale.Driver != workload.DrivenByNothing {
+	if s := r.untilSample(t, "drivers/deployment/scaled", ready(3)); s.Scale.Driver != workload.DrivenByNothing || s.Scale.Hand != "" {
 		t.Errorf("taken back by a manifest: %s", show(s))
 	}
 	// An HPA writes through /scale too, but it is the HPA that drives.
 	r.cp.Apply(t, hpaYAML("drivers", "stated", "stated", 4, 9))
-	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA {
+	if s := r.untilSample(t, "drivers/deployment/stated", ready(4)); s.Scale.Driver != workload.DrivenByHPA || s.Scale.Hand != "" {
 		t.Errorf("lifted to its minimum: %s", show(s))
+	}
+}
+
+// Pods that ask for 10m and use 5m are at half of their request, where the HPA
+// aims at 70 %.
+func (r *realCluster) load(t *testing.T) {
+	r.namespace(t, "load")
+	r.cp.Metrics(t, func(namespace string) string { return map[string]string{"load": "5m"}[namespace] })
+	r.cp.Apply(t, workloadYAML("Deployment", "load", "web", "web:1", "  replicas: 4"), hpaYAML("load", "web", "web", 2, 20))
+	s := r.untilSample(t, "load/deployment/web", func(s workload.Sample) bool { return s.Scale != nil && s.Scale.Blind == "" })
+	if off := s.Scale.Load - 5.0/7; off < -0.02 || off > 0.02 {
+		t.Errorf("load %g: %s", s.Scale.Load, show(s))
 	}
 }
 

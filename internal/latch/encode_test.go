@@ -32,13 +32,19 @@ func TestStoredFormIsStable(t *testing.T) {
 		YieldUntil: noon,
 		OptedOut:   true,
 		Missing:    watch,
-		Rev:        7,
+		Watch: latch.Watch{Since: noon, Episodes: []latch.Episode{{Kind: "ceiling", Since: noon, From: 7, About: "v2", Raised: true}},
+			Falls: []time.Time{noon}, Turns: []time.Time{noon}, Rising: true, Measured: noon, Usual: 0.5, Learned: noon},
+		Rev: 7,
 	}, `{"format":1,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
 		`"up":{"levels":[500,1000]},`+
 		`"down":{"level":100,"count":2,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"freeze":{"reason":"unread","since":"2026-11-20T12:00:00.000000001Z"},`+
 		`"yieldUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
-		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
+		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
+		`"watch":{"since":"2026-11-20T12:00:00.000000001Z",`+
+		`"episodes":[{"kind":"ceiling","since":"2026-11-20T12:00:00.000000001Z","from":7,"about":"v2","raised":true}],`+
+		`"falls":["2026-11-20T12:00:00.000000001Z"],"turns":["2026-11-20T12:00:00.000000001Z"],"rising":true,`+
+		`"measured":"2026-11-20T12:00:00.000000001Z","usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
 		Intent: &latch.Intent{ID: "1", Base: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: &checkpoint.Entry{Replicas: 5}}}},

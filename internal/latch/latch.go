@@ -41,6 +41,9 @@ type Latch struct {
 	// Missing runs while the workload is absent from complete samples.
 	Missing Stopwatch `json:"missing,omitzero"`
 
+	// Watch is what is remembered to tell what is out of the ordinary.
+	Watch Watch `json:"watch,omitzero"`
+
 	// Rev counts saves, so that a save can tell that another came between.
 	// 0 is a latch that was never saved.
 	Rev int64 `json:"rev,omitzero"`
@@ -129,7 +132,7 @@ func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		l.Rollout.blank() && l.YieldUntil.IsZero() && !l.OptedOut
+		l.Rollout.blank() && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
 }
 
 // Equal reports whether two latches say the same, their revisions aside.

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -90,27 +89,31 @@ func answered(t *testing.T, b *browser.Browser) {
 		c := &blind.Candidates[i]
 		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, nil, 0
 	}
-	// As a document says it that was cut short, of rollouts that need a hand.
-	cut := bytes.ReplaceAll(drilled(t, site(212)), []byte(`"returns":"from"`), []byte(`"byItself":false,"returns":"from"`))
-	cut = bytes.Replace(cut, []byte(`"leftOut":`), []byte(`"cut":3,"leftOut":`), 1)
+	cut := site(212)
+	cut.Cut = 3
+	for i := range cut.Workloads {
+		if r := cut.Workloads[i].Rollout; r != nil {
+			r.ByItself = false
+		}
+	}
 	for _, c := range []struct {
 		html []byte
 		want map[string][]string // by selector
 	}{
 		{drilled(t, site(212)), map[string][]string{
 			"h1":     {"A rebuild would cope: it starts with 95.7 % of the pods that are needed now."},
-			".lede":  {"80,625 of 84,188 pods in 209 workloads", "Without checkpoints it would take 22 min", "4 workloads would not get there without a person"},
-			"#facts": {"95.7 % up 2.1 points since the last drill", "3,563 of 84,188 needed", "Time to 95 % of the pods at once 22 min without checkpoints"},
-			"#time":  {"takes 22 min, and 22 min without"}, "#causes": {"1,852 pods, 4 workloads", "In a pull request that nobody merged"},
-			"#rollouts": {"the version before", "v41", "what the manifests say", "ProgressDeadlineExceeded"}, "#frozen": {"FailedGetResourceMetric"},
+			".lede":  {"80,625 of 84,188 pods in 209 workloads", "Without checkpoints it would take 10 min", "4 workloads would not get there without a person"},
+			"#facts": {"95.7 % up 2.1 points since the last drill", "3,563 of 84,188 needed", "Time to 95 % of the pods 30 s 10 min without checkpoints"},
+			"#time":  {"takes 10 min, and 10 min without"}, "#causes": {"1,852 pods, 4 workloads", "In a pull request that nobody merged"},
+			"#rollouts": {"the version before", "v41 v41 would return", "what the manifests say", "ProgressDeadlineExceeded"}, "#frozen": {"FailedGetResourceMetric"},
 			"#changes": {"The last was on 13 Nov 2026, 12:05 UTC, at 93.6 %", "71 % → 0.2 %"}, "#flush": {"Commit 4f1c9a70c2"}, "footer": {"prod-eu", "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", "20 Nov 2026, 12:05 UTC", "gitlatch.dev/v1alpha1 Drill"},
-			"#left": {"31 nothing scales them"}, "#model": {"metrics-server's default"},
+			"#left": {"31 nothing scales them"}, "#model": {"metrics-server: --metric-resolution, default"},
 		}},
 		{drilled(t, failing()), map[string][]string{
 			"h1": {"A rebuild would not cope: it starts with"}, "#notices": {"A dry run", "deployments in search: forbidden", "line 7: not a number"},
 			"#changes": {"This is the first drill"}, "#flush": {"Nothing: git is scored as it is."},
 		}},
-		{cut, map[string][]string{"#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
+		{drilled(t, cut), map[string][]string{"#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
 		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all could be read"}}},
 		{drilled(t, none), map[string][]string{"h1": {"Nothing is needed"}, "#causes": {"Nothing"}}},
 		{backtested(t, tried(24)), map[string][]string{
@@ -150,25 +153,30 @@ func one() backtest.Document {
 	return d
 }
 
-// Two workloads of 100 pods each, one of which grows from 1 in two rounds of 100 s:
-// by ten times in each, so that half of the way is 110 pods of 200.
+// Two workloads of 100 pods each, of which one starts with 1: ready after 20 s, and
+// ten times as many each 100 s from then on.
 func grown(t *testing.T, b *browser.Browser) {
-	for wanted, want := range map[float64]string{
-		0.5: "Time to 50 % of the pods at once at once without checkpoints", 0.54: "Time to 54 % of the pods at once 1 min 40 s without checkpoints",
-		0.56: "Time to 56 % of the pods at once 3 min 20 s without checkpoints", 1: "Time to 100 % of the pods 2 min never without checkpoints",
+	for _, c := range []struct {
+		wanted        float64
+		with, without drill.Estimate // of the other
+		want          string
+	}{
+		{0.5, drill.Estimate{From: 100, Seconds: 20}, drill.Estimate{From: 100, Seconds: 20}, "50 % of the pods 20 s 20 s without"},
+		{0.54, drill.Estimate{From: 100, Seconds: 20}, drill.Estimate{From: 100, Seconds: 20}, "54 % of the pods 20 s 2 min without"},
+		{0.56, drill.Estimate{From: 100, Seconds: 20}, drill.Estimate{From: 100, Seconds: 20}, "56 % of the pods 20 s 3 min 40 s without"},
+		{1, drill.Estimate{From: 80, Rounds: 1, Seconds: 120}, drill.Estimate{From: 1, Never: true}, "100 % of the pods 2 min never without"},
+		{0.9, drill.Estimate{From: 60, Seconds: 20}, drill.Estimate{From: 90, Seconds: 20}, "90 % of the pods never 3 min 40 s without"},
 	} {
 		d := site(2)
 		for i := range d.Workloads {
 			w := &d.Workloads[i]
 			w.Need, w.Coverage = new(int32(100)), new(1.0)
-			w.With, w.Without = &drill.Estimate{From: 100}, &drill.Estimate{From: 100}
+			w.With, w.Without = &drill.Estimate{From: 100, Seconds: 20}, &drill.Estimate{From: 1, Rounds: 2, Seconds: 220}
 		}
-		d.Workloads[0].Without = &drill.Estimate{From: 1, Rounds: 2, Seconds: 200}
-		if d.MinCoverage = wanted; wanted == 1 {
-			d.Workloads[1].With, d.Workloads[1].Without = &drill.Estimate{From: 80, Rounds: 1, Seconds: 120}, &drill.Estimate{From: 1, Never: true}
-		}
-		if got := words(t, b.Open(t, drilled(t, d), browser.View{}), "#facts"); !strings.Contains(got, want) {
-			t.Errorf("%q is not %q", got, want)
+		d.Workloads[1].With, d.Workloads[1].Without, d.MinCoverage = &c.with, &c.without, c.wanted
+		d.Model.Constants = []drill.Constant{{Name: "podStart", Value: 20}, {Name: "growth", Value: 10}}
+		if got := words(t, b.Open(t, drilled(t, d), browser.View{}), "#facts"); !strings.Contains(got, c.want) {
+			t.Errorf("%q is not %q", got, c.want)
 		}
 	}
 }

@@ -49,14 +49,7 @@ func site(workloads int) drill.Document {
 		LeftOut:   []drill.LeftOut{{Reason: "no-autoscaler", Text: "nothing scales them, and no policy asks for them", Workloads: 31}, {Reason: "kube-system", Text: "kube-system opts in by a policy", Workloads: 12}},
 		Findings:  []drill.Finding{}, Unread: []string{}, Problems: []string{}, Links: []drill.Link{{Form: "html", URI: "s3://reports/prod-eu/2026-11-20.html"}},
 		Flush: drill.Flush{Commit: "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", Subject: "latch(prod-eu): shop/web-0 1,000 -> 2,000, +3 more", Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}},
-		Model: drill.Model{
-			Text: "A workload grows from what it starts with by doublings of its autoscaler, each of which waits for pods to be ready and for metrics of them. Nodes and images are taken to be there.",
-			Constants: []drill.Constant{
-				{Name: "pods to readiness", Value: 60, Unit: "s", Source: "default; measure yours"},
-				{Name: "autoscaler's period", Value: 15, Unit: "s", Source: "kube-controller-manager's default"},
-				{Name: "metrics' delay", Value: 30, Unit: "s", Source: "metrics-server's default"},
-			},
-		},
+		Model: drill.DefaultModel(),
 	}
 	for i := range workloads {
 		d.Workloads = append(d.Workloads, scored(i))
@@ -110,7 +103,7 @@ func scored(i int) drill.Workload {
 	}
 	if i%47 == 17 {
 		w.Rollout = &drill.Rollout{InFlight: true, Target: "6d9f5c", Available: new(need / 3), Desired: new(need), Milestone: new(int32(25)), Phase: "progressing",
-			Returns: drill.ReturnsFrom, Version: "app=registry.example/" + w.Name + ":v41", Text: "v41 would return, and roll to v42 by the ordinary gates: 25 % is below the cut of 50 %."}
+			Returns: drill.ReturnsFrom, ByItself: true, Version: "app=registry.example/" + w.Name + ":v41", Text: "v41 would return, and roll to v42 by the ordinary gates: 25 % is below the cut of 50 %."}
 	}
 	if i%47 == 19 {
 		w.Rollout = &drill.Rollout{InFlight: true, Available: new(need - need/8), Desired: new(need), Returns: drill.ReturnsManifests, Failure: "ProgressDeadlineExceeded", Text: "Git declares nothing of it: v7 of the manifests would return at once."}
@@ -141,12 +134,8 @@ func levelFor(need int32) int32 {
 }
 
 func estimate(from, need int32) *drill.Estimate {
-	e := &drill.Estimate{From: max(1, from)}
-	for at := e.From; at < need; at *= 2 {
-		e.Rounds++
-	}
-	e.Seconds = int64(e.Rounds) * 135
-	return e
+	e := drill.Takes(from, need, true, 0, 0)
+	return &e
 }
 
 // sum adds the fleet up, and what hangs on it.

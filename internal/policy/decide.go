@@ -242,6 +242,14 @@ func capped(accepted checkpoint.Entry, s workload.Scale) bool {
 	return accepted.Max > 0 && s.Desired > accepted.Max && (s.Max == 0 || s.Desired <= s.Max)
 }
 
+// CompareBounds compares live bounds with those that git accepted. differ are the
+// live ones where they are others, nil where they are the same or nobody asked;
+// tight is set where the accepted max is below what is asked for and the live
+// one is not.
+func CompareBounds(p Policy, declared checkpoint.Entry, s workload.Scale) (differ *Bounds, tight bool) {
+	return mismatch(p, declared, s), capped(acceptedBounds(p, declared, s), s)
+}
+
 func mismatch(p Policy, declared checkpoint.Entry, s workload.Scale) *Bounds {
 	if p.Bounds == ModeIgnore || declared.Replicas == 0 || declared.Min == s.Min && declared.Max == s.Max {
 		return nil

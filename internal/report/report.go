@@ -42,6 +42,8 @@ type Document struct {
 	Commit    *Commit    `json:"commit"` // null where there was nothing to say
 	// Proposal is what people were asked for, where anything about it changed.
 	Proposal *Proposal `json:"proposal,omitempty"`
+	// Conditions are what people should know as of this tick.
+	Conditions []Condition `json:"conditions"`
 	// Alerts are the messages that followed, in a line each.
 	Alerts   []string `json:"alerts"`
 	Problems []string `json:"problems"`
@@ -117,6 +119,18 @@ type Notice struct {
 	Text    string `json:"text"`
 }
 
+// Condition is one thing that people should know of: a kind of the README's
+// table of alerts, what it is about, and in sentences what there is, what
+// gitlatch does about it, and what to do.
+type Condition struct {
+	Kind     string `json:"kind"`
+	Severity string `json:"severity"` // critical or warning
+	Subject  string `json:"subject,omitempty"`
+	Text     string `json:"text"`
+	Did      string `json:"did,omitempty"`
+	Do       string `json:"do"`
+}
+
 // Commit is what was published, or in a dry run would have been.
 type Commit struct {
 	ID        string `json:"id,omitempty"`
@@ -138,7 +152,7 @@ func New(r tick.Report) Document {
 		APIVersion: Version, Kind: kind,
 		Site: r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held,
 		Unread:    append([]string{}, r.Unread...),
-		Workloads: []Workload{}, Notices: []Notice{}, Alerts: []string{}, Problems: []string{},
+		Workloads: []Workload{}, Notices: []Notice{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},
 	}
 	if r.Observe {
 		d.Mode = "observe"
@@ -171,6 +185,9 @@ func New(r tick.Report) Document {
 	if p := r.Proposal; p != nil {
 		subject, _, _ := strings.Cut(p.Message, "\n")
 		d.Proposal = &Proposal{p.URL, subject, len(p.Changes)}
+	}
+	for _, c := range r.Conditions {
+		d.Conditions = append(d.Conditions, Condition{string(c.Kind), string(c.Kind.Severity()), c.Subject, c.Text, c.Did, c.Do})
 	}
 	for _, a := range r.Alerts {
 		d.Alerts = append(d.Alerts, a.Headline())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
@@ -36,6 +37,11 @@ func (d Document) table(out io.Writer, columns int) error {
 	}
 	if d.Proposal != nil {
 		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
+	}
+	for _, c := range d.Conditions {
+		if alert.Kind(c.Kind).Anomaly() { // what is wrong with the site is among the problems
+			b.WriteString(c.lines(columns))
+		}
 	}
 	for _, a := range d.Alerts {
 		fmt.Fprintf(&b, "alert: %s\n", a)
@@ -115,6 +121,26 @@ func Fold(text string, width int) (lines []string) {
 		}
 	}
 	return append(lines, line)
+}
+
+// lines are a condition for a person, what follows from it below it.
+func (c Condition) lines(columns int) string {
+	var b strings.Builder
+	const indent = "  "
+	fmt.Fprintf(&b, "%s: %s\n", c.Severity, strings.TrimSpace(c.Kind+" "+c.Subject))
+	for _, said := range []struct{ label, text string }{{"", c.Text}, {"gitlatch: ", c.Did}, {"do: ", c.Do}} {
+		if said.text == "" {
+			continue
+		}
+		lines := []string{said.label + said.text}
+		if columns > 0 {
+			lines = Fold(lines[0], columns-len(indent))
+		}
+		for _, line := range lines {
+			b.WriteString(indent + line + "\n")
+		}
+	}
+	return b.String()
 }
 
 // leftOut is a line that counts the workloads of which there is nothing to say.

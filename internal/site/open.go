@@ -61,7 +61,7 @@ func (o *Opener) open(ctx context.Context, p *Parts) (err error) {
 	if p.Store, err = o.Store(ctx); err != nil {
 		return err
 	}
-	if p.Sampler, err = o.Cluster(ctx); err != nil {
+	if p.Sampler, err = o.Sampler(ctx); err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	if p.Alerts, err = o.Alerts(ctx); err != nil {

@@ -68,7 +68,7 @@ func alarmCases(d deployment) map[string]alarmCase {
 			[][]period{{{720000}}, {{100, 800000}}},
 			[][]period{{{719000}}, {none}, {{400000, 400000}}, {{900000}, {100}}},
 		},
-		"DrillsLost":          waiting("FailedDrills"),
+		"DrillsLost":          once(drills("AsyncEventsDropped")),
 		"ReleasesUndelivered": waiting("UndeliveredReleases"),
 		// It ends with what it rings for, whatever waits in the queue.
 		"RestoresLost": {restores("AsyncEventsDropped"),

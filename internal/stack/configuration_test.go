@@ -75,6 +75,9 @@ repository:
   mode: proposal
 alerts:
   sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ap-AlertTopic-1A2B3C4D5E6F"}
+demand:
+- workload: shop/web
+  cloudwatch: {namespace: Shop, metric: users}
 `,
 }
 
@@ -82,6 +85,7 @@ alerts:
 // nobody to alert, and nothing about ticks and commits.
 func restoring(c map[string]any) map[string]any {
 	delete(c, "alerts")
+	delete(c, "demand")
 	delete(c, "period")
 	c["state"] = map[string]any{"memory": map[string]any{}}
 	delete(c["repository"].(map[string]any), "mode")
@@ -90,6 +94,7 @@ func restoring(c map[string]any) map[string]any {
 
 // drilling is a configuration with what a drill has besides.
 func drilling(c map[string]any, s sample) map[string]any {
+	delete(c, "demand") // what a rebuild gives does not depend on it
 	if bucket := s.parameters["DrillBucket"]; bucket != "" {
 		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}
 	}

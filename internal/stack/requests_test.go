@@ -95,6 +95,10 @@ var requests = []request{
 	{"publish to another topic", deny, "github", "LatchRole", "", "sns:Publish", "arn:aws:sns:" + region + ":" + account + ":orders", "", nil},
 	{"subscribe to the alerts", deny, "github", "LatchRole", "", "sns:Subscribe", "AlertTopic", "", nil},
 
+	{"read a metric where demand is measured", allow, "codecommit by proposal", "LatchRole", "", "cloudwatch:GetMetricData", "*", "", nil},
+	{"read a metric where none is", deny, "github", "LatchRole", "", "cloudwatch:GetMetricData", "*", "", nil},
+	{"write a metric", deny, "codecommit by proposal", "LatchRole", "", "cloudwatch:PutMetricData", "*", "", nil},
+
 	{"read the credential", allow, "github", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},
 	{"read a secret whose name only begins alike", deny, "github", "LatchRole", "", "secretsmanager:GetSecretValue", secrets + "gitlatch/github-admin-AbCdEf", "", nil},
 	{"write the credential", deny, "github", "LatchRole", "", "secretsmanager:PutSecretValue", secrets + "gitlatch/github-AbCdEf", "", nil},

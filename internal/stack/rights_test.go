@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/demand"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/repo/codecommit"
@@ -60,6 +61,7 @@ var clients = map[string][]struct {
 	"codecommit": {{"codecommit", reflect.TypeFor[codecommit.API]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
 	"github":     {{"secretsmanager", reflect.TypeFor[site.Vault]()}, {"eks", reflect.TypeFor[eks.Describer]()}},
 	"spoke":      {{"secretsmanager", reflect.TypeFor[site.Vault]()}},
+	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
 }
 
 // sdkCalls is what the SDK itself calls for us.
@@ -90,6 +92,9 @@ func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
 		used := slices.Concat(operations(t, s.provider), forAWS)
 		if s.parameters["VpcId"] != "" {
 			used = append(used, forSubnets...)
+		}
+		if s.parameters["Demand"] != "" {
+			used = append(used, listed(t, "demand")...)
 		}
 		for _, action := range granted {
 			if !slices.Contains(used, action) {

@@ -71,6 +71,7 @@ var samples = []sample{
 		"CodeCommitRepository": "fleet",
 		"PublishMode":          "proposal",
 		"AccessEntry":          "none",
+		"Demand":               `[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]`,
 	}},
 }
 
@@ -164,6 +165,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"DrillState":             {"ON"},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"GitProvider":            {"gitlab"},
+		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
 		"GitHubLogin":            {"password"},

@@ -18,11 +18,14 @@ const (
 	// outboxAtMost is how many alerts are kept that cannot be sent; the oldest
 	// go first.
 	outboxAtMost = 100
+	// triesAgain is what is done about what could not be published.
+	triesAgain = "tries again with each tick; levels stay as git has them"
 )
 
-// condition notes what people should know.
-func (p *pass) condition(kind alert.Kind, subject, text, do string) {
-	p.conditions = append(p.conditions, alert.Condition{Kind: kind, Subject: subject, Text: text, Do: do})
+// condition notes what people should know: what there is, in a sentence, what
+// was done about it, and what they should do.
+func (p *pass) condition(kind alert.Kind, subject, text, did, do string) {
+	p.conditions = append(p.conditions, alert.Condition{Kind: kind, Subject: subject, Text: text, Did: did, Do: do})
 }
 
 // problem notes what a person must mend although the tick goes on.
@@ -30,9 +33,9 @@ func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems
 
 // invalid notes a file on the branch that cannot be read.
 func (p *pass) invalid(file string, err error) {
-	todo := "mend " + file + " on the branch; until then what was agreed before it holds"
-	p.problem(fmt.Errorf("%w; %s", err, todo))
-	p.condition(alert.Invalid, file, err.Error(), todo)
+	did, do := "what was agreed before it holds", "mend "+file+" on the branch"
+	p.problem(fmt.Errorf("%w; %s; until then %s", err, do, did))
+	p.condition(alert.Invalid, file, err.Error(), did, do)
 }
 
 // findConditions looks at what this pass found, and puts into the outbox what
@@ -46,6 +49,7 @@ func (p *pass) findConditions() {
 	} else {
 		p.fleetConditions()
 		p.publishConditions()
+		p.conditions = append(p.conditions, p.anomalies()...)
 	}
 	p.clusterConditions()
 
@@ -64,11 +68,17 @@ func (p *pass) fleetConditions() {
 		// Why it is unread may be worded otherwise each time, and is still one
 		// condition.
 		part, why, _ := strings.Cut(unread, ": ")
-		p.condition(alert.Unread, part, part+" could not be read: "+cmp.Or(why, "no reason was given"), "give gitlatch the rights in infra/rbac; nothing in the site is lowered until then")
+		p.condition(alert.Unread, part, part+" could not be read: "+cmp.Or(why, "no reason was given"),
+			"lowers nothing in the site until it is", "give gitlatch the rights in infra/rbac")
+	}
+	for _, unmeasured := range p.fleet.Unmeasured {
+		part, why, _ := strings.Cut(unmeasured, ": ")
+		p.condition(alert.Unmeasured, part, "the demand that "+part+" measures is not known: "+why,
+			"goes on without it: work per request is not judged", "mend the source, or take it out of demand in the configuration")
 	}
 	if d := p.head.Drop; d != nil {
-		p.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; no checkpoint is lowered", d.Workloads, d.Since.UTC().Format(timeFormat)),
-			"if this is an outage, nothing: it ends when they recover. If they will not, gitlatch adopt acknowledges it")
+		p.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s", d.Workloads, d.Since.UTC().Format(timeFormat)),
+			"lowers no checkpoint", "if this is an outage, nothing: it ends when they recover. If they will not, gitlatch adopt acknowledges it")
 	}
 	many := 0
 	for _, d := range p.report.Decisions {
@@ -78,7 +88,7 @@ func (p *pass) fleetConditions() {
 	}
 	if many > 0 {
 		p.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, which is more at once than a clean-up explains", many),
-			"if they are gone for good, delete their entries on the branch")
+			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch")
 	}
 }
 
@@ -89,6 +99,7 @@ func surges(crossings []policy.Decision) (say []alert.Condition) {
 			say = append(say, alert.Condition{
 				Kind: alert.Surge, Subject: d.ID.String(),
 				Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %s", d.From.Replicas, d.To.Replicas, d.Text),
+				Did:  "committed it: a checkpoint that is too high costs less than one that is too low",
 				Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
 			})
 		}
@@ -99,7 +110,7 @@ func surges(crossings []policy.Decision) (say []alert.Condition) {
 func (p *pass) publishConditions() {
 	if due := p.head.Due; !due.IsZero() && p.fleet.At.Sub(due) >= staleAfter {
 		p.condition(alert.Stale, "", fmt.Sprintf("a crossing waits unpublished since %s", due.UTC().Format(timeFormat)),
-			"see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
+			triesAgain, "see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
 	}
 }
 
@@ -108,10 +119,10 @@ func (p *pass) clusterConditions() {
 	c, recent := p.head.Cluster, func(at time.Time) bool { return !at.IsZero() && p.fleet.At.Sub(at) <= 3*p.Period }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		p.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive: the second is only read", c.Other, p.Site, c.UID),
-			"give one of the two another site, or stop its schedule")
+		p.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive", c.Other, p.Site, c.UID),
+			"only reads the second", "give one of the two another site, or stop its schedule")
 	case c.Other != "" && p.fleet.Cluster == c.Other:
-		p.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s: checkpoints are only raised", c.Other, p.Site, c.UID),
-			"once the rebuilt cluster has its traffic back: gitlatch adopt")
+		p.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s", c.Other, p.Site, c.UID),
+			"only raises checkpoints", "once the rebuilt cluster has its traffic back: gitlatch adopt")
 	}
 }

@@ -176,6 +176,7 @@ func proposedIn(ours latch.Proposal) string {
 // unmerged tells people of a proposal that waits for them.
 func (p *pass) unmerged() {
 	if ours := p.head.Proposal; p.fleet.At.Sub(ours.Opened) >= unmergedAfter {
-		p.condition(alert.Blocked, "proposal", fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat)), "merge it, or close it to say no")
+		p.condition(alert.Blocked, "proposal", fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat)),
+			"keeps it up to date", "merge it, or close it to say no")
 	}
 }

@@ -106,7 +106,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	if expect != p.git.proposed {
 		text := fmt.Sprintf("branch %s holds commits that are not gitlatch's", p.proposalBranch())
 		p.problem(errors.New(text))
-		p.condition(alert.Blocked, "proposal", text, "merge or delete the branch")
+		p.condition(alert.Blocked, "proposal", text, "leaves the branch alone", "merge or delete the branch")
 		return false, nil
 	}
 	tree, err := p.readTree(ctx)
@@ -142,7 +142,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	switch {
 	case errors.As(err, &refused):
 		p.problem(fmt.Errorf("propose: %w", err))
-		p.condition(alert.Blocked, "proposal", err.Error(), "let gitlatch's identity push to branch "+intent.Branch)
+		p.condition(alert.Blocked, "proposal", err.Error(), triesAgain, "let gitlatch's identity push to branch "+intent.Branch)
 		return false, nil
 	case errors.Is(err, repo.ErrMoved):
 		p.notice(NoticeMoved, intent.Branch, "the proposal's branch moved while it was to be pushed: looked at again on the next tick")
@@ -207,7 +207,7 @@ func (p *pass) ensure(ctx context.Context) error {
 	var refused *repo.RefusedError
 	if errors.As(err, &refused) {
 		p.problem(fmt.Errorf("propose: %w", err))
-		p.condition(alert.Blocked, "proposal", err.Error(), "let gitlatch's identity open pull requests")
+		p.condition(alert.Blocked, "proposal", err.Error(), triesAgain, "let gitlatch's identity open pull requests")
 		return nil
 	}
 	if err != nil {

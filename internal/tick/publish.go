@@ -136,7 +136,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 		if refused.OnDisk {
 			todo = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
 		}
-		p.condition(alert.Blocked, "", err.Error(), todo)
+		p.condition(alert.Blocked, "", err.Error(), triesAgain, todo)
 		return nil
 	case err != nil:
 		return err

@@ -236,4 +236,3 @@ func (f *flagged) pods(t *testing.T, want int) {
 		t.Error(err)
 	}
 }
-

@@ -128,7 +128,7 @@ func (p *pass) descends(ctx context.Context) (bool, error) {
 	if suspect := agreed.Suspect; suspect != "" && holds(history, suspect) {
 		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
 		p.notice(NoticeRewritten, p.git.tip, text)
-		p.condition(alert.Rewritten, p.git.tip, text, "see who rewrote the branch; entries that changed with it are left alone for a day")
+		p.condition(alert.Rewritten, p.git.tip, text, "adopted what it holds; entries that changed with it are left alone for a day", "see who rewrote the branch")
 		p.head.Intent, p.head.Pushed = nil, nil
 		return true, nil
 	}

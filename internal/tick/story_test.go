@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -24,6 +25,8 @@ import (
 // TestStories plays the scenarios in testdata/scenarios. Each is a txtar
 // archive: what it tells, in words; the files of the repository at the start;
 // and the story, a line an event. The words of a story are in the table below.
+// An anomaly has three, each in a world of its own: one that raises it, one that
+// nearly does, and one in which it is over.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -36,20 +39,25 @@ func TestStories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			play(t, archive)
+			start, stories := map[string]string{}, map[string]string{}
+			for _, f := range archive.Files {
+				if slices.Contains(tellings, f.Name) {
+					stories[f.Name] = string(f.Data)
+				} else {
+					start[f.Name] = string(f.Data)
+				}
+			}
+			for name, lines := range stories {
+				t.Run(name, func(t *testing.T) { play(t, start, lines) })
+			}
 		})
 	}
 }
 
-func play(t *testing.T, archive *txtar.Archive) {
-	start, lines := map[string]string{}, ""
-	for _, f := range archive.Files {
-		if f.Name == "story" {
-			lines = string(f.Data)
-		} else {
-			start[f.Name] = string(f.Data)
-		}
-	}
+// tellings are the names of the files that hold a story.
+var tellings = []string{"story", "raises", "nearly", "resolves"}
+
+func play(t *testing.T, start map[string]string, lines string) {
 	s := &story{T: t, world: newWorld(start), marked: map[string]string{}}
 	for i, line := range strings.Split(lines, "\n") {
 		words, err := split(line)
@@ -134,6 +142,11 @@ var events = map[string]func(*story, []string) error{
 	// unread deployments: ... | unread: what cannot be read from now on.
 	"unread": func(s *story, w []string) error {
 		s.unread = w
+		return nil
+	},
+	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
+	"unmeasured": func(s *story, w []string) error {
+		s.unmeasured = w
 		return nil
 	},
 	// tick [times]: one tick, or several, a period apart; time then stands a
@@ -324,6 +337,15 @@ func (s *story) workload(w []string) error {
 			scale.Target = float64(number(value)) / 100
 		case "blind":
 			scale.Blind = value
+		case "load": // 140%: the highest of its metrics, of its target; unknown
+			scale.Load = share(s.T, value)
+		case "demand": // 3000: asked of it in a unit of time; unknown
+			scale.Demand = figure(s.T, value)
+		case "hand": // kubectl: who wrote the count just now; nobody
+			scale.Hand, scale.Handed = value, s.now
+			if value == "nobody" {
+				scale.Hand, scale.Handed = "", time.Time{}
+			}
 		case "rollout":
 			rollout.InFlight = value == "on"
 		case "stale":
@@ -629,6 +651,13 @@ func (s *story) expect(w []string) error {
 		}
 		s.sent = nil
 		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
+	case "open": // ceiling shop/web | none: what people know of, or of a kind without a workload that all of it is one
+		var got []string
+		for _, o := range s.head(s).Open {
+			subject := strings.Replace(o.Subject, "/deployment/", "/", 1)
+			got = append(got, strings.TrimSpace(string(o.Kind)+" "+subject))
+		}
+		return equal(cmp.Or(strings.Join(got, ", "), "none"), strings.Join(w[1:], " "))
 	case "message": // among the messages that arrived since, one that holds the words
 		var got []string
 		for _, a := range s.sent {
@@ -639,6 +668,26 @@ func (s *story) expect(w []string) error {
 		return contains(s.last.Held, "lease is held")
 	}
 	return fmt.Errorf("nobody knows how to expect %q", w[0])
+}
+
+// share reads 140% as 1.4, and unknown as 0.
+func share(t *testing.T, text string) float64 {
+	if text == "unknown" {
+		return 0
+	}
+	return *figure(t, strings.TrimSuffix(text, "%")) / 100
+}
+
+// figure reads a number; unknown is nil.
+func figure(t *testing.T, text string) *float64 {
+	if text == "unknown" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &n
 }
 
 // levelOf is the level of an entry; one that declares only a rollout has none.
@@ -685,4 +734,27 @@ func split(line string) (words []string, err error) {
 		words, line = append(words, word), rest
 	}
 	return words, nil
+}
+
+// Each anomaly has a story that raises it, one that nearly does, and one in
+// which it is over.
+func TestEachAnomalyHasItsStories(t *testing.T) {
+	t.Parallel()
+	for _, kind := range alert.Kinds() {
+		if !kind.Anomaly() && kind != alert.MassDrop && kind != alert.Stale {
+			continue
+		}
+		archive, err := txtar.ParseFile("../../testdata/scenarios/anomaly-" + string(kind) + ".txtar")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for name, words := range map[string]string{
+			"raises": string(kind) + " raised", "nearly": "expect open none\nexpect alerts\n", "resolves": string(kind),
+		} {
+			if !slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == name && strings.Contains(string(f.Data), words) }) {
+				t.Errorf("%s: no story %s that says %q", kind, name, words)
+			}
+		}
+	}
 }

@@ -35,7 +35,9 @@ type world struct {
 	now     time.Time
 	cluster string
 	unread  []string
-	fleet   map[workload.ID]workload.Sample
+	// unmeasured is what cannot be measured of demand.
+	unmeasured []string
+	fleet      map[workload.ID]workload.Sample
 
 	repository *repomem.Repository
 	store      latch.Store
@@ -133,7 +135,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 type sampler struct{ *world }
 
 func (s sampler) Sample(context.Context) (workload.Fleet, error) {
-	f := workload.Fleet{Site: site, Cluster: s.cluster, At: s.now, Unread: s.unread}
+	f := workload.Fleet{Site: site, Cluster: s.cluster, At: s.now, Unread: s.unread, Unmeasured: s.unmeasured}
 	for _, id := range slices.SortedFunc(maps.Keys(s.fleet), workload.Compare) {
 		f.Samples = append(f.Samples, s.fleet[id])
 	}

@@ -50,6 +50,18 @@ type Scale struct {
 	// Tolerance is the autoscaler's own tolerance on the way down, 0.1 for
 	// 10 %; 0 where it is not stated.
 	Tolerance float64
+	// Load is the highest that any of the autoscaler's metrics is at, over its
+	// target: 0.5 is half of what its pods are meant to do. 0 is unknown, as it is
+	// where one of the metrics is not measured.
+	Load float64
+	// Demand is what is asked of the workload, in units of an outside measure such
+	// as requests a second; nil is unknown.
+	Demand *float64
+	// Hand is the tool by which a person wrote the count that stands, "kubectl";
+	// "" where something else wrote it, or who did is not known. Handed is when,
+	// zero where that is not known.
+	Hand   string
+	Handed time.Time
 	// Blind says, as a phrase, why the autoscaler cannot judge the need just
 	// now ("ScalingActive is False: FailedGetResourceMetric"); "" where it can,
 	// or where there is none.
@@ -158,6 +170,10 @@ type Fleet struct {
 	// the same each time. What is absent from Samples while Unread is not empty
 	// may well exist.
 	Unread []string
+
+	// Unmeasured names what could not be measured of demand, as Unread does, with
+	// the part first.
+	Unmeasured []string
 
 	Samples []Sample // in the order of Compare, each ID once
 }

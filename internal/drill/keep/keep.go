@@ -21,8 +21,8 @@ type Keeper interface {
 	Last(ctx context.Context, site string) (*drill.Document, error)
 }
 
-// The names below the folder of a site: of the document that was kept last, and
-// of one of an instant in some form.
+// Latest is the name, below the folder of a site, of the document that was kept
+// last.
 const Latest = "latest.json"
 
 // Name is what a report of an instant is called in a form: json or html.

@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
@@ -42,7 +43,7 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	}
 	r := &run.Run{
 		Tick: site.Tick(o.Config, parts), Objects: objects, Branch: o.Config.Repository.Branch,
-		MinCoverage: MinCoverage, Keeper: keeper,
+		MinCoverage: MinCoverage, Keeper: keeper, Page: page.Drill,
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
 	return r, nil

@@ -221,7 +221,7 @@ func (w *world) loses(t *testing.T, wrong wrong, all int64) {
 		t.Errorf("%d of %d pods, want %d; low %d", d.Fleet.Covered, d.Fleet.Need, all-lacks, d.Fleet.Low)
 	}
 	worst := d.Workloads[0]
-	if worst.Name != wrong.loses || *worst.RebuiltAt != 1 || int64(worst.Missing) != lacks || worst.Causes[0].Name != wrong.cause || !strings.Contains(worst.Causes[0].Text, wrong.says) {
+	if worst.Name != wrong.loses || worst.RebuiltAt == nil || *worst.RebuiltAt != 1 || int64(worst.Missing) != lacks || worst.Causes[0].Name != wrong.cause || !strings.Contains(worst.Causes[0].Text, wrong.says) {
 		t.Errorf("the worst is %s, rebuilt at %v: %+v", worst.Name, worst.RebuiltAt, worst.Causes)
 	}
 	for _, one := range d.Workloads[1:] {

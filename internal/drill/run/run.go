@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type Run struct {
 	MinCoverage float64
 	// LeaseWithin is how long another tick's lease is waited for.
 	LeaseWithin time.Duration
+	Tag         bool // names the commit that was scored
 
 	Keeper keep.Keeper
 	Teller Teller
@@ -60,12 +62,16 @@ func (e *BusyError) Error() string {
 const every = 2 * time.Second
 
 // commits are looked at for the age of checkpoints.
-const commits = 200
+const commits = 100
 
 // Drill holds the drill. An error means that there is nothing to say of the
 // rebuild; what was scored and could not be kept or told is a problem of the
 // document.
 func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
+	tags, err := r.tagger()
+	if err != nil {
+		return drill.Document{}, err
+	}
 	flushed, err := r.flush(ctx)
 	if err != nil {
 		return drill.Document{}, fmt.Errorf("flush: %w", err)
@@ -82,8 +88,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return d, nil
 	}
-	d = r.keep(ctx, d)
-	return r.tell(ctx, d), nil
+	return r.tell(ctx, r.keep(ctx, tag(ctx, tags, d))), nil
 }
 
 // flush runs the tick, and waits while another holds the lease.
@@ -147,8 +152,8 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		look.Doctor.Unread = append(look.Doctor.Unread, broken.Error())
 	}
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
-	if err != nil {
-		return look, fmt.Errorf("read the age of checkpoints: %w", err)
+	if err != nil { // the score does not need it
+		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))
 	}
 	return look, nil
 }

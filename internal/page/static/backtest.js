@@ -5,7 +5,8 @@ const best = candidates.find(c => c.recommended)
 const wants = data.wants
 const enough = c => c.declared > 0 && c.worst && c.worst.share >= wants.coverage
 const days = (new Date(data.to) - new Date(data.from)) / 86400000
-const aDay = n => `${rough(n)} ${n === 1 ? 'commit' : 'commits'} a day`
+const daily = n => plain(Number(n.toFixed(2)))
+const aDay = n => `${daily(n)} ${daily(n) === '1' ? 'commit' : 'commits'} a day`
 
 const opening = () => {
   document.title = 'Backtest of ' + count(candidates.length, 'policy', 'policies')
@@ -19,7 +20,7 @@ const opening = () => {
   facts('facts', [
     { label: 'Need declared, over time', value: percent(best.coverage), note: best.declared < data.workloads ? `${number(best.declared)} of ${count(data.workloads, 'workload')} had a level` : `all ${count(data.workloads, 'workload')} had a level` },
     best.worst && { label: 'At worst', value: percent(best.worst.share), bad: best.worst.share < wants.coverage, note: best.worst.share < 1 ? `${number(best.worst.declared)} of ${number(best.worst.need)} pods, ${named(best.worst.workload).name}` : `of each need that lasted ${span(goSpan(data.lasting))}` },
-    { label: 'Commits a day', value: rough(best.commitsPerDay), bad: best.commitsPerDay > wants.commitsPerDay, note: `${count(best.updates, 'update')} in ${count(Number(best.days.toFixed(1)), 'day')}` },
+    { label: 'Commits a day', value: daily(best.commitsPerDay), bad: best.commitsPerDay > wants.commitsPerDay, note: `${count(best.updates, 'update')} in ${count(Number(best.days.toFixed(1)), 'day')}` },
     { label: 'Declared beyond the need', value: percent(best.excess), note: `${number(Math.round(best.wastePodHours))} pod hours` },
   ])
   put('notices', node('p', { class: 'notice' }, 'In gitlatch.yaml: ', node('code', {}, rules(best.policy))))
@@ -44,10 +45,9 @@ const trade = () => {
     xTitle: 'commits a day', yTitle: 'waste', yTicks: wasteTicks, yText: v => Math.round(100 * v) + ' %', limitX: wants.commitsPerDay,
   }))
   const least = Math.min(wants.coverage, ...shown.filter(c => c.worst).map(c => c.worst.share))
-  const from = Math.max(0, Math.floor(least * 10 - 0.01) / 10)
-  const worstTicks = []
-  for (let tick = from; tick <= 1.0001; tick += from < 0.5 ? 0.2 : from < 0.8 ? 0.1 : 0.05) worstTicks.push(tick)
-  if (worstTicks.at(-1) < 0.999) worstTicks.push(1)
+  const step = least < 0.5 ? 0.2 : least < 0.8 ? 0.1 : 0.05
+  const from = Math.max(0, Math.floor(least / step - 0.001) * step)
+  const worstTicks = Array.from({ length: Math.round((1 - from) / step) + 1 }, (_, i) => from + i * step)
   redraw(part('worst-chart'), width => scatter(width, {
     label: `Worst coverage against commits a day of ${shown.length} policies; more coverage with less commits is better. The table below has the numbers.`,
     points: points(c => c.worst ? c.worst.share : from), xTitle: 'commits a day', yTitle: 'worst coverage', yTicks: worstTicks, yText: v => Math.round(100 * v) + ' %', limitX: wants.commitsPerDay, limitY: wants.coverage,
@@ -103,7 +103,7 @@ const all = () => {
   put('candidates-under', `Worst is of a need that lasted ${span(goSpan(data.lasting))}, waste what was declared beyond the need. Ticks are ${span(goSpan(data.period))} apart.`
     + (candidates.some(c => c.reviews > 0) ? ' Crossings for review are taken to be merged at once.' : ''))
   table('candidates', {
-    caption: 'Policies by commits a day', noun: 'policy', nouns: 'policies', rows: [...candidates].sort((a, b) => rank(a) - rank(b)), least: '56rem', sort: { column: 1, sign: 1 },
+    caption: 'Policies by commits a day', noun: 'policy', nouns: 'policies', hint: 'name or mark', rows: [...candidates].sort((a, b) => rank(a) - rank(b)), least: '56rem', sort: { column: 1, sign: 1 },
     text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
     kinds: [{ label: 'all', test: () => true }, { label: 'the front', test: c => c.front || c.recommended }, { label: 'that cover enough', test: enough }],
     columns: [

@@ -4,7 +4,7 @@ const { fleet } = data
 const lacking = data.workloads.filter(w => w.missing > 0)
 const scoredNothing = data.dryRun || data.mode === 'observe'
 
-const growth = { with: grown(data.workloads, w => w.with), without: grown(data.workloads, w => w.without) }
+const growth = { with: grown(data.workloads, w => w.with, data.model), without: grown(data.workloads, w => w.without, data.model) }
 const reached = steps => { const step = steps.find(([, share]) => share >= data.minCoverage - 1e-9); return step ? step[0] : null }
 const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
 

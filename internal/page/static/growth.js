@@ -1,24 +1,25 @@
 // How the pods of a fleet come back: estimates of workloads, added up over time.
 
-// grown returns steps [seconds, share of the need]. Between what it starts with
-// and its need a workload grows by the same factor in each round of its
-// autoscaler; one that gets nowhere by itself stays where it starts.
-const grown = (workloads, estimate) => {
+// grown returns steps [seconds, share of the need], by the model of the document:
+// what a workload starts with is ready after podStart, and from round to round of
+// its autoscaler there is growth times as much, until its need is there. One that
+// gets nowhere by itself stays where it starts.
+const grown = (workloads, estimate, model) => {
+  const constant = (name, otherwise) => { const found = model.constants.find(c => c.name === name); return found ? found.value : otherwise }
+  const growth = constant('growth', 2)
   const changes = new Map([[0, 0]])
   const add = (at, pods) => changes.set(at, (changes.get(at) || 0) + pods)
   let need = 0
   for (const w of workloads) {
     if (!known(w.coverage) || !(w.need > 0)) continue
     need += w.need
-    const e = estimate(w)
-    const from = Math.min(w.need, e ? e.from : w.rebuiltAt || 0)
-    add(0, from)
-    if (!e || e.never || from === w.need) continue
-    const rounds = Math.max(1, e.rounds)
-    let last = from
-    for (let round = 1; round <= rounds; round++) {
-      const pods = round === rounds ? w.need : Math.max(1, from) * (w.need / Math.max(1, from)) ** (round / rounds)
-      add(Math.round(e.seconds * round / rounds), pods - last)
+    const e = estimate(w) || { from: w.rebuiltAt || 0, rounds: 0, seconds: 0 }
+    const ready = e.never || e.rounds > 0 ? constant('podStart', 0) : e.seconds
+    let last = Math.min(w.need, e.from)
+    add(ready, last)
+    for (let round = 1; round <= e.rounds && !e.never; round++) {
+      const pods = Math.min(w.need, e.from * growth ** round)
+      add(Math.round(ready + (e.seconds - ready) * round / e.rounds), pods - last)
       last = pods
     }
   }

@@ -17,7 +17,7 @@ const collate = (a, b, sign) => {
 // A column is {title, of: row => value to sort by, show: row => content, numeric,
 // width, down: true where the first press puts the highest first}. No sort leaves
 // the rows as they came.
-const table = (id, { caption, columns, rows, noun, nouns = noun + 's', text, kinds = [], sort, least = '0' }) => {
+const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'name or reason', text, kinds = [], sort, least = '0' }) => {
   const natural = rows.length <= long
   const state = { column: -1, sign: 1, typed: '', kind: 0, shown: rows, first: -1, last: -1 }
   const texts = new Map(rows.map(row => [row, text(row).toLowerCase()]))
@@ -35,7 +35,7 @@ const table = (id, { caption, columns, rows, noun, nouns = noun + 's', text, kin
   const scroll = node('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': id + '-caption' }, element)
 
   const status = node('p', { class: 'count', role: 'status', 'aria-live': 'polite' })
-  const filter = node('input', { type: 'search', id: id + '-filter', autocomplete: 'off', spellcheck: 'false', placeholder: 'name or reason' })
+  const filter = node('input', { type: 'search', id: id + '-filter', autocomplete: 'off', spellcheck: 'false', placeholder: hint })
   const kind = kinds.length > 0 && node('select', { id: id + '-kind' }, kinds.map(({ label }, i) => node('option', { value: i }, label)))
   const controls = node('div', { class: 'controls' },
     node('label', { for: id + '-filter' }, 'Filter ' + nouns), filter,

@@ -1,0 +1,307 @@
+package anomaly_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/anomaly"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const period = 5 * time.Minute
+
+var (
+	noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	web  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+)
+
+// A site is judged look by look, with what its latches remember.
+type site struct {
+	latches map[workload.ID]latch.Latch
+	open    []alert.Open
+	look    anomaly.Look
+}
+
+func newSite() *site {
+	return &site{latches: map[workload.ID]latch.Latch{}, look: anomaly.Look{Period: period, Set: policy.DefaultSet(), Whole: true}}
+}
+
+// judge looks once, and returns what is to be said.
+func (s *site) judge(now time.Time, samples ...workload.Sample) (conditions []alert.Condition, said []alert.Alert) {
+	l := s.look
+	l.Now, l.Samples, l.Latches, l.Open, l.Decisions = now, samples, s.latches, s.open, nil
+	for _, one := range samples {
+		_, d := policy.Decide(policy.Presets()["cope"], s.latches[one.ID], one, policy.Look{Now: now, Period: period})
+		l.Decisions = append(l.Decisions, d)
+	}
+	conditions, changed := anomaly.Judge(l)
+	for id, w := range changed {
+		one := s.latches[id]
+		one.ID, one.Watch = id, w
+		s.latches[id] = one
+	}
+	s.open, said = alert.Advance("prod", s.open, conditions, now, 24*time.Hour)
+	s.look.Last = now
+	return conditions, said
+}
+
+// remember notes the scales of a look, as the guard against mass drops does.
+func (s *site) remember(now time.Time, samples ...workload.Sample) {
+	r := latch.Recent{At: append(slices.Clone(s.look.Recent.At), now), Counts: map[workload.ID][]int32{}}
+	for _, one := range samples {
+		counts := slices.Clone(s.look.Recent.Counts[one.ID])
+		for len(counts) < len(s.look.Recent.At) {
+			counts = append(counts, -1)
+		}
+		count := int32(-1)
+		if one.Scale != nil {
+			count = one.Scale.Desired
+		}
+		r.Counts[one.ID] = append(counts, count)
+	}
+	s.look.Recent = r
+}
+
+func (s *site) declare(id workload.ID, e checkpoint.Entry) {
+	one := s.latches[id]
+	one.ID, one.Declared = id, e
+	s.latches[id] = one
+}
+
+func drawn(r *rand.Rand, id workload.ID) workload.Sample {
+	s := workload.Sample{ID: id}
+	if r.IntN(12) > 0 {
+		demand := []float64{0, 1, 100, 5000}[r.IntN(4)]
+		s.Scale = &workload.Scale{
+			Desired: []int32{0, 3, 20, 90, 200}[r.IntN(5)], Driver: []workload.Driver{workload.DrivenByHPA, workload.DrivenByKEDA, workload.DrivenByScale}[r.IntN(3)],
+			Min: int32(r.IntN(3)), Max: 200, Load: []float64{0, 0.3, 1, 1.5}[r.IntN(4)], Hand: []string{"", "kubectl"}[r.IntN(2)],
+		}
+		s.Scale.Ready = s.Scale.Desired * int32(r.IntN(3)) / 2
+		if r.IntN(2) > 0 {
+			s.Scale.Demand = &demand
+		}
+	}
+	if r.IntN(12) > 0 {
+		s.Rollout = &workload.Rollout{Desired: 20}
+		if r.IntN(3) == 0 {
+			s.Rollout.InFlight = true
+			s.Rollout.Templates = []workload.Template{{Hash: "v2", Available: int32(r.IntN(20))}, {Hash: "v1"}}
+			s.Rollout.Failure = []string{"", "", "ProgressDeadlineExceeded"}[r.IntN(3)]
+		}
+	}
+	return s
+}
+
+// Random histories: a second look at the same instant changes nothing and says
+// the same; what is said begins, goes on and is over in this order; what is not
+// known begins and ends nothing; and what is remembered stays small.
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	seen := map[alert.Kind]bool{}
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		s, now := newSite(), noon
+		s.declare(web, checkpoint.Entry{Replicas: 100, Min: 1, Max: 100})
+		on := map[string]bool{}
+		var one workload.Sample
+		for look := range 400 {
+			if look == 0 || r.IntN(8) == 0 {
+				one = drawn(r, web)
+			}
+			s.look.Whole, s.look.Dropped = r.IntN(10) > 0, r.IntN(10) == 0
+			s.remember(now, one)
+			before := maps.Clone(on)
+			conditions, said := s.judge(now, one)
+			remembered := s.latches[web]
+			for _, a := range said {
+				seen[a.Kind] = true
+				switch key := string(a.Kind) + a.Subject; {
+				case a.State == alert.Raised && !on[key]:
+					on[key] = true
+				case a.State == alert.Resolved && on[key]:
+					delete(on, key)
+				case a.State == alert.Lasting && on[key]:
+				default:
+					t.Fatalf("seed %d, look %d: %s", seed, look, a.Headline())
+				}
+			}
+			if one.Scale == nil && one.Rollout == nil && !maps.Equal(on, before) {
+				t.Fatalf("seed %d, look %d: nothing is known, and %v became %v", seed, look, before, on)
+			}
+			again, saidAgain := s.judge(now, one)
+			if len(saidAgain) > 0 || !reflect.DeepEqual(kindsOf(again), kindsOf(conditions)) || !s.latches[web].Equal(remembered) {
+				t.Fatalf("seed %d, look %d: again says %v after %v, and remembers\n%+v\nafter\n%+v", seed, look, saidAgain, conditions, s.latches[web].Watch, remembered.Watch)
+			}
+			if w := remembered.Watch; len(w.Turns) > 8 || len(w.Falls) > 3 || len(w.Episodes) > 12 {
+				t.Fatalf("seed %d: remembers %+v", seed, w)
+			}
+			for _, c := range conditions {
+				if c.Text == "" || c.Do == "" || strings.Contains(c.Text+c.Did, "%!") {
+					t.Fatalf("seed %d: %+v", seed, c)
+				}
+			}
+			if now = now.Add(period); r.IntN(60) == 0 {
+				now = now.Add(time.Duration(r.IntN(48)) * time.Hour)
+			}
+		}
+	}
+	for _, kind := range alert.Kinds() {
+		if kind.Anomaly() && kind != alert.Surge && !seen[kind] { // a surge is said by its commit
+			t.Errorf("no history raises %s: the laws were not held to it", kind)
+		}
+	}
+}
+
+func kindsOf(all []alert.Condition) (kinds []alert.Kind) {
+	for _, c := range all {
+		kinds = append(kinds, c.Kind)
+	}
+	return kinds
+}
+
+// Time that was not looked at is no time that it was so.
+func TestAGapIsNotObserved(t *testing.T) {
+	t.Parallel()
+	s := newSite()
+	full := workload.Sample{ID: web, Scale: &workload.Scale{Desired: 200, Ready: 200, Min: 1, Max: 200, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
+	s.judge(noon, full)
+	if c, _ := s.judge(noon.Add(2*time.Hour), full); len(c) > 0 {
+		t.Errorf("after a gap: %+v", c)
+	}
+	for i := range 6 {
+		if c, _ := s.judge(noon.Add(2*time.Hour+time.Duration(i+1)*period), full); (len(c) > 0) != (i == 5) {
+			t.Errorf("look %d: %+v", i, c)
+		}
+	}
+}
+
+// Beyond ten workloads all others are one condition, and stay one until it is
+// over: no crowd of messages, either way.
+func TestManyOfAKindAreOne(t *testing.T) {
+	t.Parallel()
+	s := newSite()
+	sample := func(i int, failed bool) workload.Sample {
+		one := workload.Sample{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprintf("web-%02d", i)}, Rollout: &workload.Rollout{Desired: 10},
+			Scale: &workload.Scale{Desired: 10, Ready: 10, Min: 1, Max: 200, Driver: workload.DrivenByHPA}}
+		if failed {
+			one.Rollout.InFlight, one.Rollout.Failure = true, "ProgressDeadlineExceeded"
+		}
+		return one
+	}
+	now := noon
+	step := func(failed int) (said []string) {
+		var all []workload.Sample
+		for i := range 40 {
+			all = append(all, sample(i, i < failed))
+		}
+		_, alerts := s.judge(now, all...)
+		now = now.Add(period)
+		for _, a := range alerts {
+			said = append(said, strings.TrimPrefix(a.Headline(), "gitlatch prod: rollout-failed "))
+		}
+		return said
+	}
+	if said := step(8); len(said) != 8 || len(s.open) != 8 {
+		t.Errorf("eight: %q", said)
+	}
+	if said := step(30); !slices.Equal(said, []string{"raised"}) || len(s.open) != 9 {
+		t.Errorf("thirty: %q, open %d", said, len(s.open))
+	}
+	if text := s.open[0].Text; !strings.HasPrefix(text, "22 workloads: shop/deployment/web-08, ") || !strings.Contains(text, "and 17 more") {
+		t.Errorf("says %q", text)
+	}
+	if said := step(9); len(said) != 0 || len(s.open) != 9 {
+		t.Errorf("nine: %q, open %d", said, len(s.open))
+	}
+	if said := step(0); len(said) != 9 || len(s.open) != 0 {
+		t.Errorf("none: %q", said)
+	}
+}
+
+// What is not latched is not judged, and what is gone is over.
+func TestWhoIsJudged(t *testing.T) {
+	t.Parallel()
+	failing := func() workload.Sample {
+		return workload.Sample{ID: web, Rollout: &workload.Rollout{InFlight: true, Desired: 200, Failure: "timed out"},
+			Scale: &workload.Scale{Desired: 200, Ready: 200, Min: 1, Max: 200, Driver: workload.DrivenByHPA}}
+	}
+	ignore := policy.Presets()["cope"]
+	ignore.Scale, ignore.Rollout = policy.ModeIgnore, policy.ModeIgnore
+	report := policy.Presets()["cope"]
+	report.Scale = policy.ModeReport
+	for name, c := range map[string]struct {
+		change func(*workload.Sample)
+		policy policy.Policy
+		want   []alert.Kind
+	}{
+		"a latched one":             {func(*workload.Sample) {}, policy.Presets()["cope"], []alert.Kind{alert.Ceiling, alert.RolloutFailed}},
+		"one that is reported":      {func(*workload.Sample) {}, report, []alert.Kind{alert.Ceiling, alert.RolloutFailed}},
+		"one that is ignored":       {func(*workload.Sample) {}, ignore, nil},
+		"one that opted out":        {func(s *workload.Sample) { s.OptOut = true }, policy.Presets()["cope"], nil},
+		"one that nothing drives":   {func(s *workload.Sample) { s.Scale.Driver = "" }, policy.Presets()["cope"], []alert.Kind{alert.RolloutFailed}},
+		"one that is being deleted": {func(s *workload.Sample) { s.Terminating = true }, policy.Presets()["cope"], nil},
+	} {
+		s := newSite()
+		s.look.Set.Default = c.policy
+		one := failing()
+		c.change(&one)
+		var got []alert.Condition
+		for i := range 8 {
+			got = s.decided(noon.Add(time.Duration(i)*period), one)
+		}
+		if !slices.Equal(kindsOf(got), c.want) {
+			t.Errorf("%s: %v, want %v", name, kindsOf(got), c.want)
+		}
+		unread := one
+		unread.Scale, unread.Rollout, unread.Unknown = nil, nil, "generation 7 is not observed yet"
+		got = s.decided(noon.Add(8*period), unread)
+		if !slices.Equal(kindsOf(got), c.want) {
+			t.Errorf("%s, unknown: %v", name, kindsOf(got))
+		}
+		for _, g := range got {
+			if g.Kind == alert.Ceiling && g.Did != "nothing is declared for it: its scale is unknown: generation 7 is not observed yet" {
+				t.Errorf("%s, unknown: does %q", name, g.Did)
+			}
+		}
+		s.look.Whole = false
+		if got := s.decided(noon.Add(9 * period)); !slices.Equal(kindsOf(got), c.want) {
+			t.Errorf("%s, not seen in a part of the cluster: %v", name, kindsOf(got))
+		}
+		s.look.Whole = true
+		if got := s.decided(noon.Add(10 * period)); len(got) > 0 || !s.latches[web].Blank() {
+			t.Errorf("%s, gone: %v, remembers %+v", name, kindsOf(got), s.latches[web].Watch)
+		}
+	}
+}
+
+// decided judges with the decisions of the site's own policies.
+func (s *site) decided(now time.Time, samples ...workload.Sample) []alert.Condition {
+	l := s.look
+	l.Now, l.Samples, l.Latches, l.Open = now, samples, s.latches, s.open
+	for _, one := range samples {
+		p, d, latched := l.Set.Choose(one)
+		if latched {
+			_, d = policy.Decide(p, s.latches[one.ID], one, policy.Look{Now: now, Period: period})
+		}
+		l.Decisions = append(l.Decisions, d)
+	}
+	conditions, changed := anomaly.Judge(l)
+	for id, w := range changed {
+		one := s.latches[id]
+		one.ID, one.Watch = id, w
+		s.latches[id] = one
+	}
+	s.open, _ = alert.Advance("prod", s.open, conditions, now, 24*time.Hour)
+	s.look.Last = now
+	return conditions
+}

@@ -1,0 +1,134 @@
+package demand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// CloudWatch takes 500 queries a request.
+const queriesAtMost = 500
+
+// A Metric is one metric of CloudWatch.
+type Metric struct {
+	Namespace, Name string
+	Dimensions      map[string]string
+	Statistic       string        // over each Period: "Sum"
+	Period          time.Duration // whole minutes
+}
+
+// MetricReader is what is needed of the SDK's client.
+type MetricReader interface {
+	GetMetricData(context.Context, *cloudwatch.GetMetricDataInput, ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error)
+}
+
+// A CloudWatch is the CloudWatch of one region.
+type CloudWatch struct {
+	Region  string
+	Client  MetricReader
+	Metrics map[workload.ID]Metric
+}
+
+// Name names the region.
+func (c CloudWatch) Name() string { return "CloudWatch " + c.Region }
+
+// Measure asks for all metrics together. Each is as of the latest period that is
+// over: one that is not would read as less demand. See Source.
+func (c CloudWatch) Measure(ctx context.Context, at time.Time) (map[workload.ID]float64, error) {
+	found := map[workload.ID]float64{}
+	var missing []error
+	for ids := range slices.Chunk(sorted(c.Metrics), queriesAtMost) {
+		if err := c.ask(ctx, at, ids, found); err != nil {
+			return found, errors.Join(append(missing, err)...)
+		}
+		for _, id := range ids {
+			if _, known := found[id]; !known {
+				missing = append(missing, none(id, "metric %s has no value: see its name and dimensions", c.Metrics[id].Name))
+			}
+		}
+	}
+	return found, errors.Join(missing...)
+}
+
+// periods is how many periods are looked back: a metric is late by some minutes.
+const periods = 3
+
+// ask asks for some metrics, and adds what it finds.
+func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, found map[workload.ID]float64) error {
+	in := &cloudwatch.GetMetricDataInput{ScanBy: types.ScanByTimestampDescending, EndTime: aws.Time(at)}
+	begin := at
+	for i, id := range ids {
+		m := c.Metrics[id]
+		in.MetricDataQueries = append(in.MetricDataQueries, m.query(queryID(i)))
+		if back := at.Truncate(m.Period).Add(-periods * m.Period); back.Before(begin) {
+			begin = back
+		}
+	}
+	in.StartTime = aws.Time(begin)
+	for more := true; more; more = aws.ToString(in.NextToken) != "" {
+		out, err := c.Client.GetMetricData(ctx, in)
+		if err != nil {
+			return explain(err)
+		}
+		for _, result := range out.MetricDataResults {
+			i := slices.IndexFunc(in.MetricDataQueries, func(q types.MetricDataQuery) bool { return aws.ToString(q.Id) == aws.ToString(result.Id) })
+			if i < 0 {
+				continue
+			}
+			latest(found, ids[i], result, at, c.Metrics[ids[i]].Period)
+		}
+		in.NextToken = out.NextToken
+	}
+	return nil
+}
+
+// latest takes the value of the latest period that is over.
+func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataResult, at time.Time, period time.Duration) {
+	var of time.Time
+	for i, began := range r.Timestamps {
+		if i < len(r.Values) && !began.Add(period).After(at) && began.After(of) && r.Values[i] >= 0 {
+			of, found[id] = began, r.Values[i]
+		}
+	}
+}
+
+func queryID(i int) string { return fmt.Sprintf("q%d", i) }
+
+func (m Metric) query(id string) types.MetricDataQuery {
+	metric := &types.Metric{Namespace: aws.String(m.Namespace), MetricName: aws.String(m.Name)}
+	for _, name := range slices.Sorted(maps.Keys(m.Dimensions)) {
+		metric.Dimensions = append(metric.Dimensions, types.Dimension{Name: aws.String(name), Value: aws.String(m.Dimensions[name])})
+	}
+	return types.MetricDataQuery{
+		Id: aws.String(id),
+		MetricStat: &types.MetricStat{
+			Metric: metric, Period: aws.Int32(int32(m.Period / time.Second)), Stat: aws.String(m.Statistic),
+		},
+		ReturnData: aws.Bool(true),
+	}
+}
+
+// explain says what to do about what CloudWatch says.
+func explain(err error) error {
+	var said smithy.APIError
+	if errors.As(err, &said) && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
+		return fmt.Errorf("the role may not read metrics: allow cloudwatch:GetMetricData, which Demand=ENABLED of the stack does (%w)", err)
+	}
+	return err
+}
+
+// sorted are the workloads of a map, in order.
+func sorted[T any](of map[workload.ID]T) []workload.ID {
+	return slices.SortedFunc(maps.Keys(of), workload.Compare)
+}

@@ -1,0 +1,113 @@
+// Package demand asks outside measures how much is asked of workloads. What they
+// say goes into the samples; what they do not say leaves demand unknown, and
+// fails no look.
+package demand
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Sampler looks at a cluster.
+type Sampler interface {
+	Sample(ctx context.Context) (workload.Fleet, error)
+}
+
+// A Source measures the demand of some workloads.
+type Source interface {
+	// Name says for a person what is asked, the same each time: "Prometheus
+	// prometheus.example.com".
+	Name() string
+	// Measure returns the demand of each workload as of an instant, in units of its
+	// own. What is not known is left out, and the error says why.
+	Measure(ctx context.Context, at time.Time) (map[workload.ID]float64, error)
+}
+
+// answerWithin is how long all sources together may take: an answer that comes
+// later is worth less than the tick that waits for it.
+const answerWithin = 10 * time.Second
+
+// measured is a sampler that knows demand.
+type measured struct {
+	Sampler
+	sources []Source
+}
+
+// Measured returns a sampler whose samples have the demand that the sources
+// measure; without sources it is the sampler itself.
+func Measured(s Sampler, sources ...Source) Sampler {
+	if len(sources) == 0 {
+		return s
+	}
+	return measured{s, sources}
+}
+
+// Sample looks at the cluster, and then asks all sources at once. See Sampler.
+func (m measured) Sample(ctx context.Context) (workload.Fleet, error) {
+	fleet, err := m.Sampler.Sample(ctx)
+	if err != nil {
+		return fleet, err
+	}
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var mu sync.Mutex
+	demand := map[workload.ID]float64{}
+	var asked sync.WaitGroup
+	for _, source := range m.sources {
+		asked.Go(func() {
+			found, err := source.Measure(within, fleet.At)
+			mu.Lock()
+			defer mu.Unlock()
+			for id, of := range found {
+				demand[id] = of
+			}
+			if err != nil {
+				fleet.Unmeasured = append(fleet.Unmeasured, source.Name()+": "+oneLine(err.Error()))
+			}
+		})
+	}
+	asked.Wait()
+	slices.Sort(fleet.Unmeasured)
+	fill(fleet.Samples, demand)
+	return fleet, ctx.Err()
+}
+
+// Closed is a source that could not be opened, and says so whenever it is asked.
+func Closed(name string, why error) Source { return closed{name, why} }
+
+type closed struct {
+	name string
+	why  error
+}
+
+func (c closed) Name() string { return c.name }
+
+func (c closed) Measure(context.Context, time.Time) (map[workload.ID]float64, error) {
+	return nil, c.why
+}
+
+// fill writes demand into the samples, each of which gets a scale of its own.
+func fill(samples []workload.Sample, demand map[workload.ID]float64) {
+	for i, s := range samples {
+		of, known := demand[s.ID]
+		if !known || s.Scale == nil {
+			continue
+		}
+		scale := *s.Scale
+		scale.Demand = &of
+		samples[i].Scale = &scale
+	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// none is why a source that answered gives no number.
+func none(id workload.ID, format string, args ...any) error {
+	return fmt.Errorf("of %s: %s", id.Short(), fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,153 @@
+package demand
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// maxAnswer is the most of an answer that is read, in bytes: one number needs
+// some hundred.
+const maxAnswer = 1 << 20
+
+// A Prometheus is a server that speaks Prometheus's HTTP API, asked for one
+// number by an instant query each.
+type Prometheus struct {
+	URL     string // without /api/v1/query
+	Token   string // a bearer token; "" is none
+	Queries map[workload.ID]string
+	// Client must follow no redirect, which would take the token elsewhere; nil is
+	// one that does not.
+	Client *http.Client
+}
+
+// patient follows no redirect, so that no token goes where it was not meant to.
+var patient = &http.Client{
+	Timeout:       answerWithin,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// Name names the server.
+func (p Prometheus) Name() string {
+	if u, err := url.Parse(p.URL); err == nil {
+		return "Prometheus " + u.Host + strings.TrimSuffix(u.Path, "/")
+	}
+	return "Prometheus"
+}
+
+// Measure asks one query after the other. See Source.
+func (p Prometheus) Measure(ctx context.Context, at time.Time) (map[workload.ID]float64, error) {
+	found := map[workload.ID]float64{}
+	var missing []error
+	for _, id := range sorted(p.Queries) {
+		n, err := p.ask(ctx, p.Queries[id], at)
+		var gone *unanswered
+		switch {
+		case errors.As(err, &gone): // the others would be asked in vain
+			return found, errors.Join(append(missing, err)...)
+		case err != nil:
+			missing = append(missing, none(id, "%s", err))
+		default:
+			found[id] = n
+		}
+	}
+	return found, errors.Join(missing...)
+}
+
+// An unanswered request had no answer of Prometheus's.
+type unanswered struct{ error }
+
+func (u *unanswered) Unwrap() error { return u.error }
+
+// answer is what Prometheus says.
+type answer struct {
+	Status    string `json:"status"`
+	ErrorType string `json:"errorType"`
+	Error     string `json:"error"`
+	Data      struct {
+		ResultType string          `json:"resultType"`
+		Result     json.RawMessage `json:"result"`
+	} `json:"data"`
+}
+
+// ask returns the one number that a query gives at an instant.
+func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float64, error) {
+	form := url.Values{"query": {query}, "time": {strconv.FormatInt(at.Unix(), 10)}}
+	to := strings.TrimSuffix(p.URL, "/") + "/api/v1/query?" + form.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
+	if err != nil {
+		return 0, errors.New("its url cannot be asked")
+	}
+	r.Header.Set("Accept", "application/json")
+	if p.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+p.Token)
+	}
+	client := p.Client
+	if client == nil {
+		client = patient
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) { // whose text repeats the query
+			err = failed.Err
+		}
+		return 0, &unanswered{fmt.Errorf("it did not answer: %w", err)}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return 0, &unanswered{fmt.Errorf("its answer broke off: %w", err)}
+	}
+	var said answer
+	parsed := json.Unmarshal(text, &said)
+	switch {
+	case response.StatusCode == http.StatusUnauthorized, response.StatusCode == http.StatusForbidden:
+		return 0, &unanswered{fmt.Errorf("it answers %s: give it a token that may query", response.Status)}
+	case parsed == nil && said.Status == "error":
+		return 0, fmt.Errorf("it refuses the query: %s", said.Error)
+	case response.StatusCode != http.StatusOK:
+		return 0, &unanswered{fmt.Errorf("it answers %s", response.Status)}
+	case parsed != nil:
+		return 0, &unanswered{errors.New("its answer is not that of Prometheus's API: see the url")}
+	}
+	return said.number()
+}
+
+// number is the one number of an answer: of a scalar, or of the one series of a
+// vector.
+func (a answer) number() (float64, error) {
+	var point [2]any
+	switch a.Data.ResultType {
+	case "scalar":
+		if json.Unmarshal(a.Data.Result, &point) != nil {
+			return 0, errors.New("the query gives no number")
+		}
+	case "vector":
+		var series []struct {
+			Value [2]any `json:"value"`
+		}
+		if err := json.Unmarshal(a.Data.Result, &series); err != nil || len(series) != 1 {
+			return 0, fmt.Errorf("the query gives %d series where one number is wanted: sum them, or see why there is none", len(series))
+		}
+		point = series[0].Value
+	default:
+		return 0, fmt.Errorf("the query gives a %s where one number is wanted", a.Data.ResultType)
+	}
+	text, _ := point[1].(string)
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
+		return 0, fmt.Errorf("the query gives %s, which is no demand", strconv.Quote(text))
+	}
+	return n, nil
+}

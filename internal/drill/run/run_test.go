@@ -1,0 +1,204 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/run"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	repomem "github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// parts are the parts of a drill in memory: one workload of 87 pods, built with
+// its Component.
+type parts struct {
+	now   time.Time
+	store latch.Store
+	repository
+	told []alert.Notice
+	deaf bool
+}
+
+// repository is one that can tag.
+type repository struct {
+	*repomem.Repository
+	tags map[string]string
+}
+
+func (r repository) Tag(_ context.Context, name, commit string) error {
+	if there, ok := r.tags[name]; ok && there != commit {
+		return repo.ErrTagged
+	}
+	r.tags[name] = commit
+	return nil
+}
+
+func (p *parts) Sample(context.Context) (workload.Fleet, error) {
+	return workload.Fleet{Site: "prod", Cluster: "uid", At: p.now, Samples: []workload.Sample{{
+		ID:      workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"},
+		Scale:   &workload.Scale{Desired: 87, Ready: 87, Driver: workload.DrivenByHPA, Max: 500},
+		Rollout: &workload.Rollout{},
+	}}}, nil
+}
+
+func (p *parts) List(context.Context, string, string, string) ([]json.RawMessage, error) {
+	return nil, nil
+}
+func (p *parts) Minor(context.Context) (int, error) { return 37, nil }
+
+func (p *parts) Tell(_ context.Context, n alert.Notice) error {
+	if p.deaf {
+		return errors.New("topic does not exist")
+	}
+	p.told = append(p.told, n)
+	return nil
+}
+
+func newParts(t *testing.T) (*parts, *run.Run) {
+	t.Helper()
+	p := &parts{now: time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC), store: latchmem.New()}
+	p.repository = repository{repomem.New(map[string]string{
+		"gitlatch.yaml":                    latching,
+		"clusters/prod/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",
+		"clusters/prod/web.yaml":           manifest("web", ""),
+	}), map[string]string{}}
+	c, err := config.Default(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Site = "prod"
+	r := &run.Run{
+		Tick:    site.Tick(c, site.Parts{Sampler: p, Store: p.store, Repository: p.repository, Clock: func() time.Time { return p.now }, Owner: "drill"}),
+		Objects: p, Branch: "main", Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Teller: p, Tag: true,
+	}
+	return p, r
+}
+
+func TestADrillTagsAndTells(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	d, err := r.Drill(t.Context())
+	if err != nil || d.Tag != "drill/2026-11-20" || p.tags[d.Tag] != d.Commit || len(d.Problems) > 0 {
+		t.Fatalf("%v, tag %q of %v, problems %q", err, d.Tag, p.tags, d.Problems)
+	}
+	if len(p.told) != 1 || p.told[0].State != "passed" || p.told[0].Severity != alert.Info || !strings.Contains(p.told[0].Subject, "100 %") {
+		t.Errorf("told %+v", p.told)
+	}
+	// The day's name is taken, once another commit is scored.
+	p.repository.Edit("work", p.now, map[string][]byte{"clusters/prod/kustomization.yaml": []byte("resources: [web.yaml]\n")})
+	p.now, p.deaf = p.now.Add(time.Minute), true
+	d, err = r.Drill(t.Context())
+	if err != nil || d.Tag != "drill/2026-11-20T091600Z" || p.tags[d.Tag] != d.Commit {
+		t.Errorf("%v, tag %q of %v", err, d.Tag, p.tags)
+	}
+	if len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "tell of the drill: topic does not exist") || d.Passed {
+		t.Errorf("problems %q, passed %v", d.Problems, d.Passed)
+	}
+}
+
+func TestADrillThatCannotTagDoesNothing(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	r.Tick.Repository = p.repository.Repository
+	if _, err := r.Drill(t.Context()); err == nil || !strings.Contains(err.Error(), "knows no tags") {
+		t.Errorf("error %v", err)
+	}
+	if n := len(p.repository.Log()); n != 1 {
+		t.Errorf("%d commits", n)
+	}
+}
+
+func TestADryDrillDoesNothing(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	r.Tick.DryRun = true
+	d, err := r.Drill(t.Context())
+	if err != nil || len(p.tags)+len(p.told) > 0 || len(p.repository.Log()) != 1 || len(d.Flush.Levels) != 1 {
+		t.Errorf("%v, tags %v, told %v, flush %+v", err, p.tags, p.told, d.Flush)
+	}
+}
+
+// A drill waits for a tick that has the lease, as long as it was told.
+func TestADrillWaitsForTheLease(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held time.Duration
+		ends bool
+	}{"a tick that ends": {30 * time.Second, true}, "one that does not": {time.Hour, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newParts(t)
+			if _, err := p.store.Acquire(t.Context(), "prod", "a tick", p.now, p.now.Add(c.held)); err != nil {
+				t.Fatal(err)
+			}
+			start := p.now
+			r.Tick.Wait = func(_ context.Context, d time.Duration) { p.now = p.now.Add(d) }
+			d, err := r.Drill(t.Context())
+			var busy *run.BusyError
+			if c.ends != (err == nil) || c.ends == errors.As(err, &busy) {
+				t.Fatalf("error %v", err)
+			}
+			if waited := p.now.Sub(start); waited < min(c.held, r.LeaseWithin) || waited > time.Minute+10*time.Second {
+				t.Errorf("waited %s", waited)
+			}
+			if c.ends && d.Fleet.Coverage != 1 {
+				t.Errorf("%+v", d.Fleet)
+			}
+		})
+	}
+}
+
+// What people wait to merge is not scored.
+func TestADrillByPullRequestScoresWhatIsMerged(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	r.Tick.Proposals, r.Tick.Propose = p.repository.Repository, true
+	for range 2 { // the second asks for nothing new, and says it all the same
+		d, err := r.Drill(t.Context())
+		if err != nil || len(d.Workloads) != 1 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		w := d.Workloads[0]
+		if d.Passed || w.Declared != nil || *w.Proposed != 100 || w.RebuiltAt != nil || !hasCause(w, drill.CauseProposed) {
+			t.Errorf("%+v", w)
+		}
+		p.now = p.now.Add(time.Minute)
+	}
+}
+
+func hasCause(w drill.Workload, name string) bool {
+	for _, c := range w.Causes {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetful is a repository that tells nothing of its past.
+type forgetful struct{ repo.Repository }
+
+func (forgetful) History(context.Context, string, string, int) ([]repo.LogEntry, bool, error) {
+	return nil, false, errors.New("the server hung up")
+}
+
+func TestADrillScoresWithoutAges(t *testing.T) {
+	t.Parallel()
+	p, r := newParts(t)
+	r.Tick.Repository, r.Tag = forgetful{p.repository}, false
+	d, err := r.Drill(t.Context())
+	if err != nil || !d.Passed || d.Workloads[0].Checkpoint != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "the age of checkpoints: the server hung up") {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

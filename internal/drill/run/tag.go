@@ -1,0 +1,42 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// tagger is what tags the commit; nil where nobody asked for a tag.
+func (r *Run) tagger() (repo.Tagger, error) {
+	if !r.Tag {
+		return nil, nil
+	}
+	tagger, ok := r.Tick.Repository.(repo.Tagger)
+	if !ok {
+		return nil, fmt.Errorf("tag the drill: the API of %v knows no tags: drill without one, and tag the commit that it names by git", r.Tick.Repository)
+	}
+	return tagger, nil
+}
+
+// tag names the commit that was scored by the day of the drill, or where that
+// name is taken by its second.
+func tag(ctx context.Context, by repo.Tagger, d drill.Document) drill.Document {
+	if by == nil {
+		return d
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02T150405Z"} {
+		name := "drill/" + d.At.UTC().Format(layout)
+		err := by.Tag(ctx, name, d.Commit)
+		if err == nil {
+			d.Tag = name
+			return d
+		}
+		if !errors.Is(err, repo.ErrTagged) {
+			return d.Problem(err)
+		}
+	}
+	return d.Problem(fmt.Errorf("tag the drill: %w", repo.ErrTagged))
+}

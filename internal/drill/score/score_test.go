@@ -1,0 +1,281 @@
+package score_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/score"
+	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var (
+	now = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+)
+
+// looked is a look at web alone: 187 pods run, 200 are declared and built.
+func looked() score.Look {
+	set := policy.DefaultSet()
+	set.Latch = true
+	return score.Look{
+		Tick: tick.Report{
+			Site: "prod", Cluster: "uid", At: now, Set: set,
+			Samples:   []workload.Sample{{ID: web, Scale: &workload.Scale{Desired: 187, Ready: 180, Driver: workload.DrivenByHPA, Min: 3, Max: 500}, Rollout: &workload.Rollout{}}},
+			Decisions: []policy.Decision{{ID: web, Verdict: policy.Quiet, Text: "within", Policy: "default"}},
+			Latches:   map[workload.ID]latch.Latch{},
+		},
+		Doctor: doctor.Report{Site: "prod", Workloads: []doctor.Workload{{ID: web, Live: 187, Level: 200, Start: 200, By: "clusters/prod"}}, Room: map[string]int64{}},
+		Tree:   checkpoint.Tree{Records: map[string]checkpoint.Record{}},
+		Ages:   map[workload.ID]history.Age{web: {Since: now.Add(-48 * time.Hour), Commit: "abc"}},
+		Branch: "main", Commit: "def", MinCoverage: 0.95,
+	}
+}
+
+// decides puts a decision in the place of that on web.
+func decides(l *score.Look, verdict policy.Verdict, reason policy.Reason, text string) {
+	l.Tick.Decisions[0].Verdict, l.Tick.Decisions[0].Reason, l.Tick.Decisions[0].Text = verdict, reason, text
+}
+
+// lowered is a finding that lowers web to a start.
+func lowered(l *score.Look, trap doctor.Trap, start int32) {
+	f := doctor.Finding{Trap: trap, Subject: "shop/web", Text: "because"}
+	l.Doctor.Findings = append(l.Doctor.Findings, f)
+	w := &l.Doctor.Workloads[0]
+	w.Lowers, w.Start = append(w.Lowers, f), start
+}
+
+func TestCausesOfWhatLacks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		make   func(l *score.Look)
+		lacks  int32
+		causes string // names, the first first
+		says   string
+	}{
+		{"nothing lacks", func(*score.Look) {}, 0, "", ""},
+		{"a trap", func(l *score.Look) { lowered(l, doctor.ComponentMissing, 1) }, 186, "component-missing", "because"},
+		{"a trap that takes nothing that is needed", func(l *score.Look) { lowered(l, doctor.Overridden, 190) }, 0, "", ""},
+		{"nothing builds it", func(l *score.Look) { l.Doctor.Workloads[0].Start = 0 }, 187, "not-built", "--path"},
+		{"built lower, and nobody knows why", func(l *score.Look) { l.Doctor.Workloads[0].Start = 50 }, 137, "built-low", "clusters/prod builds it at 50"},
+		{"declared low", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
+			decides(l, policy.Cross, "", "187 rounds to 200")
+		}, 87, "declared-low", "git declares 100 of the 187"},
+		{"frozen, and a trap besides", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level = 100
+			lowered(l, doctor.ComponentMissing, 1)
+			decides(l, policy.Frozen, policy.ReasonYield, "a person set its entry")
+		}, 186, "component-missing yield", "because"},
+		{"git's own max", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level = 150
+			lowered(l, doctor.MaxUnderNeed, 150)
+		}, 37, "max-under-need", "because"},
+		{"not merged", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
+			l.Tick.Latches[web] = latch.Latch{ID: web, Proposed: checkpoint.Entry{Replicas: 200}}
+		}, 87, "not-merged", "declares 200 is not merged"},
+		{"nothing is declared", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
+			decides(l, policy.Pending, policy.ReasonNoEvidence, "nothing is known")
+		}, 186, "no-evidence", "nothing is known"},
+		{"nothing is declared, for no reason", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
+			decides(l, policy.Pending, "", "too soon")
+		}, 186, "not-declared", "too soon"},
+		{"rounded to the nearest", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
+			l.Tick.Set.Default = policy.Presets()["closest"]
+		}, 37, "rounded-down", "with round up"},
+		{"headroom needs less", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 150, 150
+			l.Tick.Set.Default = policy.Presets()["tight"]
+			l.Tick.Samples[0].Scale.Target = 0.75
+		}, 0, "", ""},
+		{"a quota", func(l *score.Look) {
+			l.Doctor.Room["shop"] = 100
+			l.Doctor.Findings = append(l.Doctor.Findings, doctor.Finding{Trap: doctor.Quota, Subject: "shop", Text: "because"})
+		}, 87, "quota", "100 of 200"},
+		{"a quota of another namespace", func(l *score.Look) { l.Doctor.Room["pay"] = 1 }, 0, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := looked()
+			c.make(&l)
+			d := score.Document(l)
+			w := d.Workloads[0]
+			var names, texts []string
+			for _, cause := range w.Causes {
+				names, texts = append(names, cause.Name), append(texts, cause.Text)
+			}
+			if w.Missing != c.lacks || strings.Join(names, " ") != c.causes || !strings.Contains(strings.Join(texts, "\n"), c.says) {
+				t.Errorf("lacks %d, want %d: %q, %q", w.Missing, c.lacks, names, texts)
+			}
+			if covered := float64(*w.Need-w.Missing) / float64(*w.Need); w.Coverage == nil || *w.Coverage != covered || d.Fleet.Coverage != covered || w.Low != (covered < 0.95) || d.Passed == w.Low {
+				t.Errorf("coverage %v, fleet %+v, passed %v", w.Coverage, d.Fleet, d.Passed)
+			}
+			for _, f := range d.Findings {
+				if (f.Missing > 0) != (c.lacks > 0) || f.Missing != int64(c.lacks) {
+					t.Errorf("finding %+v", f)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatHasNoCoverage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, cause string
+		make        func(l *score.Look)
+	}{
+		{"it does not run", "not-running", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = nil, nil }},
+		{"its scale is unknown", "unread", func(l *score.Look) {
+			l.Tick.Samples[0].Scale = nil
+			decides(l, policy.Frozen, policy.ReasonUnread, "its scale is unknown")
+		}},
+		{"it is scaled to zero", "suspended", func(l *score.Look) {
+			l.Tick.Samples[0].Scale.Desired = 0
+			decides(l, policy.Frozen, policy.ReasonSuspended, "it is scaled to zero")
+		}},
+		{"a person took it out", "opted-out", func(l *score.Look) {
+			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
+			decides(l, policy.Skip, policy.ReasonOptedOut, "a person deleted its entry")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := looked()
+			c.make(&l)
+			d := score.Document(l)
+			w := d.Workloads[0]
+			if w.Coverage != nil || w.Missing != 0 || w.With != nil || len(w.Causes) != 1 || w.Causes[0].Name != c.cause || d.Fleet.Coverage != 1 || d.Fleet.Unscored != 1 || d.Fleet.Workloads != 0 || !d.Passed {
+				t.Errorf("%+v, fleet %+v", w, d.Fleet)
+			}
+		})
+	}
+}
+
+func TestADocumentHoldsWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	l := looked()
+	small := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "small"}
+	batch := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "batch"}
+	l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: small, Scale: &workload.Scale{Desired: 13, Ready: 13}, Rollout: &workload.Rollout{}})
+	l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: small, Live: 13, Level: 13, Start: 3, By: "clusters/prod"})
+	from, to := checkpoint.Entry{Replicas: 100}, checkpoint.Entry{Replicas: 200}
+	l.Tick.Commit = &tick.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: &from, To: &to, Text: "a drill"}}}
+	l.Tick.Decisions = append(l.Tick.Decisions,
+		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "no autoscaler drives it"},
+		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: &to})
+	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []string{"applications: forbidden"}
+	decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
+	l.Tick.Latches[web] = latch.Latch{ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}
+
+	d := score.Document(l)
+	if d.Workloads[0].Name != "small" || d.Fleet.Need != 200 || d.Fleet.Covered != 190 || d.Fleet.Coverage != 0.95 || d.Fleet.Low != 1 || d.Fleet.Full != 1 || d.Fleet.Ready != 193 {
+		t.Errorf("fleet %+v", d.Fleet)
+	}
+	if d.Passed || len(d.Unread) != 1 || len(d.Problems) != 1 {
+		t.Errorf("passed %v, unread %q, problems %q", d.Passed, d.Unread, d.Problems)
+	}
+	if l.Doctor.Unread = nil; !score.Document(l).Passed {
+		t.Error("95 % of what was all read does not pass at 0.95")
+	}
+	one := d.Workloads[1]
+	if f := one.Frozen; f == nil || f.Reason != "unready" || !f.Since.Equal(now.Add(-time.Hour)) || d.Fleet.Frozen != 1 {
+		t.Errorf("frozen %+v", f)
+	}
+	if c := one.Checkpoint; c == nil || c.AgeSeconds != 48*3600 || c.Commit != "abc" {
+		t.Errorf("checkpoint %+v", c)
+	}
+	if one.With.Seconds != 30 || one.Without.Rounds != 6 || one.Without.From != 3 || !d.Workloads[0].With.Never || d.Fleet.StuckWith != 1 || d.Fleet.With != 30 {
+		t.Errorf("with %+v, without %+v, fleet %+v", one.With, one.Without, d.Fleet)
+	}
+	if f := d.Flush; f.Subject != "latch(prod): shop/web 100 -> 200" || len(f.Levels) != 1 || *f.Levels[0].From != 100 || len(f.Withheld) != 1 || f.Withheld[0].Reason != "no-evidence" {
+		t.Errorf("flush %+v", f)
+	}
+	if want := []drill.LeftOut{{Reason: "undriven", Text: "no autoscaler drives it", Workloads: 1}}; fmt.Sprint(d.LeftOut) != fmt.Sprint(want) {
+		t.Errorf("left out %+v", d.LeftOut)
+	}
+}
+
+// A rollout says which version would return, by itself or not: what the record
+// holds, or what the manifests say where it holds nothing.
+func TestARolloutSaysWhichVersionReturns(t *testing.T) {
+	t.Parallel()
+	v1, v2 := checkpoint.Template{Hash: "1", Images: "app=web:v1"}, checkpoint.Template{Hash: "2", Images: "app=web:v2"}
+	record := func(milestone int32, phase checkpoint.Phase, side checkpoint.Side) checkpoint.Rollout {
+		return checkpoint.Rollout{Milestone: milestone, Phase: phase, From: v1, To: v2, Returns: side, ImagesOnly: true}
+	}
+	for name, c := range map[string]struct {
+		declared         checkpoint.Rollout
+		itself           bool
+		returns, version string
+	}{
+		"lost at 10 % of a bad v2":  {record(10, checkpoint.PhaseHalted, checkpoint.SideFrom), true, "from", "app=web:v1"},
+		"with no policy for it":     {record(10, checkpoint.PhaseHalted, checkpoint.SideFrom), false, "from", "app=web:v1"},
+		"lost at 90 % of a good v2": {record(90, checkpoint.PhaseProgressing, checkpoint.SideTo), true, "to", "app=web:v2"},
+		"failed at 75 %":            {record(0, checkpoint.PhaseFailed, checkpoint.SideFrom), true, "from", "app=web:v1"},
+		"too young for a record":    {checkpoint.Rollout{}, true, "manifests", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := looked()
+			l.Tick.Samples[0].Rollout = &workload.Rollout{InFlight: true, Desired: 187, Templates: []workload.Template{{Hash: "2", Available: 18}, {Hash: "1"}}}
+			w := &l.Doctor.Workloads[0]
+			w.Rollout, w.Returned, w.Returns = c.declared, c.itself, "the template of a side"
+			r := score.Document(l).Workloads[0].Rollout
+			if r == nil || r.Returns != c.returns || r.Version != c.version || r.ByItself != c.itself || *r.Available != 18 || r.Target != "2" {
+				t.Fatalf("%+v", r)
+			}
+			if declared := c.declared != (checkpoint.Rollout{}); declared != (r.Milestone != nil) || declared && *r.Milestone != c.declared.Milestone {
+				t.Errorf("milestone %v", r.Milestone)
+			}
+		})
+	}
+	if r := score.Document(looked()).Workloads[0].Rollout; r != nil {
+		t.Errorf("none is in flight: %+v", r)
+	}
+}
+
+// Who reads a document need not tell a list that is empty from none.
+func TestNoListIsNull(t *testing.T) {
+	t.Parallel()
+	for name, l := range map[string]score.Look{"of a site with nothing": {Tick: tick.Report{Site: "prod", Set: policy.DefaultSet()}}, "of one workload": looked()} {
+		d := score.Document(l)
+		text, err := json.Marshal(d.Since(&drill.Document{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree map[string]any
+		if err := json.Unmarshal(text, &tree); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []string{"workloads", "leftOut", "findings", "links", "unread", "problems", "flush.levels", "flush.proposed", "flush.withheld", "last.changes", "model.constants"} {
+			at := any(tree)
+			for _, key := range strings.Split(list, ".") {
+				at = at.(map[string]any)[key]
+			}
+			if _, ok := at.([]any); !ok {
+				t.Errorf("%s: %s is %v", name, list, at)
+			}
+		}
+		for _, w := range d.Workloads {
+			if w.Causes == nil {
+				t.Errorf("%s: causes are null", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package kube
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// idlest is the load of an autoscaler whose metrics are known to be at nothing:
+// 0 is what is not known.
+const idlest = 0.01
+
+// load returns the highest that any of an autoscaler's metrics is at, over its
+// target; 0 where one of them is not known, since it may be what drives.
+func load(h *autoscalingv2.HorizontalPodAutoscaler) float64 {
+	highest := 0.0
+	for i, m := range h.Spec.Metrics {
+		ratio, known := ratioOf(m, h.Status.CurrentMetrics, i)
+		if !known {
+			return 0
+		}
+		highest = max(highest, ratio, idlest)
+	}
+	return highest
+}
+
+// ratioOf is what a metric is at over its target. The controller reports metrics
+// in the order in which they are asked for, and leaves one that it could not get
+// empty.
+func ratioOf(m autoscalingv2.MetricSpec, current []autoscalingv2.MetricStatus, i int) (ratio float64, known bool) {
+	if i >= len(current) || current[i].Type != m.Type {
+		return 0, false
+	}
+	now := current[i]
+	switch {
+	case m.Resource != nil && now.Resource != nil && now.Resource.Name == m.Resource.Name:
+		return over(m.Resource.Target, now.Resource.Current)
+	case m.ContainerResource != nil && now.ContainerResource != nil &&
+		now.ContainerResource.Name == m.ContainerResource.Name && now.ContainerResource.Container == m.ContainerResource.Container:
+		return over(m.ContainerResource.Target, now.ContainerResource.Current)
+	case m.Pods != nil && now.Pods != nil && same(m.Pods.Metric, now.Pods.Metric):
+		return over(m.Pods.Target, now.Pods.Current)
+	case m.Object != nil && now.Object != nil && same(m.Object.Metric, now.Object.Metric):
+		return over(m.Object.Target, now.Object.Current)
+	case m.External != nil && now.External != nil && same(m.External.Metric, now.External.Metric):
+		return over(m.External.Target, now.External.Current)
+	}
+	return 0, false
+}
+
+func same(a, b autoscalingv2.MetricIdentifier) bool { return equality.Semantic.DeepEqual(a, b) }
+
+// over is a current value over the target of the same form.
+func over(target autoscalingv2.MetricTarget, now autoscalingv2.MetricValueStatus) (ratio float64, known bool) {
+	switch {
+	case target.AverageUtilization != nil:
+		if now.AverageUtilization == nil || *target.AverageUtilization <= 0 {
+			return 0, false
+		}
+		return float64(*now.AverageUtilization) / float64(*target.AverageUtilization), true
+	case target.AverageValue != nil:
+		return divide(now.AverageValue, target.AverageValue)
+	}
+	return divide(now.Value, target.Value)
+}
+
+func divide(now, target *resource.Quantity) (ratio float64, known bool) {
+	if now == nil || target == nil || target.Sign() <= 0 {
+		return 0, false
+	}
+	return now.AsApproximateFloat64() / target.AsApproximateFloat64(), true
+}

@@ -1,0 +1,35 @@
+package tick
+
+import (
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/anomaly"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+// anomalies finds what is out of the ordinary with workloads, and leaves in
+// their latches what is to be remembered of it.
+func (p *pass) anomalies() []alert.Condition {
+	look := anomaly.Look{
+		Now: p.fleet.At, Last: p.head.At, Period: p.Period,
+		Set: p.set, Samples: p.fleet.Samples, Latches: p.latches.now,
+		Decisions: p.report.Decisions, Recent: p.head.Recent,
+		Whole:   len(p.fleet.Unread) == 0 && p.fleet.Cluster != "" && p.report.Stop.Reason != policy.ReasonOther,
+		Dropped: p.head.Drop != nil,
+		Open:    p.head.Open,
+	}
+	if c := p.report.Commit; c != nil {
+		look.Committed = c.Changes
+	}
+	if ours := p.head.Proposal; ours != nil {
+		look.Proposed = append([]checkpoint.Change(nil), ours.Changes...)
+	}
+	found, changed := anomaly.Judge(look)
+	for id, watch := range changed {
+		if l := p.latches.get(id); p.latches.known(id) || len(watch.Episodes) > 0 {
+			l.Watch = watch
+			p.latches.set(l)
+		}
+	}
+	return found
+}

@@ -1,0 +1,196 @@
+package tick_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/testdata/traces"
+	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
+)
+
+// A week of 200 workloads of which nobody would want to be told anything raises
+// nothing, once its workloads are known for a day. What is read is not always
+// read whole.
+func TestAQuietWeekRaisesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a week of 200 workloads takes some ten seconds")
+	}
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	lives := simulate.Week(traces.Seed, period)
+	if len(lives) != 200 {
+		t.Fatalf("%d workloads", len(lives))
+	}
+	w.now = time.Date(2026, 9, 13, 0, 0, 0, 0, time.UTC)
+	kept := &shelf{}
+	w.store = kept
+	began := w.now
+	for look := range lives[0].Looks {
+		for i, life := range lives {
+			w.fleet[life.ID] = seenIn(life, look, (look+7*i)%1009 == 0)
+		}
+		if w.unread = nil; look%911 == 500 {
+			w.unread = []string{"horizontalpodautoscalers: the server is busy"}
+		}
+		report, err := w.tick()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.now.Sub(began) < simulate.Known {
+			w.sent = nil
+		}
+		for _, c := range report.Conditions {
+			if w.now.Sub(began) >= simulate.Known && c.Kind.Anomaly() {
+				t.Errorf("%s: %s %s: %s", w.now.Format("Mon 15:04"), c.Kind, c.Subject, c.Text)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+		w.now = w.now.Add(period)
+	}
+	// What is remembered to judge is written where something happened: for each
+	// workload some times a day, not at each of its 288 looks.
+	if most := len(lives) * len(lives[0].Looks) / 100; kept.watched > most || kept.watched == 0 {
+		t.Errorf("%d writes of latches for what is watched alone, %d for what else there is", kept.watched, kept.written-kept.watched)
+	}
+	t.Logf("%d writes of latches, of them %d for what is watched alone", kept.written, kept.watched)
+	for _, a := range w.sent {
+		if a.Kind != alert.Unread {
+			t.Errorf("sent %s", a.Headline())
+		}
+	}
+}
+
+// A shelf keeps state as values: what is stored of a week, and read back each
+// tick, takes longer than all that is judged.
+type shelf struct {
+	lease   latch.Lease
+	head    latch.Head
+	latches map[workload.ID]latch.Latch
+	// written counts writes of latches, and watched those that say nothing new but
+	// what is watched.
+	written, watched int
+}
+
+func (l *shelf) Acquire(_ context.Context, _, owner string, now, until time.Time) (lease latch.Lease, err error) {
+	lease, err = l.lease.Next(owner, now, until)
+	l.lease = lease
+	return lease, err
+}
+
+func (l *shelf) Load(context.Context, string) (latch.Head, []latch.Latch, error) {
+	return l.head, sortedLatches(l.latches), nil
+}
+
+func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+	next := maps.Clone(l.latches)
+	if next == nil {
+		next = map[workload.ID]latch.Latch{}
+	}
+	for i := range put {
+		l.written++
+		if was, rest := next[put[i].ID], put[i]; put[i].Rev > 0 {
+			if rest.Watch = was.Watch; rest.Equal(was) {
+				l.watched++
+			}
+		}
+		put[i].Rev++
+		next[put[i].ID] = put[i]
+	}
+	for _, id := range drop {
+		delete(next, id)
+	}
+	l.head, l.latches = head, next
+	return put, nil
+}
+
+func (l *shelf) Release(context.Context, latch.Lease) error {
+	l.lease.Owner = ""
+	return nil
+}
+
+// seenIn is a sample of a life at a look; stale is one whose status was late.
+func seenIn(life simulate.Life, look int, stale bool) workload.Sample {
+	if stale {
+		return workload.Sample{ID: life.ID, Unknown: "generation 7 is not observed yet"}
+	}
+	l := life.Looks[look]
+	s := sampleOf(life.Workload, l.State)
+	if s.Scale.Load = l.Load; l.Demand > 0 {
+		s.Scale.Demand = &l.Demand
+	}
+	return s
+}
+
+// sampleOf is a sample of a workload of a trace.
+func sampleOf(of traces.Workload, l traces.State) workload.Sample {
+	s := workload.Sample{ID: of.ID, Rollout: &workload.Rollout{Desired: l.Desired}, Scale: &workload.Scale{
+		Desired: l.Desired, Ready: l.Ready, Driver: of.Driver, Min: of.Min, Max: of.Max, Target: of.Target,
+	}}
+	if l.Note == traces.Blind {
+		s.Scale.Blind = "ScalingActive is False: FailedGetResourceMetric"
+	}
+	if l.InFlight() {
+		template := func(revision int, pods, available int32) workload.Template {
+			hash := fmt.Sprintf("v%d", revision)
+			return workload.Template{Hash: hash, Images: map[string]string{"app": "app:" + hash}, Desired: pods, Available: available}
+		}
+		s.Rollout.InFlight, s.Rollout.ImagesOnly = true, true
+		s.Rollout.Templates = []workload.Template{
+			template(l.Revision, l.Updated, min(l.Updated, max(0, l.Ready-l.Old))), template(l.Revision-1, l.Old, min(l.Old, l.Ready)),
+		}
+	}
+	if l.Note == traces.Stuck {
+		s.Rollout.Failure = "ProgressDeadlineExceeded"
+	}
+	return s
+}
+
+// Of the recorded day, and the one before it, people are told what went wrong
+// and nothing else: what two batches need is learnt, a rollout fails, the edge
+// fails, a sale needs all that its autoscaler may give and is over.
+func TestTheRecordedDayIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
+	w.store = &shelf{}
+	day, err := traces.Day()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for at := time.Duration(0); at < day.Length; at += period {
+		for i, of := range day.Workloads {
+			w.fleet[of.ID] = sampleOf(of, day.At(i, at))
+		}
+		w.now, w.sent = day.Start.Add(at), nil
+		if _, err := w.tick(); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range w.sent {
+			told = append(told, w.now.Format("Mon 15:04 ")+strings.TrimPrefix(a.Headline(), "gitlatch prod: "))
+		}
+	}
+	want := []string{
+		"Tue 02:00 surge data/deployment/nightly-import raised",
+		"Tue 11:25 surge data/deployment/price-refresh raised",
+		"Wed 11:15 rollout-failed payments/deployment/refunds raised",
+		"Wed 13:10 rollout-failed payments/deployment/refunds resolved",
+		"Wed 13:50 mass-drop raised",
+		"Wed 14:35 mass-drop resolved",
+		"Wed 19:45 ceiling tickets/deployment/seats raised",
+		"Wed 20:15 ceiling tickets/deployment/seats resolved",
+		"Wed 20:50 collapse tickets/deployment/seats raised",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+}
