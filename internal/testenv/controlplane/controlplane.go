@@ -79,7 +79,7 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--service-account-key-file=" + id.path("serving.crt"),
 		"--service-account-signing-key-file=" + id.path("serving.key"),
 		"--service-cluster-ip-range=10.96.0.0/16",
-	}, cp.audited(t, o.Audit), o.APIServerFlags)...)
+	}, cp.admission(t), cp.audited(t, o.Audit), o.APIServerFlags)...)
 	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
 
 	cp.kubeconfig = cp.configure(t, "admin")
