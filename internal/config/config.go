@@ -50,8 +50,9 @@ type Drills struct {
 
 // Commit is how commits are made.
 type Commit struct {
-	SkipCI bool // adds [skip ci] to the message
-	Author Author
+	SkipCI  bool // adds [skip ci] to the message
+	Author  Author
+	Signing Signing
 }
 
 // Author is who commits are made as; the zero value is gitlatch itself.
@@ -72,7 +73,11 @@ func start() Config {
 func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
-	if wrong := wrongURL(repositoryURL); wrong != "" {
+	wrong := wrongURL(repositoryURL)
+	if overSSH(repositoryURL) {
+		wrong = "must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them"
+	}
+	if wrong != "" {
 		return Config{}, fmt.Errorf("repository: %s", wrong)
 	}
 	c.Repository.URL = repositoryURL
@@ -89,7 +94,7 @@ func Default(repositoryURL string) (Config, error) {
 func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
 	r := newReader(name)
-	r.read(KindConfig, data, configFields(&c))
+	r.read(KindConfig, data, configFields(&c), signable{})
 	checkDemand(r, c.Demand)
 	if err := join(r.problems); err != nil {
 		return Config{}, err
@@ -133,6 +138,7 @@ func configFields(c *Config) []field {
 				{"name", "the name", true, text{into: &c.Commit.Author.Name, pattern: `^[^<>\r\n]+$`, must: "a name on one line, without < and >"}},
 				{"email", "the e-mail address", true, text{into: &c.Commit.Author.Email, pattern: `^[^<>\s]+@[^<>\s]+$`, must: "an e-mail address"}},
 			}}},
+			{"signing", "the key that commits are signed by; without it they are not", false, signingFields(&c.Commit.Signing)},
 		}}},
 		{"alerts", "where people are told of what needs them; without it nowhere but in the log", false, object{fields: []field{
 			{"sns", "a topic of Amazon SNS", true, snsFields(&c.Alerts.SNS)},

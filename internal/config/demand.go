@@ -1,9 +1,7 @@
 package config
 
 import (
-	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -41,22 +39,7 @@ type CloudWatch struct {
 
 // Read returns the token, "" where none is configured.
 func (p Prometheus) Read(getenv func(string) string) (token string, err error) {
-	const field = "demand.prometheus"
-	switch {
-	case p.Token.Env != "":
-		if token = strings.TrimSpace(getenv(p.Token.Env)); token == "" {
-			return "", fmt.Errorf("read %s.tokenEnv: environment variable %s is not set", field, p.Token.Env)
-		}
-	case p.Token.File != "":
-		content, err := os.ReadFile(p.Token.File)
-		if err != nil {
-			return "", fmt.Errorf("read %s.tokenFile: %w", field, err)
-		}
-		if token = strings.TrimSpace(string(content)); token == "" {
-			return "", fmt.Errorf("read %s.tokenFile: %s is empty", field, p.Token.File)
-		}
-	}
-	return token, nil
+	return p.Token.read("demand.prometheus.token", getenv)
 }
 
 // demandList is the list of a Config's demands.

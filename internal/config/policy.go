@@ -93,9 +93,9 @@ func matchFields(m *policy.Match) []field {
 		return text{into: into, pattern: `^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, must: "the whole value of a label, at most 63 letters, digits, -, _ and ."}
 	}
 	return []field{
-		{"namespaces", "patterns, one of which the namespace matches; kube-system only where it is named", false, texts[string]{&m.Namespaces, pattern}},
-		{"names", "patterns, one of which the name matches", false, texts[string]{&m.Names, pattern}},
-		{"kinds", "kinds, one of which the workload is", false, texts[workload.Kind]{&m.Kinds, kind}},
+		{"namespaces", "patterns, one of which the namespace matches; kube-system only where it is named", false, texts[string]{into: &m.Namespaces, one: pattern}},
+		{"names", "patterns, one of which the name matches", false, texts[string]{into: &m.Names, one: pattern}},
+		{"kinds", "kinds, one of which the workload is", false, texts[workload.Kind]{into: &m.Kinds, one: kind}},
 		{"labels", "labels that the workload has, all of them", false, pairs{&m.Labels, label}},
 	}
 }

@@ -35,7 +35,7 @@ func newReader(file string) *reader {
 }
 
 // read reads a document of one kind into what its fields are bound to.
-func (r *reader) read(kind string, data []byte, fields []field) {
+func (r *reader) read(kind string, data []byte, fields []field, rules ...rule) {
 	root, ok := r.only(kind, data)
 	if !ok {
 		return
@@ -44,15 +44,15 @@ func (r *reader) read(kind string, data []byte, fields []field) {
 		r.problem(root.Line, "kind", "must be %s, got %s, which says %s", kind, other, purpose[other])
 		return
 	}
-	document(kind, fields).read(r, "", root)
+	document(kind, fields, rules...).read(r, "", root)
 }
 
 // document returns a whole document of a kind, given the fields of its own.
-func document(kind string, fields []field) object {
+func document(kind string, fields []field, rules ...rule) object {
 	return object{fields: append([]field{
 		{"apiVersion", APIVersion + ", the version of this format", true, constant(APIVersion)},
 		{"kind", kind + ", the kind of this document", true, constant(kind)},
-	}, fields...)}
+	}, fields...), rules: rules}
 }
 
 var purpose = map[string]string{

@@ -5,14 +5,14 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
-	"os"
+	"regexp"
 	"strings"
 )
 
 // Repository is the git repository and branch that a site writes. One of URL,
 // CodeCommit and GitHub is set.
 type Repository struct {
-	URL        string // https, file, http to this machine itself, or a local path
+	URL        string // https, ssh, file, http to this machine itself, user@host:path or a local path
 	CodeCommit CodeCommit
 	GitHub     GitHub
 	Mode       Mode
@@ -33,50 +33,10 @@ const (
 	Propose Mode = "proposal"
 )
 
-// Auth is how gitlatch shows itself to the git server. The zero value does not.
-type Auth struct {
-	Token Secret // an access token, or the password of the user
-	// The user name that goes with the token, itself or the name of an
-	// environment variable; without either, what the server takes with tokens.
-	Username, UsernameEnv string
-}
-
-// A Secret is where a secret is found: never the secret. The zero value is
-// nowhere.
-type Secret struct {
-	Env  string // an environment variable
-	File string // a file; white space at its end does not count
-}
-
-// Read returns the user name and the token, "" for what is not configured.
-func (a Auth) Read(getenv func(string) string) (username, token string, err error) {
-	username = a.Username
-	if a.UsernameEnv != "" {
-		if username = getenv(a.UsernameEnv); username == "" {
-			return "", "", fmt.Errorf("read repository.auth.usernameEnv: environment variable %s is not set", a.UsernameEnv)
-		}
-	}
-	switch {
-	case a.Token.Env != "":
-		if token = strings.TrimSpace(getenv(a.Token.Env)); token == "" {
-			return "", "", fmt.Errorf("read repository.auth.tokenEnv: environment variable %s is not set", a.Token.Env)
-		}
-	case a.Token.File != "":
-		content, err := os.ReadFile(a.Token.File)
-		if err != nil {
-			return "", "", fmt.Errorf("read repository.auth.tokenFile: %w", err)
-		}
-		if token = strings.TrimSpace(string(content)); token == "" {
-			return "", "", fmt.Errorf("read repository.auth.tokenFile: %s is empty", a.Token.File)
-		}
-	}
-	return username, token, nil
-}
-
 func repositoryFields(repo *Repository) object {
 	return object{
 		fields: []field{
-			{"url", "the repository's https URL, or the path of a local one", false, text{into: &repo.URL, check: wrongURL}},
+			{"url", "the repository's https or ssh URL, or the path of a local one", false, text{into: &repo.URL, check: wrongURL}},
 			{"codecommit", "a repository of AWS CodeCommit", false, codecommitFields(&repo.CodeCommit)},
 			{"github", "a repository of GitHub, or of a GitHub Enterprise server", false, githubFields(&repo.GitHub)},
 			{"mode", "direct commits crossings to the branch, proposal puts them into one pull request", false,
@@ -93,25 +53,8 @@ func repositoryFields(repo *Repository) object {
 			companion{name: "mode", value: (*string)(&repo.Mode), only: string(Propose), of: []string{"codecommit", "github"}, reason: "a plain git server has no pull requests"},
 			companion{name: "auth", of: []string{"url"}, reason: "codecommit takes the AWS credentials, and github names its secret itself"},
 			companion{name: "caFile", of: []string{"url", "github"}, reason: "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE"},
+			sameWay{&repo.URL},
 			companion{name: "maxBytes", of: []string{"url", "github"}, reason: "codecommit is asked for single files"},
-		},
-	}
-}
-
-func authFields(auth *Auth) object {
-	const literal = "must not stand in this file: put the secret into an environment variable and its name into tokenEnv, or into a file and its path into tokenFile"
-	return object{
-		fields: []field{
-			{"tokenEnv", "the environment variable that holds the access token or password", false, variable{&auth.Token.Env}},
-			{"tokenFile", "the file that holds the access token or password", false, file{&auth.Token.File}},
-			{"username", "the user name that goes with it, where the server wants a certain one", false, text{into: &auth.Username}},
-			{"usernameEnv", "the environment variable that holds the user name", false, variable{&auth.UsernameEnv}},
-			{"token", "", false, refused(literal)},
-			{"password", "", false, refused(literal)},
-		},
-		rules: []rule{
-			choice{[]string{"tokenEnv", "tokenFile"}, true},
-			choice{[]string{"username", "usernameEnv"}, false},
 		},
 	}
 }
@@ -123,15 +66,19 @@ func wrongURL(s string) string {
 	host, _, colon := strings.Cut(s, ":")
 	switch {
 	case s == "":
-		return "must be the https URL of a repository, or the path of a local one"
-	case !found && colon && !strings.Contains(host, "/"), found && (scheme == "ssh" || scheme == "git"):
-		return "must be an https URL or a local path: SSH and git:// are not spoken"
+		return "must be the https or ssh URL of a repository, or the path of a local one"
+	case overSSH(s):
+		return wrongSSH(s)
+	case !found && colon && !strings.Contains(host, "/"):
+		return "must name the user, as git@host:path, or be a URL or a local path"
+	case scheme == "git":
+		return "must be an https or ssh URL or a local path: git:// is not spoken, it proves nothing of the host"
 	case !found && strings.HasPrefix(s, "~"):
 		return "must be a path without ~: write it out"
 	case !found:
 		return ""
 	case scheme != "https" && scheme != "http" && scheme != "file":
-		return fmt.Sprintf("must be an https URL or a local path, got scheme %s", quote(scheme))
+		return fmt.Sprintf("must be an https or ssh URL or a local path, got scheme %s", quote(scheme))
 	}
 	u, err := url.Parse(s)
 	switch {
@@ -143,6 +90,32 @@ func wrongURL(s string) string {
 		return "must hold no query and no fragment"
 	case scheme == "http" && !loopback(u.Hostname()):
 		return "must not be http, which shows the token and the content on the way: use https"
+	}
+	return ""
+}
+
+// overSSH reports whether a repository is reached over SSH: ssh://git@host/path
+// or git@host:path.
+func overSSH(s string) bool { return regexp.MustCompile(sshShape).MatchString(s) }
+
+const sshShape = `^(ssh://|[^/\\:]*@[^/\\]*:)`
+
+func wrongSSH(s string) string {
+	rest, isURL := strings.CutPrefix(s, "ssh://")
+	end := ":"
+	if isURL {
+		end = "/"
+	}
+	at := strings.LastIndex(rest[:max(0, strings.Index(rest, end))], "@")
+	switch user, place := rest[:max(0, at)], rest[at+1:]; {
+	case strings.ContainsAny(user, ":@"):
+		return "must hold no password: over SSH the key of repository.auth logs in"
+	case user == "":
+		return "must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git"
+	case strings.HasPrefix(place, end), strings.HasSuffix(place, end), strings.HasPrefix(place, "-"), strings.Contains(place, end+"-"):
+		return "must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git"
+	case strings.ContainsAny(s, "?#"):
+		return "must hold no query and no fragment"
 	}
 	return ""
 }

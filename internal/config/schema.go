@@ -26,14 +26,15 @@ func schemaFile(kind string) string { return "schema/" + strings.ToLower(kind) +
 // generateSchema makes the schema of a kind from its table of fields.
 func generateSchema(kind string) ([]byte, error) {
 	var fields []field
+	var rules []rule
 	switch kind {
 	case KindConfig:
 		c := start()
-		fields = configFields(&c)
+		fields, rules = configFields(&c), []rule{signable{}}
 	case KindPolicy:
 		fields = newPolicyDocument(5 * time.Minute).fields()
 	}
-	s := document(kind, fields).schema()
+	s := document(kind, fields, rules...).schema()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["$id"] = "https://gitlatch.dev/v1alpha1/" + strings.ToLower(kind) + ".json"
 	s["title"] = "gitlatch " + kind

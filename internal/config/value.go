@@ -170,6 +170,7 @@ func (p presence) read(r *reader, path string, n *yaml.Node) {
 type texts[S ~string] struct {
 	into *[]S
 	one  func(*string) value
+	none string // what to do where there is nothing to list; "" is to leave the field out, for all
 }
 
 func (t texts[S]) read(r *reader, path string, n *yaml.Node) {
@@ -177,7 +178,7 @@ func (t texts[S]) read(r *reader, path string, n *yaml.Node) {
 		return
 	}
 	if len(n.Content) == 0 {
-		r.report(path, "must not be an empty list: leave the field out for all")
+		r.report(path, "must not be an empty list: %s", cmp.Or(t.none, "leave the field out for all"))
 	}
 	for i, item := range n.Content {
 		read := ""

@@ -21,6 +21,9 @@ type Rollout struct {
 	Levels []int32 `json:"levels,omitzero"`
 	// Progress is how far the target has come.
 	Progress Progress `json:"progress,omitzero"`
+	// Served is how many of the desired pods the target stood for in the latest
+	// sample.
+	Served int32 `json:"served,omitzero"`
 	// Soon is whether the rollout would soon be over at the pace of the latest
 	// two samples.
 	Soon bool `json:"soon,omitzero"`
@@ -63,7 +66,7 @@ func (t Rollout) Restarted(recorded checkpoint.Rollout) Rollout {
 // Interrupted returns the timer after a time that was not observed: what it
 // measured stays, and the samples before and after are not consecutive.
 func (t Rollout) Interrupted() Rollout {
-	t.Levels, t.Soon = nil, false
+	t.Levels, t.Served, t.Soon = nil, 0, false
 	return t
 }
 

@@ -75,7 +75,7 @@ func TestARolloutsCommitsAreCounted(t *testing.T) {
 // A time that was not observed takes nothing from what was measured before it.
 func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 	t.Parallel()
-	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10}, Soon: true,
+	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10}, Served: 3, Soon: true,
 		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon}}, Before: noon, Commits: 3}
 	later := noon.Add(time.Hour)
 	still := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon, Paused: later},

@@ -52,6 +52,7 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	m.still = m.stuck(look)
 	m.rollout.Failure = cmp.Or(m.rollout.Failure, m.stalled(look))
 	m.timer.Levels = m.levels(look)
+	m.timer.Served = m.rollout.Served()
 	m.timer.Commits = m.spent()
 	l.Rollout = m.timer
 	return l, m.judge(d)
@@ -193,7 +194,8 @@ func (m milestone) soon(before latch.Rollout, look Look) bool {
 	if len(before.Levels) == 0 {
 		return false
 	}
-	more, left := m.target().Available-before.Progress.Available, m.rollout.Desired-m.target().Available
+	served := m.rollout.Served()
+	more, left := served-before.Served, m.rollout.Desired-served
 	needs := float64(left) * look.Now.Sub(look.Last).Seconds()
 	return left <= 0 || more > 0 && needs < float64(more)*(m.policy.RolloutHold/2).Seconds()
 }
@@ -226,7 +228,7 @@ func (m milestone) level() (level int32) {
 		return 0
 	}
 	for _, at := range m.policy.Milestones {
-		if int64(at)*int64(m.rollout.Desired) <= 100*available {
+		if int64(at)*int64(m.rollout.Desired) <= 100*int64(m.rollout.Served()) {
 			level = at
 		}
 	}
@@ -465,6 +467,9 @@ func (m milestone) phase() checkpoint.Phase {
 // progress says how far the rollout is.
 func (m milestone) progress() string {
 	text := fmt.Sprintf("%d of %d pods of %s are available", m.target().Available, m.rollout.Desired, m.target().Hash)
+	if m.rollout.Traffic != nil {
+		text += fmt.Sprintf(", with %d %% of the traffic", *m.rollout.Traffic)
+	}
 	if m.rollout.Halted != "" {
 		text += ", halted by " + m.rollout.Halted
 	}

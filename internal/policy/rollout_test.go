@@ -192,7 +192,7 @@ func (o *milestones) stuck() bool {
 func (o *milestones) soon() bool {
 	a, b := o.past[len(o.past)-2], o.past[len(o.past)-1]
 	left := b.rollout.Desired - b.rollout.Templates[0].Available
-	pace := float64(b.rollout.Templates[0].Available-o.progress(len(o.past)-2).most) / b.at.Sub(a.at).Minutes()
+	pace := float64(b.rollout.Templates[0].Available-a.rollout.Templates[0].Available) / b.at.Sub(a.at).Minutes()
 	return left <= 0 || pace > 0 && float64(left)/pace < o.hold.Minutes()/2
 }
 

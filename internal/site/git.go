@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
 // Git opens the repository at the configured URL, with the credentials that the
@@ -23,6 +24,14 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 	if username == "" && token != "" {
 		auth = gitwire.Token(token)
 	}
+	key, err := r.Auth.ReadKey(getenv)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := signer(c.Commit.Signing, getenv)
+	if err != nil {
+		return nil, err
+	}
 	var bundle []byte
 	if r.CAFile != "" {
 		if bundle, err = os.ReadFile(r.CAFile); err != nil {
@@ -33,10 +42,28 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 		URL:      r.URL,
 		Branch:   r.Branch,
 		Auth:     auth,
+		SSH:      gitwire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys, KnownHosts: r.Auth.KnownHosts},
 		CABundle: bundle,
 		MaxBytes: int64(r.MaxBytes),
 		Author:   author(c.Commit.Author),
+		Signer:   signer,
 	})
+}
+
+// signer returns what signs commits; nil where nothing does.
+func signer(s config.Signing, getenv func(string) string) (gitwire.Signer, error) {
+	if s == (config.Signing{}) {
+		return nil, nil
+	}
+	key, passphrase, err := s.Read(getenv)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := signing.Open(signing.Format(s.Format), []byte(key), []byte(passphrase))
+	if err != nil {
+		return nil, fmt.Errorf("commit.signing: %w", err)
+	}
+	return signer, nil
 }
 
 func author(a config.Author) gitwire.Author {

@@ -200,6 +200,10 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, err
 	}
+	signer, err := signer(o.Config.Commit.Signing, o.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
 	r, proposals, err := github.Open(github.Options{
 		Repository: c.GitHub.Repository,
 		Branch:     c.Branch,
@@ -208,6 +212,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 		Transport:  transport,
 		MaxBytes:   int64(c.MaxBytes),
 		Author:     author(o.Config.Commit.Author),
+		Signer:     signer,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("repository.github: %w", err)

@@ -32,6 +32,8 @@ type Options struct {
 	// Author is the author and committer of commits; the zero value is
 	// gitwire.DefaultAuthor.
 	Author gitwire.Author
+	// Signer signs commits; nil signs none.
+	Signer gitwire.Signer
 	// Pause waits before a failed push is tried again. See gitwire.Options.
 	Pause func(ctx context.Context, try int) error
 	// MaxBytes bounds what is downloaded at once. See gitwire.Options.
@@ -59,7 +61,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 		return nil, nil, err
 	}
 	git, err := gitwire.Open(gitwire.Options{
-		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
+		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Signer: o.Signer, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
 		Transport: &login{tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -65,17 +66,35 @@ func (r *Repository) move(c repo.Commit) move {
 // make returns the objects of a commit, itself the last.
 func (r *Repository) make(ctx context.Context, c repo.Commit) (made []object, err error) {
 	parent := plumbing.NewHash(c.Parent)
+	var tree plumbing.Hash
 	err = r.look(ctx, parent, func(s *sight) error {
 		h, ok, err := s.commit(parent)
 		if !ok {
 			return err
 		}
 		e := &edit{sight: s}
-		tree, err := e.splice(h.tree, "", c.Files)
-		made = append(e.made, commitObject(tree, parent, r.author, c.When, c.Message))
+		tree, err = e.splice(h.tree, "", c.Files)
+		made = e.made
 		return err
 	})
-	return made, err
+	if err != nil {
+		return nil, err
+	}
+	commit, err := r.signed(commitObject(tree, parent, r.author, c.When, c.Message), c.When)
+	return append(made, commit), err
+}
+
+// signed is a commit with its signature, where commits are signed. The signature
+// is over all of the commit without it.
+func (r *Repository) signed(commit object, when time.Time) (object, error) {
+	if r.signer == nil {
+		return commit, nil
+	}
+	signature, err := r.signer.Sign(commit.data, when)
+	if err != nil {
+		return object{}, fmt.Errorf("sign the commit: %w", err)
+	}
+	return withSignature(commit, signature), nil
 }
 
 // land pushes until the branch holds the commit, or cannot.

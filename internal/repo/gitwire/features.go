@@ -29,8 +29,8 @@ type advertisement struct {
 var errSHA256 = errors.New("its objects have SHA-256 ids, only SHA-1 is supported")
 
 // advertised asks the server what it can do, and in version 0 where branches are.
-func (h *smartHTTP) advertised(ctx context.Context, branches ...plumbing.ReferenceName) (advertisement, error) {
-	answer, err := h.get(ctx, uploadPack)
+func (s *server) advertised(ctx context.Context, branches ...plumbing.ReferenceName) (advertisement, error) {
+	answer, err := s.wire.get(ctx, uploadPack)
 	if err != nil {
 		return advertisement{}, err
 	}
@@ -103,36 +103,36 @@ func references(in *packets, first packet, branches []plumbing.ReferenceName) (a
 // attempt runs f with the features that the server has or is thought to have.
 // Where f fails and they were only assumed, the server is asked, and f runs
 // again where it has others.
-func (h *smartHTTP) attempt(ctx context.Context, f func() error) error {
+func (s *server) attempt(ctx context.Context, f func() error) error {
 	err := f()
-	if err == nil || h.asked || hopeless(err) {
+	if err == nil || s.asked || hopeless(err) {
 		return err
 	}
-	assumed := h.has
-	a, asking := h.advertised(ctx)
+	assumed := s.has
+	a, asking := s.advertised(ctx)
 	if asking != nil {
 		return asking
 	}
-	h.has, h.asked = a.features, true
-	if h.has == assumed {
+	s.has, s.asked = a.features, true
+	if s.has == assumed {
 		return err
 	}
 	return f()
 }
 
 // heads asks for refs by their names. In version 0 there is only the list of all.
-func (h *smartHTTP) heads(ctx context.Context, branches []plumbing.ReferenceName) (heads []plumbing.Hash, err error) {
-	if h.has.v2 {
-		heads, err = h.lsRefs(ctx, branches)
-		if err == nil || h.asked || hopeless(err) {
+func (s *server) heads(ctx context.Context, branches []plumbing.ReferenceName) (heads []plumbing.Hash, err error) {
+	if s.has.v2 {
+		heads, err = s.lsRefs(ctx, branches)
+		if err == nil || s.asked || hopeless(err) {
 			return heads, err
 		}
 	}
-	a, asking := h.advertised(ctx, branches...)
+	a, asking := s.advertised(ctx, branches...)
 	if asking != nil {
 		return nil, asking
 	}
-	h.has, h.asked = a.features, true
+	s.has, s.asked = a.features, true
 	if a.v2 {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (h *smartHTTP) heads(ctx context.Context, branches []plumbing.ReferenceName
 }
 
 // lsRefs is version 2's listing of the refs that begin with the branches' names.
-func (h *smartHTTP) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
+func (s *server) lsRefs(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
 	var ask request
 	ask.linef("command=ls-refs\n")
 	ask.delimiter()
@@ -148,7 +148,7 @@ func (h *smartHTTP) lsRefs(ctx context.Context, branches []plumbing.ReferenceNam
 		ask.linef("ref-prefix %s\n", branch)
 	}
 	ask.flush()
-	answer, err := h.post(ctx, uploadPack, &ask, true)
+	answer, err := s.wire.post(ctx, uploadPack, &ask, true)
 	if err != nil {
 		return nil, err
 	}

@@ -20,15 +20,15 @@ const memoryBytes = 32 << 20
 
 // fetch falls back on the whole commit, from then on, where a server speaks of
 // partial clone and then does not hand out single objects.
-func (h *smartHTTP) fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
-	err := h.some(ctx, into, commit, ids)
-	if err == nil || !h.has.filter || !inProtocol(err) {
+func (s *server) fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
+	err := s.some(ctx, into, commit, ids)
+	if err == nil || !s.has.filter || !inProtocol(err) {
 		return err
 	}
-	if whole := h.whole(ctx, into, commit, 1); whole != nil {
+	if whole := s.whole(ctx, into, commit, 1); whole != nil {
 		return err
 	}
-	h.has.filter, h.asked = false, true
+	s.has.filter, s.asked = false, true
 	return nil
 }
 
@@ -38,67 +38,78 @@ func inProtocol(err error) bool {
 	return errors.As(err, &said) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-func (h *smartHTTP) some(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
-	return h.attempt(ctx, func() error {
+func (s *server) some(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
+	return s.attempt(ctx, func() error {
 		switch {
-		case !h.has.filter:
-			return h.whole(ctx, into, commit, 1)
+		case !s.has.filter:
+			return s.whole(ctx, into, commit, 1)
 		case slices.Contains(ids, commit):
-			return h.partial(ctx, into, want{[]plumbing.Hash{commit}, 1, "tree:1"})
+			return s.begin(ctx, into, commit)
 		}
-		return h.partial(ctx, into, want{ids, 0, "tree:0"})
+		return s.partial(ctx, into, want{ids, 0, "tree:0"})
 	})
 }
 
-func (h *smartHTTP) deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error {
-	return h.attempt(ctx, func() error {
-		if !h.has.filter {
-			return h.whole(ctx, into, commit, depth)
+// begin fetches a commit with its trees, or with the root of them where all are
+// too many.
+func (s *server) begin(ctx context.Context, into *objects, commit plumbing.Hash) error {
+	err := s.partial(ctx, into, want{[]plumbing.Hash{commit}, 1, s.roots})
+	if s.roots == "tree:1" || !errors.Is(err, errTooMuch) {
+		return err
+	}
+	s.roots = "tree:1"
+	return s.partial(ctx, into, want{[]plumbing.Hash{commit}, 1, s.roots})
+}
+
+func (s *server) deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error {
+	return s.attempt(ctx, func() error {
+		if !s.has.filter {
+			return s.whole(ctx, into, commit, depth)
 		}
-		return h.partial(ctx, into, want{[]plumbing.Hash{commit}, depth, "tree:0"})
+		return s.partial(ctx, into, want{[]plumbing.Hash{commit}, depth, "tree:0"})
 	})
 }
 
 // partial fetches into memory.
-func (h *smartHTTP) partial(ctx context.Context, into *objects, w want) error {
+func (s *server) partial(ctx context.Context, into *objects, w want) error {
 	most := bound{memoryBytes, "the paths hold too much to be checkpoints"}
-	return h.pack(ctx, w, most, into.unpack)
+	return s.pack(ctx, w, most, into.unpack)
 }
 
 // whole fetches commits with all their files, onto disk, in place of what was
 // there.
-func (h *smartHTTP) whole(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error {
-	if err := h.close(); err != nil {
+func (s *server) whole(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error {
+	if err := s.close(); err != nil {
 		return err
 	}
 	into.disk = nil
-	dir, err := os.MkdirTemp(h.tempDir, "gitlatch-")
+	dir, err := os.MkdirTemp(s.tempDir, "gitlatch-")
 	if err != nil {
 		return err
 	}
-	h.dir = dir
+	s.dir = dir
 	disk := filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRU(4*cache.MiByte))
-	most := bound{h.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file of the commit"}
-	err = h.pack(ctx, want{[]plumbing.Hash{commit}, depth, ""}, most, func(pack io.Reader) error {
+	most := bound{s.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file of the commit"}
+	err = s.pack(ctx, want{[]plumbing.Hash{commit}, depth, ""}, most, func(pack io.Reader) error {
 		return packfile.UpdateObjectStorage(disk, pack)
 	})
 	if err != nil {
-		return errors.Join(err, h.close())
+		return errors.Join(err, s.close())
 	}
-	h.disk, into.disk = disk, disk
+	s.disk, into.disk = disk, disk
 	return nil
 }
 
 // close removes what whole put on disk.
-func (h *smartHTTP) close() error {
-	if h.dir == "" {
+func (s *server) close() error {
+	if s.dir == "" {
 		return nil
 	}
 	var closed error
-	if h.disk != nil {
-		closed = h.disk.Close()
+	if s.disk != nil {
+		closed = s.disk.Close()
 	}
-	err := errors.Join(closed, os.RemoveAll(h.dir))
-	h.dir, h.disk = "", nil
+	err := errors.Join(closed, os.RemoveAll(s.dir))
+	s.dir, s.disk = "", nil
 	return err
 }

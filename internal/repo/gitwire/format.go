@@ -68,6 +68,14 @@ func commitObject(tree, parent plumbing.Hash, by Author, when time.Time, message
 	return object{plumbing.CommitObject, b.Bytes()}
 }
 
+// withSignature is a commit with a signature as the last line of its header, on
+// whose further lines each begins with a space.
+func withSignature(commit object, signature string) object {
+	head, message, _ := bytes.Cut(commit.data, []byte("\n\n"))
+	folded := strings.ReplaceAll(strings.TrimRight(signature, "\n"), "\n", "\n ")
+	return object{plumbing.CommitObject, fmt.Appendf(nil, "%s\ngpgsig %s\n\n%s", head, folded, message)}
+}
+
 // An entry is one line of a tree. raw is the line as the tree holds it: modes
 // are written in more than one way, and a line that is not changed must keep
 // the one that it has.

@@ -39,6 +39,32 @@ func TestContractOverHTTPVersion0WithoutFilter(t *testing.T) {
 	}))
 }
 
+func TestContractOverSSH(t *testing.T) {
+	t.Parallel()
+	repotest.Run(t, overSSH(func(*gitserver.SSH, *testing.T, *gitserver.Origin) {}))
+}
+
+// Version 0 over SSH hands out tips alone, where the server is not told otherwise
+// as that of most hosts is.
+func TestContractOverSSHVersion0(t *testing.T) {
+	quick(t)
+	t.Parallel()
+	repotest.Run(t, overSSH(func(s *gitserver.SSH, t *testing.T, o *gitserver.Origin) {
+		s.OnlyV0(true)
+		o.Config(t, "uploadpack.allowAnySHA1InWant", "true")
+	}))
+}
+
+func TestContractOverSSHVersion0WithoutFilter(t *testing.T) {
+	quick(t)
+	t.Parallel()
+	repotest.Run(t, overSSH(func(s *gitserver.SSH, t *testing.T, o *gitserver.Origin) {
+		s.OnlyV0(true)
+		o.Config(t, "uploadpack.allowAnySHA1InWant", "true")
+		gitserver.WithoutFilter(t, o)
+	}))
+}
+
 func TestContractOnDisk(t *testing.T) {
 	t.Parallel()
 	repotest.Run(t, func(t *testing.T, files map[string]string) repotest.Fixture {
@@ -76,6 +102,25 @@ func served(prepare func(*gitserver.Server, *testing.T, *gitserver.Origin)) repo
 			Refuse: func(t *testing.T, words string) { o.Decline(t, words) },
 		}
 	}
+}
+
+// overSSH is the same behind a server of SSH.
+func overSSH(prepare func(*gitserver.SSH, *testing.T, *gitserver.Origin)) repotest.Setup {
+	return func(t *testing.T, files map[string]string) repotest.Fixture {
+		s := gitserver.StartSSH(t)
+		o := s.Create(t, "shop", files)
+		prepare(s, t, o)
+		return repotest.Fixture{
+			Origin: o,
+			Open:   func(t *testing.T) repo.Repository { return open(t, known(s)) },
+			Refuse: func(t *testing.T, words string) { o.Decline(t, words) },
+		}
+	}
+}
+
+// known are the options for a server's repository shop.
+func known(s *gitserver.SSH) gitwire.Options {
+	return gitwire.Options{URL: s.URL("shop"), SSH: gitwire.SSH{Key: s.Key, HostKeys: s.HostKeys()}}
 }
 
 // open opens the branch main, without waiting between tries.

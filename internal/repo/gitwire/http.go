@@ -10,28 +10,14 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/go-git/go-git/v5/storage/filesystem"
-
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// smartHTTP is a repository on a server that speaks git over HTTP.
+// smartHTTP is the way to a server that speaks git over HTTP.
 type smartHTTP struct {
-	url      string
-	auth     Auth
-	client   *http.Client
-	maxBytes int64
-	tempDir  string
-
-	has   features
-	asked bool // whether the server said what it has, or it is assumed
-
-	// announce is set once a push failed before git could answer: git itself
-	// asks before it pushes, and a server may insist.
-	announce bool
-
-	dir  string // of the last commit fetched whole; "" where there is none
-	disk *filesystem.Storage
+	url    string
+	auth   Auth
+	client *http.Client
 }
 
 func (h *smartHTTP) String() string { return h.url }
@@ -61,27 +47,6 @@ func (e *statusError) Error() string {
 	}
 	return text
 }
-
-// A silence is a request without an answer.
-type silence struct{ error }
-
-func (s silence) Unwrap() error { return s.error }
-
-// hopeless reports whether an error is one that asking in an older way cannot
-// mend.
-func hopeless(err error) bool {
-	var status *statusError
-	if errors.As(err, &status) {
-		return status.moved != "" || status.code == http.StatusUnauthorized || status.code == http.StatusForbidden
-	}
-	var silent silence
-	return errors.As(err, &silent)
-}
-
-const (
-	uploadPack  = "git-upload-pack"
-	receivePack = "git-receive-pack"
-)
 
 // get asks for a service's advertisement.
 func (h *smartHTTP) get(ctx context.Context, service string) (io.ReadCloser, error) {

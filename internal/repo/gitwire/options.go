@@ -21,14 +21,16 @@ import (
 // Options say which repository to open, and how.
 type Options struct {
 	// URL is https://host/path, or http:// to this machine itself, or
-	// file:///path or a path to a bare repository or to one with files. It must
-	// not hold credentials.
+	// ssh://git@host/path or git@host:path, or file:///path or a path to a bare
+	// repository or to one with files. It must not hold credentials.
 	URL string
 	// Branch is the base, "main".
 	Branch string
 
 	// Auth is sent with each request over HTTP; the zero value sends none.
 	Auth Auth
+	// SSH is how a repository over SSH is reached; for others it is not looked at.
+	SSH SSH
 	// CABundle is PEM certificates to trust instead of the system's.
 	CABundle []byte
 	// Transport replaces the HTTP transport, and CABundle with it. Nil is the
@@ -44,6 +46,8 @@ type Options struct {
 	// Author is the author and committer of commits; the zero value is
 	// DefaultAuthor.
 	Author Author
+	// Signer signs commits; nil signs none.
+	Signer Signer
 
 	// Pause waits before a failed push is tried again, the first time with 1.
 	// Nil waits a fifth of a second or so, and about twice as long each time.
@@ -56,6 +60,14 @@ type Auth struct{ Username, Password string }
 // Token is the form in which GitHub, GitLab, Gitea and others take an access
 // token.
 func Token(token string) Auth { return Auth{Username: "x-access-token", Password: token} }
+
+// A Signer signs commits. The same content at the same time is signed alike, so
+// that a commit which is made again is the same commit.
+type Signer interface {
+	// Sign returns a detached signature, in the armour that git has for it. The
+	// time is that of the commit.
+	Sign(commit []byte, when time.Time) (string, error)
+}
 
 // Author is who makes a commit.
 type Author struct{ Name, Email string }
@@ -83,14 +95,14 @@ func Open(o Options) (*Repository, error) {
 	if o.Pause == nil {
 		o.Pause = pause
 	}
-	return &Repository{remote: remote, base: branch, objects: newObjects(), author: o.Author, pause: o.Pause}, nil
+	return &Repository{remote: remote, base: branch, objects: newObjects(), author: o.Author, signer: o.Signer, pause: o.Pause}, nil
 }
 
 func connect(o Options) (remote, error) {
+	if at, ok, err := parseSSH(o.URL); ok {
+		return connectSSH(o, at, err)
+	}
 	if !strings.Contains(o.URL, "://") {
-		if host, _, ok := strings.Cut(o.URL, ":"); ok && !strings.ContainsAny(host, "/\\") {
-			return nil, fmt.Errorf("repository at host %q: ssh is not spoken, use its https:// address", host[strings.Index(host, "@")+1:])
-		}
 		return openLocal(o.URL)
 	}
 	// A URL that does not parse may hold a password: it is not repeated.
@@ -99,7 +111,7 @@ func connect(o Options) (remote, error) {
 	case err != nil:
 		return nil, errors.New("repository: the url cannot be parsed")
 	case u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file":
-		return nil, fmt.Errorf("repository %s: %s is not spoken, use https", bare(u), u.Scheme)
+		return nil, fmt.Errorf("repository %s: %s is not spoken, use https or ssh", bare(u), u.Scheme)
 	case u.User != nil:
 		return nil, fmt.Errorf("repository %s: credentials do not belong in the url, configure them as its credentials", bare(u))
 	case u.RawQuery != "" || u.Fragment != "":
@@ -115,14 +127,36 @@ func connect(o Options) (remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &smartHTTP{
-		url:      strings.TrimSuffix(bare(u), "/"),
-		auth:     o.Auth,
-		client:   &http.Client{Transport: transport, CheckRedirect: keep},
+	return serve(o, "tree:1", &smartHTTP{
+		url:    strings.TrimSuffix(bare(u), "/"),
+		auth:   o.Auth,
+		client: &http.Client{Transport: transport, CheckRedirect: keep},
+	}), nil
+}
+
+// connectSSH takes all trees with a commit: a question costs a connection, and a
+// tree little.
+func connectSSH(o Options, at address, err error) (remote, error) {
+	problems := []error{err}
+	key, err := deployKey(o.SSH.Key)
+	problems = append(problems, err)
+	trust, err := pinned(o.SSH, at)
+	problems = append(problems, err)
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: answerWithin}
+	return serve(o, "blob:none", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
+}
+
+func serve(o Options, roots string, w wire) *server {
+	return &server{
+		wire:     w,
+		roots:    roots,
 		maxBytes: cmp.Or(o.MaxBytes, 256<<20),
 		tempDir:  cmp.Or(o.TempDir, os.TempDir()),
 		has:      best,
-	}, nil
+	}
 }
 
 // bare returns a URL without what may be secret in it.

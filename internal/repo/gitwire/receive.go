@@ -14,9 +14,9 @@ import (
 )
 
 // push is one request, as a rule: what each server can do is enough for it.
-func (h *smartHTTP) push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error {
-	if h.announce {
-		answer, err := h.get(ctx, receivePack)
+func (s *server) push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error {
+	if s.announce {
+		answer, err := s.wire.get(ctx, receivePack)
 		if err != nil {
 			return forbidden(err)
 		}
@@ -28,9 +28,9 @@ func (h *smartHTTP) push(ctx context.Context, branch plumbing.ReferenceName, old
 	if err := pack(&send, made); err != nil {
 		return err
 	}
-	answer, err := h.post(ctx, receivePack, &send, false)
+	answer, err := s.wire.post(ctx, receivePack, &send, false)
 	if err != nil {
-		h.announce = true
+		s.announce = true
 		return forbidden(err)
 	}
 	defer answer.Close()

@@ -17,6 +17,7 @@ type Repository struct {
 	remote remote
 	base   plumbing.ReferenceName
 	author Author
+	signer Signer // nil signs nothing
 	pause  func(ctx context.Context, try int) error
 
 	mu      sync.Mutex

@@ -18,19 +18,19 @@ type want struct {
 }
 
 // pack asks upload-pack and hands the pack that it sends to use.
-func (h *smartHTTP) pack(ctx context.Context, w want, most bound, use func(io.Reader) error) error {
-	ask := h.askV2
-	if !h.has.v2 {
-		ask = h.askV0
+func (s *server) pack(ctx context.Context, w want, most bound, use func(io.Reader) error) error {
+	ask := s.askV2
+	if !s.has.v2 {
+		ask = s.askV0
 	}
-	answer, err := h.post(ctx, uploadPack, ask(w), h.has.v2)
+	answer, err := s.wire.post(ctx, uploadPack, ask(w), s.has.v2)
 	if err != nil {
 		return err
 	}
 	defer answer.Close()
 	limited := &limit{r: answer, left: most.bytes, bound: most}
 	in := &packets{r: limited}
-	if err := h.skipToPack(in, w); err != nil {
+	if err := s.skipToPack(in, w); err != nil {
 		return err
 	}
 	if err := use(&band{packets: in}); err != nil {
@@ -43,7 +43,7 @@ func (h *smartHTTP) pack(ctx context.Context, w want, most bound, use func(io.Re
 	return nil
 }
 
-func (h *smartHTTP) askV2(w want) *request {
+func (s *server) askV2(w want) *request {
 	var ask request
 	ask.linef("command=fetch\n")
 	ask.delimiter()
@@ -60,11 +60,11 @@ func (h *smartHTTP) askV2(w want) *request {
 
 // askV0 asks for multi_ack_detailed although nothing is offered that could be
 // acknowledged: Azure DevOps and CodeCommit insist.
-func (h *smartHTTP) askV0(w want) *request {
+func (s *server) askV0(w want) *request {
 	var ask request
 	var caps string
 	for _, c := range []string{"multi_ack_detailed", "side-band-64k", "ofs-delta", "no-progress", "shallow", "filter"} {
-		if strings.Contains(h.has.v0, " "+c+" ") && (c != "filter" || w.filter != "") {
+		if strings.Contains(s.has.v0, " "+c+" ") && (c != "filter" || w.filter != "") {
 			caps += " " + c
 		}
 	}
@@ -88,8 +88,8 @@ func (r *request) limits(w want) {
 }
 
 // skipToPack reads what comes before the side-band stream of the pack.
-func (h *smartHTTP) skipToPack(in *packets, w want) error {
-	if !h.has.v2 && w.depth == 0 {
+func (s *server) skipToPack(in *packets, w want) error {
+	if !s.has.v2 && w.depth == 0 {
 		return nil
 	}
 	for {
@@ -97,9 +97,9 @@ func (h *smartHTTP) skipToPack(in *packets, w want) error {
 		switch {
 		case err != nil:
 			return err
-		case !h.has.v2 && p.kind == flush, h.has.v2 && p.line() == "packfile":
+		case !s.has.v2 && p.kind == flush, s.has.v2 && p.line() == "packfile":
 			return nil
-		case h.has.v2 && p.kind == flush:
+		case s.has.v2 && p.kind == flush:
 			return errors.New("the server sent no pack")
 		}
 	}
@@ -126,6 +126,8 @@ func (l *limit) Read(b []byte) (int, error) {
 	return n, err
 }
 
+var errTooMuch = errors.New("the server sends more than")
+
 func (l *limit) over() error {
-	return fmt.Errorf("the server sends more than %d MiB: %s", l.bytes>>20, l.why)
+	return fmt.Errorf("%w %d MiB: %s", errTooMuch, l.bytes>>20, l.why)
 }
