@@ -148,6 +148,9 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err := drillOutputs[d.output](env.Out, document, max(columns, narrow), d.all); err != nil {
 		return err
 	}
+	if nothing := document.Fleet.Nothing; nothing != "" {
+		return fmt.Errorf("score the drill: %s", nothing)
+	}
 	if !document.Passed {
 		return &exit{status: 1}
 	}
