@@ -19,13 +19,14 @@ demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=
 	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
 
 .PHONY: test
-test: ## Test everything, with a real control plane and a real Flux, which are built once (some minutes)
+test: ## Test everything, with a real control plane, Flux and Flagger, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
 	@scripts/chromium/fetch.sh >/dev/null
 	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
+	@scripts/flagger/build.sh >/dev/null
 	go vet ./...
 	go test -json -timeout 20m ./... | go run ./scripts/summary
 

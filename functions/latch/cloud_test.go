@@ -227,27 +227,34 @@ func (c *cloud) deployment(t *testing.T, namespace, name string) {
 }
 
 // rolls makes a Deployment and a DaemonSet whose rollouts stay in flight: one is
-// paused, the pods of the other's new template fit no node.
+// paused, the pods of the other's new template fit no node. Both have pods of
+// their first template before: a template that no controller saw is no rollout,
+// and a surge would keep a pod that is available.
 func (c *cloud) rolls(t *testing.T) {
 	t.Helper()
-	c.namespace(t, "rolling", "web")
-	c.ask(t, http.MethodPatch, "/apis/apps/v1/namespaces/rolling/deployments/web",
-		`{"spec": {"paused": true, "template": {"metadata": {"labels": {"changed": "yes"}}}}}`)
+	const web, agent = "/apis/apps/v1/namespaces/rolling/deployments/web", "/apis/apps/v1/namespaces/rolling/daemonsets/agent"
+	c.namespace(t, "rolling", path.Base(web))
+	c.ask(t, http.MethodPost, path.Dir(agent), controlplane.Workload("DaemonSet", "rolling", path.Base(agent)))
+	c.until(t, web, `"availableReplicas":1`)
+	c.until(t, agent, `"numberAvailable":1`)
+	c.ask(t, http.MethodPatch, web, `{"spec": {"paused": true, "template": {"metadata": {"labels": {"changed": "yes"}}}}}`)
+	c.ask(t, http.MethodPatch, agent, `{"spec": {
+		"updateStrategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+		"template": {"spec": {"containers": [{"name": "main", "image": "app:2", "resources": {"requests": {"cpu": "2000"}}}]}}}}`)
+}
 
-	const agent = "/apis/apps/v1/namespaces/rolling/daemonsets/agent"
-	c.ask(t, http.MethodPost, path.Dir(agent), controlplane.Workload("DaemonSet", "rolling", "agent"))
+// until waits until an object says something.
+func (c *cloud) until(t *testing.T, object, says string) {
+	t.Helper()
 	if err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
-		text, err := c.try(ctx, http.MethodGet, agent, "")
-		if err == nil && !bytes.Contains(text, []byte(`"numberAvailable":1`)) {
-			err = fmt.Errorf("%s has no pod available, which a surge would keep: %s", agent, text)
+		text, err := c.try(ctx, http.MethodGet, object, "")
+		if err == nil && !bytes.Contains(text, []byte(says)) {
+			err = fmt.Errorf("%s does not say %s: %s", object, says, text)
 		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	c.ask(t, http.MethodPatch, agent, `{"spec": {
-		"updateStrategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
-		"template": {"spec": {"containers": [{"name": "main", "image": "app:2", "resources": {"requests": {"cpu": "2000"}}}]}}}}`)
 }
 
 // scale writes a count through /scale, and waits until it is at rest.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
 
@@ -20,7 +23,9 @@ type silence struct {
 	ends     func(*testing.T, *stack)
 	says     []string // who did not answer
 	needs    int      // in place of 8
-	pushed   bool     // the commit is made all the same, and settled by the next tick
+	// pushed is for a commit that lands all the same: the next tick finds it by
+	// its intent, and settles.
+	pushed bool
 }
 
 func silences() []silence {
@@ -61,12 +66,16 @@ func silences() []silence {
 		alerts,
 	}
 	var released chan struct{}
+	var before string
 	return append(all, silence{name: "silent-push", provider: "spoke", pushed: true,
 		begins: func(t *testing.T, s *stack) {
-			released = make(chan struct{})
+			released, before = make(chan struct{}), s.origin.Tip("main")
 			s.github.Before(github.Push, func() { <-released })
 		},
-		ends: func(*testing.T, *stack) { close(released) },
+		ends: func(t *testing.T, s *stack) {
+			close(released)
+			s.moves(t, before) // a tick that looks sooner races the push
+		},
 		says: []string{"publish: ", "/octo/silent-push.git"},
 	})
 }
@@ -129,6 +138,22 @@ func (x silence) happens(t *testing.T, s *stack) {
 	}
 	s.timeout = 0
 	x.ends(t, s)
-	s.ticks(t) // finds no lease held
+	next := s.ticks(t) // finds no lease held
 	s.declares(t, level)
+	if x.pushed {
+		told(t, next, "landed")
+	}
+}
+
+// moves waits until the base is at another commit.
+func (s *stack) moves(t *testing.T, from string) {
+	t.Helper()
+	if err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+		if tip := s.origin.Tip("main"); tip == "" || tip == from {
+			return fmt.Errorf("main is still at %s", from)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -195,7 +195,7 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 
 // explainRollout says what is declared of a rollout, and what would change it.
 func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
-	explainProgress(line, set.ChooseRollout(s), l.Rollout, now)
+	explainProgress(line, set.ChooseRollout(s), s.Rollout, l.Rollout, now)
 	r := l.Declared.Rollout
 	if r == (checkpoint.Rollout{}) {
 		return
@@ -214,16 +214,21 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 	line("", "0 %% at once, which returns %s, when it fails or goes back; none once no pods of another template are left", r.From.Hash)
 }
 
-// explainProgress says for how long a rollout was seen, and for how long it made
-// no progress.
-func explainProgress(line func(string, string, ...any), p policy.Policy, t latch.Rollout, now time.Time) {
+// explainProgress says for how long a rollout was seen, and for how long it came
+// no further.
+func explainProgress(line func(string, string, ...any), p policy.Policy, r *workload.Rollout, t latch.Rollout, now time.Time) {
 	if t.Target == "" || p.Rollout == policy.ModeIgnore {
 		return
 	}
 	line("timer", "a rollout to %s seen for %s", t.Target, policy.Span(t.Elapsed(now)))
-	if t.Lack.Running() {
-		line("", "no more of its pods available for %s; after %s it has failed", policy.Span(t.Lack.Elapsed(now)), policy.Span(p.ProgressDeadline))
+	if !t.Progress.Running() {
+		return
 	}
+	then := "it is not in good health"
+	if r != nil && r.Unjudged && r.Halted == "" {
+		then = "it has failed"
+	}
+	line("", "no more of its pods available for %s; after %s %s", policy.Span(t.Progress.Elapsed(now)), policy.Span(p.ProgressDeadline), then)
 }
 
 // template is a template as a person tells it from another.

@@ -23,7 +23,7 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		return string(text)
 	}
 	argocd, flux, policy, images := shipped("argocd/prod-eu.yaml"), shipped("flux/prod-eu.yaml"), shipped("admission/policy.yaml"), shipped("admission/images.yaml")
-	narrowed := strings.NewReplacer("kind: Deployment}", `kind: Deployment, namespace: "pay"}`, "kind: StatefulSet}", `kind: StatefulSet, namespace: "pay"}`).Replace(flux)
+	narrowed := strings.NewReplacer("kind: Deployment}", `kind: Deployment, namespace: "pay"}`, "kind: Rollout}", `kind: Rollout, namespace: "pay"}`, "kind: StatefulSet}", `kind: StatefulSet, namespace: "pay"}`).Replace(flux)
 	named := strings.NewReplacer(`"prod-eu"`, `"fleet"`, "clusters/prod-eu", "deploy", `"main"`, `"live"`).Replace(flux)
 	for name, c := range map[string]struct {
 		repository, args, want string

@@ -120,8 +120,8 @@ func presetRules(p *policy.Policy) []field {
 		{"bounds", "what is done with an autoscaler's min and max", false, own{word[policy.Mode]{&p.Bounds, policy.Modes()}}},
 		{"rollout", "what is done with a rollout in flight", false, object{fields: []field{
 			{"mode", "latch declares its milestones, report only says them", false, own{word[policy.Mode]{&p.Rollout, policy.Modes()}}},
-			{"hold", "how long one that is soon over, or follows so soon on another, must last to be recorded", false, own{span{into: &p.RolloutHold}}},
-			{"progressDeadline", "how long it may make no progress until it has failed, where its controller has no deadline", false, own{span{into: &p.ProgressDeadline}}},
+			{"hold", "how long one that is soon over, or gets on so soon after another, must last to be recorded", false, own{span{into: &p.RolloutHold}}},
+			{"progressDeadline", "how long it may make no progress until all that it asked for is due, and it has failed where its controller has no deadline", false, own{span{into: &p.ProgressDeadline}}},
 			{"milestones", "those that it passes, in percent, ascending", false, own{percents{&p.Milestones}}},
 			{"cut", "the percentage in good health from which on a rebuild should begin with the new template", false, own{percent{&p.Cut}}},
 		}}},

@@ -64,6 +64,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string]string{
 		"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList",
 		"horizontalpodautoscalers": "HorizontalPodAutoscalerList", "scaledobjects": "ScaledObjectList",
+		"rollouts": "RolloutList", "canaries": "CanaryList",
 	}
 	w.Header().Set("Content-Type", "application/json")
 	folder, resource := r.URL.Path[:strings.LastIndex(r.URL.Path, "/")], r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]

@@ -10,7 +10,8 @@ import (
 // OnDelete a template that no pod has is not on its way anywhere. A node counts
 // with the oldest of its pods, as in the status.
 func readDaemonSet(d *appsv1.DaemonSet) reading {
-	r := reading{sample: sampleOf(workload.DaemonSet, &d.ObjectMeta)}
+	r := readingOf(workload.DaemonSet, &d.ObjectMeta)
+	r.template, r.available = &d.Spec.Template, d.Status.NumberAvailable
 	if r.sample.Unknown = unobserved(&d.ObjectMeta, d.Status.ObservedGeneration); r.sample.Unknown != "" {
 		return r
 	}

@@ -15,7 +15,8 @@ const paused = "paused"
 // readDeployment reads a Deployment. While its status is of an earlier
 // generation nothing is known.
 func readDeployment(d *appsv1.Deployment) reading {
-	r := reading{sample: sampleOf(workload.Deployment, &d.ObjectMeta)}
+	r := readingOf(workload.Deployment, &d.ObjectMeta)
+	r.template, r.available = &d.Spec.Template, d.Status.AvailableReplicas
 	if r.sample.Unknown = unobserved(&d.ObjectMeta, d.Status.ObservedGeneration); r.sample.Unknown != "" {
 		return r
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,8 @@ const (
 	revisions     = "/apis/apps/v1/controllerrevisions"
 	hpas          = "/apis/autoscaling/v2/horizontalpodautoscalers"
 	scaledObjects = "/apis/keda.sh/v1alpha1/scaledobjects"
+	rollouts      = "/apis/argoproj.io/v1alpha1/rollouts"
+	canaries      = "/apis/flagger.app/v1beta1/canaries"
 	kubeSystem    = "/api/v1/namespaces/kube-system"
 )
 
@@ -56,7 +59,7 @@ type endpoint struct {
 	protobuf int
 }
 
-// scheme has the types of what is served, but of KEDA's, which has none.
+// scheme has the types of what is served, but of custom resources.
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme} {
@@ -76,7 +79,12 @@ var kinds = map[string]schema.GroupVersionKind{
 	revisions:     appsv1.SchemeGroupVersion.WithKind("ControllerRevision"),
 	hpas:          autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
 	scaledObjects: {Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
+	rollouts:      {Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout"},
+	canaries:      {Group: "flagger.app", Version: "v1beta1", Kind: "Canary"},
 }
+
+// installed are those that not every cluster has.
+var installed = []string{scaledObjects, rollouts, canaries}
 
 func serve(t *testing.T, objects ...runtime.Object) *endpoint {
 	t.Helper()
@@ -138,7 +146,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.answer(w, r, &corev1.Namespace{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
 			ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "5e0c1d2f"}})
-	case !known, path == scaledObjects && e.held[path] == nil:
+	case !known, slices.Contains(installed, path) && e.held[path] == nil:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	default:
 		e.answer(w, r, e.page(kind, e.chosen(r, path, namespace), r))

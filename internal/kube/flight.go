@@ -14,12 +14,16 @@ import (
 
 // A flight is a workload that has pods of another template than its own, as its
 // own object shows it, and what finds the templates: the ReplicaSets of a
-// Deployment, the ControllerRevisions of the other kinds.
+// Deployment and of an Argo Rollout, the ControllerRevisions of the other kinds.
 type flight struct {
 	uid      types.UID
 	selector *metav1.LabelSelector
 	template corev1.PodTemplateSpec // that the workload asks for
 	rollout  workload.Rollout       // but for what the templates tell
+
+	// hash and from are those of the target and of the stable ReplicaSet of an
+	// Argo Rollout.
+	hash, from string
 
 	// stalled says by which condition a Deployment does not progress; "" while
 	// it does.
@@ -44,11 +48,13 @@ type share struct {
 func (f *flight) atLeast(pods int32) int32 { return max(0, pods-max(0, f.unavailable)) }
 
 // sameTemplate compares templates as the Deployment controller does: but for
-// the hash that it adds itself.
+// the hash that it adds itself, as Argo Rollouts does.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	a, b = a.DeepCopy(), b.DeepCopy()
-	delete(a.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-	delete(b.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	for _, t := range []*corev1.PodTemplateSpec{a, b} {
+		delete(t.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+		delete(t.Labels, argoHashLabel)
+	}
 	return equality.Semantic.DeepEqual(a, b)
 }
 

@@ -17,7 +17,7 @@ type haul struct {
 	// "" where there is none.
 	blindTo string
 
-	sets      history[replicaSet] // of Deployments
+	sets      history[replicaSet] // of Deployments and Argo Rollouts
 	revisions history[revision]   // of the other kinds
 }
 
@@ -29,11 +29,19 @@ func (h haul) samples() []workload.Sample {
 		by[a.target] = append(by[a.target], a)
 	}
 	all := make([]workload.Sample, 0, len(h.workloads))
+	scale := func(s workload.Sample) *workload.Scale {
+		if s.Scale == nil {
+			return nil
+		}
+		scale := driven(*s.Scale, by[s.ID])
+		scale.Blind = oneLine(scale.Blind) // it repeats words of the cluster
+		return scale
+	}
 	for _, r := range h.workloads {
 		s := r.sample
-		if s.Scale != nil {
-			s.Scale = driven(*s.Scale, by[s.ID])
-			s.Scale.Blind = oneLine(s.Scale.Blind) // it repeats words of the cluster
+		s.Scale = scale(s)
+		if r.promotion != nil {
+			s = r.promotion.sample(&r, r.primary, s.Scale, scale(r.primary.sample))
 		}
 		if h.blindTo != "" && s.ID.Kind.Scales() && s.Unknown == "" {
 			s.Scale, s.Unknown = nil, h.blindTo+" are unread"
@@ -59,6 +67,8 @@ func (h haul) rollout(kind workload.Kind, f *flight) (r *workload.Rollout, unkno
 		return nil, controllerRevisions.resource + " are unread"
 	case kind == workload.Deployment:
 		return rolloutOf(f, h.sets.of[f.uid]), ""
+	case kind == workload.ArgoRollout:
+		return steppedOf(f, h.sets.of[f.uid]), ""
 	}
 	return revised(kind, f, h.revisions.of[f.uid]), ""
 }

@@ -30,7 +30,13 @@ var workloads = []row[reading]{
 		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet)},
 	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet)},
+	{kind: workload.ArgoRollout, resource: "rollouts", path: "/apis/argoproj.io/v1alpha1", optional: true,
+		page: custom("RolloutList", readArgoRollout)},
 }
+
+// promotions say of which workloads another one carries the load.
+var promotions = row[promotion]{resource: "canaries", path: "/apis/flagger.app/v1beta1", optional: true,
+	page: custom("CanaryList", readCanary)}
 
 // autoscalers are the kinds that write the scale of workloads. While one that
 // is not optional is unread no scale is known, since its bounds and what drives
@@ -44,7 +50,7 @@ var autoscalers = []row[autoscaler]{
 		page: custom("ScaledObjectList", readScaledObject)},
 }
 
-// replicaSets are the templates of Deployments, controllerRevisions those of
+// replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
 // StatefulSets and DaemonSets, listed only while some are in flight.
 var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1",
 	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet)}
@@ -55,9 +61,9 @@ var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "
 // kindOf returns the kind that a reference by group and name of the API means;
 // ok is false for one that is not sampled.
 func kindOf(group, name string) (k workload.Kind, ok bool) {
-	for _, r := range workloads {
-		if o, _ := r.kind.Object(); o.Group == group && o.Kind == name {
-			return r.kind, true
+	for _, k := range workload.Kinds() {
+		if o, _ := k.Object(); o.Group == group && o.Kind == name {
+			return k, true
 		}
 	}
 	return "", false

@@ -25,8 +25,8 @@ type selection struct {
 }
 
 // list returns all objects of a kind that keep keeps, page by page; a nil keep
-// keeps all. An error leaves nothing: half a list would read as the whole.
-func list[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(R) bool) ([]R, error) {
+// keeps all. What keep sheds of one is not held for the rest of the list. An error leaves nothing: half a list would read as the whole.
+func list[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(*R) bool) ([]R, error) {
 	for attempt := 0; ; attempt++ {
 		all, err := pages(ctx, client, r, of, keep)
 		switch {
@@ -44,7 +44,7 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of select
 // pages goes through one list once. It asks for no resourceVersion: the pages
 // are then of one instant, and of the present; with 0 the server would ignore
 // the limit.
-func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(R) bool) ([]R, error) {
+func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(*R) bool) ([]R, error) {
 	var all []R
 	for token := ""; ; {
 		request := client.Get().AbsPath(r.path).Resource(r.resource).
@@ -60,9 +60,9 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selec
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range page {
-			if keep == nil || keep(one) {
-				all = append(all, one)
+		for i := range page {
+			if keep == nil || keep(&page[i]) {
+				all = append(all, page[i])
 			}
 		}
 		switch next {

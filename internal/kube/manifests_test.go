@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite what testdata/manifests wants b
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/manifests/*.txtar")
-	if err != nil || len(files) < 25 {
+	if err != nil || len(files) == 0 {
 		t.Fatalf("%d cases, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -57,6 +57,27 @@ func TestManifests(t *testing.T) {
 				t.Errorf("%sgot:\n%s\nwant:\n%s", archive.Comment, got, want)
 			}
 		})
+	}
+}
+
+// Rollouts are read in at least 40 cases, among them those that others get wrong.
+func TestManifestsOfRollouts(t *testing.T) {
+	t.Parallel()
+	var cases []string
+	for _, kind := range []string{"deployment", "statefulset", "daemonset"} {
+		files, err := filepath.Glob("../../testdata/manifests/" + kind + "-*.txtar")
+		if err != nil || len(files) == 0 {
+			t.Errorf("%d cases of a %s, %v", len(files), kind, err)
+		}
+		cases = append(cases, files...)
+	}
+	if len(cases) < 40 {
+		t.Errorf("%d cases, want 40 or more", len(cases))
+	}
+	for _, trap := range []string{"stale-generation", "zero-replicas", "paused", "deadline-exceeded", "partition", "ondelete", "scaled-in-mid-rollout"} {
+		if !slices.ContainsFunc(cases, func(file string) bool { return strings.Contains(filepath.Base(file), trap) }) {
+			t.Errorf("no case is of %s", trap)
+		}
 	}
 }
 
@@ -115,6 +136,12 @@ func tell(f workload.Fleet) string {
 			}
 			if r.Halted != "" {
 				line("    halted: %s", r.Halted)
+			}
+			if r.Traffic != nil {
+				line("    the target has %d %% of the traffic", *r.Traffic)
+			}
+			if r.InFlight && !r.Mixed() {
+				line("    all pods are of one template")
 			}
 			for _, t := range r.Templates {
 				line("    %q: %d desired, %d available, since %s, %s", t.Hash, t.Desired, t.Available, since(t), imagesOf(t))

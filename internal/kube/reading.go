@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -30,6 +32,27 @@ type reading struct {
 	// flight is what finds the templates of a workload that has pods of another
 	// template than its own; nil where there is nothing to find.
 	flight *flight
+
+	// template is what the workload asks for, kept only where Flagger promotes it
+	// or made it.
+	template *corev1.PodTemplateSpec
+	// made is true of what Flagger made: it is in no manifest.
+	made bool
+	// available is how many of its pods are, of whichever template.
+	available int32
+	// promotion is how Flagger promotes the workload, nil where it does not, and
+	// primary what it made of it.
+	promotion *promotion
+	primary   *reading
+	// stoodFor is the Deployment that an Argo Rollout stands for; the zero ID is
+	// none.
+	stoodFor workload.ID
+}
+
+func readingOf(kind workload.Kind, o *metav1.ObjectMeta) reading {
+	owner := metav1.GetControllerOfNoCopy(o)
+	return reading{sample: sampleOf(kind, o),
+		made: owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/")}
 }
 
 func sampleOf(kind workload.Kind, o *metav1.ObjectMeta) workload.Sample {

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -14,11 +15,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// revisionAnnotation numbers the ReplicaSets of a Deployment, the newest
-// highest.
-const revisionAnnotation = "deployment.kubernetes.io/revision"
+// The annotations that number the ReplicaSets of a Deployment and of an Argo
+// Rollout, the newest highest.
+const (
+	revisionAnnotation     = "deployment.kubernetes.io/revision"
+	argoRevisionAnnotation = "rollout.argoproj.io/revision"
+)
 
-// A replicaSet is one template of a Deployment, and its pods.
+// A replicaSet is one template of a Deployment or an Argo Rollout, and its pods.
 type replicaSet struct {
 	owner    types.UID // of the controller; "" without one
 	name     string
@@ -32,6 +36,10 @@ type replicaSet struct {
 	since     time.Time
 	// failure says why pods of it cannot be made or deleted; "" where they can.
 	failure string
+}
+
+func (s replicaSet) tell(images map[string]string) workload.Template {
+	return workload.Template{Hash: s.hash, Images: images, Desired: s.desired, Available: s.available, Since: s.since}
 }
 
 func (s replicaSet) controller() types.UID { return s.owner }
@@ -54,13 +62,36 @@ func readReplicaSet(s *appsv1.ReplicaSet) replicaSet {
 		// The count may be of before it was scaled in.
 		r.available = min(r.available, r.desired)
 	}
-	r.revision, _ = strconv.ParseInt(s.Annotations[revisionAnnotation], 10, 64)
+	r.revision, _ = strconv.ParseInt(cmp.Or(s.Annotations[revisionAnnotation], s.Annotations[argoRevisionAnnotation]), 10, 64)
+	if hash := s.Labels[argoHashLabel]; hash != "" {
+		r.hash = hash
+		forget(&r.template, s.Annotations[ephemeralAnnotation])
+	}
 	for _, c := range s.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
 			r.failure = because(c.Reason, c.Message)
 		}
 	}
 	return r
+}
+
+// ephemeralAnnotation holds, as JSON, the labels and annotations that Argo
+// Rollouts gives to pods for as long as they are the canary's or the stable ones.
+const ephemeralAnnotation = "rollout.argoproj.io/ephemeral-metadata"
+
+// forget takes them out of a template, since no manifest has them there.
+func forget(t *corev1.PodTemplateSpec, ephemeral string) {
+	var given struct{ Labels, Annotations map[string]string }
+	if ephemeral == "" || json.Unmarshal([]byte(ephemeral), &given) != nil {
+		return
+	}
+	*t = *t.DeepCopy()
+	for name := range given.Labels {
+		delete(t.Labels, name)
+	}
+	for name := range given.Annotations {
+		delete(t.Annotations, name)
+	}
 }
 
 // controllerOf returns the UID of what controls an object; "" where nothing
@@ -100,8 +131,7 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	}
 	r.ImagesOnly = len(others) > 0 && differInImages(&target.template, &others[0].template)
 	for _, s := range slices.Insert(others, 0, target) {
-		r.Templates = append(r.Templates, workload.Template{
-			Hash: s.hash, Images: images(&s.template), Desired: s.desired, Available: s.available, Since: s.since})
+		r.Templates = append(r.Templates, s.tell(images(&s.template)))
 	}
 	return &r
 }

@@ -73,15 +73,31 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 		return workload.Fleet{}, err
 	}
 	var h haul
+	// Before the workloads, so that it is known which of them to keep more of.
+	promoting, ok, err := fetch(ctx, &l, promotions, nil)
+	if err != nil {
+		return workload.Fleet{}, err
+	}
+	held := map[workload.ID]bool{}
+	for _, p := range promoting {
+		if p.inFlight() {
+			held[p.target], held[p.primary()] = true, true
+		}
+	}
 	for _, r := range workloads {
-		read, _, err := fetch(ctx, &l, r)
+		read, _, err := fetch(ctx, &l, r, func(r *reading) bool {
+			if !held[r.sample.ID] {
+				r.template = nil
+			}
+			return true
+		})
 		if err != nil {
 			return workload.Fleet{}, err
 		}
 		h.workloads = append(h.workloads, l.valid(r.resource, read)...)
 	}
 	for _, r := range autoscalers {
-		read, ok, err := fetch(ctx, &l, r)
+		read, ok, err := fetch(ctx, &l, r, nil)
 		if err != nil {
 			return workload.Fleet{}, err
 		}
@@ -90,9 +106,14 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 			h.blindTo = r.resource
 		}
 	}
-	if len(l.denied) == 1+len(workloads)+len(autoscalers) {
+	if len(l.denied) == 2+len(workloads)+len(autoscalers) {
 		return workload.Fleet{}, &ForbiddenError{Server: s.server, Cause: l.denied[0]}
 	}
+	unread := ""
+	if !ok {
+		unread = promotions.resource + " are unread"
+	}
+	h.workloads = promoted(h.workloads, promoting, unread)
 	if err := l.templates(ctx, &h); err != nil {
 		return workload.Fleet{}, err
 	}
@@ -123,8 +144,8 @@ func (l *look) cluster(ctx context.Context) error {
 }
 
 // fetch lists a kind; ok is false where it is unread.
-func fetch[R any](ctx context.Context, l *look, r row[R]) (read []R, ok bool, err error) {
-	read, err = list(ctx, l.client, r, selection{}, nil)
+func fetch[R any](ctx context.Context, l *look, r row[R], keep func(*R) bool) (read []R, ok bool, err error) {
+	read, err = list(ctx, l.client, r, selection{}, keep)
 	if err != nil {
 		return nil, false, l.unread(ctx, r.resource, err)
 	}

@@ -341,8 +341,8 @@ func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 		if len(selected) != c.selected || all != c.all {
 			t.Errorf("%s, %d of %d in flight: %d selected, %d of all; want %d, %d", c.resource, c.flying, c.workloads, len(selected), all, c.selected, c.all)
 		}
-		// The cluster, three kinds of workload and two of autoscaler.
-		pages := 6
+		// The cluster, four kinds of workload, two of autoscaler, and Flagger's.
+		pages := 8
 		if c.workloads == 1800 {
 			pages += map[string]int{"replicasets": 3, "controllerrevisions": 2}[c.resource]
 		}

@@ -14,7 +14,7 @@ import (
 // back to the revision that it came from names no other: whether the pods that
 // are not of it are left from its way, or terminating, its history tells.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
-	r := reading{sample: sampleOf(workload.StatefulSet, &s.ObjectMeta)}
+	r := readingOf(workload.StatefulSet, &s.ObjectMeta)
 	if r.sample.Unknown = unobserved(&s.ObjectMeta, s.Status.ObservedGeneration); r.sample.Unknown != "" {
 		return r
 	}

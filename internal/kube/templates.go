@@ -28,7 +28,7 @@ type history[T any] struct {
 // templates lists the templates of the workloads in flight, and asks for
 // nothing while none is.
 func (l *look) templates(ctx context.Context, h *haul) (err error) {
-	if h.sets, err = historyOf(ctx, l, replicaSets, h.workloads, workload.Deployment); err != nil {
+	if h.sets, err = historyOf(ctx, l, replicaSets, h.workloads, workload.Deployment, workload.ArgoRollout); err != nil {
 		return err
 	}
 	h.revisions, err = historyOf(ctx, l, controllerRevisions, h.workloads, workload.StatefulSet, workload.DaemonSet)
@@ -52,7 +52,7 @@ func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *lo
 		}
 	}
 	if len(flying) > max(fewWorkloads, workloads/workloadsPerPage) {
-		found, err := list(ctx, l.client, kept, selection{}, func(t T) bool { return wanted[t.controller()] })
+		found, err := list(ctx, l.client, kept, selection{}, func(t *T) bool { return wanted[(*t).controller()] })
 		if err != nil {
 			h.lost = wanted
 			return h, l.unread(ctx, kept.resource, err)
@@ -94,5 +94,5 @@ func ownOf[T interface{ controller() types.UID }](ctx context.Context, l *look, 
 		return nil, err
 	}
 	of := selection{namespace: r.sample.ID.Namespace, labels: selector.String()}
-	return list(ctx, l.client, kept, of, func(t T) bool { return t.controller() == r.flight.uid })
+	return list(ctx, l.client, kept, of, func(t *T) bool { return (*t).controller() == r.flight.uid })
 }

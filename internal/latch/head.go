@@ -20,6 +20,9 @@ type Head struct {
 	Agreed Agreed `json:"agreed,omitzero"`
 	// Intent is the push that was about to be made; nil when none was.
 	Intent *Intent `json:"intent,omitzero"`
+	// Late is a push to the base that had not landed when the next tick looked. It
+	// still may while the base is at its Base; nil is none.
+	Late *Intent `json:"late,omitzero"`
 	// Pushed is the push to the base that the same tick made before Intent, which
 	// is then one to a proposal's branch; nil is none.
 	Pushed *Intent `json:"pushed,omitzero"`

@@ -19,16 +19,14 @@ type Rollout struct {
 	// Levels are the milestones that the latest consecutive samples reached in
 	// good health, oldest first; no more of them are kept than an advance needs.
 	Levels []int32 `json:"levels,omitzero"`
-	// Asked is how many pods of the target the latest sample asked for, and
-	// Available how many of them were available.
-	Asked     int32 `json:"asked,omitzero"`
-	Available int32 `json:"available,omitzero"`
+	// Progress is how far the target has come.
+	Progress Progress `json:"progress,omitzero"`
+	// Served is how many of the desired pods the target stood for in the latest
+	// sample.
+	Served int32 `json:"served,omitzero"`
 	// Soon is whether the rollout would soon be over at the pace of the latest
 	// two samples.
 	Soon bool `json:"soon,omitzero"`
-	// Lack runs while pods of the target are asked for and no more of them become
-	// available.
-	Lack Lack `json:"lack,omitzero"`
 	// Before is when the rollout before was last seen in flight, where that was
 	// less than the policy's hold before this one began; where none is in flight,
 	// less than the hold ago. Zero where it was longer, or is not known.
@@ -38,11 +36,19 @@ type Rollout struct {
 	Commits int `json:"commits,omitzero"`
 }
 
-// Lack is the timer of a target that makes no progress. The zero value is one
-// that does: all of its pods that are asked for are available.
-type Lack struct {
-	// Available is the most of its pods that were available since.
+// Progress is how far a target has come, and the timer of one that comes no
+// further. The zero value is one that was not seen.
+type Progress struct {
+	// Asked is how many of its pods the latest sample asked for.
+	Asked int32 `json:"asked,omitzero"`
+	// Available is the most of them that were available at once since the timer
+	// started; while it does not run, all.
 	Available int32 `json:"available,omitzero"`
+	// Due is how many must be available for it to be in good health: those that
+	// once were, and of those that were asked for all whose time is over.
+	Due int32 `json:"due,omitzero"`
+	// Stopwatch runs while not all that are asked for are available, from when
+	// the latest were asked for or became available.
 	Stopwatch
 }
 
@@ -60,7 +66,7 @@ func (t Rollout) Restarted(recorded checkpoint.Rollout) Rollout {
 // Interrupted returns the timer after a time that was not observed: what it
 // measured stays, and the samples before and after are not consecutive.
 func (t Rollout) Interrupted() Rollout {
-	t.Levels, t.Asked, t.Available, t.Soon = nil, 0, 0, false
+	t.Levels, t.Served, t.Soon = nil, 0, false
 	return t
 }
 
@@ -68,7 +74,7 @@ func (t Rollout) Interrupted() Rollout {
 // look that counted.
 func (t Rollout) Pause(last time.Time) Rollout {
 	t = t.Interrupted()
-	t.Stopwatch, t.Lack.Stopwatch = t.Stopwatch.Pause(last), t.Lack.Stopwatch.Pause(last)
+	t.Stopwatch, t.Progress.Stopwatch = t.Stopwatch.Pause(last), t.Progress.Stopwatch.Pause(last)
 	return t
 }
 

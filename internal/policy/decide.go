@@ -190,7 +190,7 @@ func raiseHold(p Policy, s workload.Sample) int {
 }
 
 // inFlight reports whether a rollout is in flight, or cannot be ruled out.
-func inFlight(s workload.Sample) bool { return s.Rollout == nil || s.Rollout.InFlight }
+func inFlight(s workload.Sample) bool { return s.Rollout == nil || s.Rollout.Mixed() }
 
 // stopsAll is why a latch stands still altogether.
 func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
@@ -220,7 +220,7 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 		return Stop{Reason: ReasonUnready, Text: fmt.Sprintf("only %d of %d pods are ready", s.Scale.Ready, s.Scale.Desired)}
 	case s.Rollout == nil:
 		return Stop{Reason: ReasonRollout, Text: "its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
-	case s.Rollout.InFlight:
+	case s.Rollout.Mixed():
 		return Stop{Reason: ReasonRollout, Text: "a rollout is in flight: it has pods of more than one template"}
 	}
 	return Stop{}

@@ -17,7 +17,7 @@ const (
 	milestoneHold = 2
 	// rolloutCommits is how many changes a rollout takes at most.
 	rolloutCommits = 6
-	// wellPercent of the pods that the target asked for must be available in a
+	// wellPercent of the pods that are due of the target must be available in a
 	// sample that is in good health.
 	wellPercent = 95
 )
@@ -49,10 +49,10 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	d.Count = m.target().Available
 	m.timer = m.follow(l.Rollout, look)
 	m.lasted = m.timer.Elapsed(look.Now)
+	m.still = m.stuck(look)
 	m.rollout.Failure = cmp.Or(m.rollout.Failure, m.stalled(look))
-	m.timer.Soon = m.soon(look)
 	m.timer.Levels = m.levels(look)
-	m.timer.Asked, m.timer.Available = m.target().Desired, m.target().Available
+	m.timer.Served = m.rollout.Served()
 	m.timer.Commits = m.spent()
 	l.Rollout = m.timer
 	return l, m.judge(d)
@@ -91,6 +91,7 @@ type milestone struct {
 	rollout  workload.Rollout
 	timer    latch.Rollout
 	lasted   time.Duration // for which the target was seen
+	still    bool          // it gets on no more
 }
 
 func (m milestone) target() workload.Template { return m.rollout.Templates[0] }
@@ -125,9 +126,9 @@ func (m milestone) within(at time.Time, look Look) time.Time {
 	return at
 }
 
-// follow advances the stopwatches of the timer by one sample. A target that
-// overtakes another is of the same rollout, and what was before that was before
-// this; unless the other was not seen for so long that it may be over.
+// follow advances the timer by one sample. A target that overtakes another is of
+// the same rollout, and what was before that was before this; unless the other
+// was not seen for so long that it may be over.
 func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 	hash := m.target().Hash
 	switch {
@@ -141,45 +142,60 @@ func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 		return t
 	default:
 		t.Stopwatch = t.Resume(look.Last).Lose(look.gap())
+		t.Soon = m.soon(t, look)
 	}
-	t.Lack = m.lack(t.Lack, look)
+	t.Progress = m.progressed(t.Progress, look)
 	return t
 }
 
-// lack advances the timer of a target that makes no progress. Where a condition
-// of the workload would say so, or somebody wishes it to stay, it does not run.
-func (m milestone) lack(l latch.Lack, look Look) latch.Lack {
+// progressed advances how far the target has come. A batch that was asked for is
+// due only when for the policy's deadline no other was, and no more pods became
+// available.
+func (m milestone) progressed(p latch.Progress, look Look) latch.Progress {
 	target := m.target()
-	most := min(l.Available, target.Desired) // of those scaled in none is expected
+	most := min(p.Available, target.Desired) // of those scaled in none is expected
+	next := latch.Progress{Asked: target.Desired, Available: most, Due: max(min(p.Due, target.Desired), target.Available)}
 	switch {
-	case !m.rollout.Unjudged, m.rollout.Halted != "", target.Available >= target.Desired:
-		return latch.Lack{}
-	case !l.Running(), target.Available > most:
-		return latch.Lack{Available: target.Available, Stopwatch: latch.Stopwatch{Since: look.Now}}
+	case target.Available >= target.Desired:
+		next.Available, next.Due = target.Desired, target.Desired
+		return next
+	case !p.Running(), target.Desired > p.Asked, target.Available > most:
+		next.Available, next.Since = target.Available, look.Now
+		return next
 	}
-	return latch.Lack{Available: most, Stopwatch: l.Resume(look.Last).Lose(look.gap())}
+	next.Stopwatch = p.Resume(look.Last).Lose(look.gap())
+	if next.Elapsed(look.Now) >= m.policy.ProgressDeadline {
+		next.Due = target.Desired
+	}
+	return next
+}
+
+// stuck reports whether the target has not come further since it was first seen,
+// or for two looks.
+func (m milestone) stuck(look Look) bool {
+	still := m.timer.Progress.Elapsed(look.Now)
+	return still == m.lasted || still >= 2*look.Period
 }
 
 // stalled says that the target made no progress for the policy's deadline; ""
-// where it did, or has time left.
+// where it did, or has time left, where a condition of the workload would say so,
+// and where somebody wishes it to stay.
 func (m milestone) stalled(look Look) string {
-	if lack := m.timer.Lack; !lack.Running() || lack.Elapsed(look.Now) < m.policy.ProgressDeadline {
+	if !m.rollout.Unjudged || m.rollout.Halted != "" || m.timer.Progress.Elapsed(look.Now) < m.policy.ProgressDeadline {
 		return ""
 	}
 	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.policy.ProgressDeadline))
 }
 
-// soon reports whether a rollout that keeps the pace of the last two samples is
+// soon reports whether a rollout that keeps the pace since the sample before is
 // over within half of the policy's hold. One that stands still, or was seen once,
 // is not known to be.
-func (m milestone) soon(look Look) bool {
-	switch {
-	case len(m.timer.Levels) == 0:
+func (m milestone) soon(before latch.Rollout, look Look) bool {
+	if len(before.Levels) == 0 {
 		return false
-	case look.again():
-		return m.timer.Soon
 	}
-	more, left := m.target().Available-m.timer.Available, m.rollout.Desired-m.target().Available
+	served := m.rollout.Served()
+	more, left := served-before.Served, m.rollout.Desired-served
 	needs := float64(left) * look.Now.Sub(look.Last).Seconds()
 	return left <= 0 || more > 0 && needs < float64(more)*(m.policy.RolloutHold/2).Seconds()
 }
@@ -190,11 +206,7 @@ func (m milestone) levels(look Look) []int32 {
 	if look.again() && len(before) > 0 {
 		return before
 	}
-	due := m.target().Desired
-	if len(before) > 0 {
-		due = min(due, m.timer.Asked)
-	}
-	all := append(slices.Clone(before), m.level(due))
+	all := append(slices.Clone(before), m.level())
 	return all[max(0, len(all)-milestoneHold):]
 }
 
@@ -209,16 +221,14 @@ func (m milestone) spent() int {
 }
 
 // level is the milestone that a sample reached, 0 where it is not in good
-// health. due is how many pods of the target must be there by now: those that
-// were asked for a look ago. A batch that was just asked for does not count
-// against it.
-func (m milestone) level(due int32) (level int32) {
+// health: where it failed, or too many of the pods that are due are not there.
+func (m milestone) level() (level int32) {
 	available := int64(m.target().Available)
-	if m.rollout.Failure != "" || 100*available < wellPercent*int64(due) {
+	if m.rollout.Failure != "" || 100*available < wellPercent*int64(m.timer.Progress.Due) {
 		return 0
 	}
 	for _, at := range m.policy.Milestones {
-		if int64(at)*int64(m.rollout.Desired) <= 100*available {
+		if int64(at)*int64(m.rollout.Desired) <= 100*int64(m.rollout.Served()) {
 			level = at
 		}
 	}
@@ -327,7 +337,7 @@ func (m milestone) waits(to checkpoint.Rollout) string {
 	switch {
 	case !m.room(to):
 		return fmt.Sprintf("the last of the %d commits of a rollout are kept for what decides", rolloutCommits)
-	case first && !m.timer.Before.IsZero():
+	case first && !m.still && !m.timer.Before.IsZero():
 		return "another was in flight at " + m.timer.Before.UTC().Format(time.RFC3339)
 	case first && m.timer.Soon:
 		return "at its pace it is over within " + Span(m.policy.RolloutHold/2)
@@ -457,6 +467,9 @@ func (m milestone) phase() checkpoint.Phase {
 // progress says how far the rollout is.
 func (m milestone) progress() string {
 	text := fmt.Sprintf("%d of %d pods of %s are available", m.target().Available, m.rollout.Desired, m.target().Hash)
+	if m.rollout.Traffic != nil {
+		text += fmt.Sprintf(", with %d %% of the traffic", *m.rollout.Traffic)
+	}
 	if m.rollout.Halted != "" {
 		text += ", halted by " + m.rollout.Halted
 	}

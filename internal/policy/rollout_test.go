@@ -40,7 +40,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	if !r.InFlight {
 		return none
 	}
-	if r.Failure == "" && o.lacked() >= o.deadline {
+	if at := o.progress(len(o.past) - 1); r.Failure == "" && r.Unjudged && r.Halted == "" && at.lasted >= o.deadline {
 		r.Failure = "no progress"
 		o.past[len(o.past)-1].failed = true
 	}
@@ -120,38 +120,44 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	case r.Failure != "":
 	case spent && rec != none && !runs:
 		return none
-	case spent, rec == none && r.Halted == "" && (o.follows() || o.soon()):
+	case spent, rec == none && r.Halted == "" && (o.follows() && !o.stuck() || o.soon()):
 		return rec
 	}
 	return begun
 }
 
-// lacked is for how long pods of the target were asked for and no more of them
-// became available than there had been in that time.
-func (o *milestones) lacked() (lasted time.Duration) {
-	last := len(o.past) - 1
-	first := last
+// A stand is how far a target had come by a look: the most of its pods that were
+// available since it last came further, how many of them had to be, and for how
+// long some were asked for and not available, and it came no further.
+type stand struct {
+	most, due int32
+	lacks     bool
+	lasted    time.Duration
+}
+
+// progress goes once more through the looks at the target up to one of them.
+func (o *milestones) progress(upTo int) (at stand) {
+	first := upTo
 	for first > 0 && o.same(first, first-1) {
 		first--
 	}
-	lacks, most := false, int32(0)
-	for i := first; i <= last; i++ {
-		r := o.past[i].rollout
-		target := r.Templates[0]
-		most = min(most, target.Desired)
+	for i := first; i <= upTo; i++ {
+		target := o.past[i].rollout.Templates[0]
+		more := i > first && target.Desired > o.past[i-1].rollout.Templates[0].Desired
+		at.most, at.due = min(at.most, target.Desired), min(at.due, target.Desired)
 		switch {
-		case !r.Unjudged || r.Halted != "" || target.Available >= target.Desired:
-			lacks, lasted = false, 0
-		case !lacks || target.Available > most:
-			lacks, lasted, most = true, 0, target.Available
+		case target.Available >= target.Desired:
+			at = stand{most: target.Desired, due: target.Desired}
+		case !at.lacks || more || target.Available > at.most:
+			at.lacks, at.lasted, at.most = true, 0, target.Available
 		case !o.past[i].gap:
-			lasted += o.past[i].at.Sub(o.past[i-1].at)
+			at.lasted += o.past[i].at.Sub(o.past[i-1].at)
+		}
+		if at.due = max(at.due, target.Available); at.lasted >= o.deadline {
+			at.due = target.Desired
 		}
 	}
-	if !lacks {
-		return 0
-	}
-	return lasted
+	return at
 }
 
 // follows reports whether the rollout in flight began within the hold of one
@@ -172,6 +178,13 @@ func (o *milestones) follows() bool {
 		}
 	}
 	return false
+}
+
+// stuck reports whether pods are asked for, and neither more of them were nor
+// became available since the target was first seen, or for two looks.
+func (o *milestones) stuck() bool {
+	at := o.progress(len(o.past) - 1)
+	return at.lacks && (at.lasted == o.lasted() || at.lasted >= 2*time.Minute)
 }
 
 // soon reports whether, at the pace of the last two looks, less than half of the
@@ -214,11 +227,7 @@ func (o *milestones) same(i, j int) bool {
 
 func (o *milestones) level(i int) (level int32) {
 	r := o.past[i].rollout
-	due := r.Templates[0].Desired
-	if i > 0 && !o.past[i].gap && o.same(i, i-1) {
-		due = min(due, o.past[i-1].rollout.Templates[0].Desired)
-	}
-	if r.Failure != "" || o.past[i].failed || float64(r.Templates[0].Available) < 0.95*float64(due)-1e-9 {
+	if r.Failure != "" || o.past[i].failed || float64(r.Templates[0].Available) < 0.95*float64(o.progress(i).due)-1e-9 {
 		return 0
 	}
 	for _, m := range o.milestones {

@@ -32,7 +32,7 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		if step.Begin != nil {
 			c.brake(ctx, *step.Begin)
 		}
-		c.raise(ctx, step.Ask)
+		c.raise(ctx, live, step.Ask)
 		switch {
 		case step.Done:
 			return nil
@@ -88,13 +88,13 @@ func (c *carrying) brake(ctx context.Context, wave plan.Wave) {
 }
 
 // raise writes scales. One that fails is tried again with the next look.
-func (c *carrying) raise(ctx context.Context, asks []plan.Ask) {
+func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload, asks []plan.Ask) {
 	for _, a := range asks {
 		if c.over(ctx) {
 			c.course.Failed(a.ID)
 			continue
 		}
-		from, err := c.Cluster.Raise(ctx, a.ID, a.To)
+		from, err := c.Cluster.Raise(ctx, live[a.ID].Runs(), a.To)
 		if err == nil {
 			c.tries[a.ID] = 0
 			c.report.raised(a.ID, from, a.To)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // holds fails the test unless all is at its level, braked, and stays.
@@ -209,3 +210,22 @@ func TestWhatGitStatesIsSaid(t *testing.T) {
 		t.Errorf("%v %q", err, report.Notices)
 	}
 }
+
+// Of a workload that Flagger promotes the primary is raised.
+func TestAPrimaryIsRaisedForItsTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	web := w.live[webID]
+	tree := w.tree()
+	web.Primary = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web-primary"}
+	w.live[webID] = web
+	report, err := w.restore().Run(t.Context(), tree)
+	if err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+	if !slices.Contains(w.writes, "raise shop/web-primary") || slices.Contains(w.writes, "raise shop/web") || !slices.Contains(w.writes, "raise shop/api") {
+		t.Errorf("wrote %q", w.writes)
+	}
+}
+
+var webID = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}

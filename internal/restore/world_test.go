@@ -118,13 +118,18 @@ func (w *world) write(what string, do func()) error {
 }
 
 func (w *world) Raise(_ context.Context, id workload.ID, to int32) (from int32, err error) {
-	one := w.live[id]
+	var one plan.Workload
+	for _, l := range w.live {
+		if l.Runs() == id {
+			one = l
+		}
+	}
 	if one.Replicas >= to {
 		return one.Replicas, nil
 	}
 	from = one.Replicas
 	one.Replicas = to
-	return from, w.write(fmt.Sprintf("raise %s", id.Short()), func() { w.live[id] = one })
+	return from, w.write(fmt.Sprintf("raise %s", id.Short()), func() { w.live[one.ID] = one })
 }
 
 func (w *world) Brakes(context.Context) (found []brake.Found, err error) {

@@ -141,7 +141,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	case err != nil:
 		return err
 	}
-	p.pushed = intent
+	p.pushed, p.head.Late = intent, nil
 	agreed := &p.head.Agreed
 	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
@@ -159,7 +159,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 func (p *pass) saveIntent(ctx context.Context, intent *latch.Intent) error {
 	head, put := p.withDeclined(p.stored)
 	p.stored, p.declined = head, nil
-	head.Intent, head.Pushed = intent, p.pushed
+	head.Intent, head.Pushed, head.Late = intent, p.pushed, p.head.Late
 	saved, err := p.Store.Save(ctx, p.lease, head, put, nil)
 	if err != nil {
 		return fmt.Errorf("save the intent of a push: %w", err)

@@ -52,17 +52,18 @@ type lost struct {
 }
 
 // What git, as real ticks on a real control plane left it, says that a rebuild
-// should begin with; and that doctor says the same. A good rollout is held where
-// it is: a Deployment by a pause, a StatefulSet by its partition. A bad one wants
-// to go on, and its next pod fits nowhere; until a deadline is over nothing in
-// the cluster says that it failed, and of a StatefulSet nothing ever does.
+// should begin with; and that doctor says the same. A good Deployment waits for
+// its last batch; others are held where they are, a Deployment by a pause, a
+// StatefulSet by its partition. A bad one wants to go on, and its next pod fits
+// nowhere; until a deadline is over nothing in the cluster says that it failed,
+// and of a StatefulSet nothing ever does.
 func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
 	t.Parallel()
 	rollouts := []lost{
-		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, true, "0 % progressing from", "app:1"},
-		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, false, "90 % halted to", "app:2"},
+		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, true, "10 % progressing from", "app:1"},
+		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, true, "90 % progressing to", "app:2"},
 		{"Failed at 75 %: v1", id("shop/failed"), 8, false, "75 % halted to", "app:2"},
-		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, true, "0 % progressing from", "app:1"},
+		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, true, "10 % progressing from", "app:1"},
 		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, false, "90 % halted to", "app:2"},
 		{"StatefulSet likewise, failed at 75 %: v1", id("shop/statefulset/failed-db"), 8, false, "75 % halted to", "app:2"},
 	}

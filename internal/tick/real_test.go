@@ -145,7 +145,9 @@ func (r *realParts) quiet(t *testing.T) {
 		"GET /apis/apps/v1/daemonsets",
 		"GET /apis/apps/v1/deployments",
 		"GET /apis/apps/v1/statefulsets",
+		"GET /apis/argoproj.io/v1alpha1/rollouts",
 		"GET /apis/autoscaling/v2/horizontalpodautoscalers",
+		"GET /apis/flagger.app/v1beta1/canaries",
 		"GET /apis/keda.sh/v1alpha1/scaledobjects",
 	}
 	if got := r.calls.sorted(); !slices.Equal(got, want) {

@@ -129,7 +129,7 @@ func (p *pass) descends(ctx context.Context) (bool, error) {
 		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
 		p.notice(NoticeRewritten, p.git.tip, text)
 		p.condition(alert.Rewritten, p.git.tip, text, "adopted what it holds; entries that changed with it are left alone for a day", "see who rewrote the branch")
-		p.head.Intent, p.head.Pushed = nil, nil
+		p.head.Intent, p.head.Pushed, p.head.Late = nil, nil, nil
 		return true, nil
 	}
 	agreed.Suspect = p.git.tip
@@ -205,6 +205,9 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if err := p.closeProposalIntent(ctx); err != nil {
 		return err
 	}
+	if err := p.closeLate(ctx, tree.Entries(), judged); err != nil {
+		return err
+	}
 	if err := p.closeIntent(ctx, tree.Entries(), judged); err != nil {
 		return err
 	}
@@ -265,10 +268,48 @@ func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoi
 		p.conditions = append(p.conditions, intent.Say...)
 		p.notice(NoticeLanded, intent.ID, "an earlier tick's push had landed: settled")
 	} else if dropped {
+		if p.git.tip == intent.Base {
+			p.head.Late = intent
+		}
 		p.notice(NoticeDropped, intent.ID, "an earlier tick ended before its push: decided afresh")
 	}
 	p.head.Intent = nil
 	return nil
+}
+
+// closeLate settles a push that was taken to be lost and landed all the same,
+// such as one that a host in trouble let wait: it is no person's edit. Once the
+// base moved it has landed, or never will.
+func (p *pass) closeLate(ctx context.Context, entries map[workload.ID]checkpoint.Entry, judged map[workload.ID]bool) error {
+	late := p.head.Late
+	if late == nil || p.git.tip == late.Base {
+		return nil
+	}
+	history, _, err := p.Repository.History(ctx, p.git.tip, late.Base, lastPushed)
+	if err != nil {
+		return err
+	}
+	p.head.Late = nil
+	if !says(history, late) {
+		return nil
+	}
+	for _, c := range late.Changes {
+		if !judged[c.ID] && same(entryAt(entries, c.ID), c.To) {
+			p.settleChange(c)
+			judged[c.ID] = true
+		}
+	}
+	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, late.At)
+	p.conditions = append(p.conditions, late.Say...)
+	p.notice(NoticeLanded, late.ID, "an earlier tick's push had landed late: settled")
+	return nil
+}
+
+// says reports whether an intent's commit is in a history.
+func says(history []repo.LogEntry, intent *latch.Intent) bool {
+	return slices.ContainsFunc(history, func(c repo.LogEntry) bool {
+		return strings.Contains(c.Message, trailerIntent+intent.ID)
+	})
 }
 
 // wasPushed reports whether the intent's commit is in the branch's recent
@@ -280,12 +321,7 @@ func (p *pass) wasPushed(ctx context.Context, intent *latch.Intent) (bool, error
 	if err != nil {
 		return false, err
 	}
-	for _, c := range history {
-		if strings.Contains(c.Message, trailerIntent+intent.ID) {
-			return true, nil
-		}
-	}
-	return !whole && !holds(history, intent.Base), nil
+	return says(history, intent) || !whole && !holds(history, intent.Base), nil
 }
 
 // compare adopts what people changed in entries that no intent speaks of.

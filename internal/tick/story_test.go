@@ -214,10 +214,24 @@ var events = map[string]func(*story, []string) error{
 	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
 	// removes path | breaks shop: a commit by a person.
 	"person": (*story).person,
-	// rival sets ...: the same, between the next tick's read and its push.
+	// push waits: the next push gets no answer, and has not landed. push lands: it
+	// does.
+	"push": func(s *story, w []string) error {
+		if w[0] == "lands" {
+			return s.land()
+		}
+		s.hold = true
+		return nil
+	},
+	// rival sets ...: the same, between the next tick's read and its push; rival
+	// lands is the push that waited.
 	"rival": func(s *story, w []string) error {
+		acts := s.person
+		if w[0] == "lands" {
+			acts = func([]string) error { return s.land() }
+		}
 		s.rival = func() {
-			if err := s.person(w); err != nil {
+			if err := acts(w); err != nil {
 				s.Error(err)
 			}
 		}

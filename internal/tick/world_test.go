@@ -54,7 +54,11 @@ type world struct {
 	onDisk bool
 	// lostReply makes the next push land without the tick hearing of it.
 	lostReply bool
-	requests  int
+	// hold keeps the next push from landing, and the tick from an answer; held is
+	// that push.
+	hold     bool
+	held     *repo.Commit
+	requests int
 	// propose lets every crossing be proposed; without host there is nothing to
 	// propose to.
 	propose, host bool
@@ -201,6 +205,10 @@ func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, er
 	if r.refuse != "" {
 		return "", &repo.RefusedError{Why: r.refuse, OnDisk: r.onDisk}
 	}
+	if r.hold {
+		r.hold, r.held = false, &c
+		return "", repo.ErrUnknown
+	}
 	id, err := r.Repository.Commit(ctx, c)
 	if err == nil && r.lostReply {
 		r.lostReply = false
@@ -231,6 +239,12 @@ func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string)
 		return err
 	}
 	return r.Proposals.Close(ctx, p, why)
+}
+
+// land lets the push that was held land.
+func (w *world) land() error {
+	_, err := w.repository.Commit(context.Background(), *w.held)
+	return err
 }
 
 // entries are what git declares now, as a fresh reader would see it.

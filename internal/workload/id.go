@@ -18,6 +18,9 @@ const (
 	Deployment  Kind = "deployment"
 	StatefulSet Kind = "statefulset"
 	DaemonSet   Kind = "daemonset"
+	// ArgoRollout is the Rollout of Argo Rollouts, which stands in the place of a
+	// Deployment.
+	ArgoRollout Kind = "rollout"
 )
 
 // Object says how the Kubernetes API names the objects of a kind.
@@ -33,6 +36,7 @@ var objects = map[Kind]Object{
 	Deployment:  {Group: "apps", Version: "v1", Kind: "Deployment", Scales: true},
 	StatefulSet: {Group: "apps", Version: "v1", Kind: "StatefulSet", Scales: true},
 	DaemonSet:   {Group: "apps", Version: "v1", Kind: "DaemonSet"},
+	ArgoRollout: {Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout", Scales: true},
 }
 
 // Kinds are the kinds that are known, sorted.

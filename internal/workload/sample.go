@@ -83,8 +83,9 @@ const (
 
 // Rollout is how far a workload is on its way from one template to another.
 type Rollout struct {
-	// InFlight is true while there are pods of more than one template. It never
-	// follows from availability alone.
+	// InFlight is true while there are pods of more than one template, or none of
+	// the template that is asked for since its controller took them back or has
+	// not let them in. It never follows from availability alone.
 	InFlight bool
 	// Desired is how many pods the workload is asked to have, of all templates:
 	// what progress is measured against. For a DaemonSet its nodes decide.
@@ -110,6 +111,41 @@ type Rollout struct {
 	// Halted says, as a phrase, what keeps the rollout where it is by somebody's
 	// wish: "paused", "partition 3", "OnDelete"; "" where nothing does.
 	Halted string
+
+	// Traffic is the share of the traffic that the target gets, in percent, where
+	// something other than the number of its pods decides that; nil where the pods
+	// share it evenly, or it is not known.
+	Traffic *int32
+}
+
+// Served is how many of the desired pods the target stands for: those of its
+// pods that are available, and where its traffic is less than their share, what
+// that would take.
+func (r Rollout) Served() int32 {
+	if len(r.Templates) == 0 {
+		return 0
+	}
+	available := r.Templates[0].Available
+	if r.Traffic != nil {
+		available = min(available, int32(int64(r.Desired)*int64(*r.Traffic)/100))
+	}
+	return available
+}
+
+// Mixed reports whether there are, or may be, pods of more than one template. A
+// rollout that failed, and whose controller took all pods back to one template,
+// is in flight for as long as git asks for it, and not mixed.
+func (r Rollout) Mixed() bool {
+	if !r.InFlight || r.Failure == "" || len(r.Templates) < 2 {
+		return r.InFlight
+	}
+	with := 0
+	for _, t := range r.Templates {
+		if t.Desired > 0 || t.Available > 0 {
+			with++
+		}
+	}
+	return with != 1
 }
 
 // Template is one pod template of a rollout in flight.

@@ -71,7 +71,10 @@ func TestArgoCDIsToldToKeepTheCount(t *testing.T) {
 					t.Errorf("%s: of %s in %s it keeps the count: %t, want %t", name, kind, namespace, got, want)
 				}
 			}
-			if a.keeps("argoproj.io", "Rollout", namespace, "web") {
+			if got := a.keeps("argoproj.io", "Rollout", namespace, "web"); got != want {
+				t.Errorf("%s: of a Rollout in %s it keeps the count: %t, want %t", name, namespace, got, want)
+			}
+			if a.keeps("apps", "Rollout", namespace, "web") || a.keeps("batch", "Job", namespace, "web") {
 				t.Errorf("%s: it keeps the count of what gitlatch does not know", name)
 			}
 		}

@@ -29,7 +29,7 @@ type Place struct {
 func (p Place) Checkpoints() string { return checkpoint.Directory(p.Site) }
 
 // A Target is what one rule is about.
-type Target struct{ Kind, Namespace string }
+type Target struct{ Group, Kind, Namespace string }
 
 // Targets are the rules: one for each kind that has replicas, in each namespace
 // where the place is narrowed to some.
@@ -42,7 +42,7 @@ func (p Place) Targets() []Target {
 	for _, namespace := range namespaces {
 		for _, kind := range workload.Kinds() {
 			if o, _ := kind.Object(); kind.Scales() {
-				targets = append(targets, Target{o.Kind, namespace})
+				targets = append(targets, Target{o.Group, o.Kind, namespace})
 			}
 		}
 	}

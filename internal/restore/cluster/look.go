@@ -78,6 +78,7 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	by := scalersOf(scalers)
 	value := values(priorities)
 	live := map[workload.ID]plan.Workload{}
+	var primaries []plan.Workload
 	for kind, path := range paths {
 		all, err := list[scalable](ctx, c, path, false)
 		if err != nil {
@@ -97,9 +98,28 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 			}
 			w.Scalers = by[w.ID]
 			live[w.ID] = w
+			if owner := metav1.GetControllerOf(&o.ObjectMeta); owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/") {
+				primaries = append(primaries, w)
+			}
 		}
 	}
+	promote(live, primaries)
 	return live, nil
+}
+
+// promote has each workload that Flagger promotes be as its primary is: git
+// declares the one, and the other runs. At zero it is not suspended, and to raise
+// it would be to run a second fleet.
+func promote(live map[workload.ID]plan.Workload, primaries []plan.Workload) {
+	for _, p := range primaries {
+		delete(live, p.ID)
+		id := p.ID
+		id.Name = strings.TrimSuffix(id.Name, "-primary")
+		if w, ok := live[id]; ok {
+			w.Replicas, w.Ready, w.Scalers, w.Primary = p.Replicas, p.Ready, p.Scalers, p.ID
+			live[id] = w
+		}
+	}
 }
 
 // values returns the priority of pods by the name of their class.

@@ -22,7 +22,13 @@ type Workload struct {
 	Terminating bool
 	OptOut      bool
 	Scalers     []Scaler // what scales it, each of which takes a brake
+	// Primary is the workload that Flagger runs in the place of this one, whose
+	// counts and Scalers these are; the zero ID is none.
+	Primary workload.ID
 }
+
+// Runs is the workload whose scale is that of w: its primary, or itself.
+func (w Workload) Runs() workload.ID { return cmp.Or(w.Primary, w.ID) }
 
 // A Kind is a kind of autoscaler, as kubectl spells it.
 type Kind string
@@ -105,6 +111,7 @@ type Reason string
 // The reasons.
 const (
 	Absent      Reason = "absent"      // it does not exist
+	Unknown     Reason = "unknown"     // a restore does not raise its kind
 	Suspended   Reason = "suspended"   // at zero
 	Terminating Reason = "terminating" // being deleted
 	OptedOut    Reason = "opted-out"   // by its annotation
@@ -158,6 +165,8 @@ func (o Options) selects(id workload.ID) bool {
 // leave says why a workload is not to be raised.
 func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	switch {
+	case !lives && id.Kind == workload.ArgoRollout:
+		return Left{id, Unknown, "is a Rollout, which a restore neither looks for nor raises: kubectl scale it"}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:

@@ -79,7 +79,7 @@ func Start(t testing.TB, o Options) *ControlPlane {
 		"--service-account-key-file=" + id.path("serving.crt"),
 		"--service-account-signing-key-file=" + id.path("serving.key"),
 		"--service-cluster-ip-range=10.96.0.0/16",
-	}, cp.audited(t, o.Audit), o.APIServerFlags)...)
+	}, cp.admission(t), cp.audited(t, o.Audit), o.APIServerFlags)...)
 	cp.wait(t, "the API server is ready", cp.ready, etcd, api)
 
 	cp.kubeconfig = cp.configure(t, "admin")
@@ -141,11 +141,14 @@ func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string
 }
 
 // Run starts a further program beside the control plane, with the variables in
-// addition to those of the test, and waits until the URL answers with 200. It
-// ends when the test ends.
+// addition to those of the test, and waits until the URL, if any, answers with 200.
+// It ends when the test ends.
 func (cp *ControlPlane) Run(t testing.TB, url string, variables []string, binary string, args ...string) {
 	t.Helper()
 	p := start(t, cp.dir, variables, binary, args...)
+	if url == "" {
+		return
+	}
 	cp.wait(t, p.name+" is ready", func(ctx context.Context) error {
 		return get(ctx, http.DefaultClient, url)
 	}, p)

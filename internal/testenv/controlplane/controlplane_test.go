@@ -1,9 +1,13 @@
 package controlplane_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
@@ -45,4 +49,31 @@ func TestAPodThatTakesAWhileIsReadyLater(t *testing.T) {
 	if got := cp.Kubectl(t, "", "get", "pods", "-l", "app=web", "-o", ready); got != "True" {
 		t.Errorf("later ready is %q", got)
 	}
+}
+
+// Of a pod that is made anew by the same name, a node that is late with the end
+// of the one before ends nothing.
+func TestANodeEndsOnlyPodsThatAreBeingDeleted(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Nodes(t, 1)
+	cp.Apply(t, "{apiVersion: v1, kind: Pod, metadata: {name: web-0, namespace: default}, spec: {containers: [{name: web, image: 'web:1'}]}}")
+	cp.Kubectl(t, "", "wait", "--for=condition=Ready", "pod/web-0", "--timeout=60s")
+	node, err := rest.HTTPClientFor(cp.As("kwok", "system:masters"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, cp.Config().Host+"/api/v1/namespaces/default/pods/web-0?gracePeriodSeconds=0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := node.Do(late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "it is not being deleted") {
+		t.Fatalf("a node ends a pod that nobody deleted: %s %s %v", answer.Status, text, err)
+	}
+	cp.Kubectl(t, "", "delete", "pod/web-0", "--timeout=60s") // which waits until its node ended it
 }

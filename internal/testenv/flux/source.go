@@ -50,13 +50,12 @@ func serve(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
+	var said []string // what went wrong, each time that it was another thing
 	go func() {
 		defer close(done)
-		said := ""
 		for ctx.Err() == nil {
-			if err := s.all(ctx); err != nil && ctx.Err() == nil && err.Error() != said {
-				said = err.Error() // a test that waits for the artifact says that it is missing
-				t.Logf("play the source-controller: %v", err)
+			if err := s.all(ctx); err != nil && ctx.Err() == nil && (len(said) == 0 || said[len(said)-1] != err.Error()) {
+				said = append(said, err.Error())
 			}
 			select {
 			case <-ctx.Done():
@@ -68,6 +67,11 @@ func serve(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]
 		cancel()
 		<-done
 		web.Close()
+		// Who fails is told. To be put off for a second, with 429, while the API
+		// server makes a new resource ready is the way of things.
+		if t.Failed() && len(said) > 0 {
+			t.Logf("play the source-controller: %s", strings.Join(said, "\n"))
+		}
 	})
 }
 

@@ -1,0 +1,235 @@
+package kube
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// An argoRollout is what is read of the resource of that name of Argo Rollouts.
+type argoRollout struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		Replicas    *int32                `json:"replicas"`
+		Selector    *metav1.LabelSelector `json:"selector"`
+		Paused      bool                  `json:"paused"`
+		WorkloadRef *workloadRef          `json:"workloadRef"`
+		Strategy    struct {
+			Canary    *argoCanary    `json:"canary"`
+			BlueGreen *argoBlueGreen `json:"blueGreen"`
+		} `json:"strategy"`
+	} `json:"spec"`
+
+	Status struct {
+		ObservedGeneration         string `json:"observedGeneration"` // a number
+		WorkloadObservedGeneration string `json:"workloadObservedGeneration"`
+		ReadyReplicas              int32  `json:"readyReplicas"`
+		CurrentPodHash             string `json:"currentPodHash"`
+		StableRS                   string `json:"stableRS"` // its hash
+		CurrentStepIndex           *int32 `json:"currentStepIndex"`
+		Abort                      bool   `json:"abort"`
+		Phase                      string `json:"phase"`
+		Message                    string `json:"message"`
+		PauseConditions            []struct {
+			Reason string `json:"reason"`
+		} `json:"pauseConditions"`
+		Canary struct {
+			Weights *struct {
+				Canary struct {
+					Weight          int32  `json:"weight"`
+					PodTemplateHash string `json:"podTemplateHash"`
+				} `json:"canary"`
+			} `json:"weights"`
+		} `json:"canary"`
+		BlueGreen struct {
+			ActiveSelector string `json:"activeSelector"` // a hash
+		} `json:"blueGreen"`
+	} `json:"status"`
+}
+
+type workloadRef struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	ScaleDown  string `json:"scaleDown"`
+}
+
+type argoCanary struct {
+	TrafficRouting *struct {
+		MaxTrafficWeight *int32 `json:"maxTrafficWeight"` // 100 where it is not stated
+	} `json:"trafficRouting"`
+	Steps []struct {
+		Pause *struct {
+			Duration *any `json:"duration"` // a number of seconds, or text
+		} `json:"pause"`
+	} `json:"steps"`
+}
+
+type argoBlueGreen struct {
+	AutoPromotionSeconds int32 `json:"autoPromotionSeconds"`
+}
+
+const (
+	// argoHashLabel is what Argo Rollouts tells ReplicaSets and pods apart by.
+	argoHashLabel = "rollouts-pod-template-hash"
+	// argoWorkload notes on a Rollout of which generation the Deployment is whose
+	// template it takes.
+	argoWorkload = "rollout.argoproj.io/workload-generation"
+	argoDegraded = "Degraded"
+)
+
+// readArgoRollout reads a Rollout of Argo Rollouts. One is in flight from one of
+// its ReplicaSets, the stable one, to another; a way back to the stable one goes
+// in one step, and one that was just made has none.
+func readArgoRollout(o *argoRollout) reading {
+	r := readingOf(workload.ArgoRollout, &o.ObjectMeta)
+	r.stoodFor = o.standsFor()
+	if r.sample.Unknown = o.unobserved(); r.sample.Unknown != "" {
+		return r
+	}
+	r.sample.Scale = scaleOf(&o.ObjectMeta, o.Spec.Replicas, o.Status.ReadyReplicas)
+	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	if o.Status.StableRS == "" || o.Status.StableRS == o.Status.CurrentPodHash {
+		return r
+	}
+	flown := r.sample.Rollout
+	flown.InFlight, flown.Failure, flown.Halted, flown.Traffic = true, o.failure(), o.halted(), o.traffic()
+	r.flight = &flight{uid: o.UID, selector: o.Spec.Selector, rollout: *flown,
+		hash: o.Status.CurrentPodHash, from: o.Status.StableRS}
+	return r
+}
+
+// standsFor returns the Deployment whose template the Rollout takes, and which
+// Argo Rollouts scales to zero for it; the zero ID where it is left to run.
+func (o *argoRollout) standsFor() workload.ID {
+	ref := o.Spec.WorkloadRef
+	if ref == nil || ref.ScaleDown == "" || ref.ScaleDown == "never" {
+		return workload.ID{}
+	}
+	return targetOf(o.Namespace, ref.APIVersion, ref.Kind, ref.Name)
+}
+
+// unobserved is as that of other kinds: here the generations are texts, and there
+// is one of the Deployment that the template is taken of.
+func (o *argoRollout) unobserved() string {
+	observed := o.Status.ObservedGeneration
+	seen, err := strconv.ParseInt(observed, 10, 64)
+	if err != nil && observed != "" {
+		return fmt.Sprintf("observed generation %q is no number: Argo Rollouts is older than 1.0", observed)
+	}
+	why := unobserved(&o.ObjectMeta, seen)
+	if of := o.Annotations[argoWorkload]; why == "" && o.Spec.WorkloadRef != nil && of != "" && of != o.Status.WorkloadObservedGeneration {
+		why = "generation " + of + " of its " + o.Spec.WorkloadRef.Kind + " is not observed yet"
+	}
+	return oneLine(why)
+}
+
+func (o *argoRollout) failure() string {
+	switch {
+	case o.Status.Phase == argoDegraded:
+		return oneLine(cmp.Or(o.Status.Message, argoDegraded))
+	case o.Status.Abort:
+		return "aborted"
+	}
+	return ""
+}
+
+// halted says who has to act before the rollout goes on. A pause that ends by
+// itself is part of its pace.
+func (o *argoRollout) halted() string {
+	if o.Spec.Paused {
+		return paused
+	}
+	for _, c := range o.Status.PauseConditions {
+		switch c.Reason {
+		case "CanaryPauseStep":
+			if step, forever := o.pause(); forever {
+				return fmt.Sprintf("paused at step %d", step+1)
+			}
+		case "BlueGreenPause":
+			if o.Spec.Strategy.BlueGreen == nil || o.Spec.Strategy.BlueGreen.AutoPromotionSeconds == 0 {
+				return "paused before its promotion"
+			}
+		default:
+			return oneLine(c.Reason)
+		}
+	}
+	return ""
+}
+
+// pause returns the step that the rollout is at, from 0, and whether it is a
+// pause without an end.
+func (o *argoRollout) pause() (step int32, forever bool) {
+	if o.Status.CurrentStepIndex != nil {
+		step = *o.Status.CurrentStepIndex
+	}
+	c := o.Spec.Strategy.Canary
+	if c == nil || step < 0 || int(step) >= len(c.Steps) || c.Steps[step].Pause == nil {
+		return step, true
+	}
+	return step, c.Steps[step].Pause.Duration == nil
+}
+
+// traffic is the share of the target's where pods do not tell it: all or nothing
+// with blue-green, and what a canary's router was told.
+func (o *argoRollout) traffic() *int32 {
+	var share int32
+	c := o.Spec.Strategy.Canary
+	switch {
+	case o.Spec.Strategy.BlueGreen != nil:
+		if o.Status.BlueGreen.ActiveSelector == o.Status.CurrentPodHash {
+			share = 100
+		}
+	case c == nil || c.TrafficRouting == nil:
+		return nil
+	case o.Status.Canary.Weights != nil && o.Status.Canary.Weights.Canary.PodTemplateHash == o.Status.CurrentPodHash:
+		whole := int32(100)
+		if w := c.TrafficRouting.MaxTrafficWeight; w != nil && *w > 0 {
+			whole = *w
+		}
+		share = percent(o.Status.Canary.Weights.Canary.Weight, whole)
+	}
+	return &share
+}
+
+// percent is a part of a whole, which is not 0, within 0 and 100.
+func percent(part, whole int32) int32 {
+	return int32(min(100, max(0, int64(part)*100/int64(whole))))
+}
+
+// steppedOf returns the rollout of an Argo Rollout from the ReplicaSets that it
+// owns, which its status names. The stable one follows the target, then what
+// still has pods of those that the target overtook, from the newest.
+func steppedOf(f *flight, owned []replicaSet) *workload.Rollout {
+	target, stable := replicaSet{hash: f.hash}, replicaSet{hash: f.from}
+	var found [2]*corev1.PodTemplateSpec
+	var others []replicaSet
+	for _, s := range owned {
+		switch {
+		case s.hash == f.hash:
+			target, found[0] = s, &s.template
+		case s.hash == f.from:
+			stable, found[1] = s, &s.template
+		case s.desired > 0 || s.pods > 0:
+			others = append(others, s)
+		}
+	}
+	slices.SortFunc(others, func(a, b replicaSet) int {
+		return cmp.Or(cmp.Compare(b.revision, a.revision), cmp.Compare(a.hash, b.hash))
+	})
+	r := f.rollout
+	r.Failure = cmp.Or(r.Failure, target.failure)
+	r.ImagesOnly = found[0] != nil && differInImages(found[0], found[1])
+	r.Templates = []workload.Template{target.tell(images(found[0])), stable.tell(images(found[1]))}
+	for _, s := range others {
+		r.Templates = append(r.Templates, s.tell(images(&s.template)))
+	}
+	return &r
+}

@@ -1,0 +1,56 @@
+package controlplane
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A node ends only pods that are being deleted. A kubelet ends a pod by its UID;
+// kwok 0.8.0 does so by its name, and sometimes twice: the second time hits the
+// pod that a StatefulSet made anew by the same name, which then counts as lost.
+const endsDeleted = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: nodes.static.k8s.io}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [pods]}
+  matchConditions:
+  - {name: by-a-node, expression: request.userInfo.username == "kwok"}
+  validations:
+  - {expression: has(oldObject.metadata.deletionTimestamp), message: it is not being deleted}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: nodes.static.k8s.io}
+spec: {policyName: nodes.static.k8s.io, validationActions: [Deny]}
+`
+
+// admission are the flags of an API server that holds the nodes to endsDeleted
+// from its first answer on. It is read from a file, so nobody finds it in the
+// cluster.
+func (cp *ControlPlane) admission(t testing.TB) []string {
+	t.Helper()
+	dir := filepath.Join(cp.dir, "admission")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatalf("write the admission policies: %v", err)
+	}
+	config := filepath.Join(cp.dir, "admission.yaml")
+	for name, text := range map[string]string{
+		filepath.Join(dir, "nodes.yaml"): endsDeleted,
+		config: `apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: ValidatingAdmissionPolicy
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: ValidatingAdmissionPolicyConfiguration
+    staticManifestsDir: ` + dir + "\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatalf("write the admission policies: %v", err)
+		}
+	}
+	return []string{"--admission-control-config-file=" + config}
+}

@@ -1,0 +1,37 @@
+// Package flagger starts a real Flagger for tests, against a real control plane.
+// There is no service mesh and no Prometheus: it promotes blue-green, and what a
+// test wants of an analysis it says through webhooks.
+package flagger
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/program"
+)
+
+// User is who Flagger is to the API server.
+const User = "system:serviceaccount:flagger-system:flagger"
+
+// nowhere is where no metrics are; Flagger says so once and goes on.
+const nowhere = "http://127.0.0.1:1"
+
+// Start starts Flagger once its resources are there. It ends when the test ends.
+// Where it cannot be had the test is skipped, in CI it fails.
+func Start(t testing.TB, cp *controlplane.ControlPlane) {
+	t.Helper()
+	bin := program.Folder(t, "a real Flagger", filepath.Join("scripts", "flagger", "build.sh"))
+	definitions, err := os.ReadFile(filepath.Join(bin, "crd.yaml"))
+	if err != nil {
+		t.Fatalf("start Flagger: %v", err)
+	}
+	cp.Apply(t, string(definitions))
+	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	// Its own port is of no use here, and can only be one of all interfaces: with 0
+	// it collides with nothing.
+	cp.Run(t, "", nil, filepath.Join(bin, "flagger"),
+		"-kubeconfig="+cp.KubeconfigAs(t, User, "system:masters"), "-port=0",
+		"-mesh-provider=kubernetes", "-metrics-server="+nowhere, "-control-loop-interval=1s", "-log-level=info")
+}

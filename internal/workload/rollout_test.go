@@ -1,0 +1,51 @@
+package workload_test
+
+import (
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func TestServedIsWhatBothPodsAndTrafficSay(t *testing.T) {
+	t.Parallel()
+	share := func(percent int32) *int32 { return &percent }
+	for name, c := range map[string]struct {
+		rollout workload.Rollout
+		want    int32
+	}{
+		"templates unknown":      {workload.Rollout{InFlight: true, Desired: 10}, 0},
+		"pods share evenly":      {workload.Rollout{Desired: 10, Templates: []workload.Template{{Available: 4}}}, 4},
+		"no traffic yet":         {workload.Rollout{Desired: 10, Traffic: share(0), Templates: []workload.Template{{Available: 10}}}, 0},
+		"less traffic than pods": {workload.Rollout{Desired: 10, Traffic: share(25), Templates: []workload.Template{{Available: 10}}}, 2},
+		"more traffic than pods": {workload.Rollout{Desired: 10, Traffic: share(50), Templates: []workload.Template{{Available: 1}}}, 1},
+		"a large fleet":          {workload.Rollout{Desired: 2_000_000_000, Traffic: share(50), Templates: []workload.Template{{Available: 2_000_000_000}}}, 1_000_000_000},
+	} {
+		if got := c.rollout.Served(); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestMixedIsOverOnceAFailureTookAllPodsBack(t *testing.T) {
+	t.Parallel()
+	pods := func(target, before int32) []workload.Template {
+		return []workload.Template{{Desired: target, Available: target}, {Desired: before, Available: before}}
+	}
+	for name, c := range map[string]struct {
+		rollout workload.Rollout
+		want    bool
+	}{
+		"none":               {workload.Rollout{Desired: 10}, false},
+		"templates unknown":  {workload.Rollout{InFlight: true, Failure: "aborted"}, true},
+		"begins":             {workload.Rollout{InFlight: true, Templates: pods(0, 10)}, true},
+		"failed, with both":  {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(2, 8)}, true},
+		"failed, with one":   {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(0, 10)}, false},
+		"failed, going":      {workload.Rollout{InFlight: true, Failure: "aborted", Templates: []workload.Template{{Available: 1}, {Desired: 10}}}, true},
+		"failed, with none":  {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(0, 0)}, true},
+		"failed, one listed": {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(0, 10)[:1]}, true},
+	} {
+		if got := c.rollout.Mixed(); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
