@@ -155,11 +155,19 @@ func (h *handler) note(e event, d drill.Document, took time.Duration, err error)
 	for _, part := range d.Unread {
 		h.log.Warn().Str("text", part).Msg("unread")
 	}
+	for _, notice := range d.Notices {
+		h.log.Warn().Str("text", notice).Msg("notice")
+	}
 	line := h.log.Info()
 	if err != nil {
 		line = h.log.Error().Err(err)
 	}
-	line.Bool("dryRun", e.DryRun).Bool("exact", e.Exact).Float64("coverage", d.Fleet.Coverage).Bool("passed", d.Passed).
+	if d.Fleet.Nothing == "" {
+		line.Float64("coverage", d.Fleet.Coverage)
+	} else {
+		line.Str("nothing", d.Fleet.Nothing)
+	}
+	line.Bool("dryRun", e.DryRun).Bool("exact", e.Exact).Bool("passed", d.Passed).
 		Int64("need", d.Fleet.Need).Int64("covered", d.Fleet.Covered).Str("commit", d.Commit).Int("levels", len(d.Flush.Levels)).
 		Dur("took_ms", took).Msg("drill")
 }

@@ -23,7 +23,8 @@ type Env struct {
 
 // Run runs the command with its arguments, and returns the exit status: 0, or 1
 // where anything failed or needs a person. Of doctor 1 is findings, of diff
-// differences, and of both 2 that it could not look.
+// differences, of drill a rebuild that would not cope, and of the three 2 that it
+// could not look.
 func Run(env Env, args []string) int {
 	root := newRoot(env)
 	root.SetArgs(args)

@@ -57,9 +57,7 @@ where it could not look at all of it.`,
 		},
 	}
 	c.SetContext(context.Background())
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return trouble(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
-	})
+	troubled(c)
 	d.register(c)
 	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with, instead of the site's branch")
 	c.Flags().StringVar(&d.tree, "tree", "", "folder to compare with, as it was checked out; no repository is opened")

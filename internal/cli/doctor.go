@@ -48,6 +48,7 @@ It exits with 0 where there is nothing to mend, with 1 where there is, and with
 		RunE: func(c *cobra.Command, _ []string) error { return trouble(d.run(c.Context(), env)) },
 	}
 	c.SetContext(context.Background())
+	troubled(c)
 	d.register(c)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")

@@ -50,8 +50,10 @@ would take. A site that observes is scored as git is, and nothing is written.
 It takes the rights in infra/rbac/doctor. With drills in the configuration the
 report is kept, and the next one says what changed since.
 
-It exits with 0 where the coverage of the fleet is at least --min-coverage and all
-could be read, with 1 where not, and with 2 where there is nothing to say.`,
+It exits with 0 where the coverage of the fleet is at least --min-coverage and
+all could be read, with 1 where not, and with 2 where there is nothing to say:
+where nothing is asked of any workload, or what they need is not known. While
+the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
@@ -60,6 +62,7 @@ could be read, with 1 where not, and with 2 where there is nothing to say.`,
 		},
 	}
 	c.SetContext(context.Background())
+	troubled(c)
 	d.register(c)
 	c.Flags().Float64Var(&d.minCoverage, "min-coverage", open.MinCoverage, "the part of the pods needed that a rebuild has to start with")
 	c.Flags().BoolVar(&d.exact, "exact", false, "lower what is declared to the present need, too")
@@ -144,6 +147,9 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	columns, _ := chart.Terminal(env.Out)
 	if err := drillOutputs[d.output](env.Out, document, max(columns, narrow), d.all); err != nil {
 		return err
+	}
+	if nothing := document.Fleet.Nothing; nothing != "" {
+		return fmt.Errorf("score the drill: %s", nothing)
 	}
 	if !document.Passed {
 		return &exit{status: 1}

@@ -20,6 +20,7 @@ func drillTable(out io.Writer, d drill.Document, columns int, all bool) error {
 	p := drillPage{Document: d, columns: columns}
 	p.verdict()
 	p.rows(all)
+	p.unknown()
 	p.causes()
 	p.rollouts()
 	p.notes()
@@ -44,16 +45,37 @@ func (p *drillPage) verdict() {
 	s, f := p.Summary(), p.Fleet
 	p.say("", "%s", strings.TrimPrefix(s.Headline(), "gitlatch "))
 	p.text.WriteString("\n")
-	p.say("  ", "%d of %d pods. Of %s, %d start with all that they need, and %d with less than %s of it.", f.Covered, f.Need, count(f.Workloads, "workload"), f.Full, f.Low, drill.Percent(p.MinCoverage))
-	p.say("  ", "All at their need after %s; without checkpoints after %s.", lasting(f.With, f.StuckWith), lasting(f.Without, f.StuckWithout))
-	p.say("  ", "Scored: %s on %s%s.", p.Commit[:min(len(p.Commit), 7)], p.Branch, p.flushed())
+	for _, notice := range p.Notices {
+		p.say("  ", "Notice: %s.", notice)
+	}
+	if len(p.Notices) > 0 {
+		p.text.WriteString("\n")
+	}
+	if f.Nothing == "" {
+		p.score()
+	}
+	p.say("  ", "%s: %s on %s%s.", map[bool]string{true: "Scored", false: "Looked at"}[f.Nothing == ""], p.Commit[:min(len(p.Commit), 7)], p.Branch, p.flushed())
 	if p.Tag != "" {
 		p.say("  ", "Tagged: %s.", p.Tag)
 	}
 	if l := p.Last; l != nil {
-		p.say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), drill.Percent(l.Coverage), count(len(l.Changes), "workload"))
+		was := drill.Percent(l.Coverage)
+		if l.Nothing != "" {
+			was = "not known"
+		}
+		p.say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, count(len(l.Changes), "workload"))
 	}
 	p.text.WriteString("\n")
+}
+
+// score is how much of the need is there at the start, and when the rest is.
+func (p *drillPage) score() {
+	f, full := p.Fleet, "start with all that they need"
+	if p.Fleet.Full == 1 {
+		full = "starts with all that it needs"
+	}
+	p.say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, count(f.Workloads, "workload"), f.Full, full, f.Low, drill.Percent(p.MinCoverage))
+	p.say("  ", "All at their need after %s; without checkpoints after %s.", lasting(f.With, f.StuckWith), lasting(f.Without, f.StuckWithout))
 }
 
 func lasting(seconds int64, stuck int) string {
@@ -75,6 +97,8 @@ func (p *drillPage) flushed() string {
 		return ", as it is; a drill would declare nothing"
 	case f.Proposal != "":
 		return fmt.Sprintf("; %s proposed, which is not merged: %s", count(len(f.Proposed), "level"), f.Proposal)
+	case f.Commit == "" && p.Fleet.Nothing != "":
+		return ""
 	case f.Commit == "":
 		return ", which says what is needed"
 	}
@@ -87,6 +111,7 @@ func (p *drillPage) rows(all bool) {
 	shown, full, unscored := 0, 0, 0
 	for _, w := range p.Workloads {
 		switch {
+		case w.Unknown != "": // has a part of its own
 		case w.Coverage == nil:
 			unscored++
 		case w.Missing == 0:
@@ -139,6 +164,26 @@ func (p *drillPage) since(c *drill.Checkpoint) string {
 		text += "+"
 	}
 	return text
+}
+
+// unknown says of which workloads it is not known what they need, and why.
+func (p *drillPage) unknown() {
+	var order []string
+	by := map[string][]string{}
+	for _, w := range p.Workloads {
+		if w.Unknown == "" {
+			continue
+		}
+		if !slices.Contains(order, w.Unknown) {
+			order = append(order, w.Unknown)
+		}
+		by[w.Unknown] = append(by[w.Unknown], shortName(workloadOf(w)))
+	}
+	for _, why := range order {
+		p.say("", "unknown: %s", among(by[why]))
+		p.say("  ", "%s", why)
+		p.text.WriteString("\n")
+	}
 }
 
 // causes says each cause once, with the workloads that it lowers.

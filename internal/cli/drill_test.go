@@ -120,6 +120,62 @@ func TestADrillSaysWhatARebuildLacks(t *testing.T) {
 	}
 }
 
+// Nothing asked, or nothing known, is no coverage: the report says so, and a gate
+// does not let it pass.
+func TestADrillOfNothingIsNotAPass(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		make    func(w *world)
+		unknown int
+		says    []string // in the report
+		err     string
+	}{
+		"all is deleted":            {func(w *world) { clear(w.api.workloads) }, 0, []string{"it cannot be said what"}, "though git declares 3"},
+		"autoscalers are forbidden": {func(w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden }, 4, []string{"unknown: shop/api, shop/batch, shop/cart, shop/web\n  its scale is unknown: horizontalpodautoscalers are unread\n", "not read: horizontalpodautoscalers"}, "what 4 workloads need is not known"},
+		"deployments are forbidden": {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, 3, []string{"unknown: shop/api, shop/cart, shop/web\n", "not read: deployments"}, "what 3 workloads need is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := keeping(t)
+			c.make(w)
+			got := w.run("drill")
+			if got.status != 2 || !strings.Contains(got.err, c.err) || strings.Contains(got.out, " % of what") {
+				t.Errorf("%+v", got)
+			}
+			for _, says := range c.says {
+				if !strings.Contains(got.out, says) {
+					t.Errorf("no %q in\n%s", says, got.out)
+				}
+			}
+			w.now = w.now.Add(time.Minute)
+			got = w.run("drill", "-o", "json")
+			var d drill.Document
+			must(t, json.Unmarshal([]byte(got.out), &d))
+			if got.status != 2 || d.Passed || d.Fleet.NeedUnknown != c.unknown || !strings.Contains(d.Fleet.Nothing, c.err) || d.Last == nil || d.Last.Nothing != d.Fleet.Nothing {
+				t.Errorf("status %d, passed %v, fleet %+v, last %+v", got.status, d.Passed, d.Fleet, d.Last)
+			}
+		})
+	}
+}
+
+// A drill in an outage proves nothing: what is left of the fleet is covered.
+func TestADrillInAMassDropIsNotAPass(t *testing.T) {
+	t.Parallel()
+	w := keeping(t)
+	drilled(t, w.run("drill", "-o", "json"), 0)
+	for _, one := range w.api.workloads {
+		one.desired, one.ready = max(1, one.desired/10), max(1, one.ready/10)
+	}
+	w.now = w.now.Add(5 * time.Minute)
+	got := w.run("drill")
+	said := strings.Join(strings.Fields(got.out), " ")
+	for _, says := range []string{"a rebuild starts with 100 % of what is needed, but the fleet lost much of its scale at once", "3 workloads at once: coverage is of what is asked for now, not of what git declares", "3 workloads changed since"} {
+		if got.status != 1 || got.err != "" || !strings.Contains(said, says) {
+			t.Errorf("status %d %s: no %q in\n%s", got.status, got.err, says, got.out)
+		}
+	}
+}
+
 // The page holds the document that JSON is, and is kept beside it.
 func TestADrillHasAPage(t *testing.T) {
 	t.Parallel()

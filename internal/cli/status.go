@@ -1,6 +1,11 @@
 package cli
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
 
 // An exit is an error with an exit status of its own. Without a cause there is
 // nothing more to say than the command said already.
@@ -28,6 +33,17 @@ func trouble(err error) error {
 		return err
 	}
 	return &exit{status: 2, cause: err}
+}
+
+// troubled gives flags and arguments that the command does not take the same
+// status.
+func troubled(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return trouble(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+	})
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error { return trouble(check(c, args)) }
+	}
 }
 
 // statusOf returns the exit status of an error, and whether it is to be said.

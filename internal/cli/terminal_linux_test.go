@@ -84,6 +84,8 @@ var sessions = []session{
 	{"diff shop", strayed, ""},
 	{"doctor", settled, ""},
 	{"doctor", tended, ""},
+	{"drill", tended, ""},
+	{"drill --all", shorn, ""},
 	{"restore", small, ""},
 	{"restore shop/web --yes", unscaled, ""},
 	{"restore release", small, ""},
@@ -104,6 +106,7 @@ var sessions = []session{
 	{"help explain", nil, ""},
 	{"help diff", nil, ""},
 	{"help doctor", nil, ""},
+	{"help drill", nil, ""},
 	{"help restore", nil, ""},
 	{"help restore release", nil, ""},
 	{"help backtest", nil, ""},
@@ -188,7 +191,7 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"tick", "explain", "diff", "doctor", "restore", "backtest", "log", "demo", "render", "init"} {
+	for _, name := range []string{"tick", "explain", "diff", "doctor", "drill", "restore", "backtest", "log", "demo", "render", "init"} {
 		if !seen[name] {
 			t.Errorf("%s is not run", name)
 		}

@@ -64,7 +64,7 @@ type Row struct {
 	RaiseAbove, LowerAt int32
 
 	Mismatch *policy.Bounds // live bounds that differ from the accepted ones
-	Capped   bool           // the accepted upper bound is below the need
+	Capped   bool           // the accepted upper bound is below the need; there is a Mismatch then
 	// Unproven is true where nothing is known to keep the checkpoint inert, and
 	// the policy asks for that.
 	Unproven bool
@@ -73,7 +73,7 @@ type Row struct {
 // Differs reports whether git should say something else: what stays as it is for
 // some samples counts, and what would have to for hours does not.
 func (r Row) Differs() bool {
-	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil || r.Capped
+	return r.State == Pending || r.State == Bounds || r.State == Absent || r.Mismatch != nil
 }
 
 // Raises reports whether a rebuild now would begin with too little.

@@ -26,9 +26,15 @@ type Document struct {
 
 	// MinCoverage is what the fleet's coverage has to be at least, and the
 	// threshold below which a workload is among the low ones. Passed is whether
-	// the fleet's is, and all could be read.
+	// the fleet's is, all could be read and is known, and there is no MassDrop.
 	MinCoverage float64 `json:"minCoverage"`
 	Passed      bool    `json:"passed"`
+
+	// MassDrop is true where the fleet lost much of its scale at once, and has not
+	// recovered: the need is of what is left of it, which proves nothing.
+	MassDrop bool `json:"massDrop"`
+	// Notices say what else bears on how far the coverage is to be trusted.
+	Notices []string `json:"notices"`
 
 	Fleet Fleet `json:"fleet"`
 	// Workloads are those that the policy latches and those that git declares, the
@@ -61,17 +67,22 @@ type Document struct {
 
 // Fleet is the score of all workloads together.
 type Fleet struct {
-	// Coverage is the part of the pods needed that a rebuild starts with, 0 to 1;
-	// 1 where nothing is needed. A workload's surplus makes up for nothing.
+	// Coverage is the part of the pods needed that a rebuild starts with, 0 to 1,
+	// of what is known of the need. A workload's surplus makes up for nothing. It
+	// is null in JSON, and 0 here, where Nothing says why it is not known.
 	Coverage float64 `json:"coverage"`
+	Nothing  string  `json:"nothing,omitempty"`
 
 	Workloads int `json:"workloads"` // that have a coverage
 	Full      int `json:"full"`      // of these, with a coverage of 1
 	Low       int `json:"low"`       // below the threshold
 	Unknown   int `json:"unknown"`   // of which it is not known what a rebuild starts them at; they count as 0 pods
-	Unscored  int `json:"unscored"`  // in Workloads, without a coverage
-	Frozen    int `json:"frozen"`
-	Rollouts  int `json:"rollouts"` // in flight, or declared as such
+	Unscored  int `json:"unscored"`  // in the list of workloads, without a coverage
+	// NeedUnknown is of how many of the unscored it is not known what they need;
+	// they are in no other number.
+	NeedUnknown int `json:"needUnknown"`
+	Frozen      int `json:"frozen"`
+	Rollouts    int `json:"rollouts"` // in flight, or declared as such
 
 	Need     int64 `json:"need"`     // pods
 	Covered  int64 `json:"covered"`  // of these, what a rebuild starts with
@@ -112,6 +123,9 @@ type Workload struct {
 	Coverage *float64 `json:"coverage"`
 	Low      bool     `json:"low"`     // below the threshold
 	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start with
+	// Unknown is why it is not known what it needs; "" where that is known, and
+	// where nothing is asked of it.
+	Unknown string `json:"unknown,omitempty"`
 
 	// Causes say why the coverage is below 1, or why there is none; the first is
 	// the one that matters most. Empty where there is nothing to say.
@@ -258,8 +272,11 @@ type Last struct {
 	Commit   string    `json:"commit"`
 	Coverage float64   `json:"coverage"` // of the fleet, then
 	Passed   bool      `json:"passed"`
+	// Nothing is why no coverage was known then, which is null in JSON.
+	Nothing string `json:"nothing,omitempty"`
 	// Changes are the workloads whose coverage, level or first cause is another
-	// now, those that came and those that went; those that fell furthest first.
+	// now, those whose need halved or doubled or is known on one side only, those
+	// that came and those that went; those that fell furthest first.
 	Changes []Change `json:"changes"`
 }
 

@@ -1,6 +1,7 @@
 package drill_test
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"reflect"
@@ -134,6 +135,54 @@ Report, html: s3://b/k.html
 	}
 	if s := d.Shortened(2); len(s.Workloads) != 2 || s.Cut != 3 || len(d.Workloads) != 5 {
 		t.Errorf("shortened to %d, %d cut", len(s.Workloads), s.Cut)
+	}
+}
+
+// What is not known is null, and is told as such by the next drill.
+func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
+	t.Parallel()
+	d := drill.Document{Site: "prod", Commit: "5484ca8abc", Notices: []string{"a notice"}, Fleet: drill.Fleet{Nothing: "nothing is asked", NeedUnknown: 2}}
+	next := drill.Document{Fleet: drill.Fleet{Coverage: 0.5}}.Since(&d)
+	for name, of := range map[string]any{"fleet": d.Fleet, "last": *next.Last, "summary's fleet": d.Summary().Fleet} {
+		text, err := json.Marshal(of)
+		if err != nil || !strings.Contains(string(text), `"coverage":null`) || strings.Count(string(text), `"coverage"`) != 1 || !strings.Contains(string(text), `"nothing":"nothing is asked"`) {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+	}
+	if text, err := json.Marshal(next); err != nil || !strings.Contains(string(text), `"coverage":0.5`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if s := next.Summary(); s.Before != nil {
+		t.Errorf("before it was %v", *s.Before)
+	}
+	want := "gitlatch prod: it cannot be said what a rebuild starts with: nothing is asked\n\na notice.\n\nLooked at: commit 5484ca8.\n"
+	if got := d.Summary().Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A need that moves is told where it is not the same any more.
+func TestANeedThatChangedIsTold(t *testing.T) {
+	t.Parallel()
+	unknown := one("web", 10, 10, "")
+	unknown.Need = nil
+	for name, c := range map[string]struct {
+		then, now drill.Workload
+		told      bool
+	}{
+		"the same":           {one("web", 10, 10, ""), one("web", 10, 10, ""), false},
+		"a little less":      {one("web", 100, 200, ""), one("web", 51, 200, ""), false},
+		"the half":           {one("web", 100, 200, ""), one("web", 50, 200, ""), true},
+		"the double":         {one("web", 50, 200, ""), one("web", 100, 200, ""), true},
+		"not known any more": {one("web", 10, 10, ""), unknown, true},
+		"not known twice":    {unknown, unknown, false},
+	} {
+		declared := int32(200)
+		c.then.Declared, c.now.Declared = &declared, &declared
+		d := drill.Document{Workloads: []drill.Workload{c.now}}.Since(&drill.Document{Workloads: []drill.Workload{c.then}})
+		if told := len(d.Last.Changes) == 1; told != c.told {
+			t.Errorf("%s: %+v", name, d.Last.Changes)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ func (d Document) Since(last *Document) Document {
 	if last == nil {
 		return d
 	}
-	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage, Passed: last.Passed, Changes: []Change{}}
+	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage, Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
 	before, now := last.byName(), d.byName()
 	for _, w := range d.Workloads {
 		is := w.then()
@@ -61,9 +61,18 @@ func (w Workload) then() Then {
 }
 
 // same reports whether nothing became of a workload that is worth telling: a need
-// that moves and is covered all the same is not.
+// that moves by less than half and is covered all the same is not.
 func same(a, b Then) bool {
-	return equal(a.Declared, b.Declared) && equal(a.Coverage, b.Coverage) && a.Cause == b.Cause
+	return equal(a.Declared, b.Declared) && equal(a.Coverage, b.Coverage) && a.Cause == b.Cause && near(a.Need, b.Need)
+}
+
+// near reports whether two needs are neither the half nor the double of each
+// other; one that is not known is near none that is.
+func near(a, b *int32) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b || 2*int64(min(*a, *b)) > int64(max(*a, *b))
 }
 
 func equal[T comparable](a, b *T) bool {

@@ -17,8 +17,10 @@ type Summary struct {
 	Commit      string    `json:"commit"`
 	MinCoverage float64   `json:"minCoverage"`
 	Passed      bool      `json:"passed"`
+	MassDrop    bool      `json:"massDrop"`
+	Notices     []string  `json:"notices"`
 	Fleet       Fleet     `json:"fleet"`
-	// Before is the fleet's coverage at the last drill; null is none.
+	// Before is the fleet's coverage at the last drill; null is none, or not known.
 	Before *float64 `json:"before"`
 	Worst  []Worst  `json:"worst"` // below a coverage of 1, at most three
 	Links  []Link   `json:"links"`
@@ -40,9 +42,9 @@ const worstOf = 3
 func (d Document) Summary() Summary {
 	s := Summary{
 		APIVersion: Version, Kind: "DrillSummary", Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
-		Passed: d.Passed, Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
+		Passed: d.Passed, MassDrop: d.MassDrop, Notices: append([]string{}, d.Notices...), Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
 	}
-	if d.Last != nil {
+	if d.Last != nil && d.Last.Nothing == "" {
 		s.Before = &d.Last.Coverage
 	}
 	for _, w := range d.Workloads {
@@ -63,38 +65,44 @@ func (d Document) Summary() Summary {
 
 // Headline is the summary in a line.
 func (s Summary) Headline() string {
+	if s.Fleet.Nothing != "" {
+		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", s.Site, s.Fleet.Nothing)
+	}
+	needed := "needed"
+	if s.Fleet.NeedUnknown > 0 {
+		needed = "known to be needed"
+	}
 	verdict := "at or above " + Percent(s.MinCoverage)
 	switch {
 	case s.Fleet.Coverage < s.MinCoverage:
 		verdict = "below " + Percent(s.MinCoverage)
+	case s.MassDrop:
+		verdict = "but the fleet lost much of its scale at once"
 	case !s.Passed:
 		verdict = "but not all could be read"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is needed, %s", s.Site, Percent(s.Fleet.Coverage), verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, Percent(s.Fleet.Coverage), needed, verdict)
 }
 
 // Text is the summary for a person.
 func (s Summary) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", s.Headline())
-	fmt.Fprintf(&b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", s.Fleet.Covered, s.Fleet.Need, short(s.Commit),
-		s.Fleet.Workloads, takes(s.Fleet.With, s.Fleet.StuckWith), takes(s.Fleet.Without, s.Fleet.StuckWithout))
+	for _, notice := range s.Notices {
+		fmt.Fprintf(&b, "%s.\n", notice)
+	}
+	if len(s.Notices) > 0 {
+		b.WriteString("\n")
+	}
+	if s.Fleet.Nothing != "" {
+		fmt.Fprintf(&b, "Looked at: commit %s.\n", short(s.Commit))
+	} else {
+		s.score(&b)
+	}
 	if s.Before != nil {
 		fmt.Fprintf(&b, "At the last drill it was %s.\n", Percent(*s.Before))
 	}
-	if len(s.Worst) > 0 {
-		b.WriteString("\nThe worst:\n")
-	}
-	for _, w := range s.Worst {
-		start := "an unknown number"
-		if w.RebuiltAt > 0 {
-			start = strconv.Itoa(int(w.RebuiltAt))
-		}
-		fmt.Fprintf(&b, "  %s starts with %s of %d (%s)\n", w.Workload, start, w.Need, w.Cause)
-	}
-	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
-		fmt.Fprintf(&b, "  and %d more below 100 %%\n", more)
-	}
+	s.worst(&b)
 	for i, l := range s.Links {
 		if i == 0 {
 			b.WriteString("\n")
@@ -105,6 +113,27 @@ func (s Summary) Text() string {
 		}
 	}
 	return b.String()
+}
+
+func (s Summary) score(b *strings.Builder) {
+	fmt.Fprintf(b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", s.Fleet.Covered, s.Fleet.Need, short(s.Commit),
+		s.Fleet.Workloads, takes(s.Fleet.With, s.Fleet.StuckWith), takes(s.Fleet.Without, s.Fleet.StuckWithout))
+}
+
+func (s Summary) worst(b *strings.Builder) {
+	if len(s.Worst) > 0 {
+		b.WriteString("\nThe worst:\n")
+	}
+	for _, w := range s.Worst {
+		start := "an unknown number"
+		if w.RebuiltAt > 0 {
+			start = strconv.Itoa(int(w.RebuiltAt))
+		}
+		fmt.Fprintf(b, "  %s starts with %s of %d (%s)\n", w.Workload, start, w.Need, w.Cause)
+	}
+	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
+		fmt.Fprintf(b, "  and %d more below 100 %%\n", more)
+	}
 }
 
 // Percent is a part as people read it. It is never rounded up: 99.97 % is 99.9 %.

@@ -18,7 +18,7 @@ const timeFormat = time.RFC3339
 func (p *pass) decide(context.Context) error {
 	g := p.set.Guards
 	head, stop := policy.Assess(g, p.head, p.fleet, p.scales())
-	p.head, p.report.Stop = head, stop
+	p.head, p.report.Stop, p.report.Drop = head, stop, head.Drop
 
 	decisions := slices.Concat(p.decidePresent(stop), p.decideAbsent(stop), p.decideRollouts(stop))
 	slices.SortStableFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })

@@ -27,6 +27,8 @@ type Report struct {
 	Unread  []string          // parts of the cluster that could not be read
 	// Stop is why nothing was lowered, or changed at all, in the whole fleet.
 	Stop policy.Stop
+	// Drop is the mass drop that the fleet has not recovered from; nil is none.
+	Drop *latch.Drop
 
 	// Set is the policy that decided, and Latches are the latches after it, by
 	// workload.

@@ -15,6 +15,9 @@ func (one subject) causes() []drill.Cause {
 	causes := []drill.Cause{}
 	add := func(name, text string) { causes = append(causes, drill.Cause{Name: name, Text: text}) }
 	switch {
+	case one.unknown != "":
+		add(string(policy.ReasonUnread), one.unknown)
+		return causes
 	case !one.runs:
 		add(drill.CauseNotRunning, "git declares it, and nothing of this name runs")
 		return causes

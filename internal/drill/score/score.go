@@ -51,7 +51,9 @@ func Document(l Look) drill.Document {
 	slices.SortStableFunc(d.Workloads, worst)
 	d.Findings = findings(l.Doctor, d.Workloads)
 	d.Fleet = sum(d.Workloads)
-	d.Passed = d.Fleet.Coverage >= l.MinCoverage && len(d.Unread) == 0
+	d.Fleet.Nothing = nothing(d)
+	d.MassDrop, d.Notices = notices(l, d)
+	d.Passed = d.Fleet.Nothing == "" && d.Fleet.Coverage >= l.MinCoverage && len(d.Unread) == 0 && d.Fleet.NeedUnknown == 0 && !d.MassDrop
 	return d
 }
 
@@ -73,7 +75,7 @@ func coverage(w drill.Workload, none float64) float64 {
 
 // sum is the score of all workloads together.
 func sum(all []drill.Workload) drill.Fleet {
-	f := drill.Fleet{Coverage: 1}
+	var f drill.Fleet
 	for _, w := range all {
 		if w.Frozen != nil {
 			f.Frozen++
@@ -83,6 +85,9 @@ func sum(all []drill.Workload) drill.Fleet {
 		}
 		if w.Coverage == nil {
 			f.Unscored++
+			if w.Unknown != "" {
+				f.NeedUnknown++
+			}
 			continue
 		}
 		f.Workloads++

@@ -137,19 +137,22 @@ func TestCausesOfWhatLacks(t *testing.T) {
 func TestWhatHasNoCoverage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, cause string
-		make        func(l *score.Look)
+		name, cause, nothing string
+		make                 func(l *score.Look)
 	}{
-		{"it does not run", "not-running", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = nil, nil }},
-		{"its scale is unknown", "unread", func(l *score.Look) {
+		{"it does not run", "not-running", "though git declares 1", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = nil, nil }},
+		{"its scale is unknown", "unread", "what 1 workload needs is not known", func(l *score.Look) {
 			l.Tick.Samples[0].Scale = nil
 			decides(l, policy.Frozen, policy.ReasonUnread, "its scale is unknown")
 		}},
-		{"it is scaled to zero", "suspended", func(l *score.Look) {
+		{"it was not seen", "unread", "what 1 workload needs is not known", func(l *score.Look) {
+			l.Tick.Samples, l.Tick.Decisions, l.Tick.Unread = nil, nil, []string{"deployments: forbidden"}
+		}},
+		{"it is scaled to zero", "suspended", "though git declares 1", func(l *score.Look) {
 			l.Tick.Samples[0].Scale.Desired = 0
 			decides(l, policy.Frozen, policy.ReasonSuspended, "it is scaled to zero")
 		}},
-		{"a person took it out", "opted-out", func(l *score.Look) {
+		{"a person took it out", "opted-out", "git declares none", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
 			decides(l, policy.Skip, policy.ReasonOptedOut, "a person deleted its entry")
 		}},
@@ -160,11 +163,108 @@ func TestWhatHasNoCoverage(t *testing.T) {
 			c.make(&l)
 			d := score.Document(l)
 			w := d.Workloads[0]
-			if w.Coverage != nil || w.Missing != 0 || w.With != nil || len(w.Causes) != 1 || w.Causes[0].Name != c.cause || d.Fleet.Coverage != 1 || d.Fleet.Unscored != 1 || d.Fleet.Workloads != 0 || !d.Passed {
+			if w.Coverage != nil || w.Missing != 0 || w.With != nil || len(w.Causes) != 1 || w.Causes[0].Name != c.cause || !strings.Contains(d.Fleet.Nothing, c.nothing) || d.Fleet.Unscored != 1 || d.Fleet.Workloads != 0 || d.Passed || (w.Unknown != "") != (c.cause == "unread") || (d.Fleet.NeedUnknown == 1) != (c.cause == "unread") {
 				t.Errorf("%+v, fleet %+v", w, d.Fleet)
 			}
 		})
 	}
+}
+
+// beside is a look at web and at another workload, of which so many run of 10 that
+// are declared and built.
+func beside(l score.Look, name string, desired int32) score.Look {
+	other := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
+	l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: other, Scale: &workload.Scale{Desired: desired, Ready: desired}, Rollout: &workload.Rollout{}})
+	l.Tick.Decisions = append(l.Tick.Decisions, policy.Decision{ID: other, Verdict: policy.Quiet})
+	l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: other, Live: desired, Level: 10, Start: 10, By: "clusters/prod"})
+	return l
+}
+
+// What is not known is neither needed nor covered, and nothing is proven by what
+// a mass drop left.
+func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		make   func(l *score.Look)
+		says   string // by a notice
+		passed bool
+		drop   bool
+	}{
+		{"all is known", func(*score.Look) {}, "", true, false},
+		{"one is not", func(l *score.Look) {
+			l.Tick.Samples[1].Scale, l.Tick.Samples[1].Unknown = nil, "generation 7 is not observed yet"
+		}, "what 1 workload needs is not known: coverage is of what is known", false, false},
+		{"one is gone", func(l *score.Look) { l.Tick.Samples, l.Tick.Decisions = l.Tick.Samples[:1], l.Tick.Decisions[:1] }, "git declares 1 workload that nothing runs of", true, false},
+		{"what nobody latches", func(l *score.Look) {
+			l.Tick.Samples[1].Scale, l.Tick.Decisions[1].Verdict, l.Doctor.Workloads[1].Level = nil, policy.Skip, 0
+		}, "", true, false},
+		{"a mass drop", func(l *score.Look) { l.Tick.Drop = &latch.Drop{Since: now, Workloads: 13} }, "the fleet lost much of its scale at 2026-11-20T09:15:00Z, 13 workloads at once: coverage is of what is asked for now, not of what git declares", false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := beside(looked(), "other", 8)
+			c.make(&l)
+			d := score.Document(l)
+			if d.Fleet.Coverage != 1 || d.Fleet.Nothing != "" || d.Passed != c.passed || d.MassDrop != c.drop {
+				t.Errorf("fleet %+v, passed %v, mass drop %v", d.Fleet, d.Passed, d.MassDrop)
+			}
+			if notices := strings.Join(d.Notices, "\n"); !strings.Contains(notices, c.says) || (notices == "") != (c.says == "") {
+				t.Errorf("notices %q", d.Notices)
+			}
+			if headline := d.Summary().Headline(); strings.Contains(headline, "known to be needed") != (d.Fleet.NeedUnknown > 0) || strings.Contains(headline, "lost much of its scale") != c.drop {
+				t.Error(headline)
+			}
+		})
+	}
+}
+
+// Each is where one thing or the next is said.
+func TestTheEdgesOfAScore(t *testing.T) {
+	t.Parallel()
+	t.Run("what is just covered enough is not low", func(t *testing.T) {
+		t.Parallel()
+		l := looked()
+		l.MinCoverage = 0.5
+		l.Tick.Samples[0].Scale.Desired, l.Doctor.Workloads[0].Start = 200, 100
+		if d := score.Document(l); *d.Workloads[0].Coverage != 0.5 || d.Workloads[0].Low || d.Fleet.Low != 0 || !d.Passed {
+			t.Errorf("%+v, passed %v", d.Workloads[0], d.Passed)
+		}
+	})
+	t.Run("what is opted out and still declared is scored", func(t *testing.T) {
+		t.Parallel()
+		l := looked()
+		decides(&l, policy.Skip, policy.ReasonOptedOut, "an annotation says so")
+		if w := score.Document(l).Workloads[0]; w.Coverage == nil || *w.Coverage != 1 {
+			t.Errorf("%+v", w)
+		}
+	})
+	t.Run("a latch that froze for another reason does not say since when", func(t *testing.T) {
+		t.Parallel()
+		l := looked()
+		decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
+		l.Tick.Latches[web] = latch.Latch{ID: web, Freeze: latch.Freeze{Reason: "yield", Since: now.Add(-time.Hour)}}
+		if f := score.Document(l).Workloads[0].Frozen; f == nil || !f.Since.IsZero() {
+			t.Errorf("%+v", f)
+		}
+	})
+	t.Run("what is proposed and declared already is not proposed", func(t *testing.T) {
+		t.Parallel()
+		l := looked()
+		l.Tick.Latches[web] = latch.Latch{ID: web, Proposed: checkpoint.Entry{Replicas: 200}}
+		if w := score.Document(l).Workloads[0]; w.Proposed != nil {
+			t.Errorf("proposed %d", *w.Proposed)
+		}
+	})
+	t.Run("of those alike what lacks most is the worst", func(t *testing.T) {
+		t.Parallel()
+		l := beside(beside(looked(), "a", 20), "z", 200)
+		l.Doctor.Workloads[2].Start = 100
+		d := score.Document(l)
+		if d.Workloads[0].Name != "z" || d.Workloads[1].Name != "a" || *d.Workloads[0].Coverage != *d.Workloads[1].Coverage {
+			t.Errorf("%s, then %s", d.Workloads[0].Name, d.Workloads[1].Name)
+		}
+	})
 }
 
 func TestADocumentHoldsWhatIsAsked(t *testing.T) {
@@ -263,7 +363,7 @@ func TestNoListIsNull(t *testing.T) {
 		if err := json.Unmarshal(text, &tree); err != nil {
 			t.Fatal(err)
 		}
-		for _, list := range []string{"workloads", "leftOut", "findings", "links", "unread", "problems", "flush.levels", "flush.proposed", "flush.withheld", "last.changes", "model.constants"} {
+		for _, list := range []string{"workloads", "leftOut", "findings", "links", "unread", "problems", "notices", "flush.levels", "flush.proposed", "flush.withheld", "last.changes", "model.constants"} {
 			at := any(tree)
 			for _, key := range strings.Split(list, ".") {
 				at = at.(map[string]any)[key]

@@ -43,6 +43,8 @@ type subject struct {
 	proposed int32
 	start    int32 // as far as its namespace has room
 	need     int32 // 0 is none, or not known
+	// unknown is why the need is not known.
+	unknown string
 }
 
 // workload scores one workload.
@@ -55,6 +57,7 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	if scale := one.sample.Scale; scale != nil && scale.Desired > 0 {
 		one.need = policy.Need(one.policy, *scale)
 	}
+	one.unknown = s.unknown(one)
 	if p := s.Tick.Latches[of.ID].Proposed.Replicas; p != of.Level {
 		one.proposed = p
 	}
@@ -64,7 +67,7 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	w := drill.Workload{
 		Namespace: of.ID.Namespace, Kind: string(of.ID.Kind), Name: of.ID.Name,
 		Need: known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: known(one.start), RebuiltBy: of.By,
-		Causes: one.causes(), Frozen: s.frozen(one), Rollout: one.rollout(), Checkpoint: s.checkpoint(of),
+		Causes: one.causes(), Unknown: one.unknown, Frozen: s.frozen(one), Rollout: one.rollout(), Checkpoint: s.checkpoint(of),
 		Policy: one.decision.Policy, InertBy: of.Inert,
 	}
 	if scale := one.sample.Scale; scale != nil {

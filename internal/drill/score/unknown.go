@@ -1,0 +1,82 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/policy"
+)
+
+// unknown says why it is not known what a workload needs, "" where it is. What
+// nobody would latch and git does not declare is not asked about.
+func (s seen) unknown(one subject) string {
+	switch {
+	case one.Level == 0 && (one.decision.Verdict == "" || one.decision.Verdict == policy.Skip):
+		return ""
+	case one.runs && one.sample.Scale == nil:
+		return "its scale is unknown: " + cmp.Or(one.sample.Unknown, "it could not be read")
+	case !one.runs && len(s.Tick.Unread) > 0:
+		return "it was not seen, while part of the cluster could not be read"
+	}
+	return ""
+}
+
+// nothing says why a fleet has no coverage, "" where it has one.
+func nothing(d drill.Document) string {
+	declared := 0
+	for _, w := range d.Workloads {
+		if w.Declared != nil {
+			declared++
+		}
+	}
+	switch f := d.Fleet; {
+	case f.Need > 0:
+		return ""
+	case f.NeedUnknown > 0:
+		return fmt.Sprintf("what %s is not known, and nothing is asked of any other", needed(f.NeedUnknown))
+	case len(d.Unread) > 0:
+		return "nothing is asked of any workload that could be read"
+	case declared > 0:
+		return fmt.Sprintf("nothing is asked of any workload, though git declares %d", declared)
+	}
+	return "no workload is latched, and git declares none"
+}
+
+// notices say how far the need is to be trusted, and whether there is a mass drop.
+func notices(l Look, d drill.Document) (dropped bool, notices []string) {
+	notices = []string{}
+	if drop := l.Tick.Drop; drop != nil {
+		dropped = true
+		notices = append(notices, fmt.Sprintf("the fleet lost much of its scale at %s, %s at once: coverage is of what is asked for now, not of what git declares, and a drill proves nothing until they recover or gitlatch adopt acknowledges it",
+			drop.Since.UTC().Format(time.RFC3339), workloads(drop.Workloads)))
+	}
+	if f := d.Fleet; f.Nothing == "" && f.NeedUnknown > 0 {
+		notices = append(notices, fmt.Sprintf("what %s is not known: coverage is of what is known", needed(f.NeedUnknown)))
+	}
+	idle := 0
+	for _, w := range d.Workloads {
+		if len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning {
+			idle++
+		}
+	}
+	if idle > 0 && d.Fleet.Nothing == "" {
+		notices = append(notices, fmt.Sprintf("git declares %s that nothing runs of: coverage is of the others", workloads(idle)))
+	}
+	return dropped, notices
+}
+
+func needed(n int) string {
+	if n == 1 {
+		return "1 workload needs"
+	}
+	return fmt.Sprintf("%d workloads need", n)
+}
+
+func workloads(n int) string {
+	if n == 1 {
+		return "1 workload"
+	}
+	return fmt.Sprintf("%d workloads", n)
+}
