@@ -24,15 +24,35 @@ return page.evaluate(() => {
 	return [...beyond, ...out.slice(0, 5).map(e => e.tagName + '.' + e.getAttribute('class') + ': ' + e.textContent.slice(0, 40))]
 })`
 
+// shorn returns the cells whose text is cut, but for those that show the rest with
+// the focus.
+const shorn = `
+return page.evaluate(() => [...document.querySelectorAll('td > div, th > div')]
+	.filter(e => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)
+	.filter(e => { e.focus(); const whole = document.activeElement === e && e.scrollHeight <= e.clientHeight + 1 && e.scrollWidth <= e.clientWidth + 1; e.blur(); return !whole })
+	.map(e => e.textContent.slice(0, 60)).slice(0, 5))`
+
 // fit takes pictures, too: run it with -artifacts to look at them.
 func fit(t *testing.T, b *browser.Browser) {
 	for name, html := range pages(t) {
-		for _, v := range []browser.View{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true}} {
+		for _, v := range []browser.View{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 1024, Height: 900}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true}} {
 			p := b.Open(t, html, v)
 			var beyond []string
 			p.Do(t, overflow, nil, &beyond)
 			if len(beyond) > 0 {
 				t.Errorf("%s at %d: %s", name, v.Width, strings.Join(beyond, "; "))
+			}
+			var cut []string
+			if p.Do(t, shorn, nil, &cut); len(cut) > 0 {
+				t.Errorf("%s at %d cuts %q", name, v.Width, cut)
+			}
+			if name == "drill" {
+				var on string
+				p.Do(t, `await page.focus('#workloads .scroll'); await page.keyboard.press('Enter'); await page.keyboard.press('ArrowDown'); return page.evaluate(() => document.activeElement.className)`, nil, &on)
+				if on != "more" {
+					t.Errorf("%s at %d: Enter and an arrow come to %q, want a reason", name, v.Width, on)
+				}
+				p.Do(t, `await page.keyboard.press('Escape')`, nil, nil)
 			}
 			picture := filepath.Join(t.ArtifactDir(), fmt.Sprintf("%s-%d-dark-%v.png", name, v.Width, v.Dark))
 			p.Do(t, `await page.screenshot({ path: given, fullPage: true })`, picture, nil)

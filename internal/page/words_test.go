@@ -83,6 +83,11 @@ func answered(t *testing.T, b *browser.Browser) {
 	none := site(0)
 	unread := site(212)
 	unread.Passed, unread.Unread = false, []string{"statefulsets: forbidden"}
+	none.Passed, none.Fleet.Nothing = false, "nothing is asked of any workload, though git declares 3"
+	known := site(212)
+	known.Passed, known.Fleet.NeedUnknown, known.Notices = false, 4, []string{"4 workloads could not be read"}
+	dropped := site(212)
+	dropped.Passed, dropped.MassDrop = false, true
 	blind := tried(13)
 	blind.Recommended, blind.Why, blind.Pictures = "", "no candidate declared anything", nil
 	for i := range blind.Candidates {
@@ -120,8 +125,10 @@ func answered(t *testing.T, b *browser.Browser) {
 			"#changes": {"This is the first drill"}, "#flush": {"Nothing: git is scored as it is."},
 		}},
 		{drilled(t, cut), map[string][]string{"#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
-		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all could be read"}}},
-		{drilled(t, none), map[string][]string{"h1": {"Nothing is needed"}, "#causes": {"Nothing"}}},
+		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all is known"}}},
+		{drilled(t, known), map[string][]string{"h1": {"Not proven", "of what is known to be needed"}, "#notices": {"4 workloads could not be read"}}},
+		{drilled(t, dropped), map[string][]string{"h1": {"Not proven", "lost much of its scale at once"}}},
+		{drilled(t, none), map[string][]string{"h1": {"It is not known whether a rebuild would cope: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},
 		{backtested(t, tried(24)), map[string][]string{
 			"h1": {"Take R10 up 26h 10%: it would have declared 100 % of the need with 1.58 commits a day."}, ".lede": {"Of 24 policies tried it has the least waste"},
 			"#notices": {"default: {series: R10, round: up, hold: {up: 2, down: 26h}, margin: 10%}"}, "#lines-under": {"A bucket of 1 h 30 min", "Not drawn, so that the page stays small: 211 workloads and 18 policies."},

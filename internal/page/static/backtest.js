@@ -103,7 +103,7 @@ const all = () => {
   put('candidates-under', `Worst is of a need that lasted ${span(goSpan(data.lasting))}, waste what was declared beyond the need. Ticks are ${span(goSpan(data.period))} apart.`
     + (candidates.some(c => c.reviews > 0) ? ' Crossings for review are taken to be merged at once.' : ''))
   table('candidates', {
-    caption: 'Policies by commits a day', noun: 'policy', nouns: 'policies', hint: 'name or mark', rows: [...candidates].sort((a, b) => rank(a) - rank(b)), least: '56rem', sort: { column: 1, sign: 1 },
+    caption: 'Policies, the recommended one first', noun: 'policy', nouns: 'policies', hint: 'name or mark', rows: [...candidates].sort((a, b) => rank(a) - rank(b) || a.commitsPerDay - b.commitsPerDay), least: '56rem',
     text: c => [c.name, c.policy.series, c.policy.round, c.recommended && 'recommended', c.front && 'front'].filter(Boolean).join(' '),
     kinds: [{ label: 'all', test: () => true }, { label: 'the front', test: c => c.front || c.recommended }, { label: 'that cover enough', test: enough }],
     columns: [

@@ -1,22 +1,25 @@
 // The report of a drill: would we cope?
 
 const { fleet } = data
+// scored is whether there was anything to score: no coverage is not a whole one.
+const scored = known(fleet.coverage)
 const lacking = data.workloads.filter(w => w.missing > 0)
-const scoredNothing = data.dryRun || data.mode === 'observe'
+const wroteNothing = data.dryRun || data.mode === 'observe'
 
 const growth = { with: grown(data.workloads, w => w.with, data.model), without: grown(data.workloads, w => w.without, data.model) }
 const reached = steps => { const step = steps.find(([, share]) => share >= data.minCoverage - 1e-9); return step ? step[0] : null }
 const soon = steps => { const at = reached(steps); return at === null ? 'never' : at === 0 ? 'at once' : span(at) }
 
 const headline = () => {
-  if (fleet.need === 0) return 'Nothing is needed, so there is nothing to bring back.'
-  const share = `${percent(fleet.coverage)} of the pods that are needed now`
+  if (!scored) return `It is not known whether a rebuild would cope: ${fleet.nothing}.`
+  const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'what is known to be needed' : 'the pods that are needed now'}`
   if (data.passed) return `A rebuild would cope: it starts with ${share}.`
-  if (fleet.coverage >= data.minCoverage) return `Not proven: a rebuild starts with ${share}, but not all could be read.`
-  return `A rebuild would not cope: it starts with ${share}.`
+  if (fleet.coverage < data.minCoverage) return `A rebuild would not cope: it starts with ${share}.`
+  return `Not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'the fleet lost much of its scale at once' : 'not all is known'}.`
 }
 
 const lede = () => {
+  if (!scored) return `${count(fleet.workloads, 'workload')} could be scored; ${percent(data.minCoverage)} is asked for.`
   const start = `${number(fleet.covered)} of ${count(fleet.need, 'pod')} in ${count(fleet.workloads, 'workload')} are there from the start; ${percent(data.minCoverage)} is asked for.`
   const grow = reached(growth.with) !== reached(growth.without)
     ? reached(growth.without) === null ? ' Without checkpoints it would never get that far by itself.' : ` Without checkpoints it would take ${soon(growth.without)} to get that far.` : ''
@@ -25,6 +28,7 @@ const lede = () => {
 }
 
 const points = (now, then) => {
+  if (!known(now) || !known(then)) return 'there is nothing to compare with the last drill'
   const by = Math.round(1000 * (now - then)) / 10
   return by === 0 ? 'as at the last drill' : `${by > 0 ? 'up' : 'down'} ${Math.abs(by)} points since the last drill`
 }
@@ -37,7 +41,7 @@ const opening = () => {
   put('above', `Drill of ${data.site} · ${stamp(data.at)}`)
   put('headline', headline())
   put('lede', lede())
-  facts('facts', [
+  if (scored) facts('facts', [
     { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage, note: data.last ? points(fleet.coverage, data.last.coverage) : `${percent(data.minCoverage)} is asked for` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
     { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
@@ -45,9 +49,10 @@ const opening = () => {
     { label: 'Frozen checkpoints', value: number(fleet.frozen), note: count(fleet.rollouts, 'rollout') + ' in flight or declared' },
   ])
   put('notices',
-    scoredNothing && notice(data.dryRun ? 'A dry run: nothing was written, and git is scored as it is.' : 'The site only observes: nothing was written, and git is scored as it is.'),
+    wroteNothing && notice(data.dryRun ? 'A dry run: nothing was written, and git is scored as it is.' : 'The site only observes: nothing was written, and git is scored as it is.'),
     data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the document that is kept, and not here.`),
-    data.unread.length > 0 && notice('Not all could be read. What is unknown counts as missing:', data.unread, true),
+    data.unread.length > 0 && notice('Not all could be read, and what is unknown is not covered:', data.unread, true),
+    data.notices && data.notices.length > 0 && notice('How far to trust it:', data.notices, true),
     data.problems.length > 0 && notice('A person must see to this:', data.problems, true),
     fleet.unknown > 0 && notice(`It is not known what a rebuild starts ${count(fleet.unknown, 'workload')} at: 0 pods are counted.`, [], true))
 }
@@ -56,6 +61,8 @@ const took = e => !e ? 'not known' : e.never ? 'never' : e.seconds === 0 ? 'at o
 const length = e => !e ? null : e.never ? Number.MAX_VALUE : e.seconds
 
 const timing = () => {
+  only('time', scored)
+  if (!scored) return
   put('time-under', `From an empty cluster to what is needed now, as autoscalers grow. The last workload to get there by itself takes ${span(fleet.withSeconds)}, and ${span(fleet.withoutSeconds)} without checkpoints.`)
   put('time-legend', legend(['level', 'with checkpoints'], ['level plain', 'without'], ['limit', 'asked for']))
   redraw(part('time-chart'), width => curves(width, {
@@ -79,6 +86,7 @@ const missing = () => {
     sum.workloads++
     sums.set(of, sum)
   }
+  only('causes', scored)
   const all = [...sums.values()].sort((a, b) => b.pods - a.pods)
   const rest = all.slice(7)
   put('causes-under', lacking.length === 0 ? 'Nothing: each workload starts with all that it needs.'
@@ -93,26 +101,26 @@ const asked = n => known(n) ? number(n) : node('span', { class: 'quiet' }, 'none
 const amount = (title, of, width) => ({ title, width, numeric: true, down: true, of, show: row => known(of(row)) ? number(of(row)) : node('span', { class: 'quiet' }, '–') })
 const titled = text => node('span', { title: text }, text)
 
-const why = w => [...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
+const why = w => [w.unknown && 'Not known: ' + w.unknown, ...w.causes.map(cause => cause.text), w.frozen && 'Frozen: ' + w.frozen.text].filter(Boolean).join(' · ')
 const age = w => w.checkpoint ? (w.checkpoint.orBefore ? 'over ' : '') + span(w.checkpoint.ageSeconds) : null
 
 const workloads = () => {
-  put('workloads-under', 'Coverage is the part of the need that a rebuild starts with. Age is how long git has said the level that it says: a steady need makes an old one.')
+  put('workloads-under', 'Coverage is the part of the need that a rebuild starts with. Age is how long git has said the level that it says: a steady need makes an old one.' + (data.workloads.length > long ? ' A press on a reason shows all of it, as do Enter and the arrows.' : ''))
   table('workloads', {
     caption: 'Workloads by coverage', noun: 'workload', rows: data.workloads, least: '64rem', sort: { column: 1, sign: 1 },
     text: w => key(w) + ' ' + w.causes.map(cause => cause.name).join(' ') + ' ' + why(w),
     kinds: [
       { label: 'all', test: () => true }, { label: 'below the threshold', test: w => w.low }, { label: 'with pods missing', test: w => w.missing > 0 },
       { label: 'frozen', test: w => known(w.frozen) }, { label: 'in a rollout', test: w => known(w.rollout) },
-      { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) },
+      { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) }, { label: 'unknown', test: w => known(w.unknown) },
     ],
     columns: [
-      { title: 'Workload', width: '18%', of: key, show: name },
-      { title: 'Coverage', width: '14%', of: w => w.coverage, show: w => shareBar(w.coverage) },
+      { title: 'Workload', width: '17%', of: key, show: name },
+      { title: 'Coverage', width: '13%', of: w => w.coverage, show: w => shareBar(w.coverage) },
       amount('Need', w => w.need, '6.5%'), amount('Declared', w => w.declared, '8%'), amount('Starts at', w => w.rebuiltAt, '8%'), amount('Missing', w => known(w.coverage) ? w.missing : null, '7.5%'),
       { title: 'Age', width: '7.5%', down: true, of: w => w.checkpoint && w.checkpoint.ageSeconds, show: w => w.checkpoint ? node('span', { title: `${w.checkpoint.orBefore ? 'before' : 'since'} ${stamp(w.checkpoint.since)}` }, age(w)) : node('span', { class: 'quiet' }, 'none') },
-      { title: 'To capacity', width: '11.5%', down: true, of: w => length(w.with), show: w => [node('span', { class: 'line' }, took(w.with)), node('br'), node('span', { class: 'quiet line' }, w.without ? took(w.without) + ' without' : '')] },
-      { title: 'Why', width: '19%', of: w => why(w) || null, show: w => node('span', { class: 'small', title: why(w) }, why(w)) },
+      { title: 'To capacity', width: '12.5%', down: true, of: w => length(w.with), show: w => [took(w.with), w.without && node('div', { class: 'quiet' }, 'without: ', took(w.without))] },
+      { title: 'Why', width: '20%', more: true, of: w => why(w) || null, show: w => node('span', { class: 'small' }, why(w)) },
     ],
   })
 }
@@ -125,12 +133,12 @@ const rollouts = () => {
   only('rollouts', rows.length > 0)
   if (rows.length === 0) return
   table('rollouts-table', {
-    caption: 'Rollouts', noun: 'rollout', rows, least: '48rem', text: w => key(w) + ' ' + w.rollout.text,
+    caption: 'Rollouts', noun: 'rollout', rows, least: '60rem', text: w => key(w) + ' ' + w.rollout.text,
     columns: [
-      { title: 'Workload', width: '24%', of: key, show: name },
-      { title: 'On the new version', width: '19%', of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
+      { title: 'Workload', width: '22%', of: key, show: name },
+      { title: 'On the new version', width: '25%', of: w => w.rollout.available, show: w => [progress(w.rollout), w.rollout.failure && node('div', { class: 'bad' }, w.rollout.failure), w.rollout.halted && node('div', { class: 'quiet' }, w.rollout.halted)] },
       { title: 'Git declares', width: '14%', of: w => w.rollout.milestone, show: w => known(w.rollout.milestone) ? `${w.rollout.milestone} %${w.rollout.phase ? ', ' + w.rollout.phase : ''}` : node('span', { class: 'quiet' }, 'nothing of it') },
-      { title: 'A rebuild returns', width: '43%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not by itself')], node('div', { class: 'quiet' }, w.rollout.text)] },
+      { title: 'A rebuild returns', width: '39%', of: w => w.rollout.returns, show: w => [node('strong', {}, called(returning, w.rollout.returns) || w.rollout.returns), w.rollout.version && [' ', node('code', {}, w.rollout.version)], w.rollout.byItself === false && w.rollout.returns !== 'manifests' && [' ', node('span', { class: 'mark bad' }, 'not by itself')], node('div', { class: 'quiet' }, w.rollout.text)] },
     ],
   })
 }
@@ -147,7 +155,7 @@ const frozen = () => {
       { title: 'Workload', width: '26%', of: key, show: name },
       { title: 'For', width: '12%', down: true, of: since, show: w => known(since(w)) ? span(since(w)) : node('span', { class: 'quiet' }, 'not known') },
       amount('Declared', w => w.declared, '11%'), amount('Need', w => w.need, '9%'),
-      { title: 'Reason', width: '42%', of: w => w.frozen.reason, show: w => titled(w.frozen.text) },
+      { title: 'Reason', width: '42%', more: true, of: w => w.frozen.reason, show: w => w.frozen.text },
     ],
   })
 }
@@ -159,7 +167,7 @@ const mend = () => {
     caption: 'What to mend', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.workloads.join(' '),
     columns: [
       { title: 'Where', width: '26%', of: f => f.subject, show: f => [titled(f.subject), node('div', { class: 'quiet' }, spelt(f.trap))] },
-      { title: 'What to do', width: '52%', of: f => f.text, show: f => titled(f.text) },
+      { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => f.text },
       amount('Workloads', f => f.workloads.length, '11%'), amount('Pods missing', f => f.missing, '11%'),
     ],
   })
@@ -171,7 +179,7 @@ const whats = { changed: 'changed', added: 'new', gone: 'gone' }
 const changes = () => {
   if (!data.last) return put('changes-under', 'This is the first drill of the site that is known here.')
   const { last } = data
-  put('changes-under', `The last was on ${stamp(last.at)}, at ${percent(last.coverage)}: ${points(fleet.coverage, last.coverage).replace(' since the last drill', '').replace('as at the last drill', 'the same')}. `
+  put('changes-under', `The last was on ${stamp(last.at)}, ${known(last.coverage) ? 'at ' + percent(last.coverage) : 'without a coverage'}: ${points(fleet.coverage, last.coverage).replace(' since the last drill', '').replace('as at the last drill', 'the same')}. `
     + (last.changes.length === 0 ? 'No workload changed.' : `${count(last.changes.length, 'workload')} changed, those first that fell furthest.`))
   if (last.changes.length === 0) return
   const share = then => then && known(then.coverage) ? percent(then.coverage) : null
@@ -190,11 +198,11 @@ const changes = () => {
 
 const flush = () => {
   const { flush } = data
-  const rows = [...flush.levels.map(l => ({ ...l, state: scoredNothing ? 'would be written' : 'written' })),
+  const rows = [...flush.levels.map(l => ({ ...l, state: wroteNothing ? 'would be written' : 'written' })),
     ...flush.proposed.map(l => ({ ...l, state: 'proposed' })), ...flush.withheld.map(l => ({ ...l, state: 'withheld' }))]
   const commit = flush.commit ? `Commit ${short(flush.commit)}: ${flush.subject || 'the levels below'}.`
     : flush.proposal ? `${flush.subject || 'The levels below'}, in a pull request that is not scored: ${flush.proposal}.`
-      : scoredNothing ? 'Nothing: git is scored as it is.' : 'Nothing: git said all of it already.'
+      : wroteNothing ? 'Nothing: git is scored as it is.' : 'Nothing: git said all of it already.'
   put('flush-under', commit + (flush.exact ? ' Levels were lowered, too.' : ''))
   if (rows.length === 0) return
   table('flush-table', {
@@ -203,7 +211,7 @@ const flush = () => {
       { title: 'Workload', width: '28%', of: key, show: name },
       { title: 'Level', width: '18%', of: l => l.to, down: true, show: l => fromTo(known(l.from) ? number(l.from) : null, known(l.to) ? number(l.to) : null) },
       { title: 'State', width: '14%', of: l => l.state, show: l => l.state },
-      { title: 'Why', width: '40%', of: l => l.text, show: l => titled(l.text) },
+      { title: 'Why', width: '40%', more: true, of: l => l.text, show: l => l.text },
     ],
   })
 }

@@ -15,8 +15,9 @@ const collate = (a, b, sign) => {
 }
 
 // A column is {title, of: row => value to sort by, show: row => content, numeric,
-// width, down: true where the first press puts the highest first}. No sort leaves
-// the rows as they came.
+// width, down: true where the first press puts the highest first, more: true where
+// a long table cuts what is long until it has the focus}. No sort leaves the rows as
+// they came.
 const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'name or reason', text, kinds = [], sort, least = '0' }) => {
   const natural = rows.length <= long
   const state = { column: -1, sign: 1, typed: '', kind: 0, shown: rows, first: -1, last: -1 }
@@ -44,7 +45,7 @@ const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'n
   const rowHeight = () => parseFloat(getComputedStyle(element).getPropertyValue('--row')) * parseFloat(getComputedStyle(document.documentElement).fontSize)
 
   const line = (row, i) => node('tr', { 'aria-rowindex': i + 2 }, columns.map((column, c) =>
-    node(c === 0 ? 'th' : 'td', { scope: c === 0 && 'row', class: column.numeric && 'numeric' }, node('div', {}, column.show(row)))))
+    node(c === 0 ? 'th' : 'td', { scope: c === 0 && 'row', class: column.numeric && 'numeric' }, node('div', { class: column.more && !natural && 'more', tabindex: column.more && !natural && -1 }, column.show(row)))))
   const room = (rows, height) => {
     if (rows === 0) return []
     const tr = node('tr', {}, node('td', { colspan: columns.length, class: 'room' }))
@@ -111,6 +112,16 @@ const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'n
   scroll.addEventListener('scroll', () => requestAnimationFrame(draw), { passive: true })
   new ResizeObserver(draw).observe(scroll)
   printing.addEventListener('change', again)
+  // What is cut is read whole by a press on it, or by Enter and the arrows.
+  scroll.addEventListener('keydown', event => {
+    const seen = scroll.getBoundingClientRect()
+    const cells = [...body.querySelectorAll('.more')].filter(cell => { const box = cell.getBoundingClientRect(); return box.top >= seen.top + rowHeight() / 2 && box.bottom <= seen.bottom })
+    const at = cells.indexOf(document.activeElement)
+    const to = at < 0 ? (event.key === 'Enter' && event.target === scroll ? cells[0] : undefined) : { ArrowDown: cells[at + 1], ArrowUp: cells[at - 1], Escape: scroll }[event.key]
+    if (!to) return
+    event.preventDefault()
+    to.focus({ preventScroll: true })
+  })
 
   part(id).classList.toggle('natural', natural)
   put(id, !natural && controls, scroll)
