@@ -33,8 +33,9 @@ func TestSAMFindsTheTemplateValid(t *testing.T) {
 	}
 }
 
-// zipLimit is what a function may weigh, packed, in MB: a cold start fetches it.
-const zipLimit = 10
+// zipLimits are what functions may weigh, packed, in MB: a cold start fetches it.
+// The drill renders overlays, and is called by people now and then.
+var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "DrillFunction": 12}
 
 func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {
 	t.Parallel()
@@ -58,12 +59,13 @@ func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {
 			t.Errorf("%s needs libraries, which provided.al2023 may lack: %v %v", id, libraries, err)
 		}
 
-		pack := command(t, "go", "run", "./scripts/zipsize", bootstrap)
+		limit := zipLimits[id]
+		pack := command(t, "go", "run", "./scripts/zipsize", bootstrap, fmt.Sprint(limit))
 		pack.Dir = root
 		said := string(output(t, pack))
 		var size float64
-		if _, err := fmt.Sscanf(said, "figure zip_mb_arm64 %f", &size); err != nil || size > zipLimit {
-			t.Errorf("%s: %s(%v), and may be %d MB", id, said, err, zipLimit)
+		if _, err := fmt.Sscanf(said, "figure zip_mb_arm64 %f", &size); err != nil || size > limit {
+			t.Errorf("%s: %s(%v), and may be %g MB", id, said, err, limit)
 		}
 		t.Log(id, said)
 	}
