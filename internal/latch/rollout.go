@@ -31,6 +31,9 @@ type Rollout struct {
 	// less than the policy's hold before this one began; where none is in flight,
 	// less than the hold ago. Zero where it was longer, or is not known.
 	Before time.Time `json:"before,omitzero"`
+	// Follows is how many rollouts there were in a row, each begun within the hold
+	// after the one before it: 0 while Before is zero, and for the first.
+	Follows int `json:"follows,omitzero"`
 	// Commits is how many changes the rollout took so far, those of the targets
 	// that were overtaken among them.
 	Commits int `json:"commits,omitzero"`

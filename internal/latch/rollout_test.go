@@ -19,8 +19,8 @@ func rollout(milestone int32, from, to string) checkpoint.Rollout {
 func TestARolloutsCommitsAreCounted(t *testing.T) {
 	t.Parallel()
 	none, at10, at25, next := checkpoint.Rollout{}, rollout(10, "v1", "v2"), rollout(25, "v1", "v2"), rollout(0, "v2", "v3")
-	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10, 25}, Progress: Progress{Asked: 7, Available: 7, Due: 7}, Before: noon, Commits: 3}
-	over := Rollout{Before: noon, Commits: 3}
+	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10, 25}, Progress: Progress{Asked: 7, Available: 7, Due: 7}, Before: noon, Follows: 1, Commits: 3}
+	over := Rollout{Before: noon, Follows: 1, Commits: 3}
 	stopped := Rollout{Commits: 3}
 	after := func(r Rollout, commits int) Rollout {
 		r.Commits = commits
@@ -76,10 +76,10 @@ func TestARolloutsCommitsAreCounted(t *testing.T) {
 func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 	t.Parallel()
 	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10}, Served: 3, Soon: true,
-		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon}}, Before: noon, Commits: 3}
+		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon}}, Before: noon, Follows: 1, Commits: 3}
 	later := noon.Add(time.Hour)
 	still := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon, Paused: later},
-		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon, Paused: later}}, Before: noon, Commits: 3}
+		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon, Paused: later}}, Before: noon, Follows: 1, Commits: 3}
 	got := flies.Pause(later)
 	if l := (Latch{Rollout: got}); !l.Equal(Latch{Rollout: still}) {
 		t.Errorf("%+v, want %+v", got, still)

@@ -19,7 +19,7 @@ type batches struct {
 	unjudged    bool  // as a StatefulSet is; else as a Deployment
 	stays       int32 // no more than so many become available; 0 is all
 	failed      bool  // by its condition, once it stays
-	follows     bool  // another was in flight half an hour before
+	follows     int   // so many in a row, the last in flight half an hour before
 }
 
 // at is what is seen of it a while after its beginning.
@@ -41,8 +41,8 @@ func (b batches) at(after time.Duration) workload.Rollout {
 // lostAfter is what git says of it when the cluster is lost.
 func (b batches) lostAfter(after time.Duration) checkpoint.Rollout {
 	p, l := policy.Presets()["cope"], latch.Latch{ID: web}
-	if b.follows {
-		l.Rollout.Before = noon.Add(-30 * time.Minute)
+	if b.follows > 0 {
+		l.Rollout.Before, l.Rollout.Follows = noon.Add(-30*time.Minute), b.follows-1
 	}
 	for look := (policy.Look{Now: noon, Period: b.tick}); !look.Now.After(noon.Add(after)); look.Last, look.Now = look.Now, look.Now.Add(b.tick) {
 		r := b.at(look.Now.Sub(noon))
@@ -80,10 +80,15 @@ func TestLostInSlowBatchesARebuildBeginsWithTheVersionOfItsMilestone(t *testing.
 		{"failed at 8 of 10, by its condition", batches{pods: 10, batch: 2, takes: 3 * m, tick: m, stays: 8, failed: true}, 12 * m, "0 failed from"},
 		{"failed at 8 of 10, by its stall", batches{pods: 10, batch: 2, takes: 3 * m, tick: m, stays: 8, unjudged: true}, 22 * m, "0 failed from"},
 		{"at 8 of 10, before its deadline", batches{pods: 10, batch: 2, takes: 3 * m, tick: m, stays: 8, unjudged: true}, 21 * m, "50 progressing to"},
-		{"a second within the hour, stuck", batches{pods: 10, batch: 3, takes: 300 * m, tick: m, follows: true}, m, "0 progressing from"},
-		{"a second within the hour, stuck at 1 of 10", batches{pods: 10, batch: 1, takes: 3 * m, tick: m, stays: 1, follows: true}, 5 * m, "10 progressing from"},
-		{"a second within the hour that gets on", batches{pods: 100, batch: 1, takes: m, tick: m, follows: true}, 50 * m, ""},
-		{"one that is soon over", batches{pods: 100, batch: 10, takes: m, tick: m}, 9 * m, ""},
+		{"a third within the hour, stuck", batches{pods: 10, batch: 3, takes: 300 * m, tick: m, follows: 2}, m, "0 progressing from"},
+		{"a third within the hour, stuck at 1 of 10", batches{pods: 10, batch: 1, takes: 3 * m, tick: m, stays: 1, follows: 2}, 5 * m, "10 progressing from"},
+		{"a third within the hour that gets on", batches{pods: 100, batch: 1, takes: m, tick: m, follows: 2}, 50 * m, ""},
+		{"a second within the hour that gets on", batches{pods: 100, batch: 1, takes: m, tick: m, follows: 1}, 10 * m, "0 progressing from"},
+		{"at 10 of 100, 10 a look of 1 min", batches{pods: 100, batch: 10, takes: m, tick: m}, m, "0 progressing from"},
+		{"at 10 of 100, 10 a look of 5 min", batches{pods: 100, batch: 10, takes: 5 * m, tick: 5 * m}, 5 * m, "0 progressing from"},
+		{"at 10 of 100, 10 a look of 15 min", batches{pods: 100, batch: 10, takes: 15 * m, tick: 15 * m}, 15 * m, "0 progressing from"},
+		{"one that is soon over", batches{pods: 100, batch: 20, takes: m, tick: m}, 4 * m, ""},
+		{"one that is soon over, tick 5 min", batches{pods: 100, batch: 20, takes: 5 * m, tick: 5 * m}, 20 * m, ""},
 	} {
 		got := ""
 		if r := c.of.lostAfter(c.after); r != (checkpoint.Rollout{}) {

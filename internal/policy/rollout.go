@@ -17,6 +17,12 @@ const (
 	milestoneHold = 2
 	// rolloutCommits is how many changes a rollout takes at most.
 	rolloutCommits = 6
+	// soonPeriods is how many looks at most are left of a rollout that is soon
+	// over. Of one that came no further than a tenth in two looks nine are.
+	soonPeriods = 6
+	// endless is how many rollouts in a row one follows where a workload rolls
+	// without end.
+	endless = 2
 	// wellPercent of the pods that are due of the target must be available in a
 	// sample that is in good health.
 	wellPercent = 95
@@ -111,9 +117,11 @@ func NextMilestone(p Policy, recorded checkpoint.Rollout, desired int32) (at, po
 // over is the timer of a workload of which no rollout is in flight: it remembers
 // for the policy's hold when one was.
 func (m milestone) over(t latch.Rollout, look Look) latch.Rollout {
-	before := m.within(t.Seen(look.Last), look)
+	before, follows := m.within(t.Seen(look.Last), look), t.Follows
 	t = t.Restarted(m.recorded)
-	t.Before = before
+	if !before.IsZero() {
+		t.Before, t.Follows = before, follows
+	}
 	return t
 }
 
@@ -133,11 +141,14 @@ func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 	hash := m.target().Hash
 	switch {
 	case t.Target != hash:
-		before := m.within(t.Seen(look.Last), look)
-		if t.Target != "" && !before.IsZero() {
-			before = t.Before
+		before, follows := m.within(t.Seen(look.Last), look), t.Follows+1
+		switch {
+		case before.IsZero():
+			follows = 0
+		case t.Target != "":
+			before, follows = t.Before, t.Follows
 		}
-		t = latch.Rollout{Target: hash, Stopwatch: latch.Stopwatch{Since: look.Now}, Before: before, Commits: t.Commits}
+		t = latch.Rollout{Target: hash, Stopwatch: latch.Stopwatch{Since: look.Now}, Before: before, Follows: follows, Commits: t.Commits}
 	case look.again():
 		return t
 	default:
@@ -187,9 +198,13 @@ func (m milestone) stalled(look Look) string {
 	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.policy.ProgressDeadline))
 }
 
+// hurry is the time within which a rollout is soon over.
+func (m milestone) hurry(look Look) time.Duration {
+	return min(m.policy.RolloutHold/2, soonPeriods*look.Period)
+}
+
 // soon reports whether a rollout that keeps the pace since the sample before is
-// over within half of the policy's hold. One that stands still, or was seen once,
-// is not known to be.
+// soon over. One that stands still, or was seen once, is not known to be.
 func (m milestone) soon(before latch.Rollout, look Look) bool {
 	if len(before.Levels) == 0 {
 		return false
@@ -197,7 +212,7 @@ func (m milestone) soon(before latch.Rollout, look Look) bool {
 	served := m.rollout.Served()
 	more, left := served-before.Served, m.rollout.Desired-served
 	needs := float64(left) * look.Now.Sub(look.Last).Seconds()
-	return left <= 0 || more > 0 && needs < float64(more)*(m.policy.RolloutHold/2).Seconds()
+	return left <= 0 || more > 0 && needs < float64(more)*m.hurry(look).Seconds()
 }
 
 // levels are those of the latest consecutive samples, this one among them.
@@ -337,10 +352,10 @@ func (m milestone) waits(to checkpoint.Rollout) string {
 	switch {
 	case !m.room(to):
 		return fmt.Sprintf("the last of the %d commits of a rollout are kept for what decides", rolloutCommits)
-	case first && !m.still && !m.timer.Before.IsZero():
-		return "another was in flight at " + m.timer.Before.UTC().Format(time.RFC3339)
+	case first && !m.still && m.timer.Follows >= endless:
+		return fmt.Sprintf("it follows %d in a row, the last in flight at %s", m.timer.Follows, m.timer.Before.UTC().Format(time.RFC3339))
 	case first && m.timer.Soon:
-		return "at its pace it is over within " + Span(m.policy.RolloutHold/2)
+		return "at its pace it is soon over"
 	}
 	return ""
 }

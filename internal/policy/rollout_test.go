@@ -120,7 +120,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	case r.Failure != "":
 	case spent && rec != none && !runs:
 		return none
-	case spent, rec == none && r.Halted == "" && (o.follows() && !o.stuck() || o.soon()):
+	case spent, rec == none && r.Halted == "" && (o.endless() && !o.stuck() || o.soon()):
 		return rec
 	}
 	return begun
@@ -160,24 +160,36 @@ func (o *milestones) progress(upTo int) (at stand) {
 	return at
 }
 
-// follows reports whether the rollout in flight began within the hold of one
-// before it.
-func (o *milestones) follows() bool {
-	begin := len(o.past) - 1
+// endless reports whether the rollout in flight began within the hold of one
+// before it, and that one of another.
+func (o *milestones) endless() bool {
+	begin, follows := o.begin(len(o.past)-1)
+	if !follows {
+		return false
+	}
+	for begin--; !o.past[begin].rollout.InFlight; begin-- {
+	}
+	_, follows = o.begin(begin)
+	return follows
+}
+
+// begin is the look that first saw the rollout in flight at a look, and whether
+// that was within the hold of one before it.
+func (o *milestones) begin(of int) (begin int, follows bool) {
 	// Of one that was not seen for the hold nobody knows that it is the same
 	// that goes on to another target.
 	lapsed := func(i int) bool {
 		return !o.same(i, i-1) && o.past[i].at.Sub(o.past[i-1].at) >= o.hold
 	}
-	for begin > 0 && o.past[begin-1].rollout.InFlight && !lapsed(begin) {
+	for begin = of; begin > 0 && o.past[begin-1].rollout.InFlight && !lapsed(begin); {
 		begin--
 	}
 	for i := begin - 1; i >= 0; i-- {
 		if o.past[i].rollout.InFlight {
-			return o.past[begin].at.Sub(o.past[i].at) < o.hold
+			return begin, o.past[begin].at.Sub(o.past[i].at) < o.hold
 		}
 	}
-	return false
+	return begin, false
 }
 
 // stuck reports whether pods are asked for, and neither more of them were nor
@@ -188,12 +200,12 @@ func (o *milestones) stuck() bool {
 }
 
 // soon reports whether, at the pace of the last two looks, less than half of the
-// hold is left.
+// hold is left, and less than six looks.
 func (o *milestones) soon() bool {
 	a, b := o.past[len(o.past)-2], o.past[len(o.past)-1]
 	left := b.rollout.Desired - b.rollout.Templates[0].Available
 	pace := float64(b.rollout.Templates[0].Available-a.rollout.Templates[0].Available) / b.at.Sub(a.at).Minutes()
-	return left <= 0 || pace > 0 && float64(left)/pace < o.hold.Minutes()/2
+	return left <= 0 || pace > 0 && float64(left)/pace < min(o.hold.Minutes()/2, 6)
 }
 
 // held is the lower of the levels of the last two looks, where both saw the
