@@ -40,10 +40,11 @@ type Policy struct {
 	// with a rollout in flight.
 	Scale, Bounds, Rollout Mode
 	// RolloutHold is how long a rollout must be in flight to be recorded where a
-	// record is not worth its commits: at its pace it is over within half of the
-	// hold, or it gets on and began within the hold of the one before. Any other
-	// is recorded after two samples, as is one that somebody halted, and one that
-	// fails at once.
+	// record is not worth its commits: at its pace it is over within six periods
+	// and within half of the hold, or it gets on and is the third or a later one in
+	// a row, each begun within the hold of the one before. Any other is recorded
+	// after two samples, as is one that somebody halted, and one that fails at
+	// once.
 	RolloutHold time.Duration
 	// ProgressDeadline is the observed time without progress after which all that
 	// a rollout asked for is due, and one has failed whose controller judges none

@@ -10,6 +10,10 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/run"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -52,7 +56,7 @@ type lost struct {
 }
 
 // What git, as real ticks on a real control plane left it, says that a rebuild
-// should begin with; and that doctor says the same. A good Deployment waits for
+// should begin with; and that doctor and a drill's data say the same. A good Deployment waits for
 // its last batch; others are held where they are, a Deployment by a pause, a
 // StatefulSet by its partition. A bad one wants to go on, and its next pod fits
 // nowhere; until a deadline is over nothing in the cluster says that it failed,
@@ -191,7 +195,8 @@ func (r *realParts) tree(t *testing.T) checkpoint.Tree {
 	return tree
 }
 
-// returns holds what git says of a rollout, and doctor, against what is wanted.
+// returns holds what git says of a rollout, doctor, and the data of a drill,
+// against what is wanted.
 func (r *realParts) returns(t *testing.T, l lost) {
 	t.Helper()
 	tree := r.tree(t)
@@ -202,6 +207,9 @@ func (r *realParts) returns(t *testing.T, l lost) {
 	if !declared.ImagesOnly {
 		t.Errorf("%s: the templates are not said to differ in images alone", l.said)
 	}
+	if d := r.drilled(t, l.id); d == nil || !d.InFlight || d.Returns != string(declared.Returns) || d.Version != "main="+l.returns || *d.Milestone != declared.Milestone {
+		t.Errorf("%s: a drill says %+v", l.said, d)
+	}
 	side := map[string]string{"app:1": "the template before", "app:2": "the new template"}[l.returns]
 	want := fmt.Sprintf("%s, at milestone %d %%: main=%s", side, declared.Milestone, l.returns)
 	for _, w := range doctor.Examine(doctor.Case{Site: "prod-eu", Tree: tree}).Workloads {
@@ -210,6 +218,23 @@ func (r *realParts) returns(t *testing.T, l lost) {
 		}
 	}
 	t.Errorf("%s: doctor does not say %q", l.said, want)
+}
+
+// drilled is what a drill that writes nothing says of a rollout.
+func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
+	t.Helper()
+	objects, err := kube.NewObjects(r.cp.As("drill", "system:masters"))
+	must(t, err)
+	dry := &run.Run{Tick: sites.Tick(r.config, r.parts), Objects: objects, Branch: "main"}
+	dry.Tick.DryRun = true
+	document, err := dry.Drill(t.Context())
+	must(t, err)
+	for _, w := range document.Workloads {
+		if w.Namespace == of.Namespace && w.Kind == string(of.Kind) && w.Name == of.Name {
+			return w.Rollout
+		}
+	}
+	return nil
 }
 
 // undone has a StatefulSet go back while there is room for no pod, so that it
