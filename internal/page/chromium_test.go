@@ -17,6 +17,8 @@ func TestInChromium(t *testing.T) {
 		"hostile names are text":                 harmless,
 		"a header sorts by keyboard":             sorted,
 		"what is typed filters":                  filtered,
+		"what is cut is read by the arrows":      readByArrows,
+		"a name is nearest to its own point":     nearest,
 		"ten thousand workloads sort and scroll": large,
 		"everything is reached by keyboard":      reached,
 		"all is on paper":                        printed,

@@ -213,6 +213,46 @@ func large(t *testing.T, b *browser.Browser) {
 	}
 }
 
+// What is cut is read by the arrows, row by row and past those that were drawn; and
+// the focus is not lost with a row that goes.
+func readByArrows(t *testing.T, b *browser.Browser) {
+	p := b.Open(t, drilled(t, site(10_000)), browser.View{})
+	type place struct {
+		Row    int // of the whole table; -1 where the focus is in none
+		Inside bool
+		Region bool // it is the table's region that has it
+	}
+	where := func() (got place) {
+		t.Helper()
+		p.Do(t, settle, nil, nil)
+		p.Do(t, `return page.evaluate(() => {
+			const [e, region] = [document.activeElement, document.querySelector('#workloads .scroll')]
+			const row = e.closest('tbody tr')
+			if (!row) return { row: -1, region: e === region }
+			const [box, seen, head] = [row.getBoundingClientRect(), region.getBoundingClientRect(), region.querySelector('thead').getBoundingClientRect()]
+			return { row: Number(row.getAttribute('aria-rowindex')), inside: box.top >= head.bottom - 1 && box.top < seen.bottom - 10 }
+		})`, nil, &got)
+		return got
+	}
+	tab(t, p, "#workloads .scroll")
+	press(t, p, "Enter")
+	if got := where(); got.Row != 2 || !got.Inside {
+		t.Fatalf("Enter reads %+v", got)
+	}
+	press(t, p, slices.Repeat([]string{"ArrowDown"}, 60)...)
+	if got := where(); got.Row != 62 || !got.Inside {
+		t.Errorf("60 rows down it reads %+v", got)
+	}
+	press(t, p, slices.Repeat([]string{"ArrowUp"}, 55)...)
+	if got := where(); got.Row != 7 || !got.Inside {
+		t.Errorf("55 rows up it reads %+v", got)
+	}
+	p.Do(t, `await page.evaluate(() => { document.querySelector('#workloads .scroll').scrollTop = 100000 })`, nil, nil)
+	if got := where(); !got.Region {
+		t.Errorf("with its row the focus went to %+v", got)
+	}
+}
+
 func reached(t *testing.T, b *browser.Browser) {
 	for name, html := range pages(t) {
 		p := b.Open(t, html, browser.View{})

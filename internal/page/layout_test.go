@@ -108,3 +108,32 @@ func printed(t *testing.T, b *browser.Browser) {
 		t.Errorf("%+v", told)
 	}
 }
+
+// A name in a scatter is nearer to its own point than to any other, unless it is of
+// what is recommended, which is named in any case.
+func nearest(t *testing.T, b *browser.Browser) {
+	for _, policies := range []int{13, 24, 30} {
+		p := b.Open(t, backtested(t, tried(policies)), browser.View{})
+		var got struct {
+			Named int
+			Wrong []string
+		}
+		p.Do(t, `return page.evaluate(() => {
+			const found = { named: 0, wrong: [] }
+			for (const svg of document.querySelectorAll('#waste-chart svg, #worst-chart svg')) {
+				const points = [...svg.querySelectorAll('circle:not(.ring)')].map(c => ({ text: c.querySelector('title').textContent, x: c.cx.baseVal.value, y: c.cy.baseVal.value }))
+				for (const name of svg.querySelectorAll('text.over:not(.strong)')) {
+					const box = name.getBBox()
+					const off = p => Math.hypot(Math.max(box.x - p.x, 0, p.x - box.x - box.width), Math.max(box.y - p.y, 0, p.y - box.y - box.height))
+					const near = points.reduce((least, p) => off(p) < off(least) ? p : least)
+					found.named++
+					if (!near.text.startsWith(name.textContent)) found.wrong.push(name.textContent + ' is nearest to ' + near.text)
+				}
+			}
+			return found
+		})`, nil, &got)
+		if got.Named == 0 || len(got.Wrong) > 0 {
+			t.Errorf("%d policies, %d named: %q", policies, got.Named, got.Wrong)
+		}
+	}
+}

@@ -86,6 +86,10 @@ func answered(t *testing.T, b *browser.Browser) {
 	none.Passed, none.Fleet.Nothing = false, "nothing is asked of any workload, though git declares 3"
 	known := site(212)
 	known.Passed, known.Fleet.NeedUnknown, known.Notices = false, 4, []string{"4 workloads could not be read"}
+	stuck := site(212)
+	for i := range stuck.Workloads {
+		stuck.Workloads[i].With, stuck.Workloads[i].Without = &drill.Estimate{From: 1, Never: true}, &drill.Estimate{From: 1, Never: true}
+	}
 	dropped := site(212)
 	dropped.Passed, dropped.MassDrop = false, true
 	blind := tried(13)
@@ -115,7 +119,7 @@ func answered(t *testing.T, b *browser.Browser) {
 			"h1":     {"A rebuild would cope: it starts with 95.7 % of the pods that are needed now."},
 			".lede":  {"80,625 of 84,188 pods in 209 workloads", "Without checkpoints it would take 10 min", "4 workloads would not get there without a person"},
 			"#facts": {"95.7 % up 2.1 points since the last drill", "3,563 of 84,188 needed", "Time to 95 % of the pods 30 s 10 min without checkpoints"},
-			"#time":  {"takes 10 min, and 10 min without"}, "#causes": {"1,852 pods, 4 workloads", "In a pull request that nobody merged"},
+			"#time":  {"takes 10 min; without checkpoints it takes 10 min."}, "#causes": {"1,852 pods, 4 workloads", "In a pull request that nobody merged"},
 			"#rollouts": {"the version before", "v41 v41 would return", "what the manifests say", "ProgressDeadlineExceeded"}, "#frozen": {"FailedGetResourceMetric"},
 			"#changes": {"The last was on 13 Nov 2026, 12:05 UTC, at 93.6 %", "71 % → 0.2 %"}, "#flush": {"Commit 4f1c9a70c2"}, "footer": {"prod-eu", "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", "20 Nov 2026, 12:05 UTC", "gitlatch.dev/v1alpha1 Drill"},
 			"#left": {"31 nothing scales them"}, "#model": {"metrics-server: --metric-resolution, default"},
@@ -127,6 +131,7 @@ func answered(t *testing.T, b *browser.Browser) {
 		{drilled(t, cut), map[string][]string{"#notices": {"3 workloads more are in the document that is kept, and not here."}, "#rollouts": {"v41 not by itself"}}},
 		{drilled(t, unread), map[string][]string{"h1": {"Not proven", "not all is known"}}},
 		{drilled(t, known), map[string][]string{"h1": {"Not proven", "of what is known to be needed"}, "#notices": {"4 workloads could not be read"}}},
+		{drilled(t, stuck), map[string][]string{"#time": {"as autoscalers grow. No workload gets there by itself, with checkpoints or without."}}},
 		{drilled(t, dropped), map[string][]string{"h1": {"Not proven", "lost much of its scale at once"}}},
 		{drilled(t, none), map[string][]string{"h1": {"It is not known whether a rebuild would cope: nothing is asked of any workload, though git declares 3."}, ".lede": {"0 workloads could be scored"}}},
 		{backtested(t, tried(24)), map[string][]string{

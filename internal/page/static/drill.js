@@ -60,10 +60,21 @@ const opening = () => {
 const took = e => !e ? 'not known' : e.never ? 'never' : e.seconds === 0 ? 'at once' : span(e.seconds)
 const length = e => !e ? null : e.never ? Number.MAX_VALUE : e.seconds
 
+// lasts says when the last workload has its capacity by itself, with checkpoints and
+// without; there may be none that gets there.
+const lasts = () => {
+  const some = of => data.workloads.some(w => of(w) && !of(w).never)
+  const [ours, without] = [[w => w.with, fleet.withSeconds], [w => w.without, fleet.withoutSeconds]]
+    .map(([of, seconds]) => !some(of) ? null : seconds > 0 ? 'takes ' + span(seconds) : 'is there at once')
+  if (!ours && !without) return 'No workload gets there by itself, with checkpoints or without.'
+  if (!ours) return `With checkpoints no workload gets there by itself; without, the last ${without}.`
+  return `The last workload to get there by itself ${ours}; without checkpoints ${without ? 'it ' + without : 'none does'}.`
+}
+
 const timing = () => {
   only('time', scored)
   if (!scored) return
-  put('time-under', `From an empty cluster to what is needed now, as autoscalers grow. The last workload to get there by itself takes ${span(fleet.withSeconds)}, and ${span(fleet.withoutSeconds)} without checkpoints.`)
+  put('time-under', `From an empty cluster to what is needed now, as autoscalers grow. ${lasts()}`)
   put('time-legend', legend(['level', 'with checkpoints'], ['level plain', 'without'], ['limit', 'asked for']))
   redraw(part('time-chart'), width => curves(width, {
     label: `Pods over time: ${percent(data.minCoverage)} are there ${soon(growth.with)} with checkpoints, ${soon(growth.without)} without.`,

@@ -40,24 +40,25 @@ const scatter = (width, { label, points, xTitle, yTitle, yTicks, yText, limitX, 
     shapes.push(shape('circle', { class: p.of, cx: p.px.toFixed(1), cy: p.py.toFixed(1), r: p.rank < 2 ? 5.5 : 4 }, shape('title', {}, p.text)))
     if (p.rank === 0) shapes.push(shape('circle', { class: 'ring', cx: p.px.toFixed(1), cy: p.py.toFixed(1), r: 9 }))
   }
-  // A name keeps off what was asked for, and as far off the points of others as it is
-  // from its own.
-  const taken = places.map(p => ({ left: p.px - 10, right: p.px + 10, top: p.py - 10, bottom: p.py + 10 }))
+  // A name keeps off what was asked for, and is further from the points of others
+  // than from its own.
+  const around = (p, by) => ({ left: p.px - by, right: p.px + by, top: p.py - by, bottom: p.py + by })
+  const taken = []
   if (limitX) taken.push({ left: x(limitX) - 2, right: x(limitX) + 2, top, bottom })
   if (limitY) taken.push({ left, right: width - right, top: y(limitY) - 2, bottom: y(limitY) + 2 })
   const apart = (a, b) => a.right < b.left || a.left > b.right || a.bottom < b.top || a.top > b.bottom
   const within = box => box.left >= left && box.right <= width && box.top >= 0 && box.bottom <= bottom
-  const clear = box => within(box) && taken.every(other => apart(box, other))
-  const over = box => taken.filter(other => !apart(box, other)).length + (within(box) ? 0 : 100)
-  const leastOver = places => places.reduce((least, box) => over(box) < over(least) ? box : least)
+  const over = (box, of) => taken.filter(other => !apart(box, other)).length + (within(box) ? 0 : 100)
+    + places.filter(p => p !== of && !apart(box, around(p, 16))).length
+  const leastOver = (boxes, of) => boxes.reduce((least, box) => over(box, of) < over(least, of) ? box : least)
   for (const p of order.filter(p => p.label)) {
     const long = (p.rank === 0 ? 8.2 : 7.4) * p.label.length
     const beside = p.rank === 0 ? 14 : 11
     const box = (l, t) => ({ left: l, right: l + long, top: t, bottom: t + 13 })
-    const places = [box(p.px + beside, p.py - 7), box(p.px - beside - long, p.py - 7), box(p.px - long / 2, p.py - 26), box(p.px - long / 2, p.py + 12)]
+    const boxes = [box(p.px + beside, p.py - 7), box(p.px - beside - long, p.py - 7), box(p.px - long / 2, p.py - 26), box(p.px - long / 2, p.py + 12)]
     // What is recommended is always named, over others if need be.
-    const found = places.find(clear) || (p.rank === 0 && leastOver(places))
-    if (!found) continue
+    const found = leastOver(boxes, p)
+    if (over(found, p) > 0 && p.rank > 0) continue
     taken.push(found)
     shapes.push(words(found.left, found.top + 11, p.label, { of: p.rank === 0 ? 'strong over' : 'over' }))
   }

@@ -60,11 +60,28 @@ const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'n
     const first = whole ? 0 : Math.max(0, Math.floor(scroll.scrollTop / height) - beyond)
     const last = Math.min(all, whole ? printed : first + 2 * beyond + Math.ceil(scroll.clientHeight / height))
     if (first === state.first && last === state.last) return
+    const held = focus()
     state.first = first
     state.last = last
     above.replaceChildren(...room(first, height))
     body.replaceChildren(...state.shown.slice(first, last).map((row, i) => line(row, first + i)))
     below.replaceChildren(...room(whole ? 0 : all - last, height))
+    if (held) (cut(held.row, held.column) || scroll).focus({ preventScroll: true })
+  }
+
+  // What is cut is read whole while it has the focus, which outlives that its row is
+  // drawn anew.
+  const cut = (row, column) => { const tr = row >= state.first && row < state.last && body.rows[row - state.first]; return tr && tr.cells[column].querySelector('.more') }
+  const focus = () => {
+    const cell = body.contains(document.activeElement) && document.activeElement.closest('td, th')
+    return cell && { row: Number(cell.parentNode.getAttribute('aria-rowindex')) - 2, column: cell.cellIndex }
+  }
+  // inView scrolls as little as shows a row whole, below the head that stays.
+  const inView = tr => {
+    const [seen, box] = [scroll.getBoundingClientRect(), tr.getBoundingClientRect()]
+    const head = seen.top + element.tHead.offsetHeight
+    if (box.top < head) scroll.scrollTop -= head - box.top
+    else if (box.bottom > seen.bottom) scroll.scrollTop += Math.min(box.bottom - seen.bottom, box.top - head)
   }
 
   const tell = () => {
@@ -114,13 +131,17 @@ const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'n
   printing.addEventListener('change', again)
   // What is cut is read whole by a press on it, or by Enter and the arrows.
   scroll.addEventListener('keydown', event => {
-    const seen = scroll.getBoundingClientRect()
-    const cells = [...body.querySelectorAll('.more')].filter(cell => { const box = cell.getBoundingClientRect(); return box.top >= seen.top + rowHeight() / 2 && box.bottom <= seen.bottom })
-    const at = cells.indexOf(document.activeElement)
-    const to = at < 0 ? (event.key === 'Enter' && event.target === scroll ? cells[0] : undefined) : { ArrowDown: cells[at + 1], ArrowUp: cells[at - 1], Escape: scroll }[event.key]
+    const held = focus()
+    const first = () => {
+      const head = scroll.getBoundingClientRect().top + element.tHead.offsetHeight
+      return [...body.querySelectorAll('.more')].find(cell => cell.getBoundingClientRect().top >= head - rowHeight() / 2)
+    }
+    const to = held ? { ArrowDown: cut(held.row + 1, held.column), ArrowUp: cut(held.row - 1, held.column), Escape: scroll }[event.key]
+      : event.key === 'Enter' && event.target === scroll && first()
     if (!to) return
     event.preventDefault()
     to.focus({ preventScroll: true })
+    if (to !== scroll) inView(to.closest('tr'))
   })
 
   part(id).classList.toggle('natural', natural)
