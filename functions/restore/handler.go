@@ -74,6 +74,8 @@ func (h *handler) parse(payload json.RawMessage) (e event, err error) {
 		return e, fmt.Errorf("event: action must be %q or %q, got %q", restores, releases, e.Action)
 	case e.Factor != nil && !plan.ValidFactor(*e.Factor):
 		return e, fmt.Errorf("event: factor must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", *e.Factor)
+	case plan.CheckNamespaces(e.Namespaces) != nil:
+		return e, fmt.Errorf("event: namespaces: %w", plan.CheckNamespaces(e.Namespaces))
 	case e.Action == restores && e.Expired:
 		return e, errors.New("event: expired is about a release; a restore releases what expired anyway")
 	case e.Action == releases && (e.Factor != nil || len(e.Namespaces) > 0):

@@ -59,7 +59,8 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		`{"action": "restore", "factor": 1.5}`: "factor must be above 0 and at most 1, got 1.5",
 		`{"action": "restore", "expired": 1}`:  "expired",
 		`{"action":"restore","expired":true}`:  "expired is about a release",
-		`{"action": "release", "factor": 0.5}`: "leave factor and namespaces out",
+		`{"action": "restore", "namespaces": ["shop/web"]}`: `namespaces: "shop/web" is no name of a namespace`,
+		`{"action": "release", "factor": 0.5}`:              "leave factor and namespaces out",
 	} {
 		if _, err := h.handle(t.Context(), json.RawMessage(payload)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", payload, err, want)

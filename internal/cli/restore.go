@@ -130,6 +130,9 @@ func (r *restoring) check(args []string) error {
 	bound(r.pace.Unready < 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
 	bound(r.pace.Patience <= 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
 	bound(r.hold < time.Minute, "--brake: must be at least 1m, got %s", r.hold)
+	namespaces, order := plan.CheckNamespaces(r.options.Namespaces), plan.CheckNamespaces(r.options.Order)
+	bound(namespaces != nil, "--namespace: %w", namespaces)
+	bound(order != nil, "--order: %w", order)
 	bound(len(args) > 0 && len(r.options.Namespaces) > 0, "--namespace: workloads are named with theirs; give one of the two")
 	return errors.Join(append(wrong, r.checkOutput())...)
 }

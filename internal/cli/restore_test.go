@@ -73,6 +73,8 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--factor 0", "--factor: must be above 0 and at most 1, got 0: it is for a smaller site"},
 		{"--factor 1.5", "--factor: must be above 0 and at most 1, got 1.5"},
+		{"--order shop,pay,shop", "--order: shop is named twice"},
+		{"-n Bad_NS", `--namespace: "Bad_NS" is no name of a namespace`},
 		{"--factor NaN", "--factor: must be above 0 and at most 1, got NaN"},
 		{"--factor -1 --pace 0", "--pace: must be at least 1 pod a minute, got 0"},
 		{"--unready 0", "--unready: must be at least 1 pod, got 0"},

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -74,6 +77,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 			report.Problems = append(report.Problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
 		}
 	}
+	report.Problems = append(report.Problems, undeclared(tree, r.Options.Named())...)
 	var err error
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
@@ -94,6 +98,22 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	c := &carrying{Restore: r, report: &report, tries: map[workload.ID]int{}, course: plan.NewCourse(report.Plan, r.Pace, r.Clock())}
 	err = c.carry(ctx, live)
 	return report, errors.Join(err, c.settle(ctx))
+}
+
+// undeclared are the namespaces that were named and of which git says nothing. The
+// others are restored: a name of old in a runbook must not stop them.
+func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
+	declares := map[string]bool{}
+	for id := range tree.Entries() {
+		declares[id.Namespace] = true
+	}
+	for _, namespace := range named {
+		if tree.Broken[namespace] == nil && !declares[namespace] {
+			all := strings.Join(slices.Sorted(maps.Keys(declares)), ", ")
+			problems = append(problems, fmt.Errorf("namespace %s: git declares nothing in it: name one of %s", namespace, all))
+		}
+	}
+	return problems
 }
 
 // Release undoes brakes: all, or those that expired.

@@ -59,6 +59,19 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 	}
 }
 
+// A runbook may name a namespace that has gone since.
+func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	r.Options.Namespaces, r.Options.Order = []string{"shpo", "shop"}, []string{"shpo", "shop"}
+	report, err := r.Run(t.Context(), w.tree())
+	if want := "namespace shpo: git declares nothing in it: name one of shop"; err != nil || report.Err() == nil || report.Err().Error() != want {
+		t.Errorf("%v, %v; want %s", err, report.Err(), want)
+	}
+	w.holds(t, "the others")
+}
+
 func TestADryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

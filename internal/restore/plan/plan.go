@@ -74,6 +74,25 @@ type Options struct {
 // record, where it is reviewed.
 func ValidFactor(f float64) bool { return f > 0 && f <= 1 }
 
+// CheckNamespaces says what is wrong with names of namespaces that somebody gave;
+// nil where nothing is.
+func CheckNamespaces(names []string) error {
+	for i, name := range names {
+		switch {
+		case !workload.ValidLabel(name):
+			return fmt.Errorf("%q is no name of a namespace: a DNS label, lower case letters, digits and dashes", name)
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("%s is named twice", name)
+		}
+	}
+	return nil
+}
+
+// Named are the namespaces that the options name.
+func (o Options) Named() []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(o.Namespaces, o.Order))))
+}
+
 // A Plan is what a restore is to do, and what it leaves alone.
 type Plan struct {
 	Waves []Wave
