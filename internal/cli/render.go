@@ -35,8 +35,8 @@ where it runs. Nothing is written.`,
 	f.registerSite(c)
 	c.PersistentFlags().AddFlagSet(c.Flags()) // each below it works on a site
 	c.AddCommand(
-		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Record.Component),
-		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", checkpoint.Record.Format),
+		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Tree.Component),
+		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", func(t checkpoint.Tree, namespace string) []byte { return t.Records[namespace].Format() }),
 		newArgoCD(env, &f),
 		newFlux(env, &f),
 		newAdmission(env, &f),
@@ -45,7 +45,7 @@ where it runs. Nothing is written.`,
 }
 
 // newDeclared is the command that prints what git declares in one form.
-func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Record) []byte) *cobra.Command {
+func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.Tree, namespace string) []byte) *cobra.Command {
 	return &cobra.Command{
 		Use:   form + " [namespace]",
 		Short: short,
@@ -70,7 +70,7 @@ func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Re
 				fmt.Fprintln(env.Err, "nothing is printed: git declares nothing of the site yet")
 			}
 			for _, namespace := range namespaces {
-				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree.Records[namespace])); err != nil {
+				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree, namespace)); err != nil {
 					return err
 				}
 			}

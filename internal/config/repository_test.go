@@ -101,7 +101,7 @@ func TestCoversOnlyWhatItCanProve(t *testing.T) {
 		"a label more":                     {m{Labels: map[string]string{"a": "b"}}, m{}, false},
 		"a label less":                     {m{}, m{Labels: map[string]string{"a": "b"}}, true},
 		"a kind covers not all":            {m{Kinds: []workload.Kind{workload.Deployment}}, m{}, false},
-		"kinds cover one":                  {m{Kinds: workload.Kinds()}, m{Kinds: []workload.Kind{workload.DaemonSet}}, true},
+		"kinds cover one":                  {m{Kinds: workload.Kinds(nil).All()}, m{Kinds: []workload.Kind{workload.DaemonSet}}, true},
 		"kube-system must be named":        {m{}, m{Namespaces: in("kube-system")}, false},
 		"kube-system by pattern is nobody": {m{Namespaces: in("kube-*")}, m{Namespaces: in("kube-system")}, false},
 		"kube-system named covers it":      {m{Namespaces: in("kube-system")}, m{Namespaces: in("kube-system"), Names: in("dns")}, true},

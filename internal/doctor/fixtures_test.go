@@ -101,7 +101,7 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		}
 	}
 	repository := mem.New(files)
-	c := doctor.Case{Site: f.site(), Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f)}
+	c := doctor.Case{Site: f.site(), Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func checkpoints(t *testing.T, declared entries) map[string][]byte {
 // they are not stated.
 func rendered(t *testing.T, files map[string][]byte, dir string) entries {
 	t.Helper()
-	objects, err := gitops.Render(files, dir)
+	objects, err := gitops.Render(files, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestBuildThatFailsNamesItsFolder(t *testing.T) {
 		for name, text := range c {
 			files["live/"+name] = []byte(text)
 		}
-		if got, err := gitops.Render(files, "live"); err == nil || !strings.Contains(err.Error(), "build live: ") {
+		if got, err := gitops.Render(files, "live", nil); err == nil || !strings.Contains(err.Error(), "build live: ") {
 			t.Errorf("%s: renders %v, error %v", name, got, err)
 		}
 	}

@@ -102,7 +102,7 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 			if data == nil {
 				return config.DefaultPolicy(period), nil
 			}
-			return config.ParsePolicy(file, data, period)
+			return config.ParsePolicy(file, data, period, nil)
 		},
 	}
 	if w.host {
