@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -65,7 +66,7 @@ func custom[T, R any](kind string, read func(*T) R) func(rest.Result) ([]R, stri
 			return nil, "", fmt.Errorf("decode the answer: %w", err)
 		}
 		if list.Kind != kind && (kind != "" || !strings.HasSuffix(list.Kind, "List")) {
-			return nil, "", fmt.Errorf("the answer is %q, want %s", list.Kind, kind)
+			return nil, "", fmt.Errorf("the answer is %q, want %s", list.Kind, cmp.Or(kind, "a list"))
 		}
 		return reduce(list.Items, read), list.Continue, nil
 	}
