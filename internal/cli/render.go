@@ -26,10 +26,10 @@ func newRender(env Env) *cobra.Command {
 		Long: `Prints what the branch declares for the site, as the kustomize Components that a
 rebuild includes or as the records that they are made from; or the manifests
 that have a cluster apply it where a workload is created, and leave it alone
-where it runs. Nothing is written.`,
-		Args: arguments(cobra.NoArgs, "one of component, record, argocd, flux, admission"),
+where it runs; or the rights that kinds of your own take. Nothing is written.`,
+		Args: arguments(cobra.NoArgs, "one of component, record, argocd, flux, admission, rights"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return errors.New(c.CommandPath() + ": what? One of component, record, argocd, flux, admission; see " + c.CommandPath() + " --help")
+			return errors.New(c.CommandPath() + ": what? One of component, record, argocd, flux, admission, rights; see " + c.CommandPath() + " --help")
 		},
 	}
 	f.registerSite(c)
@@ -40,6 +40,7 @@ where it runs. Nothing is written.`,
 		newArgoCD(env, &f),
 		newFlux(env, &f),
 		newAdmission(env, &f),
+		newRights(env, &f),
 	)
 	return c
 }
