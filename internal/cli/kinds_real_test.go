@@ -144,7 +144,8 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 		"apps/shop/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod-eu/shop]\n",
 	})
 	text := fmt.Sprintf(configure, cp.KubeconfigAs(t, "ci", "gitlatch:samplers"), w.path("state/latch.db"), w.origin.Dir)
-	w.write(t, "config.yaml", strings.Replace(text, "cluster: {", "cluster: {kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}], ", 1))
+	text = strings.Replace(text, "cluster: {", "cluster: {kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}], ", 1)
+	w.write(t, "config.yaml", text)
 
 	says := func(got outcome, status int, words ...string) {
 		t.Helper()
@@ -204,6 +205,10 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 		t.Errorf("doctor: %+v", got)
 	}
 	says(w.run("drill", "--kubeconfig", people, "--path", "apps/shop", "--dry-run"), 0, "a rebuild starts with 100 %")
+
+	w.write(t, "config.yaml", strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
+	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its count at .spec.pool.size, and cluster.kinds says replicas: .spec.replicas")
+	w.write(t, "config.yaml", text)
 
 	// What git holds, built and created anew.
 	for path := range w.origin.Tree(t, "main") {

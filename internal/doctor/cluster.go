@@ -49,6 +49,7 @@ type Cluster struct {
 	bindings       []admission.MutatingAdmissionPolicyBinding
 	quotas         []corev1.ResourceQuota
 	namespaces     map[string]map[string]string // labels by name
+	definitions    map[workload.Kind]definition // those that could be read
 }
 
 // Add takes an object of one of the Sources, by its kind, as JSON.

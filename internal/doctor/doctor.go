@@ -81,6 +81,7 @@ func Examine(c Case) Report {
 	}}
 	e.cluster()
 	e.ways()
+	e.named()
 	e.charts()
 	for _, w := range e.subjects() {
 		if w.Level > 0 || w.latch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -205,6 +206,10 @@ func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, 
 		}
 	}
 	return all, nil
+}
+
+func (f fixture) Get(context.Context, string) (json.RawMessage, error) {
+	return nil, errors.New("not found")
 }
 
 func (f fixture) Minor(context.Context) (int, error) {

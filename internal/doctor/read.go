@@ -20,6 +20,8 @@ type Lister interface {
 	// List returns all objects of a kind as JSON, and none where the cluster does
 	// not have the kind.
 	List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error)
+	// Get returns one object as JSON.
+	Get(ctx context.Context, path string) (json.RawMessage, error)
 	// Minor returns the minor version of Kubernetes 1 that the server is.
 	Minor(ctx context.Context) (int, error)
 }
@@ -41,6 +43,14 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 			err = errors.Join(err, c.Add(s.Kind, o))
 		}
 		unread(s.Name, err)
+	}
+	for kind, o := range kinds {
+		if o.Resource == "" {
+			continue // known by what git holds alone
+		}
+		if data, err := from.Get(ctx, definitions+o.Resource+"."+o.Group); err == nil {
+			c.define(kind, data)
+		}
 	}
 	return c
 }
