@@ -66,7 +66,7 @@ func (r role) print(to io.Writer, site string, kinds workload.Kinds) error {
 			fmt.Fprintf(&b, "- {apiGroups: [%s], resources: [%s/scale], verbs: [get, update]}\n", o.Group, o.Resource)
 		}
 		if r.defines {
-			fmt.Fprintf(&b, "- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [%s.%s], verbs: [get]}\n", o.Resource, o.Group)
+			fmt.Fprintf(&b, "- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [%s], verbs: [get]}\n", o.FullResource())
 		}
 	}
 	fmt.Fprintf(&b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: %[1]s}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}\nsubjects:\n", name)

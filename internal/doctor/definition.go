@@ -79,7 +79,7 @@ func (e *examination) named() {
 
 // differs says in what a definition is not what the configuration has it be.
 func (d definition) differs(o workload.Object) (all []string) {
-	name := o.Resource + "." + o.Group
+	name := o.FullResource()
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if d.Spec.Names.Kind != o.Kind {
 		say("%s defines the kind %s, and cluster.kinds says %s: correct it", name, d.Spec.Names.Kind, o.Kind)

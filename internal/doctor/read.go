@@ -48,7 +48,7 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		if o.Resource == "" {
 			continue // known by what git holds alone
 		}
-		if data, err := from.Get(ctx, definitions+o.Resource+"."+o.Group); err == nil {
+		if data, err := from.Get(ctx, definitions+o.FullResource()); err == nil {
 			c.define(kind, data)
 		}
 	}

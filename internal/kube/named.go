@@ -25,7 +25,7 @@ type named struct {
 // namedRow lists a kind that a site's configuration names. It is not optional: a
 // cluster that does not serve it was not looked at.
 func namedRow(kind workload.Kind, o workload.Object) row[reading] {
-	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.Resource + "." + o.Group, json: true,
+	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.FullResource(), json: true,
 		page: func(answer rest.Result) ([]reading, string, error) {
 			if err := answer.Error(); apierrors.IsNotFound(err) {
 				return nil, "", fmt.Errorf("the cluster serves no %s of %s, which cluster.kinds names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind)

@@ -38,6 +38,10 @@ type Object struct {
 // APIVersion is the group and version as manifests state them.
 func (o Object) APIVersion() string { return o.Group + "/" + o.Version }
 
+// FullResource is the resource with its group, as roles and people spell it:
+// "workers.example.com".
+func (o Object) FullResource() string { return o.Resource + "." + o.Group }
+
 // Path is where the API has the resources of the group and version.
 func (o Object) Path() string { return "/apis/" + o.APIVersion() }
 
