@@ -14,7 +14,7 @@ func Begin(tree Tree, site Site, namespaces []string) map[string][]byte {
 	begin(SitePath(site.Name), site.Format())
 	for _, namespace := range namespaces {
 		if tree.Broken[namespace] == nil {
-			begin(ComponentPath(site.Name, namespace), tree.Records[namespace].Component())
+			begin(ComponentPath(site.Name, namespace), tree.Records[namespace].Component(tree.Site.Kinds.With(site.Kinds)))
 		}
 	}
 	return files

@@ -19,8 +19,9 @@ kind: Component
 // the replicas of the record's workloads, whether or not a manifest states
 // them. A workload that a build does not have is passed over by kustomize. A
 // record without levels gives a Component that changes nothing, since one that
-// is absent or empty would fail the builds that include it.
-func (r Record) Component() []byte {
+// is absent or empty would fail the builds that include it. Each entry's kind
+// must be among the kinds.
+func (r Record) Component(kinds workload.Kinds) []byte {
 	var b bytes.Buffer
 	b.WriteString(componentHeader)
 	scaled := slices.DeleteFunc(r.ids(), func(id workload.ID) bool { return r.Entries[id].Replicas == 0 })
@@ -30,13 +31,29 @@ func (r Record) Component() []byte {
 	}
 	b.WriteString("patches:\n")
 	for _, id := range scaled {
-		o, _ := id.Kind.Object()
+		o, _ := kinds.Object(id.Kind)
+		if _, own := kinds[id.Kind]; own {
+			b.WriteString(merged(o, id, r.Entries[id].Replicas))
+			continue
+		}
 		fmt.Fprintf(&b, "- target: {group: %s, version: %s, kind: %s, namespace: %q, name: %q}\n",
 			o.Group, o.Version, o.Kind, id.Namespace, exactly(id.Name))
-		fmt.Fprintf(&b, "  patch: '[{\"op\": \"add\", \"path\": \"/spec/replicas\", \"value\": %d}]'\n",
-			r.Entries[id].Replicas)
+		fmt.Fprintf(&b, "  patch: '[{\"op\": \"add\", \"path\": %q, \"value\": %d}]'\n", o.Replicas.Pointer(), r.Entries[id].Replicas)
 	}
 	return b.Bytes()
+}
+
+// merged is the patch of a workload whose kind the site's configuration names. It
+// is for whatever version of the API a manifest is written for, and is merged: to
+// add a field below one that the manifest leaves out would fail the build.
+func merged(o workload.Object, id workload.ID, replicas int32) string {
+	names := o.Replicas.Names()
+	count := fmt.Sprint(replicas)
+	for _, name := range slices.Backward(names[1:]) {
+		count = fmt.Sprintf("{%q: %s}", name, count)
+	}
+	return fmt.Sprintf("- target: {group: %s, kind: %s, namespace: %q, name: %q}\n", o.Group, o.Kind, id.Namespace, exactly(id.Name)) +
+		fmt.Sprintf("  patch: '{\"apiVersion\": %q, \"kind\": %q, \"metadata\": {\"name\": %q}, %q: %s}'\n", o.APIVersion(), o.Kind, id.Name, names[0], count)
 }
 
 // exactly returns the pattern that matches a name and no other. Kustomize takes

@@ -41,9 +41,6 @@ func Fits(id workload.ID) error {
 	if err := id.Validate(); err != nil {
 		return err
 	}
-	if _, known := id.Kind.Object(); !known {
-		return fmt.Errorf("workload %q: kind %q is not one that a record could declare", id, id.Kind)
-	}
 	return fitsKey(id, suffixMax)
 }
 

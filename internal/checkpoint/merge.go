@@ -18,9 +18,11 @@ import (
 // repository; nil removes one. A namespace that a change was applied to has its
 // record and its Component written anew; one left without entries loses its
 // record, and keeps its Component. With the first of them comes site.yaml, where
-// it is not as site would have it. Where no change was applied there are no
-// files.
+// it is not as site would have it; the kinds that the tree's names beside those of
+// site stay. Where no change was applied there are no files.
 func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, skipped []workload.ID) {
+	site.Kinds = tree.Site.Kinds.With(site.Kinds)
+	tree.Site.Kinds = site.Kinds
 	touched := map[string]Record{}
 	for _, c := range changes {
 		if !tree.takes(c) {
@@ -48,10 +50,10 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 		_, included := tree.files[component]
 		if len(r.Entries) > 0 {
 			files[record] = r.Format()
-			files[component] = r.Component()
+			files[component] = r.Component(site.Kinds)
 		} else if recorded || included {
 			files[record] = nil
-			files[component] = r.Component()
+			files[component] = r.Component(site.Kinds)
 		}
 	}
 	if len(files) > 0 {
@@ -70,14 +72,14 @@ func Mend(tree Tree, files map[string][]byte, namespaces []string) {
 	for _, namespace := range namespaces {
 		path := ComponentPath(tree.name, namespace)
 		if _, written := files[path]; !written {
-			files[path] = tree.Records[namespace].Component()
+			files[path] = tree.Component(namespace)
 		}
 	}
 }
 
 // takes reports whether a change can be applied to the tree.
 func (t Tree) takes(c Change) bool {
-	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || c.To != nil && c.To.valid(c.ID) != nil {
+	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || t.foreign(c.ID.Kind) != nil || c.To != nil && c.To.valid(c.ID) != nil {
 		return false
 	}
 	held, ok := t.Records[c.ID.Namespace].Entries[c.ID]

@@ -10,12 +10,13 @@ import (
 
 // ParseRecord reads the record of a namespace. It takes what Format writes and
 // what a person makes of it: other order, comments, numbers without quotes. The
-// error says all that is wrong, each problem with its field and what to do.
+// error says all that is wrong, each problem with its field and what to do. Which
+// kinds there are it does not know, and takes any.
 func ParseRecord(namespace string, data []byte) (Record, error) {
-	return parseRecord(recordFile, namespace, data)
+	return parseRecord(recordFile, namespace, data, func(workload.Kind) error { return nil })
 }
 
-func parseRecord(file, namespace string, data []byte) (Record, error) {
+func parseRecord(file, namespace string, data []byte, foreign func(workload.Kind) error) (Record, error) {
 	d := document{file: file}
 	top := d.fields("", d.root(data))
 	if len(d.problems) > 0 && len(top.keys) == 0 {
@@ -27,7 +28,7 @@ func parseRecord(file, namespace string, data []byte) (Record, error) {
 	meta.equal("name", configMap)
 	meta.equal("namespace", namespace)
 	meta.refuseRest()
-	r := Record{Namespace: namespace, Entries: entries(namespace, d.fields("data", top.get("data")))}
+	r := Record{Namespace: namespace, Entries: entries(namespace, d.fields("data", top.get("data")), foreign)}
 	top.refuseRest()
 	if len(d.problems) > 0 {
 		return Record{}, errors.Join(d.problems...)
@@ -36,10 +37,13 @@ func parseRecord(file, namespace string, data []byte) (Record, error) {
 }
 
 // entries reads the entries from the fields of data.
-func entries(namespace string, data *fields) map[workload.ID]Entry {
+func entries(namespace string, data *fields, foreign func(workload.Kind) error) map[workload.ID]Entry {
 	r := Record{Namespace: namespace, Entries: map[workload.ID]Entry{}}
 	for _, k := range data.keys {
 		id, suffix, err := splitKey(namespace, k)
+		if err == nil {
+			err = foreign(id.Kind)
+		}
 		if err != nil {
 			data.refuse(k, "%v", err)
 			continue

@@ -3,6 +3,10 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -17,6 +21,9 @@ type Site struct {
 	Name    string
 	Cluster string // which cluster fills the site, for people; "" leaves it out
 	Version int    // of the format; 0 is written as Version
+	// Kinds are those of the records that gitlatch does not know by itself. Only
+	// what a Component says of one is written: its Resource and Ready are not.
+	Kinds workload.Kinds
 }
 
 const (
@@ -36,7 +43,15 @@ func (s Site) Format() []byte {
 	if s.Version == 0 {
 		s.Version = Version
 	}
-	return fmt.Appendf(b, "version: %d\n", s.Version)
+	b = fmt.Appendf(b, "version: %d\n", s.Version)
+	if len(s.Kinds) > 0 {
+		b = fmt.Append(b, "kinds:\n")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
+		o := s.Kinds[kind]
+		b = fmt.Appendf(b, "  %s: {apiVersion: %q, kind: %q, replicas: %q}\n", kind, o.APIVersion(), o.Kind, o.Replicas)
+	}
+	return b
 }
 
 // ParseSite reads site.yaml. The error says all that is wrong with it; of a
@@ -61,9 +76,40 @@ func parseSite(file string, data []byte) (Site, error) {
 	if f.has("cluster") {
 		s.Cluster = f.text("cluster")
 	}
+	kinds := d.fields("kinds", f.get("kinds"))
+	for _, name := range kinds.keys {
+		if s.Kinds == nil {
+			s.Kinds = workload.Kinds{}
+		}
+		if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
+			kinds.refuse(name, "must be a DNS label, and no kind that gitlatch knows by itself")
+		}
+		s.Kinds[workload.Kind(name)] = kinds.object(name)
+	}
 	f.refuseRest()
 	if len(d.problems) > 0 {
 		return Site{}, errors.Join(d.problems...)
 	}
 	return s, nil
+}
+
+// object returns what a kind is, and notes what is wrong with it.
+func (f *fields) object(name string) workload.Object {
+	of := f.doc.fields(f.path(name), f.get(name))
+	group, version, _ := strings.Cut(of.shaped("apiVersion", workload.APIVersionShape, "a group and version, as in example.com/v1"), "/")
+	o := workload.Object{Group: group, Version: version,
+		Kind:     of.shaped("kind", workload.ObjectShape, "the kind of an object, as in Worker"),
+		Replicas: workload.Field(of.shaped("replicas", workload.ReplicasShape, "a field of a spec, as in .spec.replicas"))}
+	of.refuseRest()
+	return o
+}
+
+// shaped returns the text at a key, and notes where it is not of a shape.
+func (f *fields) shaped(key, shape, want string) string {
+	before := len(f.doc.problems)
+	text := f.text(key)
+	if len(f.doc.problems) == before && !regexp.MustCompile(shape).MatchString(text) {
+		f.refuse(key, "must be %s, got %q", want, text)
+	}
+	return text
 }

@@ -73,7 +73,7 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 		if !ok || name != recordFile {
 			continue
 		}
-		r, err := parseRecord(file, namespace, data)
+		r, err := parseRecord(file, namespace, data, t.foreign)
 		if err != nil {
 			t.Broken[namespace] = err
 			continue
@@ -109,6 +109,30 @@ func split(site, file string) (namespace, name string, ok bool) {
 	return namespace, name, below && workload.ValidLabel(namespace)
 }
 
+// foreign says what is wrong with a kind that stands in a record; nil of one that
+// is known.
+func (t Tree) foreign(kind workload.Kind) error {
+	if _, known := t.Site.Kinds.Object(kind); known {
+		return nil
+	}
+	return fmt.Errorf("kind %q is not one that a record could declare: gitlatch knows %s, and %s names no more under kinds",
+		kind, join(t.Site.Kinds.All()), SitePath(t.name))
+}
+
+func join(kinds []workload.Kind) string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Component returns the canonical bytes of the Component of a namespace, by its
+// record.
+func (t Tree) Component(namespace string) []byte {
+	return t.Records[namespace].Component(t.Site.Kinds)
+}
+
 // Entries are the entries of all records that could be read.
 func (t Tree) Entries() map[workload.ID]Entry {
 	all := map[workload.ID]Entry{}
@@ -130,7 +154,7 @@ func (t Tree) Stale() []string {
 			continue
 		}
 		component := t.files[ComponentPath(t.name, namespace)]
-		stale[namespace] = !bytes.Equal(component, t.Records[namespace].Component())
+		stale[namespace] = !bytes.Equal(component, t.Component(namespace))
 	}
 	maps.DeleteFunc(stale, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(stale))

@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // grid is what a sweep varies.
@@ -94,12 +95,13 @@ func replace[T any](into *[]T, by []T) {
 // then the grid over the first of them.
 func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([]backtest.Candidate, error) {
 	var all []backtest.Candidate
-	configured := time.Duration(0)
+	configured, kinds := time.Duration(0), workload.Kinds(nil)
 	if t.file != "" || t.repository != "" {
 		c, err := t.config()
 		if err != nil {
 			return nil, err
 		}
+		kinds = c.Cluster.Kinds
 		if t.file != "" {
 			configured = c.Period
 		}
@@ -121,7 +123,7 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 		if err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
 		}
-		set, err := config.ParsePolicy(file, data, t.period)
+		set, err := config.ParsePolicy(file, data, t.period, kinds)
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	if c.Cluster.EKS != (config.EKS{}) {
-		c.Cluster = config.Cluster{} // a person looks by their own rights
+		c.Cluster = config.Cluster{Kinds: c.Cluster.Kinds} // a person looks by their own rights
 	}
 	r, _, err := openRepository(ctx, opener(env, c, true))
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if err != nil {
 		return seen, "", chooseCluster(c, err)
 	}
-	sampler, err := kube.New(found, kube.Options{Site: c.Site, Clock: env.Clock})
+	sampler, err := kube.New(found, kube.Options{Site: c.Site, Clock: env.Clock, Kinds: c.Cluster.Kinds})
 	if err != nil {
 		return seen, "", err
 	}
@@ -110,15 +110,11 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if seen.Fleet, err = sampler.Sample(ctx); err != nil {
 		return seen, "", err
 	}
-	seen.Cluster = doctor.ReadCluster(ctx, objects)
 	if tip, seen.Set, seen.Tree, err = readSite(ctx, c, r); err != nil {
 		return seen, "", err
 	}
-	builds := seen.Cluster.Builds()
-	for _, dir := range d.paths {
-		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
-	}
-	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, builds)
+	seen.Cluster = doctor.ReadCluster(ctx, objects, seen.Kinds())
+	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))
 	return seen, tip, err
 }
 

@@ -54,7 +54,7 @@ func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
 		return err
 	}
 	namespaces := latchable(set, fleet)
-	files := checkpoint.Begin(tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster}, namespaces)
+	files := checkpoint.Begin(tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
 	policyFile := o.config.Repository.PolicyFile
 	objects, err := o.parts.Repository.Read(ctx, tip, nil, policyFile)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	for name, text := range w.files(t) {
 		files[name] = []byte(text)
 	}
-	objects, err := gitops.Render(files, "live")
+	objects, err := gitops.Render(files, "live", nil)
 	if err != nil || len(objects) != 1 || objects[0].Replicas != nil {
 		t.Errorf("built %+v, %v", objects, err)
 	}

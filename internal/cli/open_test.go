@@ -3,9 +3,11 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func TestAClusterByFlagsIsInsteadOfTheConfiguredOne(t *testing.T) {
@@ -29,10 +31,12 @@ func TestAClusterByFlagsIsInsteadOfTheConfiguredOne(t *testing.T) {
 		{"cluster: {eks: {name: prod}}", flags{context: "c"}, config.Cluster{Context: "c"}},
 		{"cluster: {kubeconfig: f, context: g}", flags{context: "c"}, config.Cluster{Kubeconfig: "f", Context: "c"}},
 		{"cluster: {kubeconfig: f, context: g}", flags{kubeconfig: "k"}, config.Cluster{Kubeconfig: "k", Context: "g"}},
+		{"cluster: {context: g, kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]}", flags{context: "c"}, config.Cluster{Context: "c", Kinds: workload.Kinds{
+			"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas, Ready: workload.Ready}}}},
 	} {
 		file(c.cluster)
 		c.flags.file = path
-		if got, err := c.flags.config(); err != nil || got.Cluster != c.want {
+		if got, err := c.flags.config(); err != nil || !reflect.DeepEqual(got.Cluster, c.want) {
 			t.Errorf("%s with %+v: %+v, error %v", c.cluster, c.flags, got.Cluster, err)
 		}
 	}

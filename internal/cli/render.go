@@ -26,26 +26,27 @@ func newRender(env Env) *cobra.Command {
 		Long: `Prints what the branch declares for the site, as the kustomize Components that a
 rebuild includes or as the records that they are made from; or the manifests
 that have a cluster apply it where a workload is created, and leave it alone
-where it runs. Nothing is written.`,
-		Args: arguments(cobra.NoArgs, "one of component, record, argocd, flux, admission"),
+where it runs; or the rights that kinds of your own take. Nothing is written.`,
+		Args: arguments(cobra.NoArgs, "one of component, record, argocd, flux, admission, rights"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return errors.New(c.CommandPath() + ": what? One of component, record, argocd, flux, admission; see " + c.CommandPath() + " --help")
+			return errors.New(c.CommandPath() + ": what? One of component, record, argocd, flux, admission, rights; see " + c.CommandPath() + " --help")
 		},
 	}
 	f.registerSite(c)
 	c.PersistentFlags().AddFlagSet(c.Flags()) // each below it works on a site
 	c.AddCommand(
-		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Record.Component),
-		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", checkpoint.Record.Format),
+		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Tree.Component),
+		newDeclared(env, &f, "record", "Print the records of a site, or of one namespace", func(t checkpoint.Tree, namespace string) []byte { return t.Records[namespace].Format() }),
 		newArgoCD(env, &f),
 		newFlux(env, &f),
 		newAdmission(env, &f),
+		newRights(env, &f),
 	)
 	return c
 }
 
 // newDeclared is the command that prints what git declares in one form.
-func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Record) []byte) *cobra.Command {
+func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.Tree, namespace string) []byte) *cobra.Command {
 	return &cobra.Command{
 		Use:   form + " [namespace]",
 		Short: short,
@@ -70,7 +71,7 @@ func newDeclared(env Env, f *flags, form, short string, print func(checkpoint.Re
 				fmt.Fprintln(env.Err, "nothing is printed: git declares nothing of the site yet")
 			}
 			for _, namespace := range namespaces {
-				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree.Records[namespace])); err != nil {
+				if _, err := fmt.Fprintf(env.Out, "---\n%s", print(tree, namespace)); err != nil {
 					return err
 				}
 			}

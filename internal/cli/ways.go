@@ -89,5 +89,5 @@ func (f *flags) place(namespaces []string) (config.Config, ways.Place, error) {
 		}
 	}
 	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
-	return c, ways.Place{Site: c.Site, Namespaces: namespaces}, nil
+	return c, ways.Place{Site: c.Site, Namespaces: namespaces, Kinds: c.Cluster.Kinds}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Config is how one site is run.
@@ -25,7 +27,10 @@ type Config struct {
 type Cluster struct {
 	Kubeconfig string // path; "" is $KUBECONFIG, else ~/.kube/config
 	Context    string // "" is the current one
-	EKS        EKS    // set, it is the cluster, and the others are not
+	EKS        EKS    // set, it is the cluster, and the two before are not
+
+	// Kinds are the kinds of workloads that it has beside those that gitlatch knows.
+	Kinds workload.Kinds
 }
 
 // State is where the site's state is kept; one of the fields is set.
@@ -95,7 +100,7 @@ func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
 	r := newReader(name)
 	r.read(KindConfig, data, configFields(&c), signable{})
-	checkDemand(r, c.Demand)
+	checkDemand(r, c)
 	if err := join(r.problems); err != nil {
 		return Config{}, err
 	}
@@ -114,6 +119,7 @@ func configFields(c *Config) []field {
 				{"eks", "a cluster of Amazon EKS, which AWS credentials log in to", false, eksFields(&c.Cluster.EKS)},
 				{"kubeconfig", "the kubeconfig file", false, file{&c.Cluster.Kubeconfig}},
 				{"context", "the context of the kubeconfig", false, text{into: &c.Cluster.Context}},
+				{"kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", false, kindList{&c.Cluster.Kinds}},
 			},
 			rules: []rule{
 				choice{[]string{"eks", "kubeconfig"}, false},

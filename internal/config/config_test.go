@@ -90,7 +90,7 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 			case KindConfig:
 				_, err = ParseConfig(f.name, f.data)
 			case KindPolicy:
-				_, err = ParsePolicy(f.name, f.data, 5*time.Minute)
+				_, err = ParsePolicy(f.name, f.data, 5*time.Minute, nil)
 			}
 			var all *Errors
 			if !errors.As(err, &all) {
@@ -123,7 +123,7 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 				f.check(t, fmt.Sprintf("site       %s\ncluster    %+v\nstate      %+v\nrepository %+v\nperiod     %s\ncommit     %+v\nalerts     %+v\ndrills     %+v\n",
 					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit, c.Alerts, c.Drills)+demand)
 			case KindPolicy:
-				set, err := ParsePolicy(f.name, f.data, 5*time.Minute)
+				set, err := ParsePolicy(f.name, f.data, 5*time.Minute, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,7 +156,7 @@ policies:
 - name: says-so
   match: {names: [b]}
   preset: cope
-`, name), 5*time.Minute)
+`, name), 5*time.Minute, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ policies:
 func TestAPolicyThatSaysNothingIsTheDefault(t *testing.T) {
 	t.Parallel()
 	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
-		set, err := ParsePolicy("gitlatch.yaml", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"), period)
+		set, err := ParsePolicy("gitlatch.yaml", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"), period, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

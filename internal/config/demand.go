@@ -122,7 +122,7 @@ func (e encrypted) schema() schema { return schema{} }
 // A workloadName is the ID of a workload; one without a kind is a Deployment.
 type workloadName struct{ into *workload.ID }
 
-const workloadShape = `^[-a-z0-9]+(/[a-z]+)?/[-a-z0-9.]+$`
+const workloadShape = `^[-a-z0-9]+(/[-a-z0-9]+)?/[-a-z0-9.]+$`
 
 func (w workloadName) read(r *reader, path string, n *yaml.Node) {
 	const want = "namespace/name of a Deployment, or namespace/kind/name, such as shop/web"
@@ -137,10 +137,6 @@ func (w workloadName) read(r *reader, path string, n *yaml.Node) {
 	id, err := workload.ParseID(written)
 	if err != nil {
 		r.report(path, "must be %s: %s", want, err)
-		return
-	}
-	if !id.Kind.Scales() {
-		r.report(path, "must be a workload that has a scale, got the kind %s", quote(string(id.Kind)))
 		return
 	}
 	*w.into = id
@@ -159,13 +155,17 @@ func (m minutes) check(r *reader, path string) {
 
 func (m minutes) schema() schema { return schema{} }
 
-// checkDemand reports workloads whose demand is measured twice.
-func checkDemand(r *reader, all []*Demand) {
+// checkDemand reports workloads whose demand is measured twice, and those of a kind
+// that has no scale.
+func checkDemand(r *reader, c Config) {
 	first := map[workload.ID]int{}
-	for i, d := range all {
+	for i, d := range c.Demand {
 		before, twice := first[d.Workload]
+		_, known := c.Cluster.Kinds.Object(d.Workload.Kind)
 		switch {
 		case d.Workload == workload.ID{}:
+		case !d.Workload.Kind.Scales(), !known && !r.failedBelow("cluster.kinds"):
+			r.report(index("demand", i)+".workload", "must be a workload that has a scale, got the kind %s", quote(string(d.Workload.Kind)))
 		case twice:
 			r.report(index("demand", i)+".workload", "must stand once, and demand[%d] has it: add the two up in one query", before)
 		default:

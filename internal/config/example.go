@@ -26,7 +26,7 @@ var samples = map[string]string{
 func ExamplePolicy(period time.Duration) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, exampleHeader, APIVersion, KindPolicy)
-	for _, f := range newPolicyDocument(period).fields() {
+	for _, f := range newPolicyDocument(period, nil).fields() {
 		b.WriteByte('\n')
 		mark := "# "
 		if f.name == "mode" {

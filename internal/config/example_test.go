@@ -12,14 +12,14 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 	t.Parallel()
 	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
 		example := string(ExamplePolicy(period))
-		set, err := ParsePolicy("gitlatch.yaml", []byte(example), period)
+		set, err := ParsePolicy("gitlatch.yaml", []byte(example), period, nil)
 		if err != nil || !reflect.DeepEqual(set, DefaultPolicy(period)) {
 			t.Errorf("as it stands it is %+v, %v", set, err)
 		}
 
 		bare := regexp.MustCompile(`(?m)^##.*\n`).ReplaceAllString(example, "")
 		bare = regexp.MustCompile(`(?m)^# `).ReplaceAllString(bare, "")
-		if set, err = ParsePolicy("gitlatch.yaml", []byte(bare), period); err != nil {
+		if set, err = ParsePolicy("gitlatch.yaml", []byte(bare), period, nil); err != nil {
 			t.Fatalf("%v in\n%s", err, bare)
 		}
 		if len(set.Rules) != 1 {
@@ -51,7 +51,7 @@ func TestTheExampleExplainsEachField(t *testing.T) {
 			}
 		}
 	}
-	walk(newPolicyDocument(5 * time.Minute).fields())
+	walk(newPolicyDocument(5*time.Minute, nil).fields())
 	for line := range strings.Lines(example) {
 		if len(line) > 140 {
 			t.Errorf("too long: %s", line)

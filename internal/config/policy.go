@@ -3,6 +3,8 @@ package config
 import (
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -18,10 +20,10 @@ func DefaultPolicy(period time.Duration) policy.Set {
 }
 
 // ParsePolicy reads a document of kind Policy. What it leaves out is as its
-// presets, and DefaultPolicy, have it. The name stands in errors, which are
-// *Errors and hold all that is wrong.
-func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
-	doc := newPolicyDocument(period)
+// presets, and DefaultPolicy, have it; kinds are those of the site's Config. The
+// name stands in errors, which are *Errors and hold all that is wrong.
+func ParsePolicy(name string, data []byte, period time.Duration, kinds workload.Kinds) (policy.Set, error) {
+	doc := newPolicyDocument(period, kinds)
 	r := newReader(name)
 	r.read(KindPolicy, data, doc.fields())
 	doc.check(r)
@@ -49,11 +51,12 @@ type policyDocument struct {
 	base  policy.Policy // the file's preset, which each policy starts from
 	rules []*policy.Rule
 	set   policy.Set
+	kinds workload.Kinds
 }
 
-func newPolicyDocument(period time.Duration) *policyDocument {
+func newPolicyDocument(period time.Duration, kinds workload.Kinds) *policyDocument {
 	set := DefaultPolicy(period)
-	return &policyDocument{mode: modeObserve, base: set.Default, set: set}
+	return &policyDocument{mode: modeObserve, base: set.Default, set: set, kinds: kinds}
 }
 
 // fields is the table of a Policy document. A preset is read before what stands
@@ -77,18 +80,18 @@ func (d *policyDocument) add() object {
 	head := []field{
 		{"name", "the name that reports call the policy by", true,
 			text{into: &rule.Policy.Name, pattern: labelShape, must: "a DNS label: lower case letters, digits and dashes, at most 63"}},
-		{"match", "which workloads have this policy; {} is all that none before it has", true, object{fields: matchFields(&rule.Match)}},
+		{"match", "which workloads have this policy; {} is all that none before it has", true, object{fields: matchFields(&rule.Match, d.kinds)}},
 	}
 	rule.Policy.Name = ""
 	return object{fields: append(head, presetRules(&rule.Policy)...)}
 }
 
-func matchFields(m *policy.Match) []field {
+func matchFields(m *policy.Match, kinds workload.Kinds) []field {
 	const patternShape = `^[-a-z0-9.*?\[\]^]+$`
 	pattern := func(into *string) value {
 		return text{into: into, pattern: patternShape, must: "a name in lower case, or a pattern with *, ? or [a-z]", check: wrongPattern}
 	}
-	kind := func(into *string) value { return word[string]{into, words(workload.Kinds())} }
+	kind := func(into *string) value { return kindName{word[string]{into, words(kinds.All())}} }
 	label := func(into *string) value {
 		return text{into: into, pattern: `^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, must: "the whole value of a label, at most 63 letters, digits, -, _ and ."}
 	}
@@ -98,6 +101,21 @@ func matchFields(m *policy.Match) []field {
 		{"kinds", "kinds, one of which the workload is", false, texts[workload.Kind]{into: &m.Kinds, one: kind}},
 		{"labels", "labels that the workload has, all of them", false, pairs{&m.Labels, label}},
 	}
+}
+
+// A kindName is one of the kinds of a site. A schema does not know which its
+// Config names.
+type kindName struct{ word[string] }
+
+func (k kindName) read(r *reader, path string, n *yaml.Node) {
+	before := len(r.problems)
+	if k.word.read(r, path, n); len(r.problems) > before && n.Kind == yaml.ScalarNode {
+		r.problems[before].Text += "; others are named in cluster.kinds of the site's Config"
+	}
+}
+
+func (k kindName) schema() schema {
+	return schema{"anyOf": []any{k.word.schema(), schema{"type": "string", "pattern": labelShape}}}
 }
 
 // presetRules is the fields of one policy, without what chooses its workloads.

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -101,7 +103,7 @@ func TestCoversOnlyWhatItCanProve(t *testing.T) {
 		"a label more":                     {m{Labels: map[string]string{"a": "b"}}, m{}, false},
 		"a label less":                     {m{}, m{Labels: map[string]string{"a": "b"}}, true},
 		"a kind covers not all":            {m{Kinds: []workload.Kind{workload.Deployment}}, m{}, false},
-		"kinds cover one":                  {m{Kinds: workload.Kinds()}, m{Kinds: []workload.Kind{workload.DaemonSet}}, true},
+		"kinds cover one":                  {m{Kinds: workload.Kinds(nil).All()}, m{Kinds: []workload.Kind{workload.DaemonSet}}, true},
 		"kube-system must be named":        {m{}, m{Namespaces: in("kube-system")}, false},
 		"kube-system by pattern is nobody": {m{Namespaces: in("kube-*")}, m{Namespaces: in("kube-system")}, false},
 		"kube-system named covers it":      {m{Namespaces: in("kube-system")}, m{Namespaces: in("kube-system"), Names: in("dns")}, true},
@@ -112,5 +114,20 @@ func TestCoversOnlyWhatItCanProve(t *testing.T) {
 				t.Errorf("covers(%+v, %+v) is %v", c.before, c.after, got)
 			}
 		})
+	}
+}
+
+// A policy may match the kinds that the site's Config names, and is refused, with a
+// word on where they are named, where it does not.
+func TestAPolicyMatchesTheKindsOfItsSite(t *testing.T) {
+	t.Parallel()
+	source := []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker, deployment]}}\n")
+	set, err := ParsePolicy("gitlatch.yaml", source, 5*time.Minute, workload.Kinds{"worker": {}})
+	if err != nil || !slices.Equal(set.Rules[0].Match.Kinds, []workload.Kind{"worker", workload.Deployment}) {
+		t.Errorf("%+v, %v", set.Rules, err)
+	}
+	_, err = ParsePolicy("gitlatch.yaml", source, 5*time.Minute, nil)
+	if want := `gitlatch.yaml:4: policies[0].match.kinds[0]: must be one of daemonset, deployment, rollout, statefulset, got "worker"; others are named in cluster.kinds of the site's Config`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -32,7 +32,7 @@ func generateSchema(kind string) ([]byte, error) {
 		c := start()
 		fields, rules = configFields(&c), []rule{signable{}}
 	case KindPolicy:
-		fields = newPolicyDocument(5 * time.Minute).fields()
+		fields = newPolicyDocument(5*time.Minute, nil).fields()
 	}
 	s := document(kind, fields, rules...).schema()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"

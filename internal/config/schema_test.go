@@ -181,7 +181,7 @@ func problemsOf(kind string, data []byte) []Problem {
 	if kind == KindConfig {
 		_, err = ParseConfig("config.yaml", data)
 	} else {
-		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute)
+		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute, nil)
 	}
 	var all *Errors
 	errors.As(err, &all)
@@ -201,7 +201,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := ParseConfig("f", data); err != nil && !errors.As(err, &all) {
 			t.Errorf("got %T", err)
 		}
-		set, err := ParsePolicy("f", data, time.Minute)
+		set, err := ParsePolicy("f", data, time.Minute, nil)
 		if err != nil && !errors.As(err, &all) {
 			t.Errorf("got %T", err)
 		}

@@ -177,6 +177,16 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	if got := row(c); got != "absent 20 -> -: declared, and it does not run: its entry goes after 168h of that" {
 		t.Error(got)
 	}
+	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}
+	c.Tree.Records["shop"].Entries[worker] = declares(20)
+	if got := told(diff.Compare(c).Rows[1]); got != "unknown 20 -> - (unread): nothing looks for its kind: name worker in cluster.kinds of the site's Config, or delete its entry" {
+		t.Error(got)
+	}
+	c.Fleet.Kinds = workload.Kinds{"worker": {}}
+	if got := told(diff.Compare(c).Rows[1]); !strings.HasPrefix(got, "absent 20 -> -") {
+		t.Error(got)
+	}
+	delete(c.Tree.Records["shop"].Entries, worker)
 	c.Fleet.Unread = []string{"deployments: forbidden"}
 	if got := row(c); !strings.HasPrefix(got, "unknown 20 -> - (unread): not seen") || diff.Compare(c).Differs() {
 		t.Error(got)

@@ -62,7 +62,7 @@ func (w way) onlyCreation() bool {
 
 // covers reports whether the policy looks at the creation of a workload.
 func (w way) covers(s subject, namespace map[string]string) bool {
-	o, _ := s.ID.Kind.Object()
+	o := s.object
 	m := w.policy.Spec.MatchConstraints
 	if m == nil || !selects(m.NamespaceSelector, namespace) || !selects(m.ObjectSelector, s.labels) {
 		return false
@@ -76,7 +76,7 @@ func (w way) covers(s subject, namespace map[string]string) bool {
 
 func creates(r admission.NamedRuleWithOperations, id workload.ID, o workload.Object) bool {
 	among := func(all []string, one string) bool { return slices.Contains(all, "*") || slices.Contains(all, one) }
-	return among(r.APIGroups, o.Group) && among(r.APIVersions, o.Version) && among(r.Resources, string(id.Kind)+"s") &&
+	return among(r.APIGroups, o.Group) && among(r.APIVersions, o.Version) && among(r.Resources, o.Resource) &&
 		(slices.Contains(r.Operations, admission.Create) || slices.Contains(r.Operations, admission.OperationAll)) &&
 		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, id.Name))
 }

@@ -1,12 +1,11 @@
 package doctor
 
 import (
+	"strings"
+
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
-
-// replicasPointer is the field that a checkpoint is.
-const replicasPointer = "/spec/replicas"
 
 // A Build is a folder of the repository that something builds and applies.
 type Build struct {
@@ -20,13 +19,21 @@ type Build struct {
 	Include, Exclude string
 
 	source source
+	kinds  workload.Kinds
 }
 
-// Builds are the folders that the cluster's GitOps objects apply.
-func (c Cluster) Builds() []Build {
+// Builds are the folders that the cluster's GitOps objects apply, and those that a
+// person names.
+func (c Cluster) Builds(paths ...string) []Build {
 	var all []Build
 	for _, a := range c.appliers() {
 		all = append(all, a.builds...)
+	}
+	for _, dir := range paths {
+		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/")})
+	}
+	for i := range all {
+		all[i].kinds = c.Kinds
 	}
 	return all
 }
@@ -45,14 +52,14 @@ type applier struct {
 func (c Cluster) appliers() []applier {
 	var all []applier
 	for _, k := range c.kustomizations {
-		a := k.applier()
+		a := k.applier(c.Kinds)
 		for i := range a.builds {
 			a.builds[i].source = c.source(k)
 		}
 		all = append(all, a)
 	}
 	for _, a := range c.applications {
-		all = append(all, a.applier())
+		all = append(all, a.applier(c.Kinds))
 	}
 	return all
 }

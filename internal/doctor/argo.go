@@ -74,7 +74,7 @@ func (a application) sources() []argoSource {
 	return append(slices.Clone(a.Spec.Sources), *a.Spec.Source)
 }
 
-func (a application) applier() applier {
+func (a application) applier(kinds workload.Kinds) applier {
 	by := applier{name: "argocd: " + a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps}
 	for _, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
@@ -84,9 +84,8 @@ func (a application) applier() applier {
 			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
 	for _, r := range a.Status.Resources {
-		if r.Group == "apps" {
-			by.lists[workload.ID{Namespace: r.Namespace, Kind: workload.Kind(strings.ToLower(r.Kind)), Name: r.Name}] = true
-		}
+		kind, _ := kinds.Named(r.Group, r.Kind)
+		by.lists[workload.ID{Namespace: r.Namespace, Kind: kind, Name: r.Name}] = true
 	}
 	return by
 }
@@ -114,11 +113,11 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	for option := range strings.SplitSeq(annotations[syncAnnotation], ",") {
 		options = append(options, strings.TrimSpace(option))
 	}
-	o, _ := s.ID.Kind.Object()
-	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, replicasPointer)
+	o := s.object
+	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
 	ignores, groupless := false, false
 	for _, d := range a.Spec.IgnoreDifferences {
-		if !d.ignoresCount() || !d.matches(s.ID, o) {
+		if !d.ignores(o.Replicas) || !d.matches(s.ID, o) {
 			continue
 		}
 		ignores, groupless = ignores || glob(d.Group, o.Group), groupless || d.Group == ""
@@ -139,8 +138,8 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	return nil
 }
 
-func (d difference) ignoresCount() bool {
-	return slices.Contains(d.JSONPointers, replicasPointer) || slices.Contains(d.JQPathExpressions, ".spec.replicas")
+func (d difference) ignores(field workload.Field) bool {
+	return slices.Contains(d.JSONPointers, field.Pointer()) || slices.Contains(d.JQPathExpressions, string(field))
 }
 
 // matches reports whether a rule is about a workload, its group aside.

@@ -38,7 +38,7 @@ func (e *examination) charts() {
 			for _, p := range s.Helm.Parameters {
 				set(values, strings.Split(p.Name, "."), p.Value)
 			}
-			e.guard(guard{name: a.name(), lists: a.applier().lists}, values)
+			e.guard(guard{name: a.name(), lists: a.applier(e.Cluster.Kinds).lists}, values)
 		}
 	}
 }

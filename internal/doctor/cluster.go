@@ -8,6 +8,8 @@ import (
 	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Source is one kind of object that a case holds.
@@ -35,8 +37,9 @@ func Sources() []Source {
 // A Cluster is the objects by which git is applied to a cluster, and those that
 // limit what a rebuild can start.
 type Cluster struct {
-	Minor  int      // of Kubernetes 1; 0 is not known
-	Unread []string // what could not be read, and why
+	Kinds  workload.Kinds // of workloads
+	Minor  int            // of Kubernetes 1; 0 is not known
+	Unread []string       // what could not be read, and why
 
 	kustomizations []kustomization
 	repositories   []gitRepository
@@ -46,6 +49,7 @@ type Cluster struct {
 	bindings       []admission.MutatingAdmissionPolicyBinding
 	quotas         []corev1.ResourceQuota
 	namespaces     map[string]map[string]string // labels by name
+	definitions    map[workload.Kind]definition // those that could be read
 }
 
 // Add takes an object of one of the Sources, by its kind, as JSON.

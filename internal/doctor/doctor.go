@@ -20,6 +20,10 @@ type Case struct {
 	Overlays []Overlay
 }
 
+// Kinds are those of the workloads that were looked for, and of those that git
+// declares.
+func (c Case) Kinds() workload.Kinds { return c.Tree.Site.Kinds.With(c.Fleet.Kinds) }
+
 // An Overlay is a folder of the repository as it was built; Err is why it could
 // not be.
 type Overlay struct {
@@ -77,6 +81,7 @@ func Examine(c Case) Report {
 	}}
 	e.cluster()
 	e.ways()
+	e.named()
 	e.charts()
 	for _, w := range e.subjects() {
 		if w.Level > 0 || w.latch {
@@ -122,11 +127,24 @@ type subject struct {
 	Workload
 	sample *workload.Sample // nil where it does not run
 	entry  checkpoint.Entry
+	object workload.Object
 	labels map[string]string
 	latch  bool // its scale would be declared
 	// charted is true where it is known by the chart that starts it alone.
 	charted bool
 }
+
+// subject is what is known of a workload by its sample, nil where it does not run.
+func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
+	s := subject{Workload: Workload{ID: id}, sample: sample}
+	if s.object, _ = e.Cluster.Kinds.Object(id.Kind); sample != nil {
+		s.labels = sample.Labels
+	}
+	return s
+}
+
+// pointer is the field that its checkpoint is.
+func (s subject) pointer() string { return s.object.Replicas.Pointer() }
 
 // subjects are the workloads that the policy latches, and those that git
 // declares.
@@ -134,7 +152,8 @@ func (e *examination) subjects() []subject {
 	by := map[workload.ID]*subject{}
 	at := func(id workload.ID) *subject {
 		if by[id] == nil {
-			by[id] = &subject{Workload: Workload{ID: id}}
+			s := e.subject(id, nil)
+			by[id] = &s
 		}
 		return by[id]
 	}

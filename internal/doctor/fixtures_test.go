@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -101,7 +102,7 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		}
 	}
 	repository := mem.New(files)
-	c := doctor.Case{Site: f.site(), Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f)}
+	c := doctor.Case{Site: f.site(), Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +206,10 @@ func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, 
 		}
 	}
 	return all, nil
+}
+
+func (f fixture) Get(context.Context, string) (json.RawMessage, error) {
+	return nil, errors.New("not found")
 }
 
 func (f fixture) Minor(context.Context) (int, error) {

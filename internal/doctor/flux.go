@@ -54,7 +54,7 @@ type ignoreRule struct {
 	} `json:"target"`
 }
 
-func (k kustomization) applier() applier {
+func (k kustomization) applier(kinds workload.Kinds) applier {
 	s := k.Spec
 	name := fmt.Sprintf("flux: Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
 	edits := gitops.Edits{Recurse: true, Folders: true, Set: map[string]string{}, Append: map[string][]any{}}
@@ -70,8 +70,9 @@ func (k kustomization) applier() applier {
 	}
 	lists := map[workload.ID]bool{}
 	for _, entry := range k.Status.Inventory.Entries {
-		if part := strings.Split(entry.ID, "_"); len(part) == 4 && part[2] == "apps" {
-			lists[workload.ID{Namespace: part[0], Kind: workload.Kind(strings.ToLower(part[3])), Name: part[1]}] = true
+		if part := strings.Split(entry.ID, "_"); len(part) == 4 {
+			kind, _ := kinds.Named(part[2], part[3])
+			lists[workload.ID{Namespace: part[0], Kind: kind, Name: part[1]}] = true
 		}
 	}
 	return applier{name: name, lists: lists, keeps: k.keeps,
@@ -92,11 +93,10 @@ func (k kustomization) keeps(s subject, annotations map[string]string) *Finding 
 	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
 		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("its annotation %s: %s: %s; remove it, and let spec.ignore of %s keep the count", ssaAnnotation, annotations[ssaAnnotation], what, name)}
 	}
-	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, replicasPointer) && r.matches(s) }) {
+	if slices.ContainsFunc(k.Spec.Ignore, func(r ignoreRule) bool { return slices.Contains(r.Paths, s.pointer()) && r.matches(s) }) {
 		return nil
 	}
-	o, _ := s.ID.Kind.Object()
-	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9)", name, replicasPointer, o.Kind)}
+	return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add {paths: [%s], target: {kind: %s}} to its spec.ignore (Flux 2.9)", name, s.pointer(), s.object.Kind)}
 }
 
 // matches reports whether a rule is about a workload. A selector of annotations
@@ -105,7 +105,7 @@ func (r ignoreRule) matches(s subject) bool {
 	if r.Target == nil {
 		return true
 	}
-	o, _ := s.ID.Kind.Object()
+	o := s.object
 	is := func(pattern, value string) bool {
 		ok, err := regexp.MatchString("^(?:"+pattern+")$", value)
 		return pattern == "" || err == nil && ok

@@ -31,7 +31,7 @@ func (e *examination) judge(s subject) (what string, wrong []Finding) {
 		if f != nil {
 			wrong = append(wrong, *f)
 		} else {
-			keeping = append(keeping, owner.name+" ignores "+replicasPointer)
+			keeping = append(keeping, owner.name+" ignores "+s.pointer())
 		}
 	}
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
@@ -63,7 +63,7 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 		if w, ok := o.rendered(s.ID); ok && o.By == by.name && w.Replicas == nil {
 			next := "the next apply sets it to 1"
 			if kept {
-				next = "the next apply that changes anything else of it fails with doc is missing key: " + replicasPointer
+				next = "the next apply that changes anything else of it fails with doc is missing key: " + s.pointer()
 			}
 			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns its count of %d, and %s states none any more: %s. Let its manifest state replicas: %[1]d, or its autoscaler or kubectl scale set another count, which takes it over",
 				s.sample.Scale.Desired, o.Dir, next)}}
@@ -77,7 +77,7 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 func (e *examination) stated(s subject, wanting []Finding) []Finding {
 	for _, o := range e.Overlays {
 		if w, ok := o.rendered(s.ID); ok && w.Replicas != nil && len(wanting) > 0 {
-			return []Finding{{StatedCount, s.ID.Short(), fmt.Sprintf("its manifest states replicas: %d, which the next apply after a rebuild brings back: let the applier ignore %s, and only then remove the line", *w.Replicas, replicasPointer)}}
+			return []Finding{{StatedCount, s.ID.Short(), fmt.Sprintf("its manifest states replicas: %d, which the next apply after a rebuild brings back: let the applier ignore %s, and only then remove the line", *w.Replicas, s.pointer())}}
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (e *examination) evidence() {
 	all := map[string]map[string]bool{} // what keeps them, by namespace and kind
 	for _, s := range e.Fleet.Samples {
 		if s.ID.Kind.Scales() {
-			what, _ := e.judge(subject{Workload: Workload{ID: s.ID}, sample: &s, labels: s.Labels})
+			what, _ := e.judge(e.subject(s.ID, &s))
 			group := checkpoint.CoverAll(s.ID.Namespace, s.ID.Kind)
 			if all[group] == nil {
 				all[group] = map[string]bool{}
@@ -147,7 +147,7 @@ func (e *examination) evidence() {
 // keepsAny reports whether what keeps a workload would keep one of any name and
 // without labels.
 func (e *examination) keepsAny(w Workload) bool {
-	another := subject{Workload: Workload{ID: workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}}}
+	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
 	owners, _ := e.owners(w.ID)
 	if _, ok := e.admits(another); strings.HasPrefix(w.Inert, "admission: ") {
 		return ok

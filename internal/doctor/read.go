@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/ignore"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Lister reads objects of a cluster.
@@ -19,13 +20,15 @@ type Lister interface {
 	// List returns all objects of a kind as JSON, and none where the cluster does
 	// not have the kind.
 	List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error)
+	// Get returns one object as JSON.
+	Get(ctx context.Context, path string) (json.RawMessage, error)
 	// Minor returns the minor version of Kubernetes 1 that the server is.
 	Minor(ctx context.Context) (int, error)
 }
 
 // ReadCluster reads the Sources. What cannot be read is said in Unread.
-func ReadCluster(ctx context.Context, from Lister) Cluster {
-	var c Cluster
+func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
+	c := Cluster{Kinds: kinds}
 	unread := func(what string, err error) {
 		if err != nil {
 			c.Unread = append(c.Unread, what+": "+err.Error())
@@ -40,6 +43,14 @@ func ReadCluster(ctx context.Context, from Lister) Cluster {
 			err = errors.Join(err, c.Add(s.Kind, o))
 		}
 		unread(s.Name, err)
+	}
+	for kind, o := range kinds {
+		if o.Resource == "" {
+			continue // known by what git holds alone
+		}
+		if data, err := from.Get(ctx, definitions+o.FullResource()); err == nil {
+			c.define(kind, data)
+		}
 	}
 	return c
 }
@@ -70,20 +81,20 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 			continue
 		}
 		o.Overlay, o.Err = b.build(r.files)
-		o.Dir, o.Within = b.Dir, within(o, b.takes(r.files))
+		o.Dir, o.Within = b.Dir, b.within(o, b.takes(r.files))
 		all = append(all, o)
 	}
 	return all, nil
 }
 
 // within builds the folders of an overlay that include Components.
-func within(o Overlay, files map[string][]byte) map[string][]gitops.Object {
+func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Object {
 	built := map[string][]gitops.Object{}
 	for _, f := range o.Folders {
 		if o.Err != nil || f.Dir == o.Dir || len(f.Components) == 0 {
 			continue
 		}
-		if one, err := gitops.Build(files, f.Dir, gitops.Edits{}); err == nil {
+		if one, err := gitops.Build(files, f.Dir, gitops.Edits{}, b.kinds); err == nil {
 			built[f.Dir] = one.Workloads
 		}
 	}
@@ -93,11 +104,11 @@ func within(o Overlay, files map[string][]byte) map[string][]gitops.Object {
 // build builds the folder of the files that the build has. Where all that was
 // read would do, the error says so: what is missing is in git for all to see.
 func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
-	o, err := gitops.Build(b.takes(files), b.Dir, b.Edits)
+	o, err := gitops.Build(b.takes(files), b.Dir, b.Edits, b.kinds)
 	if err == nil {
 		return o, nil
 	}
-	if _, whole := gitops.Build(files, b.Dir, b.Edits); whole == nil {
+	if _, whole := gitops.Build(files, b.Dir, b.Edits, b.kinds); whole == nil {
 		err = fmt.Errorf("%w: git has it, and what applies it leaves it out, by a %s, spec.ignore of its GitRepository, or directory.include of its Application: have that leave it in", err, ignore.File)
 	}
 	return o, err

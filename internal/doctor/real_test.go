@@ -112,7 +112,7 @@ func TestOnARealControlPlane(t *testing.T) {
 		}
 	})
 	t.Run("a person without rights", func(t *testing.T) {
-		c := doctor.ReadCluster(t.Context(), objects(t, cp, "nobody"))
+		c := doctor.ReadCluster(t.Context(), objects(t, cp, "nobody"), nil)
 		if len(c.Unread) != len(doctor.Sources()) || !strings.Contains(strings.Join(c.Unread, "\n"), "applications.argoproj.io: forbidden") {
 			t.Errorf("unread %q", c.Unread)
 		}
@@ -218,7 +218,7 @@ func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group))}
+	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group), nil)}
 	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
 		t.Fatal(err)
 	}

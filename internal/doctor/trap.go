@@ -29,6 +29,7 @@ const (
 	FailsClosed      Trap = "policy-fails-closed"
 	BuildFails       Trap = "build-fails"
 	TwoSites         Trap = "two-sites"
+	KindDiffers      Trap = "kind-differs"
 	ComponentMissing Trap = "component-missing"
 	RecordNotApplied Trap = "record-not-applied"
 	ServerTooOld     Trap = "server-too-old"
@@ -47,7 +48,7 @@ const (
 var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, Replaced, SSA, MinAsCheckpoint, NoApplier,
-	FailsClosed, BuildFails, TwoSites, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
+	FailsClosed, BuildFails, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	KustomizeReplicas,
 }

@@ -24,11 +24,12 @@ import (
 
 // Options say which cluster is meant, and for which site it is sampled.
 type Options struct {
-	Name       string // the cluster's
-	Region     string // "" is that of the AWS configuration
-	RoleARN    string // assumed first; "" is none
-	ExternalID string // that the role wants shown; "" is none
-	Site       string // the site that the cluster fills
+	Name       string         // the cluster's
+	Region     string         // "" is that of the AWS configuration
+	RoleARN    string         // assumed first; "" is none
+	ExternalID string         // that the role wants shown; "" is none
+	Site       string         // the site that the cluster fills
+	Kinds      workload.Kinds // those that are sampled
 	// Group is the group of Kubernetes that the one who asks should be of, and
 	// Rights the folder with its rights, as errors name them; "" is what ticks have.
 	Group, Rights string

@@ -47,7 +47,7 @@ type Autoscaler struct {
 }
 
 // Build builds a folder as a GitOps tool does that makes the edits. See Render.
-func Build(files map[string][]byte, dir string, e Edits) (Overlay, error) {
+func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (Overlay, error) {
 	dir = path.Clean(dir)
 	files, err := e.apply(files, dir)
 	if err != nil {
@@ -61,10 +61,10 @@ func Build(files map[string][]byte, dir string, e Edits) (Overlay, error) {
 	if err != nil {
 		return o, err
 	}
-	if o.Workloads, err = workloadsOf(dir, built); err != nil {
+	if o.Workloads, err = workloadsOf(dir, built, kinds); err != nil {
 		return o, err
 	}
-	return o, o.others(built)
+	return o, o.others(built, kinds)
 }
 
 // Missing are the paths that a build of a folder needs and that files does not
@@ -138,14 +138,15 @@ func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
 }
 
 // others adds what a build gives that is no workload.
-func (o *Overlay) others(built resmap.ResMap) error {
+func (o *Overlay) others(built resmap.ResMap, kinds workload.Kinds) error {
 	for _, r := range built.Resources() {
 		var object struct {
 			Spec struct {
 				MinReplicas    int32 `json:"minReplicas"`
 				ScaleTargetRef struct {
-					Kind string `json:"kind"`
-					Name string `json:"name"`
+					APIVersion string `json:"apiVersion"`
+					Kind       string `json:"kind"`
+					Name       string `json:"name"`
 				} `json:"scaleTargetRef"`
 			} `json:"spec"`
 		}
@@ -157,7 +158,9 @@ func (o *Overlay) others(built resmap.ResMap) error {
 				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
 			}
 			target := object.Spec.ScaleTargetRef
-			id := workload.ID{Namespace: namespace, Kind: workload.Kind(strings.ToLower(target.Kind)), Name: target.Name}
+			group, _, _ := strings.Cut(target.APIVersion, "/")
+			kind, _ := kinds.Named(group, target.Kind)
+			id := workload.ID{Namespace: namespace, Kind: kind, Name: target.Name}
 			o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: object.Spec.MinReplicas})
 		case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
 			o.Records = append(o.Records, namespace)

@@ -58,7 +58,7 @@ func TestBuildingAsAToolDoes(t *testing.T) {
 			t.Parallel()
 			all := files(c.files)
 			maps.Copy(all, declared)
-			o, err := gitops.Build(all, "apps/shop/", c.edits)
+			o, err := gitops.Build(all, "apps/shop/", c.edits, nil)
 			if err != nil || counts(o) != c.want {
 				t.Errorf("got %s, %v, want %s", counts(o), err, c.want)
 			}
@@ -78,7 +78,7 @@ metadata: {name: web, namespace: shop}
 spec: {minReplicas: 3, maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
 `})
 	maps.Copy(all, checkpoints(t, entries{"shop/deployment/web": 200}))
-	o, err := gitops.Build(all, "live", gitops.Edits{})
+	o, err := gitops.Build(all, "live", gitops.Edits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ spec: {minReplicas: 3, maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kin
 		t.Errorf("folders %+v", o.Folders)
 	}
 	all["live/kustomization.yaml"] = []byte("resources: [../base, ../checkpoints/prod]\n")
-	if o, err = gitops.Build(all, "live", gitops.Edits{}); err != nil || !slices.Equal(o.Records, []string{"shop"}) {
+	if o, err = gitops.Build(all, "live", gitops.Edits{}, nil); err != nil || !slices.Equal(o.Records, []string{"shop"}) {
 		t.Errorf("records %v, %v", o.Records, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestNothingRemoteIsFetched(t *testing.T) {
 		"transformers: [https://example.com/t.yaml]", "openapi: {path: https://example.com/schema.json}", "crds: [http://example.com/crd.json]",
 	} {
 		all := files(map[string]string{"live/kustomization.yaml": "resources: [../base]\n", "base/kustomization.yaml": field + "\n"})
-		_, err := gitops.Render(all, "live")
+		_, err := gitops.Render(all, "live", nil)
 		var refused *gitops.RemoteError
 		if !errors.As(err, &refused) || refused.Dir != "base" {
 			t.Errorf("%s: %v", field, err)

@@ -32,16 +32,16 @@ type Object struct {
 }
 
 // Render builds the kustomization in the folder dir of files, by their path
-// from the root of the repository, and returns its workloads in the order of
-// workload.Compare. Nothing is read from or written to disk, and nothing is
+// from the root of the repository, and returns its workloads, which are of the
+// kinds, in the order of workload.Compare. Nothing is read from or written to disk, and nothing is
 // fetched: what is remote is refused as a RemoteError, plugins and Helm charts by
 // kustomize.
-func Render(files map[string][]byte, dir string) ([]Object, error) {
+func Render(files map[string][]byte, dir string, kinds workload.Kinds) ([]Object, error) {
 	built, err := build(files, dir)
 	if err != nil {
 		return nil, err
 	}
-	return workloadsOf(dir, built)
+	return workloadsOf(dir, built, kinds)
 }
 
 // build builds a kustomization in memory.
@@ -64,14 +64,15 @@ func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
 }
 
 // workloadsOf returns the workloads of a build in order.
-func workloadsOf(dir string, built resmap.ResMap) ([]Object, error) {
+func workloadsOf(dir string, built resmap.ResMap, kinds workload.Kinds) ([]Object, error) {
 	var objects []Object
 	for _, r := range built.Resources() {
-		kind, ok := kindOf(r)
+		kind, ok := kinds.Named(r.GetGvk().Group, r.GetGvk().Kind)
 		if !ok {
 			continue
 		}
-		replicas, err := replicasOf(r)
+		o, _ := kinds.Object(kind)
+		replicas, err := replicasOf(r, o.Replicas)
 		if err != nil {
 			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
@@ -82,29 +83,22 @@ func workloadsOf(dir string, built resmap.ResMap) ([]Object, error) {
 	return objects, nil
 }
 
-// kindOf returns the kind of workload that a resource is, whatever version of
-// the API it is written for.
-func kindOf(r *resource.Resource) (workload.Kind, bool) {
-	for _, kind := range workload.Kinds() {
-		if o, _ := kind.Object(); r.GetGvk().Group == o.Group && r.GetGvk().Kind == o.Kind {
-			return kind, true
-		}
-	}
-	return "", false
-}
-
-// replicasOf reads spec.replicas from the JSON of a resource, as the cluster
-// would: within kustomize a patched number may be a float.
-func replicasOf(r *resource.Resource) (*int32, error) {
+// replicasOf reads the count from the JSON of a resource, as the cluster would:
+// within kustomize a patched number may be a float. A field of "" is none.
+func replicasOf(r *resource.Resource, field workload.Field) (*int32, error) {
 	data, err := r.MarshalJSON()
-	if err != nil {
+	if err != nil || field == "" {
 		return nil, err
 	}
-	var object struct {
-		Spec struct {
-			Replicas *int32 `json:"replicas"`
-		} `json:"spec"`
+	for _, name := range field.Names() {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return nil, err
+		}
+		if data = fields[name]; data == nil {
+			return nil, nil
+		}
 	}
-	err = json.Unmarshal(data, &object)
-	return object.Spec.Replicas, err
+	var count *int32
+	return count, json.Unmarshal(data, &count)
 }

@@ -80,7 +80,7 @@ func checkpoints(t *testing.T, declared entries) map[string][]byte {
 // they are not stated.
 func rendered(t *testing.T, files map[string][]byte, dir string) entries {
 	t.Helper()
-	objects, err := gitops.Render(files, dir)
+	objects, err := gitops.Render(files, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +232,58 @@ func TestBuildThatFailsNamesItsFolder(t *testing.T) {
 		for name, text := range c {
 			files["live/"+name] = []byte(text)
 		}
-		if got, err := gitops.Render(files, "live"); err == nil || !strings.Contains(err.Error(), "build live: ") {
+		if got, err := gitops.Render(files, "live", nil); err == nil || !strings.Contains(err.Error(), "build live: ") {
 			t.Errorf("%s: renders %v, error %v", name, got, err)
 		}
+	}
+}
+
+// A patch of a kind that a site names takes whatever version a manifest is written
+// for, and makes the way to its count where the manifest has none.
+func TestComponentRendersAKindThatASiteNames(t *testing.T) {
+	t.Parallel()
+	kinds := workload.Kinds{
+		"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Replicas: ".spec.pool.size"},
+		"runner": {Group: "example.com", Version: "v1", Kind: "Runner", Replicas: workload.Replicas},
+	}
+	named := func(version, kind, name, spec string) string {
+		return fmt.Sprintf("apiVersion: example.com/%s\nkind: %s\nmetadata: {name: %s, namespace: shop}\n%s\n---\n", version, kind, name, spec)
+	}
+	manifests := base("",
+		named("v1", "Worker", "stated", "spec: {pool: {size: 1, zone: a}, image: a}"),
+		named("v1beta1", "Worker", "older", "spec: {image: a}"),
+		named("v1", "Worker", "bare", ""),
+		named("v1", "Worker", "web.v2", "spec: {pool: {zone: a}}"),
+		named("v1", "Worker", "web-v2", "spec: {pool: {size: 3}}"),
+		named("v1", "Runner", "web.v2", "spec: {}"),
+		named("v1", "Walker", "stated", "spec: {pool: {size: 1}}"))
+	var changes []checkpoint.Change
+	for _, name := range []string{"worker/stated", "worker/older", "worker/bare", "worker/web.v2", "worker/gone", "runner/web.v2"} {
+		id, err := workload.ParseID("shop/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes = append(changes, checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: 200}})
+	}
+	files, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: "prod", Kinds: kinds}, changes)
+	if len(skipped) > 0 {
+		t.Fatalf("skipped %v", skipped)
+	}
+	for dir, texts := range map[string]map[string]string{"base": manifests, "live": including("shop")} {
+		for name, text := range texts {
+			files[dir+"/"+name] = []byte(text)
+		}
+	}
+	objects, err := gitops.Render(files, "live", kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := entries{}
+	for _, o := range objects {
+		got[string(o.ID.Kind)+"/"+o.ID.Name] = *o.Replicas
+	}
+	want := entries{"worker/stated": 200, "worker/older": 200, "worker/bare": 200, "worker/web.v2": 200, "worker/web-v2": 3, "runner/web.v2": 200}
+	if !maps.Equal(got, want) {
+		t.Errorf("built %v, want %v", got, want)
 	}
 }

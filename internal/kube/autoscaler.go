@@ -34,12 +34,12 @@ func (a autoscaler) String() string {
 }
 
 // targetOf returns the workload that a scaleTargetRef means.
-func targetOf(namespace, apiVersion, kind, name string) workload.ID {
+func targetOf(kinds workload.Kinds, namespace, apiVersion, kind, name string) workload.ID {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
 		return workload.ID{}
 	}
-	k, ok := kindOf(version.Group, kind)
+	k, ok := kinds.Named(version.Group, kind)
 	if !ok {
 		return workload.ID{}
 	}

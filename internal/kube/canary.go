@@ -78,10 +78,10 @@ type promotion struct {
 	halted   string
 }
 
-func readCanary(o *canary) promotion {
+func readCanary(o *canary, kinds workload.Kinds) promotion {
 	ref := o.Spec.TargetRef
 	p := promotion{
-		target: targetOf(o.Namespace, cmp.Or(ref.APIVersion, "apps/v1"), ref.Kind, ref.Name),
+		target: targetOf(kinds, o.Namespace, cmp.Or(ref.APIVersion, "apps/v1"), ref.Kind, ref.Name),
 		phase:  o.Status.Phase,
 		weight: percent(o.Status.CanaryWeight, 100),
 		to:     o.Status.LastAppliedSpec,

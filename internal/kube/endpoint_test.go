@@ -37,6 +37,7 @@ const (
 	scaledObjects = "/apis/keda.sh/v1alpha1/scaledobjects"
 	rollouts      = "/apis/argoproj.io/v1alpha1/rollouts"
 	canaries      = "/apis/flagger.app/v1beta1/canaries"
+	workers       = "/apis/example.com/v1/workers"
 	kubeSystem    = "/api/v1/namespaces/kube-system"
 )
 
@@ -81,10 +82,11 @@ var kinds = map[string]schema.GroupVersionKind{
 	scaledObjects: {Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"},
 	rollouts:      {Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout"},
 	canaries:      {Group: "flagger.app", Version: "v1beta1", Kind: "Canary"},
+	workers:       {Group: "example.com", Version: "v1", Kind: "Worker"},
 }
 
 // installed are those that not every cluster has.
-var installed = []string{scaledObjects, rollouts, canaries}
+var installed = []string{scaledObjects, rollouts, canaries, workers}
 
 func serve(t *testing.T, objects ...runtime.Object) *endpoint {
 	t.Helper()

@@ -9,12 +9,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-func readHPA(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler {
+func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) autoscaler {
 	ref := h.Spec.ScaleTargetRef
 	a := autoscaler{
 		driver:      workload.DrivenByHPA,
 		name:        h.Name,
-		target:      targetOf(h.Namespace, ref.APIVersion, ref.Kind, ref.Name),
+		target:      targetOf(kinds, h.Namespace, ref.APIVersion, ref.Kind, ref.Name),
 		owner:       scaledObjectOf(h),
 		min:         1,
 		max:         h.Spec.MaxReplicas,

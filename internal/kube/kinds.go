@@ -1,6 +1,10 @@
 package kube
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/client-go/rest"
@@ -14,6 +18,10 @@ type row[R any] struct {
 	kind     workload.Kind // that it is a workload of; "" where it is none
 	resource string        // as roles, URLs and people spell it
 	path     string        // of its API group and version
+	// json is true where the answer must be JSON, whatever else the server has.
+	json bool
+	// name is what a part that is unread is called; "" is the resource.
+	name string
 	// optional is true where a cluster may do without the kind: a resource that
 	// is not found then has no objects.
 	optional bool
@@ -22,7 +30,10 @@ type row[R any] struct {
 	page func(rest.Result) (kept []R, next string, err error)
 }
 
-// workloads are the kinds that are sampled.
+// part is what the kind is called where it is unread.
+func (r row[R]) part() string { return cmp.Or(r.name, r.resource) }
+
+// workloads are the kinds that are sampled beside those that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment)},
@@ -34,21 +45,40 @@ var workloads = []row[reading]{
 		page: custom("RolloutList", readArgoRollout)},
 }
 
-// promotions say of which workloads another one carries the load.
-var promotions = row[promotion]{resource: "canaries", path: "/apis/flagger.app/v1beta1", optional: true,
-	page: custom("CanaryList", readCanary)}
-
-// autoscalers are the kinds that write the scale of workloads. While one that
-// is not optional is unread no scale is known, since its bounds and what drives
-// it are not.
-var autoscalers = []row[autoscaler]{
-	{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
-		page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
-			return l.Items
-		}, readHPA)},
-	{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
-		page: custom("ScaledObjectList", readScaledObject)},
+// A table is what is listed in each look. What refers to workloads is read by the
+// kinds that are sampled.
+type table struct {
+	workloads []row[reading]
+	// promotions say of which workloads another one carries the load.
+	promotions row[promotion]
+	// autoscalers are the kinds that write the scale of workloads. While one that
+	// is not optional is unread no scale is known, since its bounds and what drives
+	// it are not.
+	autoscalers []row[autoscaler]
 }
+
+func tableOf(kinds workload.Kinds) table {
+	t := table{
+		workloads: slices.Clone(workloads),
+		promotions: row[promotion]{resource: "canaries", path: "/apis/flagger.app/v1beta1", optional: true,
+			page: custom("CanaryList", func(o *canary) promotion { return readCanary(o, kinds) })},
+		autoscalers: []row[autoscaler]{
+			{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
+				page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
+					return l.Items
+				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) })},
+			{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
+				page: custom("ScaledObjectList", func(o *scaledObject) autoscaler { return readScaledObject(o, kinds) })},
+		},
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		t.workloads = append(t.workloads, namedRow(kind, kinds[kind]))
+	}
+	return t
+}
+
+// requests is how many parts a look asks for at least, the namespace among them.
+func (t table) requests() int { return 2 + len(t.workloads) + len(t.autoscalers) }
 
 // replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
 // StatefulSets and DaemonSets, listed only while some are in flight.
@@ -57,14 +87,3 @@ var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1"
 
 var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "/apis/apps/v1",
 	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision)}
-
-// kindOf returns the kind that a reference by group and name of the API means;
-// ok is false for one that is not sampled.
-func kindOf(group, name string) (k workload.Kind, ok bool) {
-	for _, k := range workload.Kinds() {
-		if o, _ := k.Object(); o.Group == group && o.Kind == name {
-			return k, true
-		}
-	}
-	return "", false
-}

@@ -50,6 +50,9 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selec
 		request := client.Get().AbsPath(r.path).Resource(r.resource).
 			NamespaceIfScoped(of.namespace, of.namespace != "").
 			Param("limit", strconv.Itoa(pageSize))
+		if r.json {
+			request.SetHeader("Accept", "application/json")
+		}
 		if of.labels != "" {
 			request.Param("labelSelector", of.labels)
 		}

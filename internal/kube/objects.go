@@ -47,6 +47,16 @@ func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json
 	return all, nil
 }
 
+// Get returns one object as JSON. The error is a phrase in one line.
+func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error) {
+	answer := o.client.Get().AbsPath(path).Do(klog.NewContext(ctx, klog.Logger{}))
+	body, err := answer.Raw()
+	if err != nil {
+		return nil, errors.New(words(err))
+	}
+	return body, nil
+}
+
 // Minor returns the minor version of Kubernetes 1 that the server is.
 func (o *Objects) Minor(ctx context.Context) (int, error) {
 	body, err := o.client.Get().AbsPath("/version").Do(klog.NewContext(ctx, klog.Logger{})).Raw()

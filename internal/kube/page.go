@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -48,7 +50,7 @@ func builtIn[L interface {
 }
 
 // custom decodes pages of a custom resource, of which T names only the fields
-// that are read.
+// that are read. The kind is that of the list; "" is any.
 func custom[T, R any](kind string, read func(*T) R) func(rest.Result) ([]R, string, error) {
 	return func(answer rest.Result) ([]R, string, error) {
 		body, err := answer.Raw()
@@ -63,8 +65,8 @@ func custom[T, R any](kind string, read func(*T) R) func(rest.Result) ([]R, stri
 		if err := json.Unmarshal(body, &list); err != nil {
 			return nil, "", fmt.Errorf("decode the answer: %w", err)
 		}
-		if list.Kind != kind {
-			return nil, "", fmt.Errorf("the answer is %q, want %s", list.Kind, kind)
+		if list.Kind != kind && (kind != "" || !strings.HasSuffix(list.Kind, "List")) {
+			return nil, "", fmt.Errorf("the answer is %q, want %s", list.Kind, cmp.Or(kind, "a list"))
 		}
 		return reduce(list.Items, read), list.Continue, nil
 	}

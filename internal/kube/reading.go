@@ -81,17 +81,23 @@ func unobserved(o *metav1.ObjectMeta, observed int64) string {
 // scaleOf returns the scale that an object asks for by itself. The API server
 // writes 1 where a manifest states no count; so does this.
 func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale {
-	s := &workload.Scale{Desired: 1, Ready: ready}
+	asked := int32(1)
 	if desired != nil {
-		s.Desired = *desired
+		asked = *desired
 	}
-	s.Driver, s.Unstated, s.Hand, s.Handed = writer(o.ManagedFields, s.Desired)
-	s.Applied = applied(o.ManagedFields)
+	return scaleAt(workload.Replicas, o, asked, ready)
+}
+
+// scaleAt is scaleOf for a count that stands in a field.
+func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *workload.Scale {
+	s := &workload.Scale{Desired: desired, Ready: ready}
+	s.Driver, s.Unstated, s.Hand, s.Handed = writer(field, o.ManagedFields, s.Desired)
+	s.Applied = applied(field, o.ManagedFields)
 	return s
 }
 
 // writer returns DrivenByScale where the manager that last wrote among those
-// who own spec.replicas did it through the scale subresource. A count that a
+// who own the count did it through the scale subresource. A count that a
 // manifest states as well, at the same second or later, is the manifest's.
 //
 // Where nobody owns the count, because the manifest leaves it out, the API
@@ -100,13 +106,13 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 // tell, and it is unstated.
 //
 // hand is the tool of a person, where that manager is one, and handed when.
-func writer(entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
+func writer(field workload.Field, entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
 	var latest *metav1.ManagedFieldsEntry
 	tracked, machine := false, false
 	for i := range entries {
 		e := &entries[i]
 		tracked = tracked || e.Subresource == ""
-		if !ownsReplicas(e) {
+		if !owns(e, field) {
 			continue
 		}
 		machine = machine || e.Subresource == "scale" && !byHand(e)
@@ -142,11 +148,11 @@ func byHand(e *metav1.ManagedFieldsEntry) bool {
 
 // applied returns the manager that states the count by an apply, where nobody
 // else owns it.
-func applied(entries []metav1.ManagedFieldsEntry) (manager string) {
+func applied(field workload.Field, entries []metav1.ManagedFieldsEntry) (manager string) {
 	for i := range entries {
 		e := &entries[i]
 		switch {
-		case !ownsReplicas(e):
+		case !owns(e, field):
 		case manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "":
 			return ""
 		default:
@@ -156,15 +162,23 @@ func applied(entries []metav1.ManagedFieldsEntry) (manager string) {
 	return manager
 }
 
-func ownsReplicas(e *metav1.ManagedFieldsEntry) bool {
-	raw := e.FieldsV1.GetRawBytes()
-	if e.Subresource == "status" || !bytes.Contains(raw, []byte(`"f:replicas"`)) {
+func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
+	raw, names := e.FieldsV1.GetRawBytes(), field.Names()
+	if e.Subresource == "status" || !bytes.Contains(raw, []byte(`"f:`+names[len(names)-1]+`"`)) {
 		return false // most entries, which are long and need no parsing
 	}
-	var fields struct {
-		Spec struct {
-			Replicas json.RawMessage `json:"f:replicas"`
-		} `json:"f:spec"`
+	return at(raw, "f:", names) != nil
+}
+
+// at returns what stands below some names in an object, each with a prefix; nil
+// where nothing does.
+func at(object json.RawMessage, prefix string, names []string) json.RawMessage {
+	for _, name := range names {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(object, &fields) != nil || fields[prefix+name] == nil {
+			return nil
+		}
+		object = fields[prefix+name]
 	}
-	return json.Unmarshal(raw, &fields) == nil && fields.Spec.Replicas != nil
+	return object
 }

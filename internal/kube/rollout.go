@@ -113,7 +113,7 @@ func (o *argoRollout) standsFor() workload.ID {
 	if ref == nil || ref.ScaleDown == "" || ref.ScaleDown == "never" {
 		return workload.ID{}
 	}
-	return targetOf(o.Namespace, ref.APIVersion, ref.Kind, ref.Name)
+	return targetOf(nil, o.Namespace, ref.APIVersion, ref.Kind, ref.Name)
 }
 
 // unobserved is as that of other kinds: here the generations are texts, and there

@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Site  string           // the site that the cluster fills
 	Clock func() time.Time // required
+	Kinds workload.Kinds   // those that are sampled
 }
 
 // A Sampler samples one cluster. It keeps its connections, so keep it from one
@@ -28,6 +29,8 @@ type Sampler struct {
 	server string
 	site   string
 	clock  func() time.Time
+	kinds  workload.Kinds
+	table  table
 }
 
 // answerWithin is how long an API server may take for one answer, such as a page
@@ -59,7 +62,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new sampler: %w", err)
 	}
-	return &Sampler{client: client, server: own.Host, site: o.Site, clock: o.Clock}, nil
+	return &Sampler{client: client, server: own.Host, site: o.Site, clock: o.Clock, kinds: o.Kinds, table: tableOf(o.Kinds)}, nil
 }
 
 // Sample takes one look at the whole cluster. What may not be read, or broke
@@ -68,13 +71,13 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 // UnauthorizedError, a ForbiddenError, or that of the context.
 func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
-	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock()}}
+	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: s.kinds}}
 	if err := l.cluster(ctx); err != nil {
 		return workload.Fleet{}, err
 	}
 	var h haul
 	// Before the workloads, so that it is known which of them to keep more of.
-	promoting, ok, err := fetch(ctx, &l, promotions, nil)
+	promoting, ok, err := fetch(ctx, &l, s.table.promotions, nil)
 	if err != nil {
 		return workload.Fleet{}, err
 	}
@@ -84,7 +87,7 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 			held[p.target], held[p.primary()] = true, true
 		}
 	}
-	for _, r := range workloads {
+	for _, r := range s.table.workloads {
 		read, _, err := fetch(ctx, &l, r, func(r *reading) bool {
 			if !held[r.sample.ID] {
 				r.template = nil
@@ -94,9 +97,9 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 		if err != nil {
 			return workload.Fleet{}, err
 		}
-		h.workloads = append(h.workloads, l.valid(r.resource, read)...)
+		h.workloads = append(h.workloads, l.valid(r.part(), read)...)
 	}
-	for _, r := range autoscalers {
+	for _, r := range s.table.autoscalers {
 		read, ok, err := fetch(ctx, &l, r, nil)
 		if err != nil {
 			return workload.Fleet{}, err
@@ -106,12 +109,12 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 			h.blindTo = r.resource
 		}
 	}
-	if len(l.denied) == 2+len(workloads)+len(autoscalers) {
+	if len(l.denied) == s.table.requests() {
 		return workload.Fleet{}, &ForbiddenError{Server: s.server, Cause: l.denied[0]}
 	}
 	unread := ""
 	if !ok {
-		unread = promotions.resource + " are unread"
+		unread = s.table.promotions.resource + " are unread"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
 	if err := l.templates(ctx, &h); err != nil {
@@ -147,7 +150,7 @@ func (l *look) cluster(ctx context.Context) error {
 func fetch[R any](ctx context.Context, l *look, r row[R], keep func(*R) bool) (read []R, ok bool, err error) {
 	read, err = list(ctx, l.client, r, selection{}, keep)
 	if err != nil {
-		return nil, false, l.unread(ctx, r.resource, err)
+		return nil, false, l.unread(ctx, r.part(), err)
 	}
 	return read, true, nil
 }
@@ -167,11 +170,11 @@ func (l *look) unread(ctx context.Context, what string, err error) error {
 }
 
 // valid leaves out what has no usable name, and says so.
-func (l *look) valid(resource string, read []reading) []reading {
+func (l *look) valid(part string, read []reading) []reading {
 	kept := read[:0]
 	for _, r := range read {
 		if err := r.sample.ID.Validate(); err != nil {
-			l.fleet.Unread = append(l.fleet.Unread, resource+": "+oneLine(err.Error()))
+			l.fleet.Unread = append(l.fleet.Unread, part+": "+oneLine(err.Error()))
 			continue
 		}
 		kept = append(kept, r)

@@ -43,7 +43,7 @@ const (
 	pausedScaleOutAnnotation = "autoscaling.keda.sh/paused-scale-out"
 )
 
-func readScaledObject(o *scaledObject) autoscaler {
+func readScaledObject(o *scaledObject, kinds workload.Kinds) autoscaler {
 	ref := o.Spec.ScaleTargetRef
 	if ref.APIVersion == "" {
 		ref.APIVersion = "apps/v1"
@@ -54,7 +54,7 @@ func readScaledObject(o *scaledObject) autoscaler {
 	a := autoscaler{
 		driver: workload.DrivenByKEDA,
 		name:   o.Name,
-		target: targetOf(o.Namespace, ref.APIVersion, ref.Kind, ref.Name),
+		target: targetOf(kinds, o.Namespace, ref.APIVersion, ref.Kind, ref.Name),
 		max:    kedaMax,
 		blind:  o.blind(),
 	}

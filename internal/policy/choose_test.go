@@ -85,7 +85,7 @@ func TestChoose(t *testing.T) {
 		{"an opt-out that no rule speaks of", "other/deployment/web", driven, "", true, "default", policy.ReasonOptedOut},
 		{"a kind without a scale", "shop/daemonset/agent", nil, "", false, "second", policy.ReasonNoScale},
 		{"a kind without a scale before an opt-out", "shop/daemonset/agent", nil, "", true, "second", policy.ReasonNoScale},
-		{"a kind that nobody knows", "shop/widget/web", driven, "", false, "first", policy.ReasonNoScale},
+		{"a kind that the site names", "shop/widget/web", driven, "", false, "first", ""},
 		{"scale that the policy ignores", "other/deployment/scratch", driven, "", false, "none", policy.ReasonIgnored},
 		{"scale that the policy reports is looked at", "other/deployment/quiet", driven, "", false, "told", ""},
 		{"kube-system by default", "kube-system/deployment/web", driven, "", false, "default", policy.ReasonSystem},

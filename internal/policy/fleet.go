@@ -144,6 +144,12 @@ func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]in
 	return next
 }
 
+// Unlooked says of an entry that no look would find its workload: it stays as it
+// is, and is not retired.
+func Unlooked(kind workload.Kind) string {
+	return fmt.Sprintf("nothing looks for its kind: name %s in cluster.kinds of the site's Config, or delete its entry", kind)
+}
+
 // Retire looks at a latch whose workload is absent from the sample. whole is
 // true where the sample is complete and the rest of the site healthy: only then
 // does time count towards its retirement.

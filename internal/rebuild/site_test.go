@@ -132,7 +132,7 @@ func (k *keeper) declares(t *testing.T) map[workload.ID]int32 {
 func renders(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) {
 	t.Helper()
 	built := map[workload.ID]int32{}
-	objects, err := gitops.Render(files, overlay)
+	objects, err := gitops.Render(files, overlay, nil)
 	must(t, err)
 	for _, o := range objects {
 		if o.Replicas != nil {

@@ -49,6 +49,7 @@ type Restore struct {
 	// Until is when the run stops, and says what is left; zero is never.
 	Until time.Time
 
+	Kinds   workload.Kinds // of workloads, those that the cluster is looked at for
 	Options plan.Options
 	Pace    plan.Pace
 	// Hold is how long a brake holds.
@@ -90,7 +91,9 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if err != nil {
 		return report, err
 	}
-	report.Plan = plan.Make(tree.Entries(), live, r.Options)
+	o := r.Options
+	o.Kinds = r.Kinds
+	report.Plan = plan.Make(tree.Entries(), live, o)
 	report.owned()
 	if r.DryRun || len(report.Plan.Waves) == 0 {
 		return report, nil

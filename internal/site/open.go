@@ -90,7 +90,7 @@ func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 		if err != nil {
 			return nil, err
 		}
-		return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock})
+		return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock, Kinds: c.Kinds})
 	}
 	cluster, err := o.EKS(ctx)
 	if err != nil {
@@ -115,6 +115,7 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 		RoleARN:    c.EKS.RoleARN,
 		ExternalID: c.EKS.ExternalID,
 		Site:       o.Config.Site,
+		Kinds:      c.Kinds,
 		Group:      o.Group,
 		Rights:     o.Rights,
 		Clock:      o.Clock,

@@ -53,7 +53,7 @@ func parsePolicy(c config.Config, file string, data []byte) (policy.Set, error) 
 	if data == nil {
 		return config.DefaultPolicy(c.Period), nil
 	}
-	return config.ParsePolicy(file, data, c.Period)
+	return config.ParsePolicy(file, data, c.Period, c.Cluster.Kinds)
 }
 
 func wait(ctx context.Context, d time.Duration) {

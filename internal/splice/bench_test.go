@@ -48,7 +48,7 @@ func BenchmarkEdit(b *testing.B) {
 		for _, mb := range []int{1, 5} {
 			b.Run(fmt.Sprintf("%s/%dMB", strings.ReplaceAll(shape, " ", "-"), mb), func(b *testing.B) {
 				data := large(shape, mb<<20)
-				marks := must(Find("f", data))(b)
+				marks := must(Find("f", data, nil))(b)
 				to := map[workload.ID]int32{}
 				for _, m := range marks {
 					to[m.ID] = m.Value + 1

@@ -24,7 +24,7 @@ func lines(text ...string) []byte {
 func TestFindSaysWhatIsMarkedBesideWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	data := lines("a: 5 #a", "b: 0x10 #w", "c: '7' #w", "d: 1 # {$gitlatch: x}")
-	marks, err := Find("values.yaml", data)
+	marks, err := Find("values.yaml", data, nil)
 	want := []Mark{{ID: api, Line: 1, Value: 5}, {ID: web, Line: 3, Value: 7}}
 	if !slices.Equal(marks, want) {
 		t.Errorf("found %v, want %v", marks, want)

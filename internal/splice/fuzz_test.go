@@ -28,7 +28,7 @@ func FuzzEdit(f *testing.F) {
 func check(t *testing.T, data []byte, count int32) (after []byte, marks []Mark, to map[workload.ID]int32) {
 	t.Helper()
 	kept := bytes.Clone(data)
-	marks, err := Find("f", data)
+	marks, err := Find("f", data, nil)
 	var refused *Refused
 	if err != nil && !errors.As(err, &refused) {
 		t.Fatalf("error %T", err)
@@ -60,7 +60,7 @@ func check(t *testing.T, data []byte, count int32) (after []byte, marks []Mark, 
 	for i, m := range marks {
 		wanted[i].Value = to[m.ID]
 	}
-	if again, _ := Find("f", after); !slices.Equal(again, wanted) {
+	if again, _ := Find("f", after, nil); !slices.Equal(again, wanted) {
 		t.Fatalf("holds %v after the edit, want %v", again, wanted)
 	}
 	if again, err := Edit("f", after, to); err != nil || !bytes.Equal(again, after) {

@@ -53,7 +53,7 @@ func cause(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// parseID reads whom a mark names: something that has a count.
+// parseID reads whom a mark names.
 func parseID(named string) (workload.ID, error) {
 	id, err := workload.ParseID(named)
 	if err != nil {
@@ -64,19 +64,19 @@ func parseID(named string) (workload.ID, error) {
 		}
 		return workload.ID{}, fmt.Errorf("the mark names no workload, %w", err)
 	}
-	if !id.Kind.Scales() {
-		return id, fmt.Errorf("the mark's kind must be one of %s, got %s", strings.Join(scaled(), ", "), id.Kind)
-	}
 	return id, nil
 }
 
-// scaled are the kinds that have a count.
-func scaled() []string {
-	var kinds []string
-	for _, k := range workload.Kinds() {
+// counted says why a mark's kind is none that has a count.
+func counted(kind workload.Kind, kinds workload.Kinds) error {
+	if _, known := kinds.Object(kind); known && kind.Scales() {
+		return nil
+	}
+	var names []string
+	for _, k := range kinds.All() {
 		if k.Scales() {
-			kinds = append(kinds, string(k))
+			names = append(names, string(k))
 		}
 	}
-	return kinds
+	return fmt.Errorf("the mark's kind must be one of %s, got %s", strings.Join(names, ", "), kind)
 }

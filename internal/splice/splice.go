@@ -2,6 +2,7 @@ package splice
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ type count struct {
 }
 
 // Find returns the marked counts of a file, by line; file is its name, for
-// messages alone. Where something is refused the error is a *[Refused], and the
+// messages alone, and the kinds are those of the site. Where something is refused the error is a *[Refused], and the
 // marks are those that are not: one bad mark keeps no other from being read.
 //
 // A workload may be marked more than once, in a file or in several, since two
@@ -38,12 +39,17 @@ type count struct {
 // comment in a line of its own tells of marks. JSON has no comments, so that a
 // JSON file that holds the sign is refused. A file without it has no marks,
 // whatever else it is: it need not be YAML.
-func Find(file string, data []byte) ([]Mark, error) {
+func Find(file string, data []byte, kinds workload.Kinds) ([]Mark, error) {
 	found := find(file, data)
-	marks := make([]Mark, len(found.counts))
-	for i, c := range found.counts {
-		marks[i] = c.Mark
+	marks := make([]Mark, 0, len(found.counts))
+	for _, c := range found.counts {
+		if err := counted(c.ID.Kind, kinds); err != nil {
+			found.problems = append(found.problems, Problem{File: file, Line: c.Line, ID: c.ID, Text: err.Error()})
+			continue
+		}
+		marks = append(marks, c.Mark)
 	}
+	slices.SortStableFunc(found.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return marks, join(found.problems)
 }
 

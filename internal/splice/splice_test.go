@@ -76,7 +76,7 @@ func TestCountsAreEditedAndNoOtherByteMoves(t *testing.T) {
 	for name, before := range read(t, "before") {
 		t.Run(name, func(t *testing.T) {
 			kept := bytes.Clone(before)
-			marks := must(Find(name, before))(t)
+			marks := must(Find(name, before, nil))(t)
 			after := must(Edit(name, before, wanted))(t)
 			if want := golden(t, "after/"+name, after); !bytes.Equal(after, want) {
 				t.Errorf("became\n%q\nwant\n%q", after, want)
@@ -90,7 +90,7 @@ func TestCountsAreEditedAndNoOtherByteMoves(t *testing.T) {
 			for i := range marks {
 				marks[i].Value = wanted[marks[i].ID]
 			}
-			if again := must(Find(name, after))(t); !slices.Equal(again, marks) {
+			if again := must(Find(name, after, nil))(t); !slices.Equal(again, marks) {
 				t.Errorf("holds %v after the edit, want %v", again, marks)
 			}
 			if again := must(Edit(name, after, wanted))(t); !bytes.Equal(again, after) {
@@ -105,7 +105,7 @@ func TestOtherReadersSeeTheSameEdit(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for name, before := range read(t, "before") {
-		marks := must(Find(name, before))(t)
+		marks := must(Find(name, before, nil))(t)
 		problem, ok := elsewhere(before, must(Edit(name, before, wanted))(t), marks, wanted)
 		if problem != "" {
 			t.Errorf("%s: %s", name, problem)
@@ -181,7 +181,7 @@ func TestWhatIsUnsafeIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, data := range read(t, "refused") {
 		t.Run(name, func(t *testing.T) {
-			marks, err := Find(name, data)
+			marks, err := Find(name, data, nil)
 			var refused *Refused
 			if !errors.As(err, &refused) || len(marks) > 0 {
 				t.Fatalf("found %v, error %v", marks, err)

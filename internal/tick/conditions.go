@@ -68,8 +68,14 @@ func (p *pass) fleetConditions() {
 		// Why it is unread may be worded otherwise each time, and is still one
 		// condition.
 		part, why, _ := strings.Cut(unread, ": ")
+		do := "give gitlatch the rights in infra/rbac"
+		for _, o := range p.fleet.Kinds {
+			if o.FullResource() == part {
+				do = "give gitlatch the rights that gitlatch render rights prints, or correct cluster.kinds"
+			}
+		}
 		p.condition(alert.Unread, part, part+" could not be read: "+cmp.Or(why, "no reason was given"),
-			"lowers nothing in the site until it is", "give gitlatch the rights in infra/rbac")
+			"lowers nothing in the site until it is", do)
 	}
 	for _, unmeasured := range p.fleet.Unmeasured {
 		part, why, _ := strings.Cut(unmeasured, ": ")

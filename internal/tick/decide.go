@@ -91,6 +91,9 @@ func (p *pass) unlatched(l latch.Latch) policy.Decision {
 	case p.git.tree != nil && p.git.tree.Broken[l.ID.Namespace] != nil:
 		return policy.Decision{Verdict: policy.Frozen, Reason: policy.ReasonBroken, Text: "the record of its namespace cannot be read"}
 	}
+	if _, looked := p.fleet.Kinds.Object(l.ID.Kind); !looked {
+		return policy.Decision{Verdict: policy.Frozen, Reason: policy.ReasonUnread, Text: policy.Unlooked(l.ID.Kind)}
+	}
 	if err := checkpoint.Fits(l.ID); err != nil {
 		return policy.Decision{Verdict: policy.Skip, Reason: policy.ReasonName, Text: err.Error()}
 	}

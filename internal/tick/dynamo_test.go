@@ -104,7 +104,7 @@ func (s *shared) machine(t *testing.T, owner string, change ...func(*parts)) *ti
 		Repository: repository,
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
-			return config.ParsePolicy(file, data, period)
+			return config.ParsePolicy(file, data, period, nil)
 		},
 	}
 }

@@ -28,7 +28,7 @@ func (p *pass) stale() []latch.Mend {
 
 // mend is what the Component of a namespace is to be, by the tree that was read.
 func (p *pass) mend(namespace string) latch.Mend {
-	sum := sha256.Sum256(p.git.tree.Records[namespace].Component())
+	sum := sha256.Sum256(p.git.tree.Component(namespace))
 	return latch.Mend{Namespace: namespace, Component: hex.EncodeToString(sum[:8])}
 }
 

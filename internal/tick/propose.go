@@ -113,7 +113,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	if err != nil {
 		return false, err
 	}
-	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
+	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	files, skipped := checkpoint.Merge(*tree, site, wanted)
 	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
 	checkpoint.Mend(*tree, files, namespaces(mends))

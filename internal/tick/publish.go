@@ -78,7 +78,7 @@ func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
+	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	files, skipped := checkpoint.Merge(*tree, site, policy.Changes(p.changes))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")

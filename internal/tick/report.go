@@ -25,6 +25,7 @@ type Report struct {
 
 	Samples []workload.Sample // in the order of workload.Compare
 	Unread  []string          // parts of the cluster that could not be read
+	Kinds   workload.Kinds    // those that were looked for
 	// Stop is why nothing was lowered, or changed at all, in the whole fleet.
 	Stop policy.Stop
 	// Drop is the mass drop that the fleet has not recovered from; nil is none.

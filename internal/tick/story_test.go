@@ -144,6 +144,15 @@ var events = map[string]func(*story, []string) error{
 		s.unread = w
 		return nil
 	},
+	// kinds worker ... | kinds: the kinds that the Config names from now on.
+	"kinds": func(s *story, w []string) error {
+		s.kinds = workload.Kinds{}
+		for _, name := range w {
+			kind := strings.ToUpper(name[:1]) + name[1:]
+			s.kinds[workload.Kind(name)] = workload.Object{Group: "example.com", Version: "v1", Kind: kind, Resource: name + "s", Replicas: workload.Replicas, Ready: workload.Ready}
+		}
+		return nil
+	},
 	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
 	"unmeasured": func(s *story, w []string) error {
 		s.unmeasured = w

@@ -173,6 +173,7 @@ func (p *pass) sample(ctx context.Context) error {
 	p.report.At = fleet.At.UTC()
 	p.report.Cluster = fleet.Cluster
 	p.report.Unread = fleet.Unread
+	p.report.Kinds = fleet.Kinds
 	return nil
 }
 

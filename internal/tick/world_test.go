@@ -59,6 +59,7 @@ type world struct {
 	hold     bool
 	held     *repo.Commit
 	requests int
+	kinds    workload.Kinds // that the site's Config names
 	// propose lets every crossing be proposed; without host there is nothing to
 	// propose to.
 	propose, host bool
@@ -102,7 +103,7 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 			if data == nil {
 				return config.DefaultPolicy(period), nil
 			}
-			return config.ParsePolicy(file, data, period)
+			return config.ParsePolicy(file, data, period, w.kinds)
 		},
 	}
 	if w.host {
@@ -139,7 +140,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 type sampler struct{ *world }
 
 func (s sampler) Sample(context.Context) (workload.Fleet, error) {
-	f := workload.Fleet{Site: site, Cluster: s.cluster, At: s.now, Unread: s.unread, Unmeasured: s.unmeasured}
+	f := workload.Fleet{Site: site, Cluster: s.cluster, At: s.now, Unread: s.unread, Unmeasured: s.unmeasured, Kinds: s.kinds}
 	for _, id := range slices.SortedFunc(maps.Keys(s.fleet), workload.Compare) {
 		f.Samples = append(f.Samples, s.fleet[id])
 	}

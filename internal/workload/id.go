@@ -3,54 +3,9 @@ package workload
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 )
-
-// A Kind is a kind of workload as keys, paths and people spell it: the
-// singular, in lower case. The zero value names no kind.
-type Kind string
-
-// The kinds that gitlatch knows without being told.
-const (
-	Deployment  Kind = "deployment"
-	StatefulSet Kind = "statefulset"
-	DaemonSet   Kind = "daemonset"
-	// ArgoRollout is the Rollout of Argo Rollouts, which stands in the place of a
-	// Deployment.
-	ArgoRollout Kind = "rollout"
-)
-
-// Object says how the Kubernetes API names the objects of a kind.
-type Object struct {
-	Group, Version, Kind string
-
-	// Scales is true where objects of the kind have a spec.replicas, so that
-	// there is a scale to latch. A DaemonSet has none: its nodes decide.
-	Scales bool
-}
-
-var objects = map[Kind]Object{
-	Deployment:  {Group: "apps", Version: "v1", Kind: "Deployment", Scales: true},
-	StatefulSet: {Group: "apps", Version: "v1", Kind: "StatefulSet", Scales: true},
-	DaemonSet:   {Group: "apps", Version: "v1", Kind: "DaemonSet"},
-	ArgoRollout: {Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout", Scales: true},
-}
-
-// Kinds are the kinds that are known, sorted.
-func Kinds() []Kind { return slices.Sorted(maps.Keys(objects)) }
-
-// Object returns how the API names the kind; ok is false for a kind that is
-// not known.
-func (k Kind) Object() (o Object, ok bool) {
-	o, ok = objects[k]
-	return o, ok
-}
-
-// Scales reports whether there is a scale to latch in objects of the kind.
-func (k Kind) Scales() bool { return objects[k].Scales }
 
 // An ID names one workload within a site. The zero value names none.
 type ID struct {

@@ -175,5 +175,9 @@ type Fleet struct {
 	// the part first.
 	Unmeasured []string
 
+	// Kinds are those that were looked for. Nothing is known of another, and that
+	// none of it is seen does not mean that there is none.
+	Kinds Kinds
+
 	Samples []Sample // in the order of Compare, each ID once
 }

@@ -27,7 +27,7 @@ func autoscalers(t *traces.Trace, at time.Duration) []runtime.Object {
 
 func autoscaler(t *traces.Trace, i int, at time.Duration) *autoscalingv2.HorizontalPodAutoscaler {
 	w, s := t.Workloads[i], t.At(i, at)
-	object, _ := w.ID.Kind.Object()
+	object, _ := workload.Kinds(nil).Object(w.ID.Kind)
 	h := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.ID.Namespace, Name: w.ID.Name, UID: uid("hpa " + w.ID.String()), Labels: labelsOf(w.ID), ResourceVersion: version(at),
 	}}

@@ -131,7 +131,7 @@ func controllerRevision(id workload.ID, revision int) *appsv1.ControllerRevision
 	if err != nil {
 		panic(err) // a template of this package
 	}
-	o, _ := id.Kind.Object()
+	o, _ := workload.Kinds(nil).Object(id.Kind)
 	labels := labelsOf(id)
 	labels[appsv1.ControllerRevisionHashLabelKey] = hash(id, revision)
 	name := id.Name + "-" + hash(id, revision)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -137,14 +136,11 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		return look, err
 	}
 	seen := doctor.Case{
-		Site: flushed.Site, Set: flushed.Set, Tree: look.Tree, Cluster: doctor.ReadCluster(ctx, r.Objects),
-		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At, Unread: flushed.Unread, Samples: flushed.Samples},
+		Site: flushed.Site, Set: flushed.Set, Tree: look.Tree,
+		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At, Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
-	builds := seen.Cluster.Builds()
-	for _, dir := range r.Paths {
-		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
-	}
-	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, builds); err != nil {
+	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
+	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...)); err != nil {
 		return look, err
 	}
 	look.Doctor = doctor.Examine(seen)

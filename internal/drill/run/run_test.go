@@ -55,6 +55,10 @@ func (p *parts) Sample(context.Context) (workload.Fleet, error) {
 func (p *parts) List(context.Context, string, string, string) ([]json.RawMessage, error) {
 	return nil, nil
 }
+func (p *parts) Get(context.Context, string) (json.RawMessage, error) {
+	return nil, errors.New("not found")
+}
+
 func (p *parts) Minor(context.Context) (int, error) { return 37, nil }
 
 func (p *parts) Tell(_ context.Context, n alert.Notice) error {

@@ -137,7 +137,7 @@ func TestTheFilesInInfraAreWhatIsRendered(t *testing.T) {
 func TestTheExamplesBuild(t *testing.T) {
 	t.Parallel()
 	for way, dir := range map[string]string{"argocd": "", "flux": "", "admission": "workloads"} {
-		objects, err := gitops.Render(repository(t, way), path.Join(example.Path, dir))
+		objects, err := gitops.Render(repository(t, way), path.Join(example.Path, dir), nil)
 		if err != nil {
 			t.Errorf("%s: %v", way, err)
 		}
@@ -156,7 +156,7 @@ func TestTheExamplesBuild(t *testing.T) {
 		if !maps.Equal(built, want) {
 			t.Errorf("%s: the build has %v, want %v", way, built, want)
 		}
-		if _, err := gitops.Render(repository(t, way), path.Join(example.Path, "before")); way == "admission" && err != nil {
+		if _, err := gitops.Render(repository(t, way), path.Join(example.Path, "before"), nil); way == "admission" && err != nil {
 			t.Errorf("%s: %v", way, err)
 		}
 	}

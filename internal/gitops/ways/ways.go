@@ -23,13 +23,14 @@ type Place struct {
 	Path       string // folder of the kustomization that includes the Components
 	// Namespaces are those that the rules are narrowed to; none is all.
 	Namespaces []string
+	Kinds      workload.Kinds // those that the rules are about
 }
 
 // Checkpoints is the folder of the site's checkpoints.
 func (p Place) Checkpoints() string { return checkpoint.Directory(p.Site) }
 
 // A Target is what one rule is about.
-type Target struct{ Group, Kind, Namespace string }
+type Target struct{ Group, Kind, Namespace, Pointer string }
 
 // Targets are the rules: one for each kind that has replicas, in each namespace
 // where the place is narrowed to some.
@@ -40,9 +41,9 @@ func (p Place) Targets() []Target {
 	}
 	var targets []Target
 	for _, namespace := range namespaces {
-		for _, kind := range workload.Kinds() {
-			if o, _ := kind.Object(); kind.Scales() {
-				targets = append(targets, Target{o.Group, o.Kind, namespace})
+		for _, kind := range p.Kinds.All() {
+			if o, _ := p.Kinds.Object(kind); kind.Scales() {
+				targets = append(targets, Target{o.Group, o.Kind, namespace, o.Replicas.Pointer()})
 			}
 		}
 	}

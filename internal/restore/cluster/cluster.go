@@ -19,6 +19,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Client is one cluster. It keeps its connections. It is safe for concurrent
@@ -26,6 +27,7 @@ import (
 type Client struct {
 	client rest.Interface
 	server string
+	kinds  workload.Kinds
 }
 
 // Manager is whom the API server notes for what is written.
@@ -34,8 +36,9 @@ const Manager = "gitlatch-restore"
 // answerWithin is how long the API server may take for one answer.
 const answerWithin = 20 * time.Second
 
-// New returns the cluster that config leads to. It asks nothing of it yet.
-func New(config *rest.Config) (*Client, error) {
+// New returns the cluster that config leads to, with workloads of the kinds. It
+// asks nothing of it yet.
+func New(config *rest.Config, kinds workload.Kinds) (*Client, error) {
 	own := rest.CopyConfig(config)
 	// Only a few fields of each object are read, by types that name no others.
 	own.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
@@ -54,7 +57,7 @@ func New(config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the cluster: %w", err)
 	}
-	return &Client{client: client, server: own.Host}, nil
+	return &Client{client: client, server: own.Host, kinds: kinds}, nil
 }
 
 // Server is the URL of the cluster's API server.

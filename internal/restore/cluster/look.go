@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,21 +15,47 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A scalable is what is read of a Deployment or a StatefulSet.
+// A scalable is what is read of a workload that has a scale.
 type scalable struct {
 	metav1.ObjectMeta `json:"metadata"`
 
-	Spec struct {
-		Replicas *int32 `json:"replicas"`
+	Spec   json.RawMessage `json:"spec"`
+	Status json.RawMessage `json:"status"`
+}
+
+// workload is one that lives, of a kind. The API server fills in a count of 1 where
+// that is left out of a kind that it knows itself; of any other it is not known
+// then.
+func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload {
+	w := plan.Workload{
+		ID:          workload.ID{Namespace: s.Namespace, Kind: kind, Name: s.Name},
+		Terminating: s.DeletionTimestamp != nil,
+		OptOut:      optsOut(s.Annotations),
+	}
+	var stated bool
+	w.Replicas, stated = kube.Pods(s.Spec, s.Status, o.Replicas)
+	_, builtIn := workload.Kinds(nil).Object(kind)
+	switch {
+	case !stated && builtIn:
+		w.Replicas = 1
+	case !stated:
+		w.Unknown = "has no number of pods at " + string(o.Replicas)
+	}
+	w.Ready, _ = kube.Pods(s.Spec, s.Status, o.Ready) // what is not known to be ready is not
+	return w
+}
+
+// priorityClass is that of its pods, "" where it states none.
+func (s scalable) priorityClass() string {
+	var spec struct {
 		Template struct {
 			Spec struct {
 				PriorityClassName string `json:"priorityClassName"`
 			} `json:"spec"`
 		} `json:"template"`
-	} `json:"spec"`
-	Status struct {
-		ReadyReplicas int32 `json:"readyReplicas"`
-	} `json:"status"`
+	}
+	_ = json.Unmarshal(s.Spec, &spec) // a kind may have something else there
+	return spec.Template.Spec.PriorityClassName
 }
 
 type target struct {
@@ -58,10 +85,9 @@ type priorityClass struct {
 	GlobalDefault bool  `json:"globalDefault"`
 }
 
-// paths are where the API lists each kind of workload that has a scale.
-var paths = map[workload.Kind]string{
-	workload.Deployment:  "/apis/apps/v1/deployments",
-	workload.StatefulSet: "/apis/apps/v1/statefulsets",
+// scaled returns the kinds of workloads that are raised.
+func (c *Client) scaled() []workload.Kind {
+	return slices.DeleteFunc(c.kinds.All(), func(k workload.Kind) bool { return !k.Scales() || k == workload.ArgoRollout })
 }
 
 // Look reads all that a restore decides by. What cannot be read is an error: a
@@ -75,30 +101,22 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	if err != nil {
 		return nil, err
 	}
-	by := scalersOf(scalers)
+	by := c.scalersOf(scalers)
 	value := values(priorities)
 	live := map[workload.ID]plan.Workload{}
 	var primaries []plan.Workload
-	for kind, path := range paths {
-		all, err := list[scalable](ctx, c, path, false)
+	for _, kind := range c.scaled() {
+		o, _ := c.kinds.Object(kind)
+		_, named := c.kinds[kind] // what defines it may not be there yet, and then none of it is
+		all, err := list[scalable](ctx, c, o.Path()+"/"+o.Resource, named)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range all {
-			w := plan.Workload{
-				ID:          workload.ID{Namespace: o.Namespace, Kind: kind, Name: o.Name},
-				Replicas:    1, // as the API server fills in
-				Ready:       o.Status.ReadyReplicas,
-				Priority:    value(o.Spec.Template.Spec.PriorityClassName),
-				Terminating: o.DeletionTimestamp != nil,
-				OptOut:      optsOut(o.Annotations),
-			}
-			if o.Spec.Replicas != nil {
-				w.Replicas = *o.Spec.Replicas
-			}
-			w.Scalers = by[w.ID]
+		for _, s := range all {
+			w := s.workload(kind, o)
+			w.Priority, w.Scalers = value(s.priorityClass()), by[w.ID]
 			live[w.ID] = w
-			if owner := metav1.GetControllerOf(&o.ObjectMeta); owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/") {
+			if owner := metav1.GetControllerOf(&s.ObjectMeta); owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/") {
 				primaries = append(primaries, w)
 			}
 		}
@@ -168,21 +186,21 @@ func pathOf(kind plan.Kind) string {
 
 // scalersOf sorts autoscalers by what they scale. KEDA's own HPAs are left to
 // KEDA.
-func scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
+func (c *Client) scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
 	by := map[workload.ID][]plan.Scaler{}
 	for _, a := range all {
 		owner := metav1.GetControllerOf(&a.ObjectMeta)
 		if a.kind == plan.HPA && owner != nil && owner.Kind == "ScaledObject" {
 			continue
 		}
-		if id, ok := a.target(); ok {
+		if id, ok := a.target(c.kinds); ok {
 			by[id] = append(by[id], a.scaler())
 		}
 	}
 	return by
 }
 
-func (a autoscaler) target() (workload.ID, bool) {
+func (a autoscaler) target(kinds workload.Kinds) (workload.ID, bool) {
 	ref := a.Spec.ScaleTargetRef
 	if a.kind == plan.ScaledObject {
 		if ref.Kind == "" {
@@ -192,12 +210,9 @@ func (a autoscaler) target() (workload.ID, bool) {
 			ref.APIVersion = "apps/v1"
 		}
 	}
-	for kind := range paths {
-		if o, _ := kind.Object(); o.Kind == ref.Kind && strings.HasPrefix(ref.APIVersion, o.Group+"/") {
-			return workload.ID{Namespace: a.Namespace, Kind: kind, Name: ref.Name}, true
-		}
-	}
-	return workload.ID{}, false
+	group, _, _ := strings.Cut(ref.APIVersion, "/")
+	kind, ok := kinds.Named(group, ref.Kind)
+	return workload.ID{Namespace: a.Namespace, Kind: kind, Name: ref.Name}, ok
 }
 
 // What KEDA takes for a bound that is not stated, and the annotation that holds

@@ -75,7 +75,7 @@ func start(t *testing.T) *realCluster {
 	r.cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/asleep", "--replicas=0")
 	r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=ScalingActive", "hpa", "--all", "--timeout=60s")
 	var err error
-	if r.client, err = cluster.New(r.cp.As("gitlatch", group)); err != nil {
+	if r.client, err = cluster.New(r.cp.As("gitlatch", group), nil); err != nil {
 		t.Fatal(err)
 	}
 	r.until(t, idle)
@@ -359,7 +359,7 @@ func (r *realCluster) rights(t *testing.T) {
 	if got, want := r.log.Seen(t), audit.Granted(t, rbac+"clusterrole.yaml"); !slices.Equal(got, want) {
 		t.Errorf("asked for\n%s\nand granted is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	stranger, err := cluster.New(r.cp.As("nobody"))
+	stranger, err := cluster.New(r.cp.As("nobody"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

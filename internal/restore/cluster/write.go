@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,12 +33,11 @@ type scale struct {
 // asked for before. What is at the count or above stays as it is, whoever writes
 // at the same time.
 func (c *Client) Raise(ctx context.Context, id workload.ID, to int32) (from int32, err error) {
-	path := paths[id.Kind]
-	if path == "" {
+	if !slices.Contains(c.scaled(), id.Kind) {
 		return 0, fmt.Errorf("raise %s: its kind has no scale", id)
 	}
-	o, _ := id.Kind.Object()
-	at := fmt.Sprintf("/apis/%s/%s/namespaces/%s%s/%s/scale", o.Group, o.Version, id.Namespace, path[len("/apis/apps/v1"):], id.Name)
+	o, _ := c.kinds.Object(id.Kind)
+	at := fmt.Sprintf("%s/namespaces/%s/%s/%s/scale", o.Path(), id.Namespace, o.Resource, id.Name)
 	for range tries {
 		var s scale
 		if err = c.read(ctx, c.client.Get().AbsPath(at), &s); err != nil {

@@ -45,7 +45,7 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cluster: %w", err)
 		}
-		s.client, err = cluster.New(found)
+		s.client, err = cluster.New(found, c.Kinds)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.client, err = cluster.New(found); err != nil {
+	if s.client, err = cluster.New(found, c.Kinds); err != nil {
 		return nil, err
 	}
 	s.Server = s.client.Server()
@@ -70,7 +70,7 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 // Restore returns a run over the site, at the usual pace.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
-		Site: s.opener.Config.Site, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock, Wait: wait,
+		Site: s.opener.Config.Site, Kinds: s.opener.Config.Cluster.Kinds, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock, Wait: wait,
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
 		Hold: restore.Hold, Every: restore.Every,
 	}

@@ -21,7 +21,9 @@ type Workload struct {
 	Priority    int32
 	Terminating bool
 	OptOut      bool
-	Scalers     []Scaler // what scales it, each of which takes a brake
+	// Unknown says, as a phrase, why its count is not known; "" where it is.
+	Unknown string
+	Scalers []Scaler // what scales it, each of which takes a brake
 	// Primary is the workload that Flagger runs in the place of this one, whose
 	// counts and Scalers these are; the zero ID is none.
 	Primary workload.ID
@@ -67,6 +69,7 @@ type Options struct {
 	Order []string
 	// FromZero raises workloads at zero, too, which somebody suspended.
 	FromZero bool
+	Kinds    workload.Kinds // those that were looked for
 }
 
 // ValidFactor reports whether a factor is one for a smaller site: above 0 and at
@@ -130,7 +133,7 @@ type Reason string
 // The reasons.
 const (
 	Absent      Reason = "absent"      // it does not exist
-	Unknown     Reason = "unknown"     // a restore does not raise its kind
+	Unknown     Reason = "unknown"     // a restore does not raise its kind, or its count is not known
 	Suspended   Reason = "suspended"   // at zero
 	Terminating Reason = "terminating" // being deleted
 	OptedOut    Reason = "opted-out"   // by its annotation
@@ -183,7 +186,10 @@ func (o Options) selects(id workload.ID) bool {
 
 // leave says why a workload is not to be raised.
 func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
+	_, looked := o.Kinds.Object(id.Kind)
 	switch {
+	case !looked:
+		return Left{id, Unknown, fmt.Sprintf("is of a kind that nothing looks for: name %s in cluster.kinds of the site's Config", id.Kind)}, true
 	case !lives && id.Kind == workload.ArgoRollout:
 		return Left{id, Unknown, "is a Rollout, which a restore neither looks for nor raises: kubectl scale it"}, true
 	case !lives:
@@ -192,6 +198,8 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 		return Left{id, Terminating, "is being deleted"}, true
 	case w.OptOut:
 		return Left{id, OptedOut, "is opted out by its annotation"}, true
+	case w.Unknown != "":
+		return Left{id, Unknown, w.Unknown}, true
 	case w.Replicas == 0 && !o.FromZero:
 		return Left{id, Suspended, "is at zero, as if suspended; --from-zero raises it all the same"}, true
 	}

@@ -121,3 +121,28 @@ func TestAFactorIsForASmallerSite(t *testing.T) {
 		t.Error("NaN is taken")
 	}
 }
+
+// A kind that nothing looks for is not said to be gone, and what has no count that
+// can be read is not said to be asleep.
+func TestAPlanKnowsWhichKindsWereLookedFor(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}
+	record := map[workload.ID]checkpoint.Entry{web: {Replicas: 200}}
+	named := plan.Options{Kinds: workload.Kinds{"worker": {}}}
+	for name, c := range map[string]struct {
+		live map[workload.ID]plan.Workload
+		o    plan.Options
+		want string
+		text string
+	}{
+		"named, and runs":    {fleet(plan.Workload{ID: web, Replicas: 1}), named, "[priority 0] shop/web 1->200", ""},
+		"named, and gone":    {nil, named, "shop/web absent", "does not exist in the cluster"},
+		"named, of no count": {fleet(plan.Workload{ID: web, Unknown: "has no number"}), named, "shop/web unknown", "has no number"},
+		"not named":          {nil, plan.Options{}, "shop/web unknown", "is of a kind that nothing looks for: name worker in cluster.kinds of the site's Config"},
+	} {
+		p := plan.Make(record, c.live, c.o)
+		if got := show(p); got != c.want || c.text != "" && p.Left[0].Text != c.text {
+			t.Errorf("%s: %s, %+v; want %s, %s", name, got, p.Left, c.want, c.text)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/audit"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// definition defines a kind whose count is deep in its spec.
+const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: workers.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: workers, singular: worker, kind: Worker, listKind: WorkerList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.pool.size, statusReplicasPath: .status.replicas, labelSelectorPath: .status.selector}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              image: {type: string}
+              pool: {type: object, properties: {size: {type: integer, default: 1}}, default: {}}
+          status:
+            type: object
+            properties:
+              replicas: {type: integer}
+              readyReplicas: {type: integer}
+              observedGeneration: {type: integer}
+              selector: {type: string}
+`
+
+// webWorker is a worker as it stands in git: without a count, nor the mapping
+// around it.
+const webWorker = `
+apiVersion: example.com/v1
+kind: Worker
+metadata: {name: web, namespace: shop}
+spec: {image: "app:1"}
+`
+
+const workerScaler = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: shop}
+spec:
+  scaleTargetRef: {apiVersion: example.com/v1, kind: Worker, name: web}
+  minReplicas: 7
+  maxReplicas: 900
+`
+
+// operate has each worker be what it asks for, as its operator would, until the
+// test ends.
+func operate(t *testing.T, cp *controlplane.ControlPlane) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	client, err := rest.HTTPClientFor(cp.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			var all struct {
+				Items []struct {
+					Metadata struct {
+						Name       string
+						Generation int
+					}
+					Spec   struct{ Pool struct{ Size int } }
+					Status struct{ ReadyReplicas, ObservedGeneration int }
+				}
+			}
+			if err := cp.Read(ctx, "/apis/example.com/v1/namespaces/shop/workers", &all); err != nil && ctx.Err() == nil {
+				t.Errorf("operate: %v", err)
+			}
+			for _, w := range all.Items {
+				if w.Status.ObservedGeneration == w.Metadata.Generation && w.Status.ReadyReplicas == w.Spec.Pool.Size {
+					continue
+				}
+				status := fmt.Sprintf(`{"status": {"replicas": %[1]d, "readyReplicas": %[1]d, "observedGeneration": %[2]d, "selector": "app=%[3]s"}}`, w.Spec.Pool.Size, w.Metadata.Generation, w.Metadata.Name)
+				request, err := http.NewRequestWithContext(ctx, http.MethodPatch, cp.Config().Host+"/apis/example.com/v1/namespaces/shop/workers/"+w.Metadata.Name+"/status", bytes.NewBufferString(status))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				request.Header.Set("Content-Type", "application/merge-patch+json")
+				if answer, err := client.Do(request); err == nil {
+					answer.Body.Close() // one that failed is made again
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+}
+
+// A kind that the configuration names, from its rights to its restore: a custom
+// resource with a scale subresource, and an autoscaler on it.
+func TestANamedKindOnARealControlPlane(t *testing.T) {
+	t.Parallel()
+	log := audit.New(t, "gitlatch:restorers")
+	cp := controlplane.Start(t, controlplane.Options{APIServerFlags: log.Flags})
+	cp.Apply(t, definition)
+	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/workers.example.com", "--timeout=60s")
+	cp.Kubectl(t, "", "create", "namespace", "shop")
+	for _, rights := range []string{"", "restore", "doctor"} {
+		cp.Kubectl(t, "", "apply", "-k", filepath.Join("../../infra/rbac", rights))
+	}
+	cp.Apply(t, webWorker, workerScaler)
+	operate(t, cp)
+
+	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
+	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{
+		"gitlatch.yaml":                "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies:\n- {name: workers, match: {kinds: [worker]}, acceptRisk: true}\n",
+		"apps/shop/web.yaml":           webWorker,
+		"apps/shop/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod-eu/shop]\n",
+	})
+	text := fmt.Sprintf(configure, cp.KubeconfigAs(t, "ci", "gitlatch:samplers"), w.path("state/latch.db"), w.origin.Dir)
+	text = strings.Replace(text, "cluster: {", "cluster: {kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}], ", 1)
+	w.write(t, "config.yaml", text)
+
+	says := func(got outcome, status int, words ...string) {
+		t.Helper()
+		out := strings.Join(strings.Fields(got.out+" "+got.err), " ")
+		if got.status != status || slices.ContainsFunc(words, func(one string) bool { return !strings.Contains(out, one) }) {
+			t.Fatalf("want %d and %q, got %+v", status, words, got)
+		}
+	}
+	until := func(words string, args ...string) {
+		t.Helper()
+		err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+			if got := w.run(args...); !strings.Contains(strings.Join(strings.Fields(got.out), " "), words) {
+				return fmt.Errorf("want %q, got %+v", words, got)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	says(w.run("tick", "--dry-run"), 1, "not read: workers.example.com: forbidden: ")
+	rights := w.run("render", "rights")
+	says(rights, 0)
+	cp.Kubectl(t, rights.out, "apply", "-f", "-")
+	until("shop/worker/web", "diff", "shop/web")
+
+	cp.Kubectl(t, "", "scale", "-n", "shop", "worker/web", "--replicas=187")
+	until("187 rounds to 200", "diff", "shop/web")
+	w.tick()
+	says(w.tick(), 0, "shop/web", "200")
+	for path, want := range map[string]string{
+		"checkpoints/prod-eu/site.yaml":               `  worker: {apiVersion: "example.com/v1", kind: "Worker", replicas: ".spec.pool.size"}` + "\n",
+		"checkpoints/prod-eu/shop/checkpoint.yaml":    "  worker.web: \"200\"\n  worker.web_max: \"900\"\n  worker.web_min: \"7\"\n",
+		"checkpoints/prod-eu/shop/kustomization.yaml": `"spec": {"pool": {"size": 200}}}'` + "\n",
+	} {
+		if got := w.origin.Show(t, "main", path); !strings.HasSuffix(got, want) {
+			t.Errorf("%s is\n%s\nand does not end in\n%s", path, got, want)
+		}
+	}
+	says(w.run("diff"), 0, "1 in sync")
+	says(w.run("explain", "shop/worker/web"), 0, "200")
+	says(w.run("log", "shop/web"), 0, "new -> 200")
+	says(w.run("render", "flux", "--url", "https://git.example.com/fleet.git"), 0, "paths: [/spec/pool/size] target: {group: example.com, kind: Worker}")
+
+	people := cp.KubeconfigAs(t, "person", "gitlatch:people")
+	var seen struct {
+		Workloads []struct {
+			Kind            string
+			Live, RebuiltAt int
+		}
+		Unread []string
+	}
+	got := w.run("doctor", "--kubeconfig", people, "--path", "apps/shop", "-o", "json")
+	if err := json.Unmarshal([]byte(got.out), &seen); err != nil || len(seen.Workloads) != 1 || len(seen.Unread) > 0 ||
+		seen.Workloads[0].Kind != "worker" || seen.Workloads[0].Live != 187 || seen.Workloads[0].RebuiltAt != 200 {
+		t.Errorf("doctor: %+v", got)
+	}
+	says(w.run("drill", "--kubeconfig", people, "--path", "apps/shop", "--dry-run"), 0, "a rebuild starts with 100 %")
+
+	w.write(t, "config.yaml", strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
+	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its count at .spec.pool.size, and cluster.kinds says replicas: .spec.replicas")
+	w.write(t, "config.yaml", text)
+
+	// What git holds, built and created anew.
+	for path := range w.origin.Tree(t, "main") {
+		if err := os.MkdirAll(filepath.Dir(w.path("tree/"+path)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		w.write(t, "tree/"+path, w.origin.Show(t, "main", path))
+	}
+	cp.Kubectl(t, "", "delete", "-n", "shop", "worker/web")
+	cp.Kubectl(t, "", "apply", "-k", w.path("tree/apps/shop"))
+	if size := cp.Kubectl(t, "", "get", "-n", "shop", "worker/web", "-o", "jsonpath={.spec.pool.size}"); size != "200" {
+		t.Errorf("it is created with %s", size)
+	}
+
+	cp.Kubectl(t, "", "scale", "-n", "shop", "worker/web", "--replicas=20")
+	restorers := cp.KubeconfigAs(t, "person", "gitlatch:restorers")
+	says(w.run("restore", "--kubeconfig", restorers), 0, "20", "200")
+	says(w.run("restore", "--kubeconfig", restorers, "--yes"), 0, "200")
+	if size := cp.Kubectl(t, "", "get", "-n", "shop", "worker/web", "-o", "jsonpath={.spec.pool.size}"); size != "200" {
+		t.Errorf("it is restored to %s", size)
+	}
+	of := slices.DeleteFunc(log.Seen(t), func(right string) bool { return !strings.Contains(right, "example.com") })
+	if want := []string{"get workers/scale.example.com", "list workers.example.com", "update workers/scale.example.com"}; !slices.Equal(of, want) {
+		t.Errorf("a restore asked for %q, want %q", of, want)
+	}
+}

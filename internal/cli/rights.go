@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func newRights(env Env, f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rights",
+		Short: "Print the rights that the kinds of cluster.kinds take",
+		Long: `ClusterRoles for the kinds that cluster.kinds of the configuration names, beside
+those of infra/rbac, and their bindings to the same groups: ticks and people list
+them, and a restore writes their scale. A group that nobody is in gives nobody a
+right.`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			c, err := f.config()
+			if err != nil {
+				return err
+			}
+			if len(c.Cluster.Kinds) == 0 {
+				return errors.New("nothing is printed: cluster.kinds of the configuration names no kind, and the rights in infra/rbac are all that is needed")
+			}
+			for _, r := range roles {
+				if err := r.print(env.Out, c.Site, c.Cluster.Kinds); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// A role is what the groups of one of infra/rbac's roles may do with a kind.
+type role struct {
+	name    string
+	purpose string
+	groups  []string
+	scales  bool // reads and writes scales, too
+	defines bool // reads what defines the kind, too
+}
+
+var roles = []role{
+	{name: "sampler", purpose: "A tick lists them.", groups: []string{"gitlatch:samplers"}},
+	{name: "doctor", purpose: "People and drills list them, and read what defines them.", groups: []string{"gitlatch:people", "gitlatch:drillers"}, defines: true},
+	{name: "restorer", purpose: "A restore lists them, and raises their scale.", groups: []string{"gitlatch:restorers"}, scales: true},
+}
+
+func (r role) print(to io.Writer, site string, kinds workload.Kinds) error {
+	name := "gitlatch-" + r.name + "-" + site
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\n# %s\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: %s}\nrules:\n", r.purpose, name)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		o := kinds[kind]
+		fmt.Fprintf(&b, "- {apiGroups: [%s], resources: [%s], verbs: [list]}\n", o.Group, o.Resource)
+		if r.scales {
+			fmt.Fprintf(&b, "- {apiGroups: [%s], resources: [%s/scale], verbs: [get, update]}\n", o.Group, o.Resource)
+		}
+		if r.defines {
+			fmt.Fprintf(&b, "- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [%s], verbs: [get]}\n", o.FullResource())
+		}
+	}
+	fmt.Fprintf(&b, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: %[1]s}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}\nsubjects:\n", name)
+	for _, group := range r.groups {
+		fmt.Fprintf(&b, "- {apiGroup: rbac.authorization.k8s.io, kind: Group, name: %q}\n", group)
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}

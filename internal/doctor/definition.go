@@ -1,0 +1,106 @@
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// definitions is where the API has what defines a kind, by its resource and group.
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+
+// A definition is a CustomResourceDefinition, as far as it matters here.
+type definition struct {
+	Spec struct {
+		Scope string `json:"scope"`
+		Names struct {
+			Kind string `json:"kind"`
+		} `json:"names"`
+		Versions []version `json:"versions"`
+	} `json:"spec"`
+}
+
+type version struct {
+	Name         string `json:"name"`
+	Served       bool   `json:"served"`
+	Subresources struct {
+		Scale *struct {
+			SpecReplicasPath string `json:"specReplicasPath"`
+		} `json:"scale"`
+	} `json:"subresources"`
+	Schema struct {
+		OpenAPIV3Schema property `json:"openAPIV3Schema"`
+	} `json:"schema"`
+}
+
+type property struct {
+	Properties map[string]property `json:"properties"`
+	Open       bool                `json:"x-kubernetes-preserve-unknown-fields"`
+}
+
+// has reports whether a schema may have a field.
+func (p property) has(field workload.Field) bool {
+	for _, name := range field.Names() {
+		below, ok := p.Properties[name]
+		if !ok {
+			return p.Open || p.Properties == nil
+		}
+		p = below
+	}
+	return true
+}
+
+// define takes what defines a kind, as JSON. What cannot be read of it is not
+// judged: whoever may not see it loses nothing else.
+func (c *Cluster) define(kind workload.Kind, data []byte) {
+	var d definition
+	if json.Unmarshal(data, &d) != nil {
+		return
+	}
+	if c.definitions == nil {
+		c.definitions = map[workload.Kind]definition{}
+	}
+	c.definitions[kind] = d
+}
+
+// named notes where the configuration says something else of a kind than what
+// defines it.
+func (e *examination) named() {
+	for _, kind := range slices.Sorted(maps.Keys(e.Cluster.definitions)) {
+		o, _ := e.Cluster.Kinds.Object(kind)
+		for _, differs := range e.Cluster.definitions[kind].differs(o) {
+			e.find(KindDiffers, string(kind), differs)
+		}
+	}
+}
+
+// differs says in what a definition is not what the configuration has it be.
+func (d definition) differs(o workload.Object) (all []string) {
+	name := o.FullResource()
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if d.Spec.Names.Kind != o.Kind {
+		say("%s defines the kind %s, and cluster.kinds says %s: correct it", name, d.Spec.Names.Kind, o.Kind)
+	}
+	if d.Spec.Scope != "Namespaced" {
+		say("%s is not in namespaces, and no record could declare one: take it out of cluster.kinds", name)
+	}
+	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version && v.Served })
+	if i < 0 {
+		say("%s serves no version %s, which cluster.kinds says it is read by: name one that it serves", name, o.Version)
+		return all
+	}
+	v := d.Spec.Versions[i]
+	switch scale := v.Subresources.Scale; {
+	case scale == nil:
+		say("%s has no scale subresource in %s: nothing scales it, a restore neither", name, o.Version)
+	case scale.SpecReplicasPath != string(o.Replicas):
+		say("%s has its count at %s, and cluster.kinds says replicas: %s: correct it", name, scale.SpecReplicasPath, o.Replicas)
+	}
+	if !v.Schema.OpenAPIV3Schema.has(o.Ready) {
+		say("%s has no field %s, where cluster.kinds says that its ready pods are told: name another as ready, such as .status.replicas", name, o.Ready)
+	}
+	return all
+}

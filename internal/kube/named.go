@@ -1,0 +1,93 @@
+package kube
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A named object is what is read of one whose kind a site's configuration names.
+type named struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Kind   string          `json:"kind"` // "" in a list of a kind that is part of Kubernetes
+	Spec   json.RawMessage `json:"spec"`
+	Status json.RawMessage `json:"status"`
+}
+
+// namedRow lists a kind that a site's configuration names. It is not optional: a
+// cluster that does not serve it was not looked at.
+func namedRow(kind workload.Kind, o workload.Object) row[reading] {
+	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.FullResource(), json: true,
+		page: func(answer rest.Result) ([]reading, string, error) {
+			if err := answer.Error(); apierrors.IsNotFound(err) {
+				return nil, "", fmt.Errorf("the cluster serves no %s of %s, which cluster.kinds names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind)
+			}
+			var other string
+			read, next, err := custom("", func(n *named) reading {
+				if n.Kind != "" && n.Kind != o.Kind {
+					other = n.Kind
+				}
+				return readNamed(n, kind, o)
+			})(answer)
+			if err == nil && other != "" {
+				err = fmt.Errorf("they are of the kind %s, and cluster.kinds says %s", other, o.Kind)
+			}
+			return read, next, err
+		}}
+}
+
+// readNamed reads such an object. What its fields do not give is unknown. There
+// are no templates to tell a rollout by: pods that are not ready are all that
+// shows of one.
+func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
+	r := readingOf(kind, &n.ObjectMeta)
+	if r.sample.Unknown = n.unobserved(); r.sample.Unknown != "" {
+		return r
+	}
+	desired, asked := Pods(n.Spec, n.Status, o.Replicas)
+	ready, told := Pods(n.Spec, n.Status, o.Ready)
+	switch {
+	case !asked:
+		r.sample.Unknown = "it has no number of pods at " + string(o.Replicas)
+	case !told:
+		r.sample.Unknown = "it has no number of pods at " + string(o.Ready)
+	default:
+		r.sample.Scale = scaleAt(o.Replicas, &n.ObjectMeta, desired, ready)
+		r.sample.Rollout = &workload.Rollout{Desired: desired}
+	}
+	return r
+}
+
+// unobserved is as that of other kinds, where the status states a generation at
+// all: as a number, or as the text of one.
+func (n *named) unobserved() string {
+	stated := at(n.Status, "", []string{"observedGeneration"})
+	if stated == nil || string(stated) == "null" {
+		return ""
+	}
+	seen, err := strconv.ParseInt(string(bytes.Trim(stated, `"`)), 10, 64)
+	if err != nil {
+		return oneLine(fmt.Sprintf("observed generation %s is no number", stated))
+	}
+	return unobserved(&n.ObjectMeta, seen)
+}
+
+// Pods is the number at a field of an object, given its spec and status; ok is
+// false where there is none.
+func Pods(spec, status json.RawMessage, field workload.Field) (pods int32, ok bool) {
+	names := field.Names()
+	var number *int32
+	raw := at(map[string]json.RawMessage{"spec": spec, "status": status}[names[0]], "", names[1:])
+	if json.Unmarshal(raw, &number) != nil || number == nil || *number < 0 {
+		return 0, false
+	}
+	return *number, true
+}
