@@ -198,8 +198,9 @@ func edited(said, says []int32) (to int32, ok bool) {
 
 // takeEdits takes what people set in place since for an edit of the entry: the
 // tree declares it from here on, and the record is to say so. Of several files
-// the highest counts. Where the record was edited as well it counts, since it is
-// what all else goes by. 0 is nobody's level, and left alone.
+// the highest counts. Where the record was edited as well, and did not agree with
+// the marks before, it counts, since it is what all else goes by. 0 is nobody's
+// level, and left alone.
 func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
 	set := map[workload.ID]latch.Edit{}
 	for _, file := range p.InPlace {
@@ -222,7 +223,7 @@ func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
 		switch {
 		case e.From == 0 || e.From == e.To:
 			continue
-		case e.From != p.levelBefore(id):
+		case e.From != p.levelBefore(id) && !slices.Contains(p.git.said[e.File][id], e.From):
 			p.notice(NoticeOverruled, id.String(), fmt.Sprintf("people set it to %d in the record and to %d in %s: the record counts", e.From, e.To, e.File))
 			continue
 		}
