@@ -72,6 +72,7 @@ var samples = []sample{
 		"PublishMode":          "proposal",
 		"AccessEntry":          "none",
 		"Demand":               `[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]`,
+		"InPlace":              "apps/shop/values.yaml,apps/pay/overlay.yaml",
 	}},
 }
 
@@ -166,6 +167,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"GitProvider":            {"gitlab"},
 		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
+		"InPlace":                {"/a.yaml", "a.yaml,", "a.yaml, b.yaml", "a]", `a"`, "a: b"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
 		"GitHubLogin":            {"password"},
