@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -118,7 +119,13 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	for _, dir := range d.paths {
 		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
 	}
-	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, builds)
+	if seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, builds); err != nil || len(c.Repository.InPlace) == 0 {
+		return seen, tip, err
+	}
+	files, err := tick.ReadInPlace(ctx, r, tip, nil, c.Repository.InPlace)
+	for _, file := range c.Repository.InPlace {
+		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: tick.InPlace(file, files[file], nil)})
+	}
 	return seen, tip, err
 }
 

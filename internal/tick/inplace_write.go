@@ -222,6 +222,26 @@ type InPlaceMark struct {
 	Text     string      // what is to be said of it; "" where it says what is declared
 }
 
+// Where is the file, with the line where that is known.
+func (m InPlaceMark) Where() string {
+	if m.Line > 0 {
+		return fmt.Sprintf("%s:%d", m.File, m.Line)
+	}
+	return m.File
+}
+
+// Said is what it says, and what is to be said of that.
+func (m InPlaceMark) Said() string {
+	var said []string
+	if len(m.Says) > 0 {
+		said = append(said, "says "+strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Says), " ", ", "), "[]"))
+	}
+	if m.Text != "" {
+		said = append(said, m.Text)
+	}
+	return strings.Join(said, "; ")
+}
+
 // reportFiles says what the files edited in place hold.
 func (p *pass) reportFiles() {
 	for _, file := range p.InPlace {
