@@ -41,6 +41,7 @@ repository:
   codecommit: {name: fleet}
   branch: checkpoints/live
   mode: direct
+  inPlace: [apps/shop/values.yaml]
 alerts:
   sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-us-AlertTopic-1A2B3C4D5E6F"}
 `,

@@ -48,6 +48,7 @@ var samples = []sample{
 		"MemorySize":             "256",
 		"RestoreState":           "ENABLED",
 		"DrillState":             "ENABLED",
+		"InPlace":                "apps/shop/values.yaml",
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
