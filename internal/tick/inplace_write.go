@@ -194,8 +194,8 @@ func (p *pass) editsIn(w writing) []policy.Decision {
 }
 
 // beside is what a commit does besides its crossings.
-func (p *pass) beside(w writing, mended []string) Beside {
-	return Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(mended, func(namespace string) bool {
+func (p *pass) beside(w writing) Beside {
+	return Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.mended), func(namespace string) bool {
 		_, written := w.files[checkpoint.ComponentPath(p.Site, namespace)]
 		return !written
 	})}

@@ -128,7 +128,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 		Branch: p.proposalBranch(), ID: intentID(p.Site, p.git.tip+expect, p.fleet.At, wanted),
 		Base: p.git.tip, At: p.fleet.At, Changes: wanted, Mends: mends, Marks: w.marks,
 	}
-	message := Message(p.Site, intent.ID, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w, namespaces(mends)))
+	message := Message(p.Site, intent.ID, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
 		return false, nil

@@ -73,10 +73,12 @@ func (p *pass) crossings() {
 }
 
 // A writing is what a commit is to make of some files: nil removes one. marks are
-// what those edited in place then say.
+// what those edited in place then say, and mended the namespaces that are to
+// follow their records.
 type writing struct {
-	files map[string][]byte
-	marks map[string]latch.Marks
+	files  map[string][]byte
+	marks  map[string]latch.Marks
+	mended []string
 }
 
 // merge applies the crossings to what the tip holds, and drops those whose entry
@@ -86,6 +88,9 @@ func (p *pass) merge(ctx context.Context) (writing, error) {
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
+	}
+	if len(p.changes) == 0 && len(p.mends()) == 0 {
+		return writing{}, err // they would have come with the crossings, and wait
 	}
 	return w, err
 }
@@ -101,6 +106,7 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []
 	if err != nil {
 		return writing{}, nil, err
 	}
+	w.mended = mended
 	changes, moved := p.unmoved(changes, held)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID}
 	w.files, skipped = checkpoint.Merge(*tree, site, changes)
@@ -140,7 +146,7 @@ func (p *pass) push(ctx context.Context, w writing) error {
 		Marks:   w.marks,
 		Say:     surges(p.changes),
 	}
-	message := Message(p.Site, intent.ID, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w, namespaces(p.mends())))
+	message := Message(p.Site, intent.ID, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil
