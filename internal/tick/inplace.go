@@ -122,8 +122,8 @@ func (p *pass) readFiles(objects map[string]repo.Object) {
 	}
 }
 
-// recall finds what files said, and the record declared, when gitlatch last
-// wrote to git, or as far back as is looked: of a site whose state is lost, what
+// recall finds what files said when gitlatch last wrote to git, or as far back as
+// is looked: of a site whose state is lost, what
 // says something else since was edited, and what was not there is new.
 func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	if !p.seeding() || len(p.InPlace) == 0 || len(tree.Records) == 0 {
@@ -140,16 +140,12 @@ func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	case last < 0:
 		last = len(log) - 1
 	}
-	directory := checkpoint.Directory(p.Site)
-	objects, err := p.read(ctx, log[last].ID, nil, directory)
+	objects, err := p.read(ctx, log[last].ID, nil)
 	if err != nil {
 		return fmt.Errorf("state is new, and what files edited in place said at %s tells an edit from a new mark: %w", log[last].ID, err)
 	}
 	for _, file := range p.InPlace {
 		p.git.said[file] = InPlace(file, objects[file], nil).Marks
-	}
-	if then, err := Tree(p.Site, objects[directory]); err == nil {
-		p.git.then = then.Entries()
 	}
 	return nil
 }
@@ -223,7 +219,7 @@ func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
 		switch {
 		case e.From == 0 || e.From == e.To:
 			continue
-		case e.From != p.levelBefore(id) && !slices.Contains(p.git.said[e.File][id], e.From):
+		case e.From != p.latches.get(id).Declared.Replicas && !slices.Contains(p.git.said[e.File][id], e.From):
 			p.notice(NoticeOverruled, id.String(), fmt.Sprintf("people set it to %d in the record and to %d in %s: the record counts", e.From, e.To, e.File))
 			continue
 		}
@@ -232,14 +228,6 @@ func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
 		p.git.edited[id] = e.File
 		p.pend(e)
 	}
-}
-
-// levelBefore is what was declared of a workload before people edited anything.
-func (p *pass) levelBefore(id workload.ID) int32 {
-	if p.seeding() {
-		return p.git.then[id].Replicas
-	}
-	return p.latches.get(id).Declared.Replicas
 }
 
 // pend notes an edit that the record does not say yet.

@@ -38,8 +38,6 @@ type found struct {
 	// marks said before, by file.
 	files map[string]latch.File
 	said  map[string]latch.Marks
-	// then are the entries when gitlatch last wrote, of a site whose state is lost.
-	then map[workload.ID]checkpoint.Entry
 	// edited are the workloads whose level people set in place, as this pass found,
 	// and the file that they set it in.
 	edited map[workload.ID]string
