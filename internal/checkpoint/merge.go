@@ -66,13 +66,20 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 }
 
 // Mend adds to the files of a Merge the Components of the namespaces, written
-// anew from their records: a person edited one of the two, and the record is
-// what counts. The namespaces are among those that are stale.
+// anew from their records, and the records that were revised: a person edited
+// one of the two, and the record is what counts. What would not change is not
+// added.
 func Mend(tree Tree, files map[string][]byte, namespaces []string) {
+	add := func(path string, data []byte) {
+		if _, written := files[path]; !written && !bytes.Equal(tree.files[path], data) {
+			files[path] = data
+		}
+	}
 	for _, namespace := range namespaces {
-		path := ComponentPath(tree.name, namespace)
-		if _, written := files[path]; !written {
-			files[path] = tree.Component(namespace)
+		r := tree.Records[namespace]
+		add(ComponentPath(tree.name, namespace), tree.Component(namespace))
+		if tree.revised[namespace] {
+			add(RecordPath(tree.name, namespace), r.Format())
 		}
 	}
 }

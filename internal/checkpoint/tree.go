@@ -44,8 +44,9 @@ type Tree struct {
 	Evidence Evidence
 	Unproven error
 
-	name  string // of the site
-	files map[string][]byte
+	name    string // of the site
+	files   map[string][]byte
+	revised map[string]bool // namespaces whose record is not what its file says
 }
 
 // ParseTree reads the files of a site by their path from the root of the
@@ -133,6 +134,23 @@ func (t Tree) Component(namespace string) []byte {
 	return t.Records[namespace].Component(t.Site.Kinds)
 }
 
+// Revise has the record declare another level of a workload than its file says,
+// as a person set it elsewhere, where that says from. It reports whether it did.
+// The namespace is stale then.
+func (t *Tree) Revise(id workload.ID, from, to int32) bool {
+	e, ok := t.Records[id.Namespace].Entries[id]
+	if !ok || e.Replicas != from || to < 1 {
+		return false
+	}
+	e.Replicas = to
+	t.Records[id.Namespace].Entries[id] = e
+	if t.revised == nil {
+		t.revised = map[string]bool{}
+	}
+	t.revised[id.Namespace] = true
+	return true
+}
+
 // Entries are the entries of all records that could be read.
 func (t Tree) Entries() map[workload.ID]Entry {
 	all := map[workload.ID]Entry{}
@@ -143,8 +161,8 @@ func (t Tree) Entries() map[workload.ID]Entry {
 }
 
 // Stale are the namespaces whose Component does not say what their record
-// says, sorted: a person edited or removed one of the two. A Merge with a change
-// in the namespace mends it, and so does Mend. Broken records are not among
+// says, sorted: a person edited or removed one of the two, or the record was
+// revised. A Merge with a change in the namespace mends it, and so does Mend. Broken records are not among
 // them.
 func (t Tree) Stale() []string {
 	stale := map[string]bool{}
@@ -154,7 +172,7 @@ func (t Tree) Stale() []string {
 			continue
 		}
 		component := t.files[ComponentPath(t.name, namespace)]
-		stale[namespace] = !bytes.Equal(component, t.Component(namespace))
+		stale[namespace] = t.revised[namespace] || !bytes.Equal(component, t.Component(namespace))
 	}
 	maps.DeleteFunc(stale, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(stale))

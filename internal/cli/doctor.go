@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -115,6 +116,13 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, objects, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))
+	if err != nil || len(c.Repository.InPlace) == 0 {
+		return seen, tip, err
+	}
+	files, err := tick.ReadInPlace(ctx, r, tip, nil, c.Repository.InPlace)
+	for _, file := range c.Repository.InPlace {
+		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: tick.InPlace(file, files[file], c.Cluster.Kinds, nil)})
+	}
 	return seen, tip, err
 }
 

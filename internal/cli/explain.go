@@ -80,6 +80,11 @@ func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
 		explainLatch(line, l, r.At)
 		explainRollout(line, r.Set, sample, l, r.At)
 	}
+	for _, m := range r.InPlace {
+		if m.ID == id {
+			line("in place", "%s %s", m.Where(), m.Said())
+		}
+	}
 	for _, d := range r.Decisions {
 		if d.ID == id {
 			explainDecision(line, d)

@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // Repository is the git repository and branch that a site writes. One of URL,
@@ -18,9 +20,12 @@ type Repository struct {
 	Mode       Mode
 	Branch     string
 	PolicyFile string // from the root of the repository
-	Auth       Auth   // to the URL
-	CAFile     string // PEM, trusted instead of the system's; "" is the system's
-	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
+	// InPlace are the files, likewise, in which counts that are marked follow the
+	// record; nil is none.
+	InPlace  []string
+	Auth     Auth   // to the URL
+	CAFile   string // PEM, trusted instead of the system's; "" is the system's
+	MaxBytes int    // that one read of the repository may take; 0 is the adapter's own limit
 }
 
 // A Mode is how crossings reach the branch.
@@ -44,6 +49,8 @@ func repositoryFields(repo *Repository) object {
 			{"branch", "the branch that is read and written", false,
 				text{into: &repo.Branch, pattern: `^[^\s~^:?*\[\\]+$`, must: "the name of a branch", check: wrongBranch}},
 			{"policyFile", "the policy's file on the branch, from the root of the repository", false, text{into: &repo.PolicyFile, check: wrongPolicyFile}},
+			{"inPlace", "files on the branch, from the root of the repository, in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints; each belongs to one site", false,
+				texts[string]{&repo.InPlace, inPlaceFile, "leave the field out to edit no file"}},
 			{"auth", "how to log in to the git server of the URL", false, authFields(&repo.Auth)},
 			{"caFile", "PEM certificates that are trusted instead of the system's", false, file{&repo.CAFile}},
 			{"maxBytes", "the bytes that one read of the repository may take", false, whole{&repo.MaxBytes, 1}},
@@ -54,6 +61,7 @@ func repositoryFields(repo *Repository) object {
 			companion{name: "auth", of: []string{"url"}, reason: "codecommit takes the AWS credentials, and github names its secret itself"},
 			companion{name: "caFile", of: []string{"url", "github"}, reason: "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE"},
 			sameWay{&repo.URL},
+			apart{repo},
 			companion{name: "maxBytes", of: []string{"url", "github"}, reason: "codecommit is asked for single files"},
 		},
 	}
@@ -149,4 +157,40 @@ func wrongPolicyFile(s string) string {
 		return "must not be below checkpoints/, where gitlatch writes"
 	}
 	return ""
+}
+
+func inPlaceFile(into *string) value { return text{into: into, check: wrongInPlace} }
+
+func wrongInPlace(s string) string {
+	inGit := func(name string) bool { return strings.EqualFold(name, ".git") }
+	switch {
+	case !fs.ValidPath(s) || s == "." || slices.ContainsFunc(strings.Split(s, "/"), inGit) || strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Sprintf("must be the path of a file from the root of the repository, such as apps/shop/values.yaml, got %s", quote(s))
+	case strings.ContainsAny(s, "*?"):
+		return fmt.Sprintf("must name one file, without a pattern, got %s", quote(s))
+	case s == "checkpoints" || strings.HasPrefix(s, "checkpoints/"):
+		return "must not be below checkpoints/, which gitlatch writes as a whole"
+	}
+	return ""
+}
+
+// apart is the rule that each file edited in place is named once, and is not the
+// policy.
+type apart struct{ repo *Repository }
+
+func (a apart) check(r *reader, path string) {
+	first := map[string]bool{a.repo.PolicyFile: false}
+	for _, file := range a.repo.InPlace {
+		switch before, known := first[file]; {
+		case known && before:
+			r.report(child(path, "inPlace"), "must name each file once, got %s again", quote(file))
+		case known:
+			r.report(child(path, "inPlace"), "must not name the policy's file, %s", quote(file))
+		}
+		first[file] = true
+	}
+}
+
+func (apart) schema() schema {
+	return schema{"properties": schema{"inPlace": schema{"uniqueItems": true}}}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -18,6 +19,13 @@ type Case struct {
 	Tree     checkpoint.Tree
 	Cluster  Cluster
 	Overlays []Overlay
+	InPlace  []InPlace
+}
+
+// InPlace is a file that is edited in place, by its path, as the branch has it.
+type InPlace struct {
+	Path string
+	latch.File
 }
 
 // Kinds are those of the workloads that were looked for, and of those that git
@@ -93,6 +101,7 @@ func Examine(c Case) Report {
 	e.excluded()
 	e.namespaces()
 	e.overlays()
+	e.marks()
 	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(worst, a.Trap), slices.Index(worst, b.Trap)),

@@ -22,6 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,7 +36,8 @@ var good = []string{"argocd", "flux", "admission"}
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,
-// each workload with its scale and bounds, and who applies a count of it. "edit FILE" changes a file of the base:
+// each workload with its scale and bounds, and who applies a count of it; in-place
+// are the files that are edited in place. "edit FILE" changes a file of the base:
 // each line after - by those after + below it.
 type fixture map[string]string
 
@@ -113,6 +115,14 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	}
 	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, builds); err != nil {
 		t.Fatal(err)
+	}
+	marked := strings.Fields(f["in-place"])
+	objects, err := tick.ReadInPlace(t.Context(), repository, tip, nil, marked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range marked {
+		c.InPlace = append(c.InPlace, doctor.InPlace{Path: at, File: tick.InPlace(at, objects[at], nil, nil)})
 	}
 	bytes := map[string][]byte{}
 	for name, text := range files {

@@ -42,6 +42,9 @@ const (
 	MaxUnderNeed     Trap = "max-under-need"
 
 	KustomizeReplicas Trap = "kustomize-replicas"
+	MarkRefused       Trap = "mark-refused"
+	MarkUnknown       Trap = "mark-of-no-workload"
+	MarkDiffers       Trap = "mark-differs"
 )
 
 // worst are all traps, the worst first.
@@ -50,5 +53,5 @@ var worst = []Trap{
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, Replaced, SSA, MinAsCheckpoint, NoApplier,
 	FailsClosed, BuildFails, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	KustomizeReplicas,
+	KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
 }

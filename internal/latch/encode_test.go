@@ -52,6 +52,17 @@ func TestStoredFormIsStable(t *testing.T) {
 	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
 		`"intent":{"id":"1","base":"c0ffee","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+
 		`"recent":{"counts":{"shop/deployment/web":[5,-1]}}}}`)
+	check(t, latch.Head{
+		Agreed: latch.Agreed{Files: map[string]latch.File{"apps/values.yaml": {ID: "b10b", Marks: latch.Marks{web: {200, 200}},
+			Refused: []latch.Refusal{{Line: 7, ID: web, Text: "an alias"}, {Text: "is a symlink"}}}}},
+		Intent:   &latch.Intent{ID: "1", Marks: map[string]latch.Marks{"apps/values.yaml": {web: {500}}}},
+		Proposal: &latch.Proposal{Branch: "b", Files: map[string]string{"apps/values.yaml": "b10b"}},
+		Edited:   []latch.Edit{{ID: web, File: "apps/values.yaml", From: 200, To: 150}},
+	}, `{"format":1,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
+		`"refused":[{"line":7,"id":"shop/deployment/web","text":"an alias"},{"text":"is a symlink"}]}}},`+
+		`"intent":{"id":"1","marks":{"apps/values.yaml":{"shop/deployment/web":[500]}}},`+
+		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","changes":null,"files":{"apps/values.yaml":"b10b"}},`+
+		`"edited":[{"id":"shop/deployment/web","file":"apps/values.yaml","from":200,"to":150}]}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
 		`{"format":1,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
 }

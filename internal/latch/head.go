@@ -31,6 +31,9 @@ type Head struct {
 	Proposal *Proposal `json:"proposal,omitzero"`
 	// Declined are the mends that people said no to, in the order of namespaces.
 	Declined []Declined `json:"declined,omitzero"`
+	// Edited are the levels that people set in place and that the record does not
+	// say yet, in the order of workload.Compare.
+	Edited []Edit `json:"edited,omitzero"`
 
 	Budget Budget `json:"budget,omitzero"`
 	Recent Recent `json:"recent,omitzero"`
@@ -73,6 +76,9 @@ type Agreed struct {
 	// Evidence is what the directory says keeps checkpoints inert, so that a
 	// quiet tick reads nothing.
 	Evidence checkpoint.Evidence `json:"evidence,omitzero"`
+	// Files are those edited in place, by path. One that is not among them was
+	// never read.
+	Files map[string]File `json:"files,omitzero"`
 	// Partly is true where not all that Tip holds was read and agreed, so that it
 	// is read again although the branch did not move.
 	Partly bool `json:"partly,omitzero"`
@@ -92,6 +98,8 @@ type Intent struct {
 	Changes []checkpoint.Change `json:"changes,omitzero"` // in the order of workload.Compare
 	// Mends are those of a push to a proposal's branch, in the order of namespaces.
 	Mends []Mend `json:"mends,omitzero"`
+	// Marks are what the push makes marks say, by the file that they stand in.
+	Marks map[string]Marks `json:"marks,omitzero"`
 	// Say is what people should know once the push has landed.
 	Say []alert.Condition `json:"say,omitzero"`
 }
@@ -110,14 +118,47 @@ type Proposal struct {
 	Opened  time.Time           `json:"opened"`
 	Changes []checkpoint.Change `json:"changes"` // against the base, in the order of workload.Compare
 	Mends   []Mend              `json:"mends,omitzero"`
+	// Files are those that it edits in place, by path, and the ids of what it was
+	// made on.
+	Files map[string]string `json:"files,omitzero"`
 }
 
-// A Mend is a Component that is to be written anew from its record.
+// A Mend is a namespace whose files are to follow its record: its Component is
+// written anew from it, and what is marked for its workloads gets their levels.
 type Mend struct {
 	Namespace string `json:"namespace"`
-	// Component is a hash of the bytes that it is to have, so that another
-	// question about the same namespace is told from the same one.
+	// Component is a hash of the bytes that the Component is to have, and of what
+	// marks are to say, so that another question about the same namespace is told
+	// from the same one.
 	Component string `json:"component"`
+}
+
+// A File is one that is edited in place, as it was when it was last read.
+type File struct {
+	ID    string `json:"id,omitzero"` // of its object; "" has it read again once the branch moves
+	Marks Marks  `json:"marks,omitzero"`
+	// Refused is why the file, or some of its marks, are left as they are, by line.
+	Refused []Refusal `json:"refused,omitzero"`
+}
+
+// Marks are what the marked scalars of a file say: by workload the counts, in
+// pods and by line.
+type Marks map[workload.ID][]int32
+
+// A Refusal is why a mark, or a whole file, is not edited.
+type Refusal struct {
+	Line int         `json:"line,omitzero"` // from 1; 0 is no line's fault
+	ID   workload.ID `json:"id,omitzero"`   // whose mark it is; zero bars all of the file
+	Text string      `json:"text"`
+}
+
+// An Edit is a level that a person set in a file that is edited in place. It
+// holds while the record says From; then it says To, or a person decided anew.
+type Edit struct {
+	ID   workload.ID `json:"id"`
+	File string      `json:"file"`
+	From int32       `json:"from"`
+	To   int32       `json:"to"`
 }
 
 // Declined is a mend that people said no to, and until when they are not asked

@@ -38,8 +38,10 @@ type Document struct {
 	Stop *Stop `json:"stop,omitempty"`
 
 	Workloads []Workload `json:"workloads"`
-	Notices   []Notice   `json:"notices"`
-	Commit    *Commit    `json:"commit"` // null where there was nothing to say
+	// InPlace is what files edited in place say; left out where none is named.
+	InPlace []InPlace `json:"inPlace,omitempty"`
+	Notices []Notice  `json:"notices"`
+	Commit  *Commit   `json:"commit"` // null where there was nothing to say
 	// Proposal is what people were asked for, where anything about it changed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Conditions are what people should know as of this tick.
@@ -47,6 +49,8 @@ type Document struct {
 	// Alerts are the messages that followed, in a line each.
 	Alerts   []string `json:"alerts"`
 	Problems []string `json:"problems"`
+
+	inPlace []string // in a line each, what is to be said of InPlace
 }
 
 // Stop is a reason that holds for the whole site.
@@ -112,6 +116,17 @@ type Bounds struct {
 	Max int32 `json:"max"`
 }
 
+// InPlace is a file edited in place, or what it says of a workload.
+type InPlace struct {
+	File     string  `json:"file"`
+	Line     int     `json:"line,omitempty"`     // of what is refused
+	Workload string  `json:"workload,omitempty"` // namespace/kind/name; left out where it is the file
+	Says     []int32 `json:"says,omitempty"`     // pods, by line
+	Declared int32   `json:"declared,omitempty"`
+	Refused  bool    `json:"refused,omitempty"` // people must mend it
+	Text     string  `json:"text,omitempty"`    // left out where it says what is declared
+}
+
 // Notice is one thing found in git that is not as it was agreed.
 type Notice struct {
 	Kind    string `json:"kind"`
@@ -174,6 +189,16 @@ func New(r tick.Report) Document {
 		w := newWorkload(decision, samples[decision.ID])
 		w.Rollout = rollouts[decision.ID]
 		d.Workloads = append(d.Workloads, w)
+	}
+	for _, m := range r.InPlace {
+		row := InPlace{File: m.File, Line: m.Line, Says: m.Says, Declared: m.Declared, Refused: m.Refused, Text: m.Text}
+		if m.ID != (workload.ID{}) {
+			row.Workload = m.ID.String()
+		}
+		d.InPlace = append(d.InPlace, row)
+		if m.Text != "" && !m.Refused { // what is refused is among the problems
+			d.inPlace = append(d.inPlace, strings.TrimSpace(row.Workload+" in "+m.Where())+" "+m.Said())
+		}
 	}
 	for _, n := range r.Notices {
 		d.Notices = append(d.Notices, Notice{string(n.Kind), n.Subject, n.Text})

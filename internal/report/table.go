@@ -25,6 +25,9 @@ func (d Document) table(out io.Writer, columns int) error {
 	}
 	var b strings.Builder
 	b.WriteString(d.leftOut())
+	for _, m := range d.inPlace {
+		b.WriteString(m + "\n")
+	}
 	for _, n := range d.Notices {
 		fmt.Fprintf(&b, "%s %s: %s\n", n.Kind, n.Subject, n.Text)
 	}

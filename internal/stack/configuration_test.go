@@ -43,6 +43,7 @@ repository:
   codecommit: {name: fleet}
   branch: checkpoints/live
   mode: direct
+  inPlace: [apps/shop/values.yaml]
 alerts:
   sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-us-AlertTopic-1A2B3C4D5E6F"}
 `,
@@ -75,6 +76,7 @@ repository:
   codecommit: {name: fleet}
   branch: main
   mode: proposal
+  inPlace: [apps/shop/values.yaml, apps/pay/overlay.yaml]
 alerts:
   sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ap-AlertTopic-1A2B3C4D5E6F"}
 demand:
@@ -91,6 +93,7 @@ func restoring(c map[string]any) map[string]any {
 	delete(c, "period")
 	c["state"] = map[string]any{"memory": map[string]any{}}
 	delete(c["repository"].(map[string]any), "mode")
+	delete(c["repository"].(map[string]any), "inPlace")
 	return c
 }
 

@@ -49,6 +49,7 @@ var samples = []sample{
 		"MemorySize":             "256",
 		"RestoreState":           "ENABLED",
 		"DrillState":             "ENABLED",
+		"InPlace":                "apps/shop/values.yaml",
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
@@ -73,6 +74,7 @@ var samples = []sample{
 		"PublishMode":          "proposal",
 		"AccessEntry":          "none",
 		"Demand":               `[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]`,
+		"InPlace":              "apps/shop/values.yaml,apps/pay/overlay.yaml",
 	}},
 }
 
@@ -168,6 +170,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"GitProvider":            {"gitlab"},
 		"Kinds":                  {"Worker", "{}", "[]", "[worker]"},
 		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
+		"InPlace":                {"/a.yaml", "a.yaml,", "a.yaml, b.yaml", "a]", `a"`, "a: b"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
 		"GitHubLogin":            {"password"},

@@ -49,6 +49,7 @@ func (p *pass) findConditions() {
 	} else {
 		p.fleetConditions()
 		p.publishConditions()
+		p.reportFiles()
 		p.conditions = append(p.conditions, p.anomalies()...)
 	}
 	p.clusterConditions()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -213,6 +215,61 @@ var scenes = []scene{
 		w.rolls("shop/web", 60, "")
 		w.ticks(1)
 	}},
+	{"in place: first checkpoint", func(w *world) {
+		w.marks("shop/web 3", "pay/ledger 3")
+		w.scale("shop/web", 87)
+		w.scale("pay/ledger", 12)
+		w.ticks(1)
+	}},
+	{"in place: edit to adopt beside a raise", func(w *world) {
+		w.marks("shop/web 3", "shop/api 3", "pay/ledger 3")
+		w.scale("shop/web", 87)
+		w.scale("shop/api", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.ticks(1)
+		w.mark("shop/api", 150)
+	}},
+	{"in place: edit to adopt alone", func(w *world) {
+		w.marks("shop/web 3", "pay/ledger 3")
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.mark("shop/web", 150)
+	}},
+	{"in place: newly marked", func(w *world) {
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.marks("shop/web 3")
+	}},
+	{"in place: proposal opened", func(w *world) {
+		w.host, w.propose = true, true
+		w.marks("shop/web 3")
+		w.scale("shop/web", 87)
+		w.ticks(1)
+	}},
+	{"in place: edit to propose", func(w *world) {
+		w.host, w.propose = true, true
+		w.marks("shop/web 3", "pay/ledger 3")
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.scale("pay/ledger", 12)
+		w.ticks(1)
+		w.mark("shop/web", 150)
+	}},
+	{"in place: edit merged", func(w *world) {
+		w.host, w.propose = true, true
+		w.marks("shop/web 3", "pay/ledger 3")
+		w.scale("shop/web", 87)
+		w.ticks(2)
+		w.mergeProposal(false)
+		w.ticks(1)
+		w.mark("shop/web", 150)
+		w.ticks(1)
+		w.scale("pay/ledger", 87)
+		w.ticks(1)
+		w.mergeProposal(true)
+	}},
 	{"quiet", func(w *world) {
 		w.scale("shop/web", 87)
 		w.ticks(5)
@@ -293,6 +350,9 @@ func TestRandomHistories(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			w := newWorld(map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, hold: {down: 30m}", 1), "app.yaml": "kind: App\n"})
 			w.host, w.propose = seed%3 > 0, seed%3 > 1
+			if seed%2 > 0 {
+				w.marks("shop/web 3", "shop/api 3", "pay/ledger 3")
+			}
 			for range 150 {
 				w.happen(r)
 			}
@@ -308,7 +368,16 @@ func TestRandomHistories(t *testing.T) {
 					declared[id] = l.Declared
 				}
 			}
-			if git := w.entries(t); !maps.Equal(git, declared) {
+			git := w.entries(t)
+			for _, e := range w.head(t).Edited { // what a person set elsewhere, and the record is to say
+				entry := git[e.ID]
+				if entry.Replicas != e.From {
+					t.Errorf("the record says %d, and an edit of %s is to follow", entry.Replicas, e.ID)
+				}
+				entry.Replicas = e.To
+				git[e.ID] = entry
+			}
+			if !maps.Equal(git, declared) {
 				t.Errorf("git declares %v\nlatches hold %v", git, declared)
 			}
 			w.componentsFollow(t)
@@ -346,6 +415,44 @@ func (w *world) componentsFollow(t *testing.T) {
 	if head.Agreed.Partly && report.Err() == nil {
 		t.Error("the site is not at rest")
 	}
+	if len(asked) == 0 && report.Err() == nil && len(w.inPlace) > 0 {
+		marks, err := splice.Find(marksFile, []byte(w.repository.Files()[marksFile]), nil)
+		if err != nil || len(marks) != 3 {
+			t.Fatal(marks, err)
+		}
+		for _, m := range marks {
+			if level := tree.Entries()[m.ID].Replicas; level > 0 && m.Value > 0 && level != m.Value && w.running(m.ID) {
+				t.Errorf("%s is declared at %d, and marked at %d", m.ID, level, m.Value)
+			}
+		}
+	}
+}
+
+// running reports whether a workload is known, by which its policy accepts the risk.
+func (w *world) running(id workload.ID) bool {
+	_, ok := w.fleet[id]
+	return ok
+}
+
+// marksFile is a file in which counts are marked.
+const marksFile = "values.yaml"
+
+// marks has a person mark counts, each "shop/web 3".
+func (w *world) marks(counts ...string) {
+	text := "# by hand\n"
+	for _, c := range counts {
+		who, n, _ := strings.Cut(c, " ")
+		text += fmt.Sprintf("%s: %s # {\"$gitlatch\": \"%s\"}\n", id(who).Name, n, id(who))
+	}
+	w.inPlace = []string{marksFile}
+	w.repository.Edit("mark", w.now, map[string][]byte{marksFile: []byte(text)})
+}
+
+// mark has a person set a count that is marked.
+func (w *world) mark(who string, n int) {
+	count := regexp.MustCompile(`(?m)^` + id(who).Name + `: \d+`)
+	text := count.ReplaceAllString(w.repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
+	w.repository.Edit("by hand", w.now, map[string][]byte{marksFile: []byte(text)})
 }
 
 // happen does one random thing to the world.
@@ -375,6 +482,14 @@ func (w *world) happen(r *rand.Rand) {
 		w.rolls(who, int32(r.IntN(100)), []string{"", "", "", "ProgressDeadlineExceeded"}[r.IntN(4)])
 	default:
 		w.scale(who, 1+int32(r.ExpFloat64()*100))
+	}
+	if len(w.inPlace) > 0 && r.IntN(8) == 0 {
+		set := func() { w.mark(who, r.IntN(300)) }
+		if r.IntN(2) == 0 {
+			w.rival = set
+		} else {
+			set()
+		}
 	}
 	if w.host && r.IntN(12) == 0 {
 		switch r.IntN(4) {
@@ -482,6 +597,7 @@ func (w *world) outcome(t testing.TB) string {
 	if ours := w.head(t).Proposal; ours != nil {
 		fmt.Fprintf(&b, "mends %v\n", ours.Mends)
 	}
+	fmt.Fprintf(&b, "edited %v\n", w.head(t).Edited)
 	for _, d := range w.head(t).Declined {
 		fmt.Fprintf(&b, "declined %v\n", d.Mend)
 	}

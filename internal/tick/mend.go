@@ -3,6 +3,7 @@ package tick
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,14 +12,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// stale are the Components that do not say what their record says, as far as
-// the tree was read, but for those that people want left as they are.
+// stale are the namespaces whose Component, or a mark of whose workloads, does
+// not say what their record says, as far as the tree was read, but for those that
+// people want left as they are.
 func (p *pass) stale() []latch.Mend {
 	if p.git.tree == nil {
 		return nil
 	}
 	var stale []latch.Mend
-	for _, namespace := range p.git.tree.Stale() {
+	for _, namespace := range p.staleNamespaces() {
 		if m := p.mend(namespace); !slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Mend == m }) {
 			stale = append(stale, m)
 		}
@@ -26,26 +28,49 @@ func (p *pass) stale() []latch.Mend {
 	return stale
 }
 
-// mend is what the Component of a namespace is to be, by the tree that was read.
-func (p *pass) mend(namespace string) latch.Mend {
-	sum := sha256.Sum256(p.git.tree.Component(namespace))
-	return latch.Mend{Namespace: namespace, Component: hex.EncodeToString(sum[:8])}
+// staleNamespaces are all of them, sorted.
+func (p *pass) staleNamespaces() []string {
+	names := p.git.tree.Stale()
+	for _, m := range p.marked() {
+		if m.behind() {
+			names = append(names, m.id.Namespace)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
-// mended reports whether the base holds what a mend was to make of a Component,
+// mend is what the Component of a namespace is to be, and what is to be marked
+// for its workloads, by the tree that was read.
+func (p *pass) mend(namespace string) latch.Mend {
+	sum := sha256.New()
+	sum.Write(p.git.tree.Component(namespace))
+	for _, m := range p.marked() {
+		if m.id.Namespace == namespace {
+			fmt.Fprintf(sum, "%q %s %d\n", m.file, m.id, m.level)
+		}
+	}
+	return latch.Mend{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
+}
+
+// mended reports whether the base holds what a mend was to make of a namespace,
 // which is more than that where changes beside it were merged.
 func (p *pass) mended(m latch.Mend, merged bool) bool {
-	return !slices.Contains(p.git.tree.Stale(), m.Namespace) && (merged || p.mend(m.Namespace) == m)
+	return !slices.Contains(p.staleNamespaces(), m.Namespace) && (merged || p.mend(m.Namespace) == m)
 }
 
-// noticeStale says which Components are stale, and has the directory read again
-// until they are mended or lie before people.
+// noticeStale says what is stale, and has the directory read again until it is
+// mended or lies before people.
 func (p *pass) noticeStale() {
 	for _, m := range p.stale() {
 		if ours := p.head.Proposal; p.Propose && ours != nil && slices.Contains(ours.Mends, m) {
 			continue
 		}
-		p.notice(NoticeStale, m.Namespace, "its Component does not say what its record says, and is to be written anew from it")
+		what := "its Component does not say what its record says, and is to be written anew from it"
+		if !slices.Contains(p.git.tree.Stale(), m.Namespace) {
+			what = "what is marked for its workloads is not what its record says, and is to follow"
+		}
+		p.notice(NoticeStale, m.Namespace, what)
 		p.git.clean = false
 	}
 }

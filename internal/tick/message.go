@@ -18,23 +18,36 @@ const (
 	trailerIntent = "Gitlatch-Intent: "
 )
 
+// Beside is what a commit does besides its crossings.
+type Beside struct {
+	Components []string // the namespaces whose Component is written anew, sorted
+	Files      []string // those that are edited in place, sorted
+}
+
 // Message is the message of the commit that makes the crossings: in the subject
 // the one that matters most, in the body a line for each with its reason and one
-// for each namespace whose Component is written anew, then the trailers by which
-// the commit is known again. There is at least one of either.
-func Message(site, intent string, skipCI bool, crossings []policy.Decision, mended []string) string {
+// for each namespace whose Component is written anew and each file that is edited
+// in place, then the trailers by which the commit is known again. There is at
+// least one of any.
+func Message(site, intent string, skipCI bool, crossings []policy.Decision, beside Beside) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b policy.Decision) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
 	})
 	var b strings.Builder
-	if len(ordered) > 0 {
+	n := len(ordered)
+	switch {
+	case n > 0:
 		fmt.Fprintf(&b, "latch(%s): %s %s", site, subject(ordered[0], ordered[0].ID.Short()), arrow(ordered[0]))
-	} else {
-		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, mended[0])
+	case len(beside.Components) > 0:
+		n = len(beside.Components)
+		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, beside.Components[0])
+	default:
+		n = len(beside.Files)
+		fmt.Fprintf(&b, "latch(%s): %s follows the record", site, beside.Files[0])
 	}
-	if more := cmp.Or(len(ordered), len(mended)) - 1; more > 0 {
-		fmt.Fprintf(&b, ", +%d more", more)
+	if n > 1 {
+		fmt.Fprintf(&b, ", +%d more", n-1)
 	}
 	if skipCI {
 		b.WriteString(" [skip ci]")
@@ -43,19 +56,27 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision, mend
 	for _, d := range ordered {
 		fmt.Fprintf(&b, "%s %s: %s\n", subject(d, d.ID.String()), arrow(d), line(d.Text))
 	}
-	for _, namespace := range mended {
+	for _, namespace := range beside.Components {
 		fmt.Fprintf(&b, "%s: Component written anew from its record\n", namespace)
+	}
+	for _, file := range beside.Files {
+		fmt.Fprintf(&b, "edited in place: %s\n", line(file))
 	}
 	fmt.Fprintf(&b, "\n%s%s\n%s%s\n", trailerSite, site, trailerIntent, intent)
 	return b.String()
 }
 
 // Body is the body of a proposal: the crossings as a table, the namespaces whose
-// Component is written anew, and what people can do with it. There is at least
-// one of either. What came from outside is escaped.
-func Body(site string, crossings []policy.Decision, mended []string) string {
+// Component is written anew and the files that are edited in place, and what
+// people can do with it. There is at least one of any. What came from outside is
+// escaped.
+func Body(site string, crossings []policy.Decision, beside Beside) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Site `%s`: merging changes what a rebuild gives; nothing on the live cluster.\n", site)
+	acts := "nothing on the live cluster."
+	if len(beside.Files) > 0 {
+		acts = "on the live cluster nothing but what applies the files below."
+	}
+	fmt.Fprintf(&b, "Site `%s`: merging changes what a rebuild gives; %s\n", site, acts)
 	if len(crossings) > 0 {
 		b.WriteString("\nWhat runs has left these levels.\n\n| workload | declared | proposed | why |\n|---|---:|---:|---|\n")
 	}
@@ -69,11 +90,19 @@ func Body(site string, crossings []policy.Decision, mended []string) string {
 		from, to := levels(d)
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(d, d.ID.String())), from, to, why)
 	}
-	if len(mended) > 0 {
-		b.WriteString("\nThe Components of these namespaces do not say what their records say, and are written anew from them:\n\n")
-	}
-	for _, namespace := range mended {
-		fmt.Fprintf(&b, "- %s\n", escape(namespace))
+	for _, l := range []struct {
+		of  []string
+		are string
+	}{
+		{beside.Components, "The Components of these namespaces do not say what their records say, and are written anew from them:"},
+		{beside.Files, "These files are edited in place. Their counts act wherever they are applied:"},
+	} {
+		if len(l.of) > 0 {
+			fmt.Fprintf(&b, "\n%s\n\n", l.are)
+		}
+		for _, name := range l.of {
+			fmt.Fprintf(&b, "- %s\n", escape(name))
+		}
 	}
 	b.WriteString("\nMerge it in any way, change it in a commit of your own, or close it to say no: what you decide is left alone for a day. This proposal follows the need while it is open.\n")
 	return b.String()

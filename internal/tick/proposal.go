@@ -82,7 +82,7 @@ func (p *pass) closeProposalIntent(ctx context.Context) error {
 		return nil
 	}
 	p.notice(NoticeLanded, intent.ID, "an earlier tick's push to the proposal's branch had landed")
-	p.proposed(intent.Changes, intent.Mends, p.git.proposed, intent.At)
+	p.proposed(intent.Changes, intent.Mends, intent.Marks, p.git.proposed, intent.At)
 	return nil
 }
 

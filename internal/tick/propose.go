@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +43,14 @@ func (p *pass) propose(ctx context.Context) error {
 	return p.ensure(ctx)
 }
 
-// rebased reports whether the site's directory moved below the proposal.
+// rebased reports whether the site's directory, or a file that it edits in place,
+// moved below the proposal.
 func (p *pass) rebased() bool {
+	for file, on := range p.head.Proposal.Files {
+		if id := p.git.files[file].ID; id != "" && id != on {
+			return true
+		}
+	}
 	return p.git.directory != "" && p.git.directory != p.head.Proposal.On
 }
 
@@ -109,22 +116,19 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 		p.condition(alert.Blocked, "proposal", text, "leaves the branch alone", "merge or delete the branch")
 		return false, nil
 	}
-	tree, err := p.readTree(ctx)
+	w, skipped, err := p.write(ctx, wanted, namespaces(mends))
 	if err != nil {
 		return false, err
 	}
-	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
-	files, skipped := checkpoint.Merge(*tree, site, wanted)
 	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
-	checkpoint.Mend(*tree, files, namespaces(mends))
-	if len(files) == 0 {
+	if len(w.files) == 0 {
 		return false, nil
 	}
 	intent := &latch.Intent{
 		Branch: p.proposalBranch(), ID: intentID(p.Site, p.git.tip+expect, p.fleet.At, wanted),
-		Base: p.git.tip, At: p.fleet.At, Changes: wanted, Mends: mends,
+		Base: p.git.tip, At: p.fleet.At, Changes: wanted, Mends: mends, Marks: w.marks,
 	}
-	message := Message(p.Site, intent.ID, false, p.proposing(wanted), namespaces(mends))
+	message := Message(p.Site, intent.ID, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
 		return false, nil
@@ -136,7 +140,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 		return false, err
 	}
 	id, err := p.Repository.Commit(ctx, repo.Commit{
-		Branch: intent.Branch, Expect: expect, Parent: p.git.tip, Files: files, Message: message, When: p.fleet.At,
+		Branch: intent.Branch, Expect: expect, Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At,
 	})
 	var refused *repo.RefusedError
 	switch {
@@ -151,7 +155,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 		return false, err
 	}
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
-	p.proposed(wanted, mends, id, p.fleet.At)
+	p.proposed(wanted, mends, w.marks, id, p.fleet.At)
 	return true, nil
 }
 
@@ -172,7 +176,7 @@ func (p *pass) ownBranch(ctx context.Context) (string, error) {
 }
 
 // proposed notes what the proposal's branch holds.
-func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, head string, at time.Time) {
+func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, marks map[string]latch.Marks, head string, at time.Time) {
 	next := latch.Proposal{Branch: p.proposalBranch(), Opened: at}
 	if p.head.Proposal != nil {
 		next = *p.head.Proposal
@@ -185,6 +189,13 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, head st
 		}
 	}
 	next.Head, next.Changes, next.Mends, next.On = head, changes, mends, p.git.directory
+	next.Files = nil
+	for file := range marks {
+		if next.Files == nil {
+			next.Files = map[string]string{}
+		}
+		next.Files[file] = p.git.files[file].ID
+	}
 	p.head.Proposal = &next
 	if !p.Propose {
 		return
@@ -200,10 +211,11 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, head st
 func (p *pass) ensure(ctx context.Context) error {
 	ours := *p.head.Proposal
 	crossings := p.proposing(ours.Changes)
-	mended := namespaces(ours.Mends)
-	message := Message(p.Site, "", false, crossings, mended)
+	beside := Beside{Components: p.components(namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
+	told := slices.Concat(crossings, p.edits(namespaces(ours.Mends)))
+	message := Message(p.Site, "", false, told, beside)
 	title, _, _ := strings.Cut(message, "\n")
-	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, crossings, mended)})
+	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, told, beside)})
 	var refused *repo.RefusedError
 	if errors.As(err, &refused) {
 		p.problem(fmt.Errorf("propose: %w", err))
@@ -234,7 +246,7 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 			return fmt.Errorf("close proposal %s: %w", ours.URL, err)
 		}
 	}
-	p.proposed(nil, nil, "", p.fleet.At)
+	p.proposed(nil, nil, nil, "", p.fleet.At)
 	p.head.Proposal = nil
 	p.notice(NoticeWithdrawn, ours.URL, why)
 	return nil

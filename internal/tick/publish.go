@@ -15,6 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // attempts is how often a push is tried that others keep winning.
@@ -38,14 +39,14 @@ func (p *pass) commit(ctx context.Context) error {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
 		}
-		files, err := p.merge(ctx)
+		w, err := p.merge(ctx)
 		if err != nil {
 			return err
 		}
-		if len(files) == 0 {
+		if len(w.files) == 0 {
 			return nil
 		}
-		err = p.push(ctx, files)
+		err = p.push(ctx, w)
 		if !errors.Is(err, repo.ErrMoved) {
 			return err
 		}
@@ -71,21 +72,48 @@ func (p *pass) crossings() {
 	}
 }
 
-// merge applies the crossings to what the tip holds, and drops those whose
-// entry is not what their decision saw.
-func (p *pass) merge(ctx context.Context) (map[string][]byte, error) {
-	tree, err := p.readTree(ctx)
-	if err != nil {
-		return nil, err
-	}
-	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
-	files, skipped := checkpoint.Merge(*tree, site, policy.Changes(p.changes))
+// A writing is what a commit is to make of some files: nil removes one. marks are
+// what those edited in place then say, and mended the namespaces that are to
+// follow their records.
+type writing struct {
+	files  map[string][]byte
+	marks  map[string]latch.Marks
+	mended []string
+}
+
+// merge applies the crossings to what the tip holds, and drops those whose entry
+// or whose marks are not what their decision saw.
+func (p *pass) merge(ctx context.Context) (writing, error) {
+	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.mends()))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 	}
-	checkpoint.Mend(*tree, files, namespaces(p.mends()))
-	return files, nil
+	if len(p.changes) == 0 && len(p.mends()) == 0 {
+		return writing{}, err // they would have come with the crossings, and wait
+	}
+	return w, err
+}
+
+// write applies changes to what the tip holds, and has namespaces follow their
+// records. What was not applied is skipped.
+func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []string) (w writing, skipped []workload.ID, err error) {
+	tree, err := p.readTree(ctx)
+	if err != nil {
+		return writing{}, nil, err
+	}
+	held, err := p.readMarked(ctx)
+	if err != nil {
+		return writing{}, nil, err
+	}
+	w.mended = mended
+	changes, moved := p.unmoved(changes, held)
+	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
+	w.files, skipped = checkpoint.Merge(*tree, site, changes)
+	checkpoint.Mend(*tree, w.files, mended)
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
+	w.marks = p.splice(w.files, held, targets(*tree, changes, mended))
+	return w, append(skipped, moved...), nil
 }
 
 // readTree returns what the tip holds of the site.
@@ -102,21 +130,23 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.revise(&tree)
 	p.git.tree = &tree
 	return p.git.tree, nil
 }
 
 // push writes the intent, then pushes.
-func (p *pass) push(ctx context.Context, files map[string][]byte) error {
+func (p *pass) push(ctx context.Context, w writing) error {
 	changes := policy.Changes(p.changes)
 	intent := &latch.Intent{
 		ID:      intentID(p.Site, p.git.tip, p.fleet.At, changes),
 		Base:    p.git.tip,
 		At:      p.fleet.At,
 		Changes: changes,
+		Marks:   w.marks,
 		Say:     surges(p.changes),
 	}
-	message := Message(p.Site, intent.ID, p.SkipCI, p.changes, namespaces(p.mends()))
+	message := Message(p.Site, intent.ID, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil
@@ -127,7 +157,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	if err := p.saveIntent(ctx, intent); err != nil {
 		return err
 	}
-	id, err := p.Repository.Commit(ctx, repo.Commit{Parent: p.git.tip, Files: files, Message: message, When: p.fleet.At})
+	id, err := p.Repository.Commit(ctx, repo.Commit{Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At})
 	var refused *repo.RefusedError
 	switch {
 	case errors.As(err, &refused):
@@ -150,6 +180,7 @@ func (p *pass) push(ctx context.Context, files map[string][]byte) error {
 	}
 	p.conditions = append(p.conditions, intent.Say...)
 	p.report.Commit = &Commit{ID: id, Message: message, Changes: p.changes}
+	p.wrote(w)
 	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, id, nil, ""
 	return nil
 }

@@ -34,6 +34,13 @@ type found struct {
 	// tree is what the tip holds of the site; nil where nothing moved, so that it
 	// was not read.
 	tree *checkpoint.Tree
+	// files are those edited in place, as they are now, and said is what their
+	// marks said before, by file.
+	files map[string]latch.File
+	said  map[string]latch.Marks
+	// edited are the workloads whose level people set in place, as this pass found,
+	// and the file that they set it in.
+	edited map[workload.ID]string
 	// clean is true where all that was read could be agreed with.
 	clean bool
 	// moved is true once another moved the branch since.
@@ -56,8 +63,8 @@ func (p *pass) reconcile(ctx context.Context) error {
 	if err := p.readHeads(ctx); err != nil {
 		return err
 	}
-	p.git.clean, p.git.directory = true, p.head.Agreed.Directory
-	if p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly && p.head.Intent == nil {
+	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
+	if known := p.openFiles(); known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly && p.head.Intent == nil {
 		p.head.Agreed.Suspect = ""
 		err = p.usePolicy()
 	} else {
@@ -76,10 +83,11 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	objects, err := p.Repository.Read(ctx, p.git.tip, p.known(), p.PolicyFile, checkpoint.Directory(p.Site))
+	objects, err := p.read(ctx, p.git.tip, p.known(), p.PolicyFile, checkpoint.Directory(p.Site))
 	if err != nil {
 		return err
 	}
+	p.readFiles(objects)
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
 	}
@@ -97,15 +105,20 @@ func (p *pass) readBase(ctx context.Context) error {
 	return nil
 }
 
-// known are the ids of what need not be read again. With an intent open the
-// checkpoints are read in any case.
+// known are the ids of what need not be read again. With an intent open, or with
+// files to be held against them, the checkpoints are read in any case.
 func (p *pass) known() map[string]string {
 	known := map[string]string{}
 	if id := p.head.Agreed.Policy; id != "" {
 		known[p.PolicyFile] = id
 	}
-	if id := p.head.Agreed.Directory; id != "" && p.head.Intent == nil {
+	if id := p.head.Agreed.Directory; id != "" && p.head.Intent == nil && len(p.InPlace) == 0 {
 		known[checkpoint.Directory(p.Site)] = id
+	}
+	for file, f := range p.git.files {
+		if f.ID != "" {
+			known[file] = f.ID
+		}
 	}
 	return known
 }
@@ -192,6 +205,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.git.tree = &tree
+	p.head.Edited = p.revise(&tree)
 	p.readEvidence(tree)
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
@@ -201,6 +215,9 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		p.head.Cluster.UID = tree.Site.Cluster
 	}
 
+	if err := p.recall(ctx, tree); err != nil {
+		return err
+	}
 	judged := p.mergeProposal(tree.Entries())
 	if err := p.closeProposalIntent(ctx); err != nil {
 		return err
@@ -211,6 +228,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if err := p.closeIntent(ctx, tree.Entries(), judged); err != nil {
 		return err
 	}
+	p.takeEdits(&tree, judged)
 	p.compare(tree, judged)
 	p.noticeStale()
 	return nil
@@ -274,7 +292,7 @@ func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoi
 		p.notice(NoticeDropped, intent.ID, "an earlier tick ended before its push: decided afresh")
 	}
 	p.head.Intent = nil
-	return nil
+	return p.marksPushed(ctx, intent, landed)
 }
 
 // closeLate settles a push that was taken to be lost and landed all the same,
@@ -302,7 +320,7 @@ func (p *pass) closeLate(ctx context.Context, entries map[workload.ID]checkpoint
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, late.At)
 	p.conditions = append(p.conditions, late.Say...)
 	p.notice(NoticeLanded, late.ID, "an earlier tick's push had landed late: settled")
-	return nil
+	return p.marksPushed(ctx, late, true)
 }
 
 // says reports whether an intent's commit is in a history.
@@ -334,19 +352,23 @@ func (p *pass) compare(tree checkpoint.Tree, judged map[workload.ID]bool) {
 	for _, id := range p.latches.ids() {
 		ids[id] = true
 	}
-	seeding := p.head.At.IsZero() && len(p.latches.loaded) == 0
 	for _, id := range slices.SortedFunc(maps.Keys(ids), workload.Compare) {
 		held, l := entryAt(entries, id), p.latches.get(id)
 		switch {
 		case judged[id] || tree.Broken[id.Namespace] != nil || same(held, entryOf(l)):
-		case seeding:
+		case p.seeding() && p.git.edited[id] == "":
 			p.latches.set(l.Settled(*held))
 			p.notice(NoticeSeeded, id.String(), declared(*held)+" read back from git")
+		case p.git.edited[id] != "":
+			p.adopt(id, held, NoticeAdopted, "a person set it in "+p.git.edited[id])
 		default:
 			p.adopt(id, held, NoticeAdopted, "a person edited its entry")
 		}
 	}
 }
+
+// seeding reports whether the state is new or lost, and read back from git.
+func (p *pass) seeding() bool { return p.head.At.IsZero() && len(p.latches.loaded) == 0 }
 
 // adopt takes over what a person made of an entry, and yields to them. An entry
 // that is gone is an opt-out.

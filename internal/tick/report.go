@@ -38,6 +38,9 @@ type Report struct {
 	// Evidence is what git says keeps checkpoints inert.
 	Evidence checkpoint.Evidence
 
+	// InPlace is what files edited in place say, by file and workload.
+	InPlace []InPlaceMark
+
 	Decisions []policy.Decision // in the order of workload.Compare
 	Notices   []Notice          // what was found in git, and done about it
 
@@ -83,7 +86,8 @@ const (
 	NoticeMerged    NoticeKind = "merged"    // people merged what was proposed
 	NoticeDeclined  NoticeKind = "declined"  // people closed the proposal, or took it over
 	NoticeWithdrawn NoticeKind = "withdrawn" // nothing was left of the proposal
-	NoticeStale     NoticeKind = "stale"     // a Component does not say what its record says
+	NoticeStale     NoticeKind = "stale"     // a Component or a marked count does not say what its record says
+	NoticeOverruled NoticeKind = "overruled" // people edited a record and a marked count, each otherwise
 )
 
 // A Commit is one that a tick made.

@@ -269,6 +269,11 @@ var events = map[string]func(*story, []string) error{
 		s.host, s.propose = true, w[0] == "proposes"
 		return nil
 	},
+	// in-place apps/values.yaml ...: the files that are edited in place from now on.
+	"in-place": func(s *story, w []string) error {
+		s.inPlace = w
+		return nil
+	},
 	// topic deaf | hears: whether alerts arrive from now on.
 	"topic": func(s *story, w []string) error {
 		s.deaf = w[0] == "deaf"
@@ -477,6 +482,19 @@ func (s *story) person(w []string) error {
 		s.repository.Edit("work on the application", s.now, map[string][]byte{w[1]: []byte(s.now.String())})
 	case "removes":
 		s.repository.Edit("remove", s.now, map[string][]byte{w[1]: nil})
+	case "replaces": // path "old" "new", ...: what is there once, in a file or several, as one commit
+		files := map[string][]byte{}
+		for w := w[1:]; len(w) > 2; w = w[3:] {
+			text, ok := files[w[0]]
+			if !ok {
+				text = []byte(s.repository.Files()[w[0]])
+			}
+			if strings.Count(string(text), w[1]) != 1 {
+				return fmt.Errorf("%s holds %q other than once:\n%s", w[0], w[1], text)
+			}
+			files[w[0]] = []byte(strings.Replace(string(text), w[1], w[2], 1))
+		}
+		s.repository.Edit("by hand", s.now, files)
 	case "writes": // path "text"
 		s.repository.Edit("write", s.now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
 	case "merges", "squashes":
@@ -667,6 +685,13 @@ func (s *story) expect(w []string) error {
 		return equal("nothing", w[2])
 	case "file": // path "words"
 		return contains(s.repository.Files()[w[1]], w[2])
+	case "in-place": // path shop/web agrees | "words" | nothing: what is said of what it marks; - is the file itself
+		for _, m := range s.last.InPlace {
+			if m.File == w[1] && (w[2] == "-" && m.ID == workload.ID{} || w[2] != "-" && m.ID == id(w[2])) {
+				return contains(cmp.Or(m.Text, "agrees"), w[3])
+			}
+		}
+		return contains("nothing", w[3])
 	case "alerts": // those that arrived since last asked: surge raised, mass-drop resolved
 		var got []string
 		for _, a := range s.sent {

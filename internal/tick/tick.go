@@ -23,7 +23,7 @@ import (
 )
 
 // A Tick is what one pass needs. All fields must be set but Proposals and
-// Propose, Alerts, Wait, Flush, SkipCI and DryRun.
+// Propose, Alerts, Wait, InPlace, Flush, SkipCI and DryRun.
 type Tick struct {
 	Site   string
 	Owner  string        // of the lease; unlike that of any other run
@@ -49,6 +49,10 @@ type Tick struct {
 	// reads it; nil is the content of a file that is not there.
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
+
+	// InPlace are the files that are edited in place, by path and without
+	// duplicates: scalars that are marked in them follow the record.
+	InPlace []string
 
 	// Flush declares what is needed now, whatever the holds and the budget say.
 	Flush  policy.Flush

@@ -18,7 +18,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 		{ID: web, From: &checkpoint.Entry{Replicas: 100}, To: &checkpoint.Entry{Replicas: 200}, Text: "it grew: 187\nof 100"},
 		{ID: web, Reading: policy.ReadingRollout, To: rolling, Text: "30 of 100 are available"},
 		{ID: web2, To: &checkpoint.Entry{Replicas: 5}, Text: "another"},
-	}, []string{"pay"})
+	}, Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/web2 -> x: a path"}})
 	for _, c := range []struct {
 		id   workload.ID
 		want string

@@ -66,6 +66,9 @@ type world struct {
 	// flush is what the ticks from now on flush.
 	flush policy.Flush
 
+	// inPlace are the files that are edited in place.
+	inPlace []string
+
 	// sent are the alerts that arrived; deaf is a topic that takes none.
 	sent []alert.Alert
 	deaf bool
@@ -97,6 +100,7 @@ func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Repository: mortalRepository{w.repository, w},
 		Alerts:     topic{w},
 		Flush:      w.flush,
+		InPlace:    w.inPlace,
 		Clock:      func() time.Time { return w.now },
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {

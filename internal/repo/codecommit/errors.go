@@ -18,6 +18,7 @@ var (
 	noChange     = []string{"NoChangeException", "SameFileContentException"}
 	closed       = []string{"PullRequestAlreadyClosedException"}
 	throttled    = []string{"ThrottlingException", "Throttling", "TooManyRequestsException"}
+	tooLarge     = []string{"FileTooLargeException"}
 	tooMany      = []string{"MaximumFileEntriesExceededException"}
 	notAllowed   = []string{"AccessDeniedException", "AccessDenied", "UnauthorizedException", "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException"}
 )

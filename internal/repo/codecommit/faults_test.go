@@ -141,6 +141,21 @@ func TestThrottlingIsWaitedOut(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsTooLargeIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, map[string]string{"dir/large": strings.Repeat("x", 6<<20+1), "dir/small": "1"})
+	r, tip := open(t, s), o.Tip("main")
+	const why = "is too large for CodeCommit to hand out"
+	var unsafe *repo.UnsafeError
+	if _, err := r.Read(t.Context(), tip, nil, "dir/large"); !errors.As(err, &unsafe) || *unsafe != (repo.UnsafeError{Path: "dir/large", Why: why}) {
+		t.Errorf("got %v", err)
+	}
+	objects, err := r.Read(t.Context(), tip, nil, "dir")
+	if o := objects["dir"]; err != nil || o.Unsafe["dir/large"] != why || string(o.Files["dir/small"]) != "1" {
+		t.Errorf("got %q, %v, and %v", o.Files["dir/small"], o.Unsafe, err)
+	}
+}
+
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 3<<20)

@@ -95,18 +95,24 @@ func (r *Repository) files(ctx context.Context, commit string, at place, into *r
 			files = append(files, p)
 		}
 	}
-	contents := make([][]byte, len(files))
+	contents, large := make([][]byte, len(files)), make([]bool, len(files))
 	err = each(ctx, len(files), func(ctx context.Context, i int) (err error) {
 		contents[i], err = r.blob(ctx, files[i].id)
+		if large[i] = errors.Is(err, errTooLarge); large[i] {
+			return nil
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for i, file := range files {
-		if repo.IsLFS(contents[i]) {
+		switch {
+		case large[i]:
+			unsafe(file.path, errTooLarge.Error())
+		case repo.IsLFS(contents[i]):
 			unsafe(file.path, "is a Git LFS pointer")
-		} else {
+		default:
 			into.Files[file.path] = contents[i]
 		}
 	}

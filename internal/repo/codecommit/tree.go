@@ -2,6 +2,7 @@ package codecommit
 
 import (
 	"context"
+	"errors"
 	"path"
 	"sync"
 
@@ -94,6 +95,9 @@ func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
 		return content, nil
 	}
 	out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: &id})
+	if is(err, tooLarge) {
+		return nil, errTooLarge
+	}
 	if err != nil {
 		return nil, r.explain(err)
 	}
@@ -104,6 +108,10 @@ func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
 	r.seen.keepBlob(id, content)
 	return content, nil
 }
+
+// errTooLarge says that CodeCommit does not hand out a blob, since it is larger
+// than 6 MB.
+var errTooLarge = errors.New("is too large for CodeCommit to hand out")
 
 // atOnce is how many requests are under way at a time.
 const atOnce = 8

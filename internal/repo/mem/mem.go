@@ -86,6 +86,9 @@ func (r *Repository) Read(ctx context.Context, id string, known map[string]strin
 	}
 	objects := map[string]repo.Object{}
 	for _, path := range paths {
+		if repo.IsLFS([]byte(c.Files[path])) {
+			return nil, &repo.UnsafeError{Path: path, Why: "is a Git LFS pointer"}
+		}
 		o := repo.Object{Files: map[string][]byte{}}
 		var text strings.Builder
 		for _, file := range slices.Sorted(maps.Keys(c.Files)) {

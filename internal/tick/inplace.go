@@ -1,0 +1,257 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/splice"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// MostBytes is how large a file may be that is edited in place: what people
+// write by hand is far smaller, and it is parsed some times in a tick.
+const MostBytes = 1 << 20
+
+// read reads paths and the files edited in place at a commit. One of those that
+// must not be followed has an Object that says why.
+func (p *pass) read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	return ReadInPlace(ctx, p.Repository, commit, known, p.InPlace, paths...)
+}
+
+// ReadInPlace reads files edited in place at a commit, and other paths beside
+// them. A file that must not be followed is no error: its Object is Unsafe.
+func ReadInPlace(ctx context.Context, from repo.Repository, commit string, known map[string]string, files []string, paths ...string) (map[string]repo.Object, error) {
+	why := map[string]string{}
+	for {
+		left := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return why[file] != "" })
+		objects, err := from.Read(ctx, commit, known, slices.Concat(paths, left)...)
+		var unsafe *repo.UnsafeError
+		if !errors.As(err, &unsafe) {
+			for file, text := range why {
+				if objects != nil {
+					objects[file] = repo.Object{Unsafe: map[string]string{file: text}}
+				}
+			}
+			return objects, err
+		}
+		before := len(why)
+		for _, file := range left {
+			if file == unsafe.Path {
+				why[file] = unsafe.Why
+			} else if strings.HasPrefix(file, unsafe.Path+"/") {
+				why[file] = "leads through " + unsafe.Error()
+			}
+		}
+		if len(why) == before {
+			return nil, err
+		}
+	}
+}
+
+// InPlace is what a file edited in place holds of workloads of the kinds, by its
+// path and what was read at it. before is what it held when it was last read: a
+// mark that cannot be read now still says what it said, so that an edit of it
+// shows once it can.
+func InPlace(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) latch.File {
+	data, plain := o.Files[file]
+	f := latch.File{ID: o.ID, Marks: latch.Marks{}}
+	refuse := func(line int, id workload.ID, text string) {
+		f.Refused = append(f.Refused, latch.Refusal{Line: line, ID: id, Text: text})
+	}
+	switch why := o.Unsafe[file]; {
+	case why != "":
+		refuse(0, workload.ID{}, why+": name the file itself in repository.inPlace")
+	case o.ID == "":
+		refuse(0, workload.ID{}, "is not on the branch: put it there, or take it out of repository.inPlace")
+		return f
+	case !plain:
+		refuse(0, workload.ID{}, "is a folder: name the files in it in repository.inPlace")
+	case len(data) > MostBytes:
+		refuse(0, workload.ID{}, fmt.Sprintf("has %d bytes, and files of more than %d are not edited: mark a smaller one", len(data), MostBytes))
+	default:
+		marks, err := splice.Find(file, data, kinds)
+		for _, m := range marks {
+			f.Marks[m.ID] = append(f.Marks[m.ID], m.Value)
+		}
+		var refused *splice.Refused
+		if errors.As(err, &refused) {
+			for _, r := range refused.Problems {
+				refuse(r.Line, r.ID, r.Text)
+			}
+		}
+	}
+	for id, said := range before {
+		if _, says := f.Marks[id]; !says && barred(f, id) {
+			f.Marks[id] = said
+		}
+	}
+	return f
+}
+
+// barred reports whether the marks of a workload in a file are not edited, since
+// one of them or the whole file is refused.
+func barred(f latch.File, id workload.ID) bool {
+	return slices.ContainsFunc(f.Refused, func(r latch.Refusal) bool { return r.ID == id || r.ID == workload.ID{} })
+}
+
+// openFiles takes what files edited in place said when they were last read;
+// known is false where one never was.
+func (p *pass) openFiles() (known bool) {
+	p.git.said, p.git.files = map[string]latch.Marks{}, map[string]latch.File{}
+	for _, file := range p.InPlace {
+		if f, read := p.stored.Agreed.Files[file]; read {
+			p.git.said[file], p.git.files[file] = f.Marks, f
+		}
+	}
+	p.head.Agreed.Files = p.git.files
+	return len(p.git.files) == len(p.InPlace)
+}
+
+// readFiles takes what the files edited in place hold at the tip.
+func (p *pass) readFiles(objects map[string]repo.Object) {
+	for _, file := range p.InPlace {
+		if o := objects[file]; o.ID == "" || o.Files != nil {
+			p.git.files[file] = InPlace(file, o, p.fleet.Kinds, p.git.said[file])
+		}
+	}
+}
+
+// recall finds what files said when gitlatch last wrote to git, or as far back as
+// is looked: of a site whose state is lost, what
+// says something else since was edited, and what was not there is new.
+func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
+	if !p.seeding() || len(p.InPlace) == 0 || len(tree.Records) == 0 {
+		return nil
+	}
+	log, whole, err := p.Repository.History(ctx, p.git.tip, "", ancestry)
+	if err != nil {
+		return err
+	}
+	last := slices.IndexFunc(log, func(c repo.LogEntry) bool { return Ours(p.Site, c.Message) })
+	switch {
+	case last < 0 && whole:
+		return nil
+	case last < 0:
+		last = len(log) - 1
+	}
+	objects, err := p.read(ctx, log[last].ID, nil)
+	if err != nil {
+		return fmt.Errorf("state is new, and what files edited in place said at %s tells an edit from a new mark: %w", log[last].ID, err)
+	}
+	for _, file := range p.InPlace {
+		p.git.said[file] = InPlace(file, objects[file], p.fleet.Kinds, nil).Marks
+	}
+	return nil
+}
+
+// marksPushed notes what an earlier tick's push made marks say, so that what a
+// person set since is told from it. landed is true where it is known to have
+// landed.
+func (p *pass) marksPushed(ctx context.Context, intent *latch.Intent, landed bool) error {
+	if len(intent.Marks) == 0 || intent.Branch != "" || !landed && p.git.tip == intent.Base {
+		return nil
+	}
+	if !landed {
+		history, _, err := p.Repository.History(ctx, p.git.tip, intent.Base, ancestry)
+		if err != nil || !says(history, intent) {
+			return err
+		}
+	}
+	for file, marks := range intent.Marks {
+		said := maps.Clone(p.git.said[file])
+		if said == nil {
+			said = latch.Marks{}
+		}
+		maps.Copy(said, marks)
+		p.git.said[file] = said
+	}
+	return nil
+}
+
+// edited returns what a person set the marks of a workload in one file to, the
+// highest of it; ok is false where they set nothing. What stands in marks that
+// were added is no edit.
+func edited(said, says []int32) (to int32, ok bool) {
+	left, other := slices.Clone(said), []int32(nil)
+	for _, n := range says {
+		if i := slices.Index(left, n); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else {
+			other = append(other, n)
+		}
+	}
+	if len(said) == 0 || len(other) <= max(0, len(says)-len(said)) {
+		return 0, false
+	}
+	return slices.Max(other), true
+}
+
+// takeEdits takes what people set in place since for an edit of the entry: the
+// tree declares it from here on, and the record is to say so. Of several files
+// the highest counts. Where the record was edited as well, and did not agree with
+// the marks before, it counts, since it is what all else goes by. 0 is nobody's
+// level, and left alone.
+func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
+	set := map[workload.ID]latch.Edit{}
+	for _, file := range p.InPlace {
+		f := p.git.files[file]
+		for id, says := range f.Marks {
+			to, ok := edited(p.git.said[file][id], says)
+			switch {
+			case ok && tree.Broken[id.Namespace] != nil:
+				f.ID, f.Marks[id] = "", p.git.said[file][id] // seen again once the record can be read
+				p.git.files[file] = f
+			case ok && to > set[id].To:
+				set[id] = latch.Edit{ID: id, File: file, To: to}
+			}
+		}
+	}
+	entries := tree.Entries()
+	for _, id := range slices.SortedFunc(maps.Keys(set), workload.Compare) {
+		e := set[id]
+		e.From = entries[id].Replicas
+		switch {
+		case e.From == 0 || e.From == e.To:
+			continue
+		case e.From != p.latches.get(id).Declared.Replicas && !slices.Contains(p.git.said[e.File][id], e.From):
+			p.notice(NoticeOverruled, id.String(), fmt.Sprintf("people set it to %d in the record and to %d in %s: the record counts", e.From, e.To, e.File))
+			continue
+		}
+		tree.Revise(id, e.From, e.To)
+		delete(judged, id)
+		p.git.edited[id] = e.File
+		p.pend(e)
+	}
+}
+
+// pend notes an edit that the record does not say yet.
+func (p *pass) pend(e latch.Edit) {
+	pending := slices.Clone(p.head.Edited)
+	if i := slices.IndexFunc(pending, func(o latch.Edit) bool { return o.ID == e.ID }); i >= 0 {
+		e.From = pending[i].From // what the record says
+		pending = slices.Delete(pending, i, i+1)
+	}
+	if e.From != e.To {
+		pending = append(pending, e)
+	}
+	slices.SortFunc(pending, func(a, b latch.Edit) int { return workload.Compare(a.ID, b.ID) })
+	p.head.Edited = pending
+}
+
+// revise has a tree declare what people set in place and its records do not say
+// yet, and returns what still waits for that.
+func (p *pass) revise(tree *checkpoint.Tree) (pending []latch.Edit) {
+	for _, e := range p.head.Edited {
+		if tree.Revise(e.ID, e.From, e.To) || tree.Broken[e.ID.Namespace] != nil {
+			pending = append(pending, e)
+		}
+	}
+	return pending
+}

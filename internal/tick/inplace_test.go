@@ -1,0 +1,51 @@
+package tick
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func TestAnEditIsToldFromANewMark(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		said, says []int32
+		to         int32
+		ok         bool
+	}{
+		"nothing":                        {[]int32{100}, []int32{100}, 0, false},
+		"set":                            {[]int32{100}, []int32{150}, 150, true},
+		"one of two":                     {[]int32{100, 100}, []int32{100, 80}, 80, true},
+		"both, the higher":               {[]int32{100, 100}, []int32{70, 80}, 80, true},
+		"newly marked":                   {nil, []int32{3}, 0, false},
+		"a mark beside it":               {[]int32{100}, []int32{3, 100}, 0, false},
+		"a mark beside one that was set": {[]int32{100}, []int32{150, 3}, 150, true},
+		"a mark taken away":              {[]int32{100, 100}, []int32{100}, 0, false},
+		"one taken away, the other set":  {[]int32{100, 100}, []int32{60}, 60, true},
+		"to zero":                        {[]int32{100}, []int32{0}, 0, true},
+		"moved in the file":              {[]int32{50, 100}, []int32{100, 50}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if to, ok := edited(c.said, c.says); to != c.to || ok != c.ok {
+				t.Errorf("got %d, %v, want %d, %v", to, ok, c.to, c.ok)
+			}
+		})
+	}
+}
+
+func TestALargeFileIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	text := "web: 3 # {\"$gitlatch\": \"shop/deployment/web\"}\n"
+	for over, marks := range map[int]int{0: 3, 1: 7} { // 7 is what was known before
+		data := text + "#" + strings.Repeat("x", MostBytes-len(text)-1+over)
+		f := InPlace("a.yaml", repo.Object{ID: "1", Files: map[string][]byte{"a.yaml": []byte(data)}}, nil, latch.Marks{web: {7}})
+		if (len(f.Refused) > 0) != (over > 0) || len(f.Marks[web]) != 1 || int(f.Marks[web][0]) != marks {
+			t.Errorf("%d bytes too many: %+v", over, f)
+		}
+	}
+}
