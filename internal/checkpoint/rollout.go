@@ -14,6 +14,9 @@ type Rollout struct {
 	// Milestone is how far the rollout got in good health, in percent, below
 	// 100; 0 from its beginning, and again once it failed.
 	Milestone int32 `json:"milestone,omitzero"`
+	// Share is how far it had got when the milestone was written, in percent, where
+	// that was beyond it; else 0.
+	Share int32 `json:"share,omitzero"`
 	// Phase is how the rollout stood when the milestone was written.
 	Phase Phase `json:"phase,omitzero"`
 	// From is the template that ran before, and To the target.
@@ -25,6 +28,10 @@ type Rollout struct {
 	// containers alone, so that one can be made of the other.
 	ImagesOnly bool `json:"imagesOnly,omitzero"`
 }
+
+// Reached is how far the rollout had got in good health when that was last
+// written, in percent.
+func (r Rollout) Reached() int32 { return max(r.Milestone, r.Share) }
 
 // Returned is the template that a rebuild should begin with.
 func (r Rollout) Returned() Template {

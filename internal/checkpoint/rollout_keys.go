@@ -16,6 +16,7 @@ import (
 // container can be named: that key is its image.
 const (
 	suffixMilestone = "_milestone"
+	suffixShare     = "_share"
 	suffixPhase     = "_phase"
 	suffixFrom      = "_from"
 	suffixTo        = "_to"
@@ -23,7 +24,8 @@ const (
 	suffixDiffer    = "_differ"
 )
 
-// rolloutSuffixes are those that stand together: where one stands, all do.
+// rolloutSuffixes are those that stand together: where one stands, all do. With
+// them stands a share that is beyond the milestone.
 var rolloutSuffixes = []string{suffixMilestone, suffixPhase, suffixFrom, suffixTo, suffixReturns, suffixDiffer}
 
 const (
@@ -45,7 +47,11 @@ func (r Rollout) facts() []fact {
 	if r == (Rollout{}) {
 		return nil
 	}
-	facts := []fact{{suffixMilestone, strconv.Itoa(int(r.Milestone))}, {suffixPhase, string(r.Phase)}}
+	facts := []fact{{suffixMilestone, strconv.Itoa(int(r.Milestone))}}
+	if r.Share != 0 {
+		facts = append(facts, fact{suffixShare, strconv.Itoa(int(r.Share))})
+	}
+	facts = append(facts, fact{suffixPhase, string(r.Phase)})
 	facts = append(facts, r.From.facts(suffixFrom)...)
 	facts = append(facts, r.To.facts(suffixTo)...)
 	differ := differMore
@@ -85,6 +91,8 @@ func FitsRollout(id workload.ID, r Rollout) error {
 	switch {
 	case r.Milestone < 0 || r.Milestone > 99:
 		return fmt.Errorf("workload %q: milestone must be 0 to 99, got %d", id, r.Milestone)
+	case r.Share != 0 && (r.Share <= r.Milestone || r.Share > 99):
+		return fmt.Errorf("workload %q: share must be beyond the milestone of %d and at most 99, got %d", id, r.Milestone, r.Share)
 	case !slices.Contains(Phases(), r.Phase):
 		return fmt.Errorf("workload %q: phase must be one of %s, got %q", id, phaseNames(), r.Phase)
 	case r.Returns != SideFrom && r.Returns != SideTo:
@@ -128,7 +136,7 @@ func (t Template) valid() error {
 
 // rolloutSuffix reports whether a suffix is one of a rollout.
 func rolloutSuffix(suffix string) bool {
-	if slices.Contains(rolloutSuffixes, suffix) {
+	if suffix == suffixShare || slices.Contains(rolloutSuffixes, suffix) {
 		return true
 	}
 	_, container, ok := imageSuffix(suffix)
@@ -150,6 +158,8 @@ func (r *Rollout) read(data *fields, k, suffix string) {
 	switch suffix {
 	case suffixMilestone:
 		r.Milestone = data.percent(k)
+	case suffixShare:
+		r.Share = data.percent(k)
 	case suffixPhase:
 		r.Phase = oneOf(data, k, Phases()...)
 	case suffixFrom:

@@ -35,6 +35,9 @@ func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 		"all but done":          {shopWeb, func(r *Rollout) { r.Milestone = 99 }, ""},
 		"at its beginning":      {shopWeb, func(r *Rollout) { r.Milestone = 0 }, ""},
 		"below its beginning":   {shopWeb, func(r *Rollout) { r.Milestone = -1 }, "milestone must be 0 to 99, got -1"},
+		"beyond its milestone":  {shopWeb, func(r *Rollout) { r.Share = 26 }, ""},
+		"at its milestone":      {shopWeb, func(r *Rollout) { r.Share = 25 }, "share must be beyond the milestone of 25 and at most 99, got 25"},
+		"beyond its end":        {shopWeb, func(r *Rollout) { r.Share = 100 }, "share must be beyond the milestone of 25 and at most 99, got 100"},
 		"of no phase":           {shopWeb, func(r *Rollout) { r.Phase = "" }, `phase must be one of progressing, halted, failed, returning, got ""`},
 		"returns to nobody":     {shopWeb, func(r *Rollout) { r.Returns = "" }, `returns must be from or to, got ""`},
 		"from nowhere":          {shopWeb, func(r *Rollout) { r.From.Hash = "" }, `template "": must be the hash`},
@@ -51,6 +54,20 @@ func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 		err := FitsRollout(c.id, r)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Who moves a milestone by hand leaves its share behind, which then says nothing.
+func TestAShareThatIsNotBeyondItsMilestoneSaysNothing(t *testing.T) {
+	t.Parallel()
+	further := flying
+	further.Share = 30
+	for share, want := range map[string]int32{"24": 0, "25": 0, "26": 26, "99": 99} {
+		text := strings.Replace(string(Record{Namespace: "shop", Entries: map[workload.ID]Entry{shopWeb: {Rollout: further}}}.Format()), `"30"`, share, 1)
+		r, err := ParseRecord("shop", []byte(text))
+		if got := r.Entries[shopWeb].Rollout; err != nil || got.Share != want || got.Reached() != max(25, want) {
+			t.Errorf("%s: share %d, reached %d, %v", share, got.Share, got.Reached(), err)
 		}
 	}
 }

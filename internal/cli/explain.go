@@ -205,7 +205,11 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	line("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	at := fmt.Sprintf("%d %%", r.Milestone)
+	if r.Share != 0 {
+		at += fmt.Sprintf(" when it was at %d %%", r.Share)
+	}
+	line("rollout", "from %s to %s, declared at %s, %s: a rebuild should begin with %s", template(r.From), template(r.To), at, r.Phase, r.Returned().Hash)
 	p := set.ChooseRollout(s)
 	if s.Rollout == nil || !s.Rollout.InFlight || s.Rollout.Failure != "" || p.Rollout == policy.ModeIgnore {
 		return

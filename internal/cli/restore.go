@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os/signal"
 	"slices"
 	"strings"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
@@ -27,6 +31,7 @@ type restoring struct {
 	options plan.Options
 	pace    plan.Pace
 	hold    time.Duration
+	splitting
 }
 
 func newRestore(env Env) *cobra.Command {
@@ -46,27 +51,29 @@ expired.
 
 Without --yes nothing is written: the plan is printed. A run that was stopped or
 killed is finished by the next; it exits with 1 while anything is not where the
-plan wants it.`,
+plan wants it.
+
+With --split it raises nothing: before Deployments are created again, it seeds
+those that were lost in a rollout with a ReplicaSet of the template before.
+Each then adopts its own and goes on from there. Hold what creates them till
+then.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := r.check(args); err != nil {
 				return err
+			}
+			if err := r.checkSplit(c); err != nil {
+				return err
+			}
+			if r.split {
+				return r.seed(c.Context(), env, args)
 			}
 			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site, one *restore.Restore) (restore.Report, error) {
 				tree, err := s.Declared(ctx)
 				if err != nil {
 					return restore.Report{}, err
 				}
-				var known []workload.ID
-				for id := range tree.Entries() {
-					known = append(known, id)
-				}
-				slices.SortFunc(known, workload.Compare)
-				for _, text := range args {
-					id, err := find(text, known)
-					if err != nil {
-						return restore.Report{}, err
-					}
-					one.Options.Workloads = append(one.Options.Workloads, id)
+				if one.Options.Workloads, err = declared(tree, args); err != nil {
+					return restore.Report{}, err
 				}
 				return one.Run(ctx, tree)
 			})
@@ -81,23 +88,44 @@ plan wants it.`,
 	c.Flags().Int32Var(&r.pace.Unready, "unready", restore.Unready, "pods asked for and not ready at any time")
 	c.Flags().DurationVar(&r.pace.Patience, "patience", restore.Patience, "how long a wave that stands still is waited for")
 	c.Flags().DurationVar(&r.hold, "brake", restore.Hold, "how long autoscalers do not scale down")
+	r.registerSplit(c)
 	c.AddCommand(newRelease(env))
 	return c
 }
 
+// declared are the workloads that git declares something of and a person names.
+func declared(tree checkpoint.Tree, args []string) (named []workload.ID, err error) {
+	known := slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
+	for _, text := range args {
+		id, err := find(text, known)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, id)
+	}
+	return named, nil
+}
+
 func newRelease(env Env) *cobra.Command {
 	var r restoring
-	var expired bool
+	var expired, split bool
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Let autoscalers scale down again, as before the restore",
 		Long: `Undoes the brakes that restores set, all of them or those that expired: what
 each replaced comes back. Where somebody changed it meanwhile it stays as they
-have it. Without --yes nothing is written.`,
+have it. Without --yes nothing is written. With --split it takes back the seeds
+that no Deployment adopted, with their pods, and leaves brakes alone.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := r.checkOutput(); err != nil {
 				return err
+			}
+			if split && expired {
+				return errors.New("--expired: it is of brakes, and seeds have no time; leave it out")
+			}
+			if split {
+				return r.unseed(c.Context(), env)
 			}
 			return r.run(c.Context(), env, func(ctx context.Context, _ *open.Site, one *restore.Restore) (restore.Report, error) {
 				return one.Release(ctx, expired)
@@ -105,6 +133,7 @@ have it. Without --yes nothing is written.`,
 		},
 	}
 	r.every(c)
+	c.Flags().BoolVar(&split, "split", false, "take back seeds that no Deployment adopted, instead of brakes")
 	c.Flags().BoolVar(&expired, "expired", false, "only those that expired")
 	return c
 }
@@ -148,13 +177,9 @@ func (r *restoring) checkOutput() error {
 func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *open.Site, *restore.Restore) (restore.Report, error)) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c, err := r.config()
+	s, _, err := r.site(ctx, env)
 	if err != nil {
 		return err
-	}
-	s, err := open.Open(ctx, opener(env, c, true))
-	if err != nil {
-		return chooseCluster(c, err)
 	}
 	one := s.Restore()
 	one.Options, one.DryRun = r.options, !r.yes
@@ -166,33 +191,48 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 	if report.Cluster == "" {
 		return s.Explain(ctx, err)
 	}
-	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", report.Cluster, s.Server, r.named(report))
-	return errors.Join(write(env, r.output, report), s.Explain(ctx, err), report.Err())
+	r.found(env, s, report.Cluster, report.Declared)
+	if r.output == "table" {
+		err = errors.Join(restore.WriteTable(env.Out, report), s.Explain(ctx, err))
+	} else {
+		err = errors.Join(encode(env.Out, restore.NewDocument(report)), s.Explain(ctx, err))
+	}
+	return errors.Join(err, report.Err())
 }
 
-// named says how the cluster was chosen, and whether it is the one that the
-// record is of.
-func (r *restoring) named(report restore.Report) string {
+// site opens the site, its cluster included.
+func (r *restoring) site(ctx context.Context, env Env) (*open.Site, config.Config, error) {
+	c, err := r.config()
+	if err != nil {
+		return nil, c, err
+	}
+	s, err := open.Open(ctx, opener(env, c, true))
+	if err != nil {
+		return nil, c, chooseCluster(c, err)
+	}
+	return s, c, nil
+}
+
+// found says which cluster it is, how it was chosen, and whether it is the one
+// that the record is of.
+func (r *restoring) found(env Env, s *open.Site, uid, declared string) {
 	text := ""
 	if r.context != "" {
 		text = ", context " + r.context
 	}
-	switch report.Declared {
+	switch declared {
 	case "":
-	case report.Cluster:
+	case uid:
 		text += ", the one that the record is of"
 	default:
 		text += ", another than the record is of"
 	}
-	return text
+	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", uid, s.Server, text)
 }
 
-func write(env Env, output string, report restore.Report) error {
-	if output == "table" {
-		return restore.WriteTable(env.Out, report)
-	}
-	lines := json.NewEncoder(env.Out)
+func encode(w io.Writer, document any) error {
+	lines := json.NewEncoder(w)
 	lines.SetIndent("", "  ")
 	lines.SetEscapeHTML(false)
-	return lines.Encode(restore.NewDocument(report))
+	return lines.Encode(document)
 }

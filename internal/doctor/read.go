@@ -66,23 +66,47 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 	var all []Overlay
 	for _, b := range builds {
 		o := Overlay{By: b.By, Namespace: b.Namespace}
-		there, err := r.fetch(ctx, b)
-		var unsafe *repo.UnsafeError
+		there, unsafe, err := r.folder(ctx, b)
 		switch {
-		case errors.As(err, &unsafe):
-			o.Dir, o.Err = b.Dir, err
-			all = append(all, o)
-			continue
 		case err != nil:
-			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
-		case !there && b.By == ByPath:
-			return nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
+			return nil, err
 		case !there:
 			continue
+		case unsafe != nil:
+			o.Dir, o.Err = b.Dir, unsafe
+		default:
+			o.Overlay, o.Err = b.build(r.files)
+			o.Dir, o.Within = b.Dir, b.within(o, b.takes(r.files))
 		}
-		o.Overlay, o.Err = b.build(r.files)
-		o.Dir, o.Within = b.Dir, b.within(o, b.takes(r.files))
 		all = append(all, o)
+	}
+	return all, nil
+}
+
+// A Manifests is all that a build of a folder gives.
+type Manifests struct {
+	Dir       string
+	Namespace string // where objects go that state none; "" is as kustomize has it
+	Objects   []json.RawMessage
+}
+
+// ReadManifests builds folders as ReadOverlays does. One that cannot be built is
+// an error.
+func ReadManifests(ctx context.Context, from repo.Repository, commit string, builds []Build) (all []Manifests, err error) {
+	r := reader{from: from, commit: commit, files: map[string][]byte{}, asked: map[string]bool{}}
+	for _, b := range builds {
+		there, unsafe, err := r.folder(ctx, b)
+		if err = errors.Join(err, unsafe); err != nil {
+			return nil, err
+		}
+		if !there {
+			continue
+		}
+		objects, err := gitops.Manifests(b.takes(r.files), b.Dir, b.Edits)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Manifests{b.Dir, b.Namespace, objects})
 	}
 	return all, nil
 }
@@ -120,6 +144,22 @@ type reader struct {
 	commit string
 	files  map[string][]byte
 	asked  map[string]bool
+}
+
+// folder reads all that a build leads to. Where unsafe is set, that is why there
+// is no building it.
+func (r *reader) folder(ctx context.Context, b Build) (there bool, unsafe, err error) {
+	there, err = r.fetch(ctx, b)
+	var refused *repo.UnsafeError
+	switch {
+	case errors.As(err, &refused):
+		return true, err, nil
+	case err != nil:
+		return false, nil, fmt.Errorf("read %s: %w", b.Dir, err)
+	case !there && b.By == ByPath:
+		return false, nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
+	}
+	return there, nil, nil
 }
 
 // fetch reads a folder and all that its build leads to.

@@ -158,15 +158,25 @@ func TestAMilestoneAdvancesByTwoHealthySamplesInARowOnly(t *testing.T) {
 
 func TestAMilestoneIsNeverAboveWhatWasAvailableInHealth(t *testing.T) {
 	live(t, func(all []turn, last turn) error {
-		if last.now.Milestone == 0 {
+		if last.now.Reached() == 0 {
 			return nil
 		}
 		for i, at := range all {
-			if at.flies() && at.target().Hash == last.now.To.Hash && well(earlier(all, i), at, last.now.Milestone) {
+			if at.flies() && at.target().Hash == last.now.To.Hash && well(earlier(all, i), at, last.now.Reached()) {
 				return nil
 			}
 		}
-		return fmt.Errorf("no sample had %d %% of its pods available in good health", last.now.Milestone)
+		return fmt.Errorf("no sample had %d %% of its pods available in good health", last.now.Reached())
+	})
+}
+
+func TestAShareNeverMakesACommit(t *testing.T) {
+	live(t, func(_ []turn, last turn) error {
+		now := last.now
+		if now.Share = last.was.Share; now == last.was && last.now != last.was {
+			return fmt.Errorf("nothing but its share changed")
+		}
+		return nil
 	})
 }
 
@@ -175,7 +185,7 @@ func TestAFailureIsAtZeroOnTheVeryLook(t *testing.T) {
 		if !last.flies() || !last.fails() || last.decision.Reason == policy.ReasonWayBack {
 			return nil
 		}
-		if last.now == (checkpoint.Rollout{}) || last.now.Milestone != 0 || last.now.Returns != checkpoint.SideFrom || last.now.Returned().Hash == last.target().Hash && last.now.To.Hash == last.target().Hash {
+		if last.now == (checkpoint.Rollout{}) || last.now.Reached() != 0 || last.now.Returns != checkpoint.SideFrom || last.now.Returned().Hash == last.target().Hash && last.now.To.Hash == last.target().Hash {
 			return fmt.Errorf("it failed")
 		}
 		if last.now.To.Hash == last.target().Hash && last.now.Phase != checkpoint.PhaseFailed && last.now.Phase != checkpoint.PhaseReturning {

@@ -235,11 +235,16 @@ func (m milestone) spent() int {
 	return m.timer.Commits
 }
 
+// well reports whether a sample is in good health: it did not fail, and not too
+// many of the pods that are due are missing.
+func (m milestone) well() bool {
+	return m.rollout.Failure == "" && 100*int64(m.target().Available) >= wellPercent*int64(m.timer.Progress.Due)
+}
+
 // level is the milestone that a sample reached, 0 where it is not in good
-// health: where it failed, or too many of the pods that are due are not there.
+// health.
 func (m milestone) level() (level int32) {
-	available := int64(m.target().Available)
-	if m.rollout.Failure != "" || 100*available < wellPercent*int64(m.timer.Progress.Due) {
+	if !m.well() {
 		return 0
 	}
 	for _, at := range m.policy.Milestones {
@@ -248,6 +253,17 @@ func (m milestone) level() (level int32) {
 		}
 	}
 	return level
+}
+
+// share is how far beyond a milestone the rollout is, in percent, where this
+// sample is in good health and reached no other; else 0. It rides on commits that
+// are made anyway.
+func (m milestone) share(level int32) int32 {
+	share := int32(min(99, 100*int64(m.rollout.Served())/int64(m.rollout.Desired)))
+	if !m.well() || m.level() != level || share <= level {
+		return 0
+	}
+	return share
 }
 
 // reached is the milestone that the last samples held; known is false before
@@ -338,7 +354,7 @@ func (m milestone) beginning() checkpoint.Rollout {
 	}
 	before := m.before()
 	return checkpoint.Rollout{
-		Milestone: level, Phase: m.phase(), Returns: m.returns(level), From: identity(before), To: identity(m.target()),
+		Milestone: level, Share: m.share(level), Phase: m.phase(), Returns: m.returns(level), From: identity(before), To: identity(m.target()),
 		ImagesOnly: m.rollout.ImagesOnly && before.Hash == m.rollout.Templates[1].Hash,
 	}
 }
@@ -398,7 +414,7 @@ func (m milestone) before() workload.Template {
 // drop takes the milestone to 0 at once.
 func (m milestone) drop(d Decision, phase checkpoint.Phase, why string) Decision {
 	to := m.recorded
-	to.Milestone, to.Phase, to.Returns = 0, phase, checkpoint.SideFrom
+	to.Milestone, to.Share, to.Phase, to.Returns = 0, 0, phase, checkpoint.SideFrom
 	same := to
 	same.Phase = m.recorded.Phase
 	// From one phase that returns the old template to the other nothing is lost
@@ -423,7 +439,7 @@ func (m milestone) advance(d Decision) Decision {
 	to := m.recorded
 	level, _ := m.reached()
 	if level > to.Milestone {
-		to.Milestone, to.Phase = level, m.phase()
+		to.Milestone, to.Share, to.Phase = level, m.share(level), m.phase()
 	}
 	to.Returns = m.returns(to.Milestone)
 	text := fmt.Sprintf("%s in %d samples in a row", m.progress(), milestoneHold)

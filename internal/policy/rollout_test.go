@@ -70,7 +70,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	}
 	fall := func(to checkpoint.Phase) checkpoint.Rollout {
 		c := rec
-		c.Milestone, c.Phase, c.Returns = 0, to, checkpoint.SideFrom
+		c.Milestone, c.Share, c.Phase, c.Returns = 0, 0, to, checkpoint.SideFrom
 		if fallen(rec) && !fits(c) {
 			return rec
 		}
@@ -86,7 +86,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	case rec != none && target.Hash == rec.To.Hash:
 		c := rec
 		if level, _ := o.held(); level > c.Milestone {
-			c.Milestone, c.Phase = level, phase
+			c.Milestone, c.Share, c.Phase = level, o.share(level), phase
 		}
 		if c = returns(c); fits(c) {
 			return c
@@ -112,7 +112,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		}
 		runs = runs || t.Hash == rec.From.Hash || t.Hash == rec.To.Hash
 	}
-	begun := returns(checkpoint.Rollout{Milestone: level, Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
+	begun := returns(checkpoint.Rollout{Milestone: level, Share: o.share(level), Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
 		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
 	switch spent := !fits(begun); {
 	case twice && o.lasted() >= o.hold, r.Failure != "" && spent:
@@ -237,9 +237,26 @@ func (o *milestones) same(i, j int) bool {
 	return a.InFlight && b.InFlight && a.Templates[0].Hash == b.Templates[0].Hash
 }
 
+// share is how much further than a milestone the last look saw it, in health, and
+// not at another milestone.
+func (o *milestones) share(milestone int32) int32 {
+	last := len(o.past) - 1
+	r := o.past[last].rollout
+	share := min(99, 100*r.Templates[0].Available/r.Desired)
+	if o.ill(last) || o.level(last) > milestone || share <= milestone {
+		return 0
+	}
+	return share
+}
+
+func (o *milestones) ill(i int) bool {
+	r := o.past[i].rollout
+	return r.Failure != "" || o.past[i].failed || float64(r.Templates[0].Available) < 0.95*float64(o.progress(i).due)-1e-9
+}
+
 func (o *milestones) level(i int) (level int32) {
 	r := o.past[i].rollout
-	if r.Failure != "" || o.past[i].failed || float64(r.Templates[0].Available) < 0.95*float64(o.progress(i).due)-1e-9 {
+	if o.ill(i) {
 		return 0
 	}
 	for _, m := range o.milestones {

@@ -23,7 +23,7 @@ func TestARebuiltOrIdleClusterNeverLowersACheckpoint(t *testing.T) {
 	t.Parallel()
 	f := quickForm()
 	f.start, f.every = time.Second, 500*time.Millisecond // how fast it grows back is not asked here
-	s := &story{keeper: newKeeper(t, f, time.Minute), form: f, faults: &faults{}}
+	s := &story{keeper: newKeeper(t, f.files(), time.Minute), form: f, faults: &faults{}}
 	s.onDisk(t)
 	s.clone = s.sampler(t, idleCluster(t, f), s.faults.wrap)
 	for _, chapter := range []struct {

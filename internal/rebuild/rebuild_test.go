@@ -32,7 +32,7 @@ func TestRebuild(t *testing.T) {
 	lowest := math.Inf(1) // of all sizes that are measured
 	for _, f := range forms(t) {
 		t.Run(fmt.Sprintf("%d pods", f.pods), func(t *testing.T) {
-			k := newKeeper(t, f, 5*time.Minute)
+			k := newKeeper(t, f.files(), 5*time.Minute)
 			if !t.Run("the first cluster", func(t *testing.T) { f.firstCluster(t, k) }) {
 				return
 			}

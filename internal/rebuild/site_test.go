@@ -37,10 +37,10 @@ type keeper struct {
 	runs   int
 }
 
-func newKeeper(t *testing.T, f form, period time.Duration) *keeper {
+func newKeeper(t *testing.T, files map[string]string, period time.Duration) *keeper {
 	t.Helper()
 	server := gitserver.Start(t)
-	k := &keeper{origin: server.Create(t, "site", f.files()), now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+	k := &keeper{origin: server.Create(t, "site", files), now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 	var err error
 	k.config, err = config.ParseConfig("config", fmt.Appendf(nil, `
 apiVersion: gitlatch.dev/v1alpha1

@@ -1,5 +1,6 @@
 // Package cluster is what a restore reads and writes of a cluster: whole LISTs,
-// scales, and the brakes of autoscalers. Nothing else is ever written.
+// scales, the brakes of autoscalers, and the seeds of a split. Nothing else is
+// ever written.
 package cluster
 
 import (
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -76,11 +78,12 @@ const (
 	restarts = 3 // of a list whose instant the server forgot
 )
 
-// list returns all objects of a kind; half a list is an error. With optional,
-// a kind that the cluster has not has no objects.
-func list[T any](ctx context.Context, c *Client, path string, optional bool) (all []T, err error) {
+// list returns all objects of a kind, or those that the parameters select, each a
+// name and a value; half a list is an error. With optional, a kind that the
+// cluster has not has no objects.
+func list[T any](ctx context.Context, c *Client, path string, optional bool, parameters ...string) (all []T, err error) {
 	for range restarts {
-		all, err = pages[T](ctx, c, path)
+		all, err = pages[T](ctx, c, path, parameters)
 		if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
 			break
 		}
@@ -91,10 +94,13 @@ func list[T any](ctx context.Context, c *Client, path string, optional bool) (al
 	return all, wrap("list "+path, err)
 }
 
-func pages[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+func pages[T any](ctx context.Context, c *Client, path string, parameters []string) ([]T, error) {
 	var all []T
 	for token := ""; ; {
 		request := c.client.Get().AbsPath(path).Param("limit", strconv.Itoa(pageSize))
+		for parameter := range slices.Chunk(parameters, 2) {
+			request.Param(parameter[0], parameter[1])
+		}
 		if token != "" {
 			request.Param("continue", token)
 		}

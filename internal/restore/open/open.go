@@ -9,9 +9,12 @@ import (
 	"io"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/eks"
+	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
@@ -20,10 +23,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// The group of Kubernetes that may restore, and the folder with its rights.
+// The groups of Kubernetes that may restore and split, and the folders with their
+// rights.
 const (
-	Group  = "gitlatch:restorers"
-	Rights = "infra/rbac/restore"
+	Group       = "gitlatch:restorers"
+	Rights      = "infra/rbac/restore"
+	SplitGroup  = "gitlatch:splitters"
+	SplitRights = "infra/rbac/split"
 )
 
 // A Site is one that can be restored.
@@ -32,6 +38,7 @@ type Site struct {
 
 	opener *site.Opener
 	client *cluster.Client
+	config *rest.Config
 	eks    *eks.Cluster // nil for one of a kubeconfig
 }
 
@@ -45,12 +52,7 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cluster: %w", err)
 		}
-		s.client, err = cluster.New(found, c.Kinds)
-		if err != nil {
-			return nil, err
-		}
-		s.Server = s.client.Server()
-		return s, nil
+		return s, s.open(found)
 	}
 	var err error
 	if s.eks, err = o.EKS(ctx); err != nil {
@@ -60,11 +62,15 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.client, err = cluster.New(found, c.Kinds); err != nil {
-		return nil, err
+	return s, s.open(found)
+}
+
+func (s *Site) open(found *rest.Config) (err error) {
+	if s.client, err = cluster.New(found, s.opener.Config.Cluster.Kinds); err != nil {
+		return err
 	}
-	s.Server = s.client.Server()
-	return s, nil
+	s.config, s.Server = found, s.client.Server()
+	return nil
 }
 
 // Restore returns a run over the site, at the usual pace.
@@ -75,6 +81,14 @@ func (s *Site) Restore() *restore.Restore {
 		Hold: restore.Hold, Every: restore.Every,
 	}
 }
+
+// Splitting returns a run over the site's seeds.
+func (s *Site) Splitting() *restore.Splitting {
+	return &restore.Splitting{Site: s.opener.Config.Site, Cluster: s.client, Clock: s.opener.Clock}
+}
+
+// Objects reads objects of the cluster, by the rights of who restores.
+func (s *Site) Objects() (*kube.Objects, error) { return kube.NewObjects(s.config) }
 
 // Declared reads what the branch declares of the site.
 func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
@@ -102,10 +116,19 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 
 // Explain says what to do about an error of a cluster of EKS.
 func (s *Site) Explain(ctx context.Context, err error) error {
+	return s.explain(ctx, err, Group, Rights)
+}
+
+// ExplainSplit is Explain for what is done about seeds.
+func (s *Site) ExplainSplit(ctx context.Context, err error) error {
+	return s.explain(ctx, err, SplitGroup, SplitRights)
+}
+
+func (s *Site) explain(ctx context.Context, err error, group, rights string) error {
 	if s.eks == nil || err == nil {
 		return err
 	}
-	return s.eks.Refused(ctx, err, Group, Rights)
+	return s.eks.Refused(ctx, err, group, rights)
 }
 
 func wait(ctx context.Context, d time.Duration) {

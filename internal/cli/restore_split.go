@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/restore"
+	"github.com/gitlatch/gitlatch/internal/restore/open"
+	"github.com/gitlatch/gitlatch/internal/restore/split"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// splitting is what a split is asked for besides.
+type splitting struct {
+	split     bool
+	paths     []string
+	manifests string
+}
+
+func (p *splitting) registerSplit(c *cobra.Command) {
+	c.Flags().BoolVar(&p.split, "split", false, "seed what was lost in a rollout, before its Deployments are created")
+	c.Flags().StringArrayVar(&p.paths, "path", nil, "with --split: folder of the repository to build, instead of those that the cluster names; may be given again")
+	c.Flags().StringVar(&p.manifests, "manifests", "", "with --split: file of what a rebuild creates, as helm template prints it, instead of any folder; - is the standard input")
+}
+
+// checkSplit says which flags are of the other thing that a restore can do.
+func (p *splitting) checkSplit(c *cobra.Command) error {
+	var wrong []error
+	others := []string{"path", "manifests"}
+	why := "it is for --split; leave it out"
+	if p.split {
+		others, why = []string{"factor", "order", "from-zero", "pace", "unready", "patience", "brake"}, "a split raises nothing; leave it out"
+	}
+	for _, name := range others {
+		if c.Flags().Changed(name) {
+			wrong = append(wrong, fmt.Errorf("--%s: %s", name, why))
+		}
+	}
+	if len(p.paths) > 0 && p.manifests != "" {
+		wrong = append(wrong, errors.New("--manifests: it stands instead of any folder; give one of the two"))
+	}
+	return errors.Join(wrong...)
+}
+
+// seed seeds what was lost in a rollout.
+func (r *restoring) seed(ctx context.Context, env Env, args []string) error {
+	return r.splits(ctx, env, func(ctx context.Context, s *open.Site, c config.Config, one *restore.Splitting) (restore.SplitReport, error) {
+		tree, err := s.Declared(ctx)
+		if err != nil {
+			return restore.SplitReport{}, err
+		}
+		if one.Options.Workloads, err = declared(tree, args); err != nil {
+			return restore.SplitReport{}, err
+		}
+		sources, err := r.sources(ctx, env, s, c)
+		if err != nil {
+			return restore.SplitReport{}, err
+		}
+		return one.Run(ctx, tree, sources)
+	})
+}
+
+// unseed takes seeds back.
+func (r *restoring) unseed(ctx context.Context, env Env) error {
+	return r.splits(ctx, env, func(ctx context.Context, _ *open.Site, _ config.Config, one *restore.Splitting) (restore.SplitReport, error) {
+		return one.Release(ctx)
+	})
+}
+
+// splits opens the site, has something done about seeds, and says what came of
+// it.
+func (r *restoring) splits(ctx context.Context, env Env, do func(context.Context, *open.Site, config.Config, *restore.Splitting) (restore.SplitReport, error)) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	s, c, err := r.site(ctx, env)
+	if err != nil {
+		return err
+	}
+	one := s.Splitting()
+	one.Options.Namespaces, one.DryRun = r.options.Namespaces, !r.yes
+	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
+	report, err := do(ctx, s, c, one)
+	if report.Cluster == "" {
+		return s.ExplainSplit(ctx, err)
+	}
+	r.found(env, s, report.Cluster, report.Declared)
+	if r.output == "table" {
+		err = errors.Join(restore.WriteSplit(env.Out, report), s.ExplainSplit(ctx, err))
+	} else {
+		err = errors.Join(encode(env.Out, restore.NewSplitDocument(report)), s.ExplainSplit(ctx, err))
+	}
+	return errors.Join(err, report.Err())
+}
+
+// sources are what a rebuild creates: what a file holds, what the folders of the
+// repository build, or those that the cluster's GitOps tool is told to apply.
+func (r *restoring) sources(ctx context.Context, env Env, s *open.Site, c config.Config) (sources []split.Source, err error) {
+	if r.manifests != "" {
+		source, err := readManifests(r.manifests)
+		return []split.Source{source}, err
+	}
+	var builds []doctor.Build
+	for _, dir := range r.paths {
+		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
+	}
+	if len(builds) == 0 {
+		objects, err := s.Objects()
+		if err != nil {
+			return nil, err
+		}
+		seen := doctor.ReadCluster(ctx, objects, c.Cluster.Kinds)
+		if builds = seen.Builds(); len(builds) == 0 {
+			return nil, errors.Join(errors.New("the cluster names no folder that a rebuild applies: give the folders by --path, or what they build by --manifests"), unread(seen))
+		}
+	}
+	repository, _, err := openRepository(ctx, opener(env, c, true))
+	if err != nil {
+		return nil, err
+	}
+	defer closed(&err, site.Parts{Repository: repository})
+	tip, _, err := repository.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	built, err := doctor.ReadManifests(ctx, repository, tip, builds)
+	for _, m := range built {
+		sources = append(sources, split.Source{Name: m.Dir, Namespace: m.Namespace, Objects: m.Objects})
+	}
+	return sources, err
+}
+
+// unread says what of the cluster could not be read.
+func unread(c doctor.Cluster) error {
+	if len(c.Unread) == 0 {
+		return nil
+	}
+	return fmt.Errorf("not read: %s", strings.Join(c.Unread, "; "))
+}
+
+// readManifests reads a file of objects, - being the standard input.
+func readManifests(name string) (split.Source, error) {
+	source := split.Source{Name: name}
+	from := io.Reader(os.Stdin)
+	if name != "-" {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return source, fmt.Errorf("--manifests: %w", err)
+		}
+		from = bytes.NewReader(text)
+	}
+	documents := yaml.NewYAMLOrJSONDecoder(from, 4096)
+	for {
+		var one json.RawMessage
+		switch err := documents.Decode(&one); {
+		case errors.Is(err, io.EOF):
+			return source, nil
+		case err != nil:
+			return source, fmt.Errorf("--manifests: read %s: %w", name, err)
+		}
+		var list struct {
+			Kind  string            `json:"kind"`
+			Items []json.RawMessage `json:"items"`
+		}
+		switch err := json.Unmarshal(one, &list); {
+		case len(one) == 0 || string(one) == "null":
+		case err != nil:
+			return source, fmt.Errorf("--manifests: read %s: %w", name, err)
+		case list.Kind == "List":
+			source.Objects = slices.Concat(source.Objects, list.Items)
+		default:
+			source.Objects = append(source.Objects, one)
+		}
+	}
+}
