@@ -1,0 +1,34 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// What follows needs no line; what does not has one; what is refused is among the
+// problems and is not said twice.
+func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
+	t.Parallel()
+	web, api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
+	r := tick.Report{Site: "prod", InPlace: []tick.InPlaceMark{
+		{File: "values.yaml", ID: web, Says: []int32{200}, Declared: 200},
+		{File: "values.yaml", ID: api, Says: []int32{3, 4}, Text: "nothing is declared of it"},
+		{File: "values.yaml", Line: 7, ID: api, Refused: true, Text: "an alias"},
+		{File: "empty.yaml", Text: "nothing is marked in it"},
+	}}
+	want := "shop/deployment/api in values.yaml says 3, 4; nothing is declared of it\nin empty.yaml nothing is marked in it\n"
+	if got := table(t, r, 0); !strings.Contains(got, want) || strings.Contains(got, "web in") || strings.Contains(got, "alias") {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	data, err := json.Marshal(New(r).InPlace)
+	if want := `[{"file":"values.yaml","workload":"shop/deployment/web","says":[200],"declared":200},` +
+		`{"file":"values.yaml","workload":"shop/deployment/api","says":[3,4],"text":"nothing is declared of it"},` +
+		`{"file":"values.yaml","line":7,"workload":"shop/deployment/api","refused":true,"text":"an alias"},` +
+		`{"file":"empty.yaml","text":"nothing is marked in it"}]`; err != nil || string(data) != want {
+		t.Errorf("got %s, %v", data, err)
+	}
+}
