@@ -42,7 +42,7 @@ func repositoryFields(repo *Repository) object {
 			{"mode", "direct commits crossings to the branch, proposal puts them into one pull request", false,
 				word[Mode]{&repo.Mode, []Mode{Direct, Propose}}},
 			{"branch", "the branch that is read and written", false,
-				text{into: &repo.Branch, pattern: `^[^\s~^:?*\[\\]+$`, must: "the name of a branch", check: wrongBranch}},
+				text{into: &repo.Branch, pattern: branchShape, must: "the name of a branch", check: wrongBranch}},
 			{"policyFile", "the policy's file on the branch, from the root of the repository", false, text{into: &repo.PolicyFile, check: wrongPolicyFile}},
 			{"auth", "how to log in to the git server of the URL", false, authFields(&repo.Auth)},
 			{"caFile", "PEM certificates that are trusted instead of the system's", false, file{&repo.CAFile}},
@@ -58,6 +58,8 @@ func repositoryFields(repo *Repository) object {
 		},
 	}
 }
+
+const branchShape = `^[^\s~^:?*\[\\]+$`
 
 // wrongURL says what is wrong with a repository's URL, which may hold a
 // password and so is not shown.
