@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	ticks "github.com/gitlatch/gitlatch/internal/tick"
 )
 
 // event is what a schedule, or a person, invokes the function with.
@@ -116,7 +116,7 @@ func owner(ctx context.Context) string {
 }
 
 // run makes a tick, and logs it.
-func run(ctx context.Context, t *tick.Tick, log zerolog.Logger) (tick.Report, error) {
+func run(ctx context.Context, t *ticks.Tick, log zerolog.Logger) (ticks.Report, error) {
 	start := t.Clock()
 	r, err := t.Run(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
