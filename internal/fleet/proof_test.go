@@ -133,6 +133,9 @@ func (r *run) proof() (ticks []int) {
 			if err != nil && !s.waits(w, latches) {
 				r.t.Errorf("%s: %v", key, err)
 			}
+			if slices.ContainsFunc(took, func(n int) bool { return n < 1 }) {
+				r.t.Errorf("%s: took %v ticks: one landed before two had seen it", key, took)
+			}
 			ticks = append(ticks, took...)
 		}
 	}
