@@ -181,7 +181,7 @@ var defects = []defect{
 	{"a dispatcher may alert", fleetSource, "              - Sid: GiveTurns\n", "              - Sid: Alert\n                Effect: Allow\n                Action: sns:Publish\n                Resource: !Ref AlertTopic\n              - Sid: GiveTurns\n", "contract", "rights of the fleet"},
 	{"the sites' keys are any", fleetSource, `dynamodb:LeadingKeys: ["site#*"]`, `dynamodb:LeadingKeys: ["*"]`, "cfn-guard", "state_is_reached_by_its_own_keys"},
 	{"the dispatcher has a name", fleetSource, "      MemorySize: 256\n      Timeout: 50\n", "      MemorySize: 256\n      Timeout: 50\n      FunctionName: dispatcher\n", "cfn-guard", "nothing_has_a_fixed_name"},
-	{"a batch is of an unknown size", fleetSource, "            BatchSize: 10\n", "            BatchSize: ten\n", "cfn-lint, translated", "E3012"},
+	{"a batch is of an unknown size", fleetSource, "            BatchSize: 10\n", "            BatchSize: ten\n", "sam-translator", "InvalidResourcePropertyTypeException"},
 }
 
 // apply writes the template with the defect and returns the file.
