@@ -19,11 +19,11 @@ const workersAtMost = 20
 // thousand on ten.
 var plans = []plan{
 	{sites: 1000, branches: 1000, spread: period, workers: workersAtMost, ordinary: 2},
-	{sites: 100, branches: 100, ordinary: 2},
-	{sites: 100, branches: 4, spread: period, workers: workersAtMost, ordinary: 2},
+	{sites: 200, branches: 200, ordinary: 2},
+	{sites: 200, branches: 8, spread: period, workers: workersAtMost, ordinary: 2},
 	{sites: 200, branches: 2, spread: period, workers: workersAtMost, ordinary: 2},
 	{sites: 200, branches: 1, spread: period, workers: workersAtMost, ordinary: 2},
-	{sites: 60, branches: 1, ordinary: 2, limit: storm + 4},
+	{sites: 100, branches: 1, ordinary: 2, limit: storm + 4},
 }
 
 // TestFleet prints what the plans come to. It asserts what each must keep,
