@@ -99,7 +99,7 @@ bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days,
 	@go run ./scripts/bench-backtest
 
 .PHONY: bench-fleet
-bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (10 minutes)
+bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (some ten minutes)
 	@go test ./internal/fleet -count 1 -timeout 90m -run '^TestFleet$$' -full | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: cost

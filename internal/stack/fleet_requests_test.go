@@ -1,15 +1,12 @@
 package stack
 
-// Roles and repositories of the fleets that are deployed.
-const (
-	spokeOfTheFleet = "arn:aws:iam::444455556666:role/gitlatch-edge"
-	secureToo       = "aws:SecureTransport"
-)
+// spokeOfTheFleet is a role that fits the pattern of the first fleet.
+const spokeOfTheFleet = "arn:aws:iam::444455556666:role/gitlatch-edge"
 
 // fleetRequests are what the roles of a fleet must be able to do, and not.
 var fleetRequests = []request{
-	{"give a turn", allow, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "Turns", "", map[string]string{secureToo: "true"}},
-	{"give a turn in clear text", deny, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "Turns", "TurnsOverTlsOnly.PolicyDocument", map[string]string{secureToo: "false"}},
+	{"give a turn", allow, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "Turns", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"give a turn in clear text", deny, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "Turns", "TurnsOverTlsOnly.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},
 	{"take a turn as the dispatcher", deny, "fleet on github", "DispatcherRole", "", "sqs:ReceiveMessage", "Turns", "", nil},
 	{"send to another queue", deny, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "arn:aws:sqs:" + region + ":" + account + ":orders", "", nil},
 	{"find a cluster as the dispatcher", deny, "fleet on github", "DispatcherRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
@@ -20,9 +17,9 @@ var fleetRequests = []request{
 	{"commit as the dispatcher", deny, "fleet on codecommit", "DispatcherRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("live")},
 	{"run as the dispatcher's role", allow, "fleet on github", "", "lambda.amazonaws.com", "sts:AssumeRole", "DispatcherRole", "DispatcherRole.AssumeRolePolicyDocument", nil},
 
-	{"take a turn", allow, "fleet on github", "WorkerRole", "", "sqs:ReceiveMessage", "Turns", "", map[string]string{secureToo: "true"}},
-	{"end a turn", allow, "fleet on github", "WorkerRole", "", "sqs:DeleteMessage", "Turns", "", map[string]string{secureToo: "true"}},
-	{"give a turn as a worker", deny, "fleet on github", "WorkerRole", "", "sqs:SendMessage", "Turns", "", map[string]string{secureToo: "true"}},
+	{"take a turn", allow, "fleet on github", "WorkerRole", "", "sqs:ReceiveMessage", "Turns", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"end a turn", allow, "fleet on github", "WorkerRole", "", "sqs:DeleteMessage", "Turns", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"give a turn as a worker", deny, "fleet on github", "WorkerRole", "", "sqs:SendMessage", "Turns", "", map[string]string{"aws:SecureTransport": "true"}},
 	{"take back a lost turn", deny, "fleet on github", "WorkerRole", "", "sqs:ReceiveMessage", "LostTurns", "", nil},
 	{"find a cluster of the fleet", allow, "fleet on github", "WorkerRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
 	{"find a cluster beside the fleet", deny, "fleet on github", "WorkerRole", "", "eks:DescribeCluster", clusters + "test-eu", "", nil},
@@ -39,7 +36,7 @@ var fleetRequests = []request{
 	{"commit to a branch beside the fleet", deny, "fleet on codecommit", "WorkerRole", "", "codecommit:CreateCommit", repositories + "fleet", "", reference("main")},
 	{"commit to no branch of the fleet by name", deny, "fleet on codecommit", "WorkerRole", "", "codecommit:CreateCommit", repositories + "fleet", "", nil},
 	{"delete a branch of the fleet", deny, "fleet on codecommit", "WorkerRole", "", "codecommit:DeleteBranch", repositories + "fleet", "", reference("checkpoints/edge-1")},
-	{"alert of the fleet", allow, "fleet on github", "WorkerRole", "", "sns:Publish", "AlertTopic", "", map[string]string{secureToo: "true"}},
+	{"alert of the fleet", allow, "fleet on github", "WorkerRole", "", "sns:Publish", "AlertTopic", "", map[string]string{"aws:SecureTransport": "true"}},
 	{"use the fleet's key by itself", deny, "fleet on github", "WorkerRole", "", "kms:Decrypt", "Key", "Key.KeyPolicy", nil},
 	{"log as a worker among dispatches", deny, "fleet on github", "WorkerRole", "", "logs:PutLogEvents", "DispatcherLogs", "", nil},
 	{"take the workers' role over", deny, "fleet on github", "", elsewhere, "sts:AssumeRole", "WorkerRole", "WorkerRole.AssumeRolePolicyDocument", nil},

@@ -232,7 +232,7 @@ func fleetAlarms(d deployment) map[string]alarmCase {
 	missing := func(on series) alarmCase {
 		return alarmCase{on, [][]period{{none, none, none}, {{9}, none, none, none}}, [][]period{{{1}, none, none}, {none, none, {1, 1}}}}
 	}
-	slow := func(on series, limit float64, more ...float64) alarmCase {
+	slow := func(on series, limit float64) alarmCase {
 		return alarmCase{on, [][]period{{{limit}, {1}, {limit, 1}}}, [][]period{{{limit - 1}, {limit - 1}, {limit - 1}}, {{1}, {1}, {limit}}, {none, none, none}}}
 	}
 	return map[string]alarmCase{
