@@ -43,10 +43,11 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 
 .PHONY: build
 build: bin/gitlatch ## Build the command, and the Lambdas for arm64, into bin/
-	@mkdir -p bin/LatchFunction bin/RestoreFunction bin/DrillFunction
+	@mkdir -p bin/LatchFunction bin/RestoreFunction bin/DrillFunction bin/FleetDispatcher
 	$(MAKE) --no-print-directory build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
 	$(MAKE) --no-print-directory build-RestoreFunction ARTIFACTS_DIR=bin/RestoreFunction
 	$(MAKE) --no-print-directory build-DrillFunction ARTIFACTS_DIR=bin/DrillFunction
+	$(MAKE) --no-print-directory build-FleetDispatcher ARTIFACTS_DIR=bin/FleetDispatcher
 
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch
@@ -66,6 +67,13 @@ build-RestoreFunction:
 .PHONY: build-DrillFunction
 build-DrillFunction:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/drill
+
+.PHONY: build-FleetWorker
+build-FleetWorker: build-LatchFunction
+
+.PHONY: build-FleetDispatcher
+build-FleetDispatcher:
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -ldflags "-s -w" -o $(ARTIFACTS_DIR)/bootstrap ./functions/dispatch
 
 .PHONY: zip-size
 zip-size: ## Print how large the Lambda is once it is packed
@@ -89,6 +97,10 @@ bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count wh
 .PHONY: bench-backtest
 bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days, minute by minute: samples a second, and memory
 	@go run ./scripts/bench-backtest
+
+.PHONY: bench-fleet
+bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (some ten minutes)
+	@go test ./internal/fleet -count 1 -timeout 90m -run '^TestFleet$$' -full | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)

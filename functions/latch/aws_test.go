@@ -51,6 +51,10 @@ func TestOnAWS(t *testing.T) {
 			t.Parallel()
 			c.deploy(t, plan{name: "metrics", provider: "codecommit", mode: "direct"}).counts(t)
 		})
+		t.Run("fleet", func(t *testing.T) {
+			t.Parallel()
+			c.fleet(t)
+		})
 		c.lives(t)
 		c.troubles(t)
 		c.survives(t)

@@ -101,7 +101,7 @@ func startCloud(t *testing.T) *cloud {
 	c.table(t, table, "pk", "sk")
 	c.rolls(t)
 	c.binary = runtimeapi.Build(t, ".")
-	c.config = configOf(t, read(t, "../../template.yaml"))
+	c.config = configOf(t, read(t, "../../template.yaml"), "LatchFunction")
 	return c
 }
 
@@ -125,25 +125,23 @@ func appSecret(t *testing.T, key string) string {
 	return string(text)
 }
 
-// configOf returns the text by which the template configures the function,
+// configOf returns the text by which the template configures a function,
 // before anything is filled in.
-func configOf(t *testing.T, template string) string {
+func configOf(t *testing.T, template, function string) string {
 	t.Helper()
 	var tree struct {
-		Resources struct {
-			LatchFunction struct {
-				Properties struct {
-					Environment struct {
-						Variables map[string]yaml.Node `yaml:"Variables"`
-					} `yaml:"Environment"`
-				} `yaml:"Properties"`
-			} `yaml:"LatchFunction"`
+		Resources map[string]struct {
+			Properties struct {
+				Environment struct {
+					Variables map[string]yaml.Node `yaml:"Variables"`
+				} `yaml:"Environment"`
+			} `yaml:"Properties"`
 		} `yaml:"Resources"`
 	}
 	if err := yaml.Unmarshal([]byte(template), &tree); err != nil {
 		t.Fatal(err)
 	}
-	found := tree.Resources.LatchFunction.Properties.Environment.Variables[config.Variable]
+	found := tree.Resources[function].Properties.Environment.Variables[config.Variable]
 	if len(found.Content) != 2 {
 		t.Fatalf("the template sets no %s", config.Variable)
 	}

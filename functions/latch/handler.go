@@ -15,6 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
+	ticks "github.com/gitlatch/gitlatch/internal/tick"
 )
 
 // event is what a schedule, or a person, invokes the function with.
@@ -58,11 +59,7 @@ type handler struct {
 	metrics io.Writer
 }
 
-func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
-	c, err := config.FromEnvironment(getenv)
-	if err != nil {
-		return nil, err
-	}
+func newHandler(c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (_ *handler, err error) {
 	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log, metrics: metrics}
 	// Before the first event a function has a whole CPU, which what is opened by
 	// an event would have to wait for.
@@ -99,24 +96,34 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 		return report.Document{}, err
 	}
 	parts := h.parts
-	parts.Owner = "latch"
-	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		parts.Owner += "/" + invocation.AwsRequestID
-	}
+	parts.Owner = owner(ctx)
 	t := site.Tick(h.config, parts)
 	t.DryRun = e.DryRun
-
-	start := parts.Clock()
-	r, err := t.Run(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
-		err = fmt.Errorf("%w (%w)", err, errTime)
-	}
-	report.Log(h.log, r, parts.Clock().Sub(start), err)
+	r, err := run(ctx, t, h.log)
 	if err == nil && r.Held == "" && !e.DryRun {
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())
 	}
 	h.stale = err != nil
 	return report.New(r).Brief(), hinted(errors.Join(err, r.Err()))
+}
+
+// owner is who takes the lease: one invocation.
+func owner(ctx context.Context) string {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		return "latch/" + invocation.AwsRequestID
+	}
+	return "latch"
+}
+
+// run makes a tick, and logs it.
+func run(ctx context.Context, t *ticks.Tick, log zerolog.Logger) (ticks.Report, error) {
+	start := t.Clock()
+	r, err := t.Run(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
+		err = fmt.Errorf("%w (%w)", err, errTime)
+	}
+	report.Log(log, r, t.Clock().Sub(start), err)
+	return r, err
 }
 
 // reopen opens the parts anew after a tick that failed: a secret that was

@@ -46,6 +46,14 @@ func environment(document string) func(string) string {
 	}
 }
 
+func handlerOf(getenv func(string) string, log zerolog.Logger) (*handler, error) {
+	c, err := config.FromEnvironment(getenv)
+	if err != nil {
+		return nil, err
+	}
+	return newHandler(c, getenv, time.Now, log, io.Discard)
+}
+
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -84,7 +92,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 			getenv := func(name string) string {
 				return map[string]string{config.Variable: c.document, "GIT_TOKEN": c.token}[name]
 			}
-			_, err := newHandler(getenv, time.Now, zerolog.Nop(), io.Discard)
+			_, err := handlerOf(getenv, zerolog.Nop())
 			if err == nil {
 				t.Fatal("it started")
 			}
@@ -106,7 +114,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	api.Close() // nobody answers any more
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"app.yaml": "kind: App\n"})
 	var log bytes.Buffer
-	h, err := newHandler(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), time.Now, zerolog.New(&log), io.Discard)
+	h, err := handlerOf(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), zerolog.New(&log))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func newSchema(env Env) *cobra.Command {
-	kinds := []string{config.KindConfig, config.KindPolicy}
+	kinds := []string{config.KindConfig, config.KindPolicy, config.KindFleet}
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(kinds, "|"),
 		Short:     "Print the JSON schema of a kind of file, for editors",

@@ -9,9 +9,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Config is how one site is run.
+// A Config is how one site is run, or the functions of a fleet.
 type Config struct {
-	Site       string // a DNS label
+	Site       string // a DNS label; with Fleet the fleet's name
 	Cluster    Cluster
 	State      State
 	Repository Repository
@@ -20,6 +20,9 @@ type Config struct {
 	Alerts     Alerts
 	Demand     []*Demand // each of another workload
 	Drills     Drills
+	// Fleet is the file on the branch that lists the sites of a fleet, from the root
+	// of the repository; "" is a Config of one site. See Of.
+	Fleet string
 }
 
 // Cluster is where the site's cluster is found. The zero value is the current
@@ -99,12 +102,18 @@ func Default(repositoryURL string) (Config, error) {
 func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
 	r := newReader(name)
-	r.read(KindConfig, data, configFields(&c), signable{})
+	r.read(KindConfig, data, configFields(&c), configRules()...)
 	checkDemand(r, c)
 	if err := join(r.problems); err != nil {
 		return Config{}, err
 	}
 	return c, nil
+}
+
+// configRules are about the fields of a Config as a whole. What a fleet's sites
+// have each of its own is not the fleet's.
+func configRules() []rule {
+	return []rule{signable{}, choice{[]string{"fleet", "cluster"}, false}, choice{[]string{"fleet", "demand"}, false}, choice{[]string{"fleet", "drills"}, false}}
 }
 
 const labelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
@@ -157,5 +166,7 @@ func configFields(c *Config) []field {
 			},
 			rules: []rule{choice{[]string{"dir", "s3"}, true}},
 		}},
+		{"fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's", false,
+			text{into: &c.Fleet, check: wrongPolicyFile}},
 	}
 }

@@ -44,6 +44,8 @@ func fixtures(t *testing.T, folder string) []fixture {
 			switch file.Name {
 			case "config.yaml":
 				f.kind, f.name, f.data = KindConfig, file.Name, file.Data
+			case "fleet.yaml":
+				f.kind, f.name, f.data = KindFleet, file.Name, file.Data
 			case "gitlatch.yaml":
 				f.kind, f.name, f.data = KindPolicy, file.Name, file.Data
 			case "schema":
@@ -91,6 +93,8 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 				_, err = ParseConfig(f.name, f.data)
 			case KindPolicy:
 				_, err = ParsePolicy(f.name, f.data, 5*time.Minute, nil)
+			case KindFleet:
+				_, err = ParseFleet(f.name, f.data)
 			}
 			var all *Errors
 			if !errors.As(err, &all) {
@@ -117,6 +121,9 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				demand := ""
+				if c.Fleet != "" {
+					demand = fmt.Sprintf("fleet      %s\n", c.Fleet)
+				}
 				for _, d := range c.Demand {
 					demand += fmt.Sprintf("demand     %+v\n", *d)
 				}
@@ -128,6 +135,16 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				f.check(t, describe(set))
+			case KindFleet:
+				members, err := ParseFleet(f.name, f.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				listed := ""
+				for _, m := range members {
+					listed += fmt.Sprintf("%+v\n", m)
+				}
+				f.check(t, listed)
 			}
 		})
 	}

@@ -13,13 +13,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// APIVersion is the version of both documents.
+// APIVersion is the version of all documents.
 const APIVersion = "gitlatch.dev/v1alpha1"
 
 // The kinds of document.
 const (
 	KindConfig = "Config"
 	KindPolicy = "Policy"
+	KindFleet  = "Fleet"
 )
 
 // A reader collects what is wrong while values read themselves from a document.
@@ -40,7 +41,7 @@ func (r *reader) read(kind string, data []byte, fields []field, rules ...rule) {
 	if !ok {
 		return
 	}
-	if other := kindOf(root); other != kind && (other == KindConfig || other == KindPolicy) {
+	if other := kindOf(root); other != kind && purpose[other] != "" {
 		r.problem(root.Line, "kind", "must be %s, got %s, which says %s", kind, other, purpose[other])
 		return
 	}
@@ -58,6 +59,7 @@ func document(kind string, fields []field, rules ...rule) object {
 var purpose = map[string]string{
 	KindConfig: "how a site is run: the file for --config",
 	KindPolicy: "how workloads are latched: the file on the branch",
+	KindFleet:  "which sites a fleet has: the file that fleet of a Config names",
 }
 
 // only returns the root of the only document in data.

@@ -47,7 +47,7 @@ func repositoryFields(repo *Repository) object {
 			{"mode", "direct commits crossings to the branch, proposal puts them into one pull request", false,
 				word[Mode]{&repo.Mode, []Mode{Direct, Propose}}},
 			{"branch", "the branch that is read and written", false,
-				text{into: &repo.Branch, pattern: `^[^\s~^:?*\[\\]+$`, must: "the name of a branch", check: wrongBranch}},
+				text{into: &repo.Branch, pattern: branchShape, must: "the name of a branch", check: wrongBranch}},
 			{"policyFile", "the policy's file on the branch, from the root of the repository", false, text{into: &repo.PolicyFile, check: wrongPolicyFile}},
 			{"inPlace", "files on the branch, from the root of the repository, in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints; each belongs to one site", false,
 				texts[string]{&repo.InPlace, inPlaceFile, "leave the field out to edit no file"}},
@@ -66,6 +66,8 @@ func repositoryFields(repo *Repository) object {
 		},
 	}
 }
+
+const branchShape = `^[^\s~^:?*\[\\]+$`
 
 // wrongURL says what is wrong with a repository's URL, which may hold a
 // password and so is not shown.

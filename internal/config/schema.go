@@ -30,7 +30,9 @@ func generateSchema(kind string) ([]byte, error) {
 	switch kind {
 	case KindConfig:
 		c := start()
-		fields, rules = configFields(&c), []rule{signable{}}
+		fields, rules = configFields(&c), configRules()
+	case KindFleet:
+		fields = fleetFields(new([]*Member))
 	case KindPolicy:
 		fields = newPolicyDocument(5*time.Minute, nil).fields()
 	}

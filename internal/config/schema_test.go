@@ -17,7 +17,7 @@ import (
 
 func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{KindConfig, KindPolicy} {
+	for _, kind := range []string{KindConfig, KindPolicy, KindFleet} {
 		want, err := generateSchema(kind)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
 // where a fixture says why the schema cannot.
 func TestSchemaAndLoaderJudgeAlike(t *testing.T) {
 	t.Parallel()
-	compiled := map[string]*jsonschema.Schema{KindConfig: compile(t, KindConfig), KindPolicy: compile(t, KindPolicy)}
+	compiled := map[string]*jsonschema.Schema{KindConfig: compile(t, KindConfig), KindPolicy: compile(t, KindPolicy), KindFleet: compile(t, KindFleet)}
 	for _, f := range fixtures(t, "good") {
 		if err := validate(t, compiled[f.kind], f.data); err != nil {
 			t.Errorf("%s: the loader takes it, the schema does not: %v", f, err)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
@@ -33,23 +32,12 @@ func DrillMetrics() []DrillMetric {
 // WriteDrillMetrics writes the metrics of a drill as one line, as WriteMetrics
 // does those of a tick; what is not known is left out.
 func WriteDrillMetrics(w io.Writer, d drill.Document, now time.Time) error {
-	values := map[string]any{dimension: d.Site}
-	var definitions []map[string]string
+	var values []value
 	for _, m := range DrillMetrics() {
 		if m.known != nil && !m.known(d) {
 			continue // no number is not the number 0
 		}
-		definitions = append(definitions, map[string]string{"Name": m.Name, "Unit": m.Unit})
-		values[m.Name] = m.of(d)
+		values = append(values, value{m.Name, m.Unit, m.of(d)})
 	}
-	values["_aws"] = map[string]any{
-		"Timestamp":         now.UnixMilli(),
-		"CloudWatchMetrics": []map[string]any{{"Namespace": Namespace, "Dimensions": [][]string{{dimension}}, "Metrics": definitions}},
-	}
-	text, err := json.Marshal(values)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
+	return embed(w, map[string]any{dimension: d.Site}, dimension, values, now)
 }

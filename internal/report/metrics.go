@@ -100,21 +100,33 @@ func checkpointAge(r tick.Report) float64 {
 // WriteMetrics writes a report's metrics as one line in CloudWatch's embedded
 // metric format.
 func WriteMetrics(w io.Writer, r tick.Report, now time.Time) error {
-	type definition struct {
-		Name string
-		Unit string
-	}
-	line := map[string]any{dimension: r.Site}
-	var definitions []definition
+	return embed(w, map[string]any{dimension: r.Site}, dimension, valuesOf(r), now)
+}
+
+// A value is of a metric.
+type value struct {
+	name, unit string
+	is         float64
+}
+
+func valuesOf(r tick.Report) (all []value) {
 	for _, m := range Metrics() {
-		definitions = append(definitions, definition{m.Name, m.Unit})
-		line[m.Name] = m.of(r)
+		all = append(all, value{m.Name, m.Unit, m.of(r)})
+	}
+	return all
+}
+
+// embed writes values as one line in CloudWatch's embedded metric format: of the
+// dimension that is by, which is among what the line says.
+func embed(w io.Writer, line map[string]any, by string, values []value, now time.Time) error {
+	var definitions []map[string]string
+	for _, v := range values {
+		definitions = append(definitions, map[string]string{"Name": v.name, "Unit": v.unit})
+		line[v.name] = v.is
 	}
 	line["_aws"] = map[string]any{
-		"Timestamp": now.UnixMilli(),
-		"CloudWatchMetrics": []map[string]any{{
-			"Namespace": Namespace, "Dimensions": [][]string{{dimension}}, "Metrics": definitions,
-		}},
+		"Timestamp":         now.UnixMilli(),
+		"CloudWatchMetrics": []map[string]any{{"Namespace": Namespace, "Dimensions": [][]string{{by}}, "Metrics": definitions}},
 	}
 	text, err := json.Marshal(line)
 	if err != nil {

@@ -30,7 +30,8 @@ type Document struct {
 	Mode       string    `json:"mode"`    // latch or observe
 	DryRun     bool      `json:"dryRun"`
 
-	// Held says who holds the lease, where the tick ended because of that.
+	// Held says who holds the lease, or when the turn was taken, where the tick
+	// ended because of that.
 	Held string `json:"held,omitempty"`
 	// Unread names the parts of the cluster that could not be read.
 	Unread []string `json:"unread"`

@@ -24,6 +24,9 @@ const answerWithin = 10 * time.Second
 
 // load returns AWS's configuration, which is loaded once.
 func (o *Opener) load(ctx context.Context) (aws.Config, error) {
+	if o.fleet != nil {
+		return o.fleet.load(ctx)
+	}
 	o.once.Do(func() {
 		client := awshttp.NewBuildableClient().WithTimeout(answerWithin)
 		o.aws, o.awsErr = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client))

@@ -42,11 +42,25 @@ type Opener struct {
 	// outlives it.
 	Bolt func(path string) (latch.Store, error)
 
+	fleet  *Opener // whose member this opens; nil is one of its own
 	memory latch.Store
 	once   sync.Once
 	aws    aws.Config
 	awsErr error
+	login  *github.Login // what members log in by; nil before the first
 }
+
+// Of returns the opener of a member of the fleet that the configuration is of.
+// Members share AWS's configuration and its connections, a state in memory, and
+// the login to GitHub, whose App is granted so many tokens an hour. They are not
+// opened by several goroutines at once.
+func (o *Opener) Of(m config.Member) *Opener {
+	return &Opener{Config: o.Config.Of(m), Getenv: o.Getenv, Clock: o.Clock, fleet: o}
+}
+
+// Forget has members log in anew, as after one failed whose secret may have been
+// rotated.
+func (o *Opener) Forget() { o.login = nil }
 
 // Open opens all parts of the site but its Owner, which is the run's.
 func (o *Opener) Open(ctx context.Context) (Parts, error) {
@@ -85,6 +99,9 @@ func (p Parts) Close() error {
 // Cluster opens the cluster.
 func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 	c := o.Config.Cluster
+	if o.Config.Fleet != "" {
+		return nil, fmt.Errorf("fleet: the configuration is of a fleet's functions, whose sites are in %s: write one of a single site", o.Config.Fleet)
+	}
 	if c.EKS == (config.EKS{}) {
 		found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
 		if err != nil {
@@ -135,6 +152,9 @@ func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 		return nil, errors.New("state.bolt: a function has no file that outlives it: use state.dynamodb, or state.memory for trying things")
 	case s.Bolt != "":
 		return o.Bolt(s.Bolt)
+	}
+	if o.fleet != nil {
+		return o.fleet.Store(ctx)
 	}
 	if o.memory == nil {
 		o.memory = mem.New()
@@ -205,7 +225,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, err
 	}
-	r, proposals, err := github.Open(github.Options{
+	options := github.Options{
 		Repository: c.GitHub.Repository,
 		Branch:     c.Branch,
 		APIURL:     c.GitHub.APIURL,
@@ -214,7 +234,16 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 		MaxBytes:   int64(c.MaxBytes),
 		Author:     author(o.Config.Commit.Author),
 		Signer:     signer,
-	})
+	}
+	if o.fleet != nil {
+		if o.fleet.login == nil {
+			if o.fleet.login, err = github.NewLogin(options); err != nil {
+				return nil, nil, fmt.Errorf("repository.github: %w", err)
+			}
+		}
+		options.Login = o.fleet.login
+	}
+	r, proposals, err := github.Open(options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("repository.github: %w", err)
 	}

@@ -4,6 +4,7 @@ package site
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -57,9 +58,11 @@ func parsePolicy(c config.Config, file string, data []byte) (policy.Set, error) 
 	return config.ParsePolicy(file, data, c.Period, c.Cluster.Kinds)
 }
 
+// wait sleeps for a half of d to one and a half: who lost the same race is not to
+// meet again.
 func wait(ctx context.Context, d time.Duration) {
 	select {
-	case <-time.After(d):
+	case <-time.After(time.Duration((0.5 + rand.Float64()) * float64(d))):
 	case <-ctx.Done():
 	}
 }

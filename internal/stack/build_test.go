@@ -35,14 +35,25 @@ func TestSAMFindsTheTemplateValid(t *testing.T) {
 
 // zipLimits are what functions may weigh, packed, in MB: a cold start fetches it.
 // The drill renders overlays, and is called by people now and then.
-var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "DrillFunction": 12}
+var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "DrillFunction": 12,
+	"FleetWorker": 10, "FleetDispatcher": 10}
 
 func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {
 	t.Parallel()
+	for file, env := range map[string]string{source: "default", fleetSource: "fleet"} {
+		t.Run(env, func(t *testing.T) {
+			t.Parallel()
+			builds(t, file, env)
+		})
+	}
+}
+
+// builds builds a template by the settings of an environment.
+func builds(t *testing.T, file, env string) {
 	dir := t.TempDir()
-	sam(t, "build", "--build-dir", dir)
+	sam(t, "build", "--config-env", env, "--build-dir", dir)
 	built := readFile(t, filepath.Join(dir, "template.yaml")).section("Resources")
-	for id := range functions(read(t, source).section("Resources")) {
+	for id := range functions(read(t, file).section("Resources")) {
 		if got := at(built, id, "Properties", "CodeUri"); got != id {
 			t.Errorf("the code of %s is in %v", id, got)
 		}

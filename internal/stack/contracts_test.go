@@ -208,6 +208,12 @@ func functionsHaveBuildTargets(t *testing.T, of template) (broken []string) {
 			broken = append(broken, fmt.Sprintf("%s: is not built by the Makefile", id))
 		}
 	}
+	for id := range functions(read(t, fleetSource).section("Resources")) {
+		if !targets[id] {
+			broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
+		}
+		delete(targets, id)
+	}
 	for id := range targets {
 		broken = append(broken, fmt.Sprintf("the Makefile builds %s, which is no function", id))
 	}

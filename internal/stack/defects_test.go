@@ -166,6 +166,22 @@ var defects = []defect{
 	{"a drill keeps its reports elsewhere", "", "prefix: gitlatch/drills/}}", "prefix: drills/}}", "contract", "configuration"},
 	{"the alarm on low drills is on nothing", "", "      MetricName: DrillsLow", "      MetricName: DrillLow", "contract", "metrics"},
 	{"a drill that stops at its deadline is not noticed", "", "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "contract", "drills"},
+
+	// The fleet's own template.
+	{"a worker's batch fails as a whole", fleetSource, "            FunctionResponseTypes: [ReportBatchItemFailures]\n", "", "contract", "turns"},
+	{"turns come again while a worker is at them", fleetSource, "Timeout: 240, SlowAfter: 192000, EventAge: 240, Visibility: 1440", "Timeout: 240, SlowAfter: 192000, EventAge: 240, Visibility: 240", "contract", "turns"},
+	{"turns that kill workers come for ever", fleetSource, "      RedrivePolicy:\n        deadLetterTargetArn: !GetAtt LostTurns.Arn\n        maxReceiveCount: 3\n", "", "contract", "turns"},
+	{"what is delivered twice gives other turns", fleetSource, `'{"time": "<aws.scheduler.scheduled-time>"}'`, `'{}'`, "contract", "turns"},
+	{"the dispatcher is not told the queue", fleetSource, "          GITLATCH_QUEUE: !Ref Turns\n", "", "contract", "environment of the fleet"},
+	{"a worker is told of the queue", fleetSource, "          GOMEMLIMIT: !FindInMap [Memory, !Ref MemorySize, GoLimit]\n", "          GOMEMLIMIT: !FindInMap [Memory, !Ref MemorySize, GoLimit]\n          GITLATCH_QUEUE: !Ref Turns\n", "contract", "environment of the fleet"},
+	{"the dispatcher is told of no list", fleetSource, "          GITLATCH_QUEUE: !Ref Turns\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Fleet}\"\n              fleet: \"${FleetFile}\"\n", "          GITLATCH_QUEUE: !Ref Turns\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Fleet}\"\n", "contract", "configuration of the fleet"},
+	{"an alarm is on a metric of one site", fleetSource, "      MetricName: Dispatches\n      Dimensions: [{Name: fleet,", "      MetricName: Dispatches\n      Dimensions: [{Name: site,", "contract", "alarms of the fleet"},
+	{"a schedule that stopped is no alarm", fleetSource, "      MetricName: Dispatches\n      Dimensions: [{Name: fleet, Value: !Ref Fleet}]\n      Statistic: Sum\n      Period: !FindInMap [Periods, !Ref PeriodMinutes, Seconds]\n      EvaluationPeriods: 3\n      DatapointsToAlarm: 3\n      ComparisonOperator: LessThanThreshold\n      Threshold: 1\n      TreatMissingData: breaching", "      MetricName: Dispatches\n      Dimensions: [{Name: fleet, Value: !Ref Fleet}]\n      Statistic: Sum\n      Period: !FindInMap [Periods, !Ref PeriodMinutes, Seconds]\n      EvaluationPeriods: 3\n      DatapointsToAlarm: 3\n      ComparisonOperator: LessThanThreshold\n      Threshold: 1\n      TreatMissingData: notBreaching", "contract", "alarms of the fleet"},
+	{"a worker may send turns", fleetSource, "                  - sqs:ReceiveMessage\n", "                  - sqs:ReceiveMessage\n                  - sqs:SendMessage\n", "iam", "give a turn as a worker"},
+	{"a dispatcher may alert", fleetSource, "              - Sid: GiveTurns\n", "              - Sid: Alert\n                Effect: Allow\n                Action: sns:Publish\n                Resource: !Ref AlertTopic\n              - Sid: GiveTurns\n", "contract", "rights of the fleet"},
+	{"the sites' keys are any", fleetSource, `dynamodb:LeadingKeys: ["site#*"]`, `dynamodb:LeadingKeys: ["*"]`, "cfn-guard", "state_is_reached_by_its_own_keys"},
+	{"the dispatcher has a name", fleetSource, "      MemorySize: 256\n      Timeout: 50\n", "      MemorySize: 256\n      Timeout: 50\n      FunctionName: dispatcher\n", "cfn-guard", "nothing_has_a_fixed_name"},
+	{"a batch is of an unknown size", fleetSource, "            BatchSize: 10\n", "            BatchSize: ten\n", "sam-translator", "InvalidResourcePropertyTypeException"},
 }
 
 // apply writes the template with the defect and returns the file.
@@ -268,18 +284,14 @@ func brokenContracts(t *testing.T, of []defect, files []string) (found []finding
 func wrongDecisions(t *testing.T, of []defect, files []string) (found []finding) {
 	t.Helper()
 	for i, d := range of {
-		asked := slices.Clone(requests)
+		asked := slices.Concat(requests, fleetRequests)
 		asked = slices.DeleteFunc(asked, func(r request) bool { return r.name != d.rule })
 		if len(asked) == 0 {
 			t.Fatalf("%s: there is no request %q", d.name, d.rule)
 		}
-		main, spoke := read(t, source), read(t, spokeSource)
-		if d.file == spokeSource {
-			spoke = readFile(t, files[i])
-		} else {
-			main = readFile(t, files[i])
-		}
-		found = append(found, decide(t, files[i], main, spoke, asked)...)
+		given := map[string]template{"": read(t, source), spokeSource: read(t, spokeSource), fleetSource: read(t, fleetSource)}
+		given[d.file] = readFile(t, files[i])
+		found = append(found, decide(t, files[i], given[""], given[spokeSource], given[fleetSource], asked)...)
 	}
 	return found
 }

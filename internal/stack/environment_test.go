@@ -45,7 +45,8 @@ func environmentSetIsRead(t *testing.T, of template) (broken []string) {
 }
 
 // programs are the main packages of the functions.
-var programs = map[string]string{"LatchFunction": "./functions/latch", "RestoreFunction": "./functions/restore", "DrillFunction": "./functions/drill"}
+var programs = map[string]string{"LatchFunction": "./functions/latch", "RestoreFunction": "./functions/restore", "DrillFunction": "./functions/drill",
+	"FleetWorker": "./functions/latch", "FleetDispatcher": "./functions/dispatch"}
 
 // variablesRead returns the environment variables that a program reads by a name
 // that stands in our code. Those that a configuration names are not

@@ -13,6 +13,7 @@ const endpointsSource = "infra/vpc-endpoints.yaml"
 var otherContracts = map[string][]contract{
 	spokeSource:     {{"access of the spoke", spokesEntryNamesTheGroupWithRights}},
 	endpointsSource: {{"endpoints", endpointsAreOfWhatATickCalls}, {"passages", passagesOpen}},
+	fleetSource:     fleetContracts,
 }
 
 func TestTheOtherTemplatesKeepTheirContracts(t *testing.T) {

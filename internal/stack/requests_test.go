@@ -217,18 +217,21 @@ var requests = []request{
 
 func TestIAMDecidesAsTheTableSays(t *testing.T) {
 	t.Parallel()
-	for _, f := range decide(t, source, read(t, source), read(t, spokeSource), requests) {
+	for _, f := range decide(t, source, read(t, source), read(t, spokeSource), read(t, fleetSource), slices.Concat(requests, fleetRequests)) {
 		t.Error(f)
 	}
 }
 
 // decide asks a simulator of IAM, and returns where it decides otherwise than
 // the table says.
-func decide(t *testing.T, file string, main, spokes template, requests []request) (found []finding) {
+func decide(t *testing.T, file string, main, spokes, fleetOf template, requests []request) (found []finding) {
 	t.Helper()
 	deployments := map[string]deployment{theSpoke: deploy(t, spokes, "gitlatch-spoke-edge", spoke)}
 	for _, s := range samples {
 		deployments[s.name] = deployed(t, main, s)
+	}
+	for _, s := range fleets {
+		deployments[s.name] = fleet(t, fleetOf, s)
 	}
 	var asked []map[string]any
 	for _, r := range requests {
@@ -291,14 +294,14 @@ func documents(role any) func(yield func(any) bool) {
 func TestRequestsHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}
-	for _, r := range requests {
+	for _, r := range slices.Concat(requests, fleetRequests) {
 		if named[r.name] {
 			t.Errorf("two requests are called %q", r.name)
 		}
 		named[r.name] = true
 	}
-	for _, s := range samples {
-		if !slices.ContainsFunc(requests, func(r request) bool { return r.of == s.name }) {
+	for _, s := range slices.Concat(samples, fleets) {
+		if !slices.ContainsFunc(slices.Concat(requests, fleetRequests), func(r request) bool { return r.of == s.name }) {
 			t.Errorf("no request is made of sample %q", s.name)
 		}
 	}

@@ -206,7 +206,12 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 
 func TestPeopleAreAskedForEveryParameterByALabel(t *testing.T) {
 	t.Parallel()
-	of := read(t, source)
+	for _, file := range []string{source, fleetSource} {
+		t.Run(file, func(t *testing.T) { asksByLabels(t, read(t, file)) })
+	}
+}
+
+func asksByLabels(t *testing.T, of template) {
 	asks := at(of.tree, "Metadata", "AWS::CloudFormation::Interface")
 	grouped := map[string]int{}
 	for _, group := range list(at(asks, "ParameterGroups")) {

@@ -21,7 +21,7 @@ import (
 )
 
 // others are the templates beside the main one.
-var others = []string{spokeSource, "infra/vpc-endpoints.yaml"}
+var others = []string{spokeSource, "infra/vpc-endpoints.yaml", fleetSource}
 
 // A finding is what a validator says of a template.
 type finding struct {

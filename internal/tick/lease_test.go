@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,25 @@ func (s sleeper) Sample(ctx context.Context) (workload.Fleet, error) {
 	s.now = s.now.Add(period)
 	lease, held := s.store.Acquire(ctx, site, "another", s.now, s.now.Add(time.Minute))
 	return fleet, errors.Join(err, held, s.store.Release(ctx, lease))
+}
+
+// A queue may give a turn twice, one after the other: two samples within seconds
+// are not a need that was sustained.
+func TestATurnThatIsGivenTwiceIsOneSample(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.scale("shop/web", 87)
+	for n, want := range []string{"", "turn of 2026-03-02T08:05:00Z was taken at 2026-03-02T08:05:01Z", "turn of 2026-03-02T08:05:00Z was taken"} {
+		w.now = morning.Add(period + time.Duration(3*n+1)*time.Second)
+		r, err := w.tick(func(t *tick.Tick) { t.Turn = morning.Add(period) })
+		if err != nil || r.Commit != nil || (want == "") != (r.Held == "") || !strings.Contains(r.Held, want) {
+			t.Errorf("try %d: held %q, commit %+v, error %v", n, r.Held, r.Commit, err)
+		}
+	}
+	w.now = morning.Add(2*period + time.Second)
+	if r, err := w.tick(func(t *tick.Tick) { t.Turn = morning.Add(2 * period) }); err != nil || r.Commit == nil {
+		t.Errorf("the next turn: commit %+v, error %v", r.Commit, err)
+	}
 }
 
 // Commits carry the instant of the sample that they are made of: the same tick

@@ -58,6 +58,9 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	p.stored, p.head, p.latches = head, head, newLatches(all)
+	if err := p.takeTurn(); err != nil {
+		return err
+	}
 	p.reopenMends()
 
 	if err := p.readHeads(ctx); err != nil {

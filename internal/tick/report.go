@@ -19,8 +19,8 @@ type Report struct {
 	DryRun  bool
 	Observe bool // the site's policy writes nothing to git
 
-	// Held says who has the lease, where the tick ended because of that; "" where
-	// it ran.
+	// Held says who has the lease, or when the turn was taken, where the tick ended
+	// because of that; "" where it ran.
 	Held string
 
 	Samples []workload.Sample // in the order of workload.Compare

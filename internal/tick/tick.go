@@ -22,13 +22,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Tick is what one pass needs. All fields must be set but Proposals and
+// A Tick is what one pass needs. All fields must be set but Turn, Proposals and
 // Propose, Alerts, Wait, InPlace, Flush, SkipCI and DryRun.
 type Tick struct {
 	Site   string
 	Owner  string        // of the lease; unlike that of any other run
 	Period time.Duration // from one tick to the next, as scheduled
 	Lease  time.Duration // how long the lease is taken for; below Period
+	// Turn is the instant since which the tick was due that is to be made. Where
+	// one was settled since then, this is a quiet end: a turn that is given twice
+	// is one sample, not two in a row. Zero is a tick for its own sake.
+	Turn time.Time
 
 	Sampler    Sampler
 	Store      latch.Store
@@ -94,17 +98,38 @@ type pass struct {
 }
 
 // Run makes one pass. The report is valid as far as the pass came, with an
-// error too. A lease that another holds is a quiet end: the report says who has
-// it.
+// error too. A lease that another holds, or a turn that another took, is a quiet
+// end: the report says which.
 func (t *Tick) Run(ctx context.Context) (Report, error) {
 	p := &pass{Tick: t, report: Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}}
 	err := p.run(ctx)
 	var held *latch.HeldError
-	if errors.As(err, &held) {
-		p.report.Held = held.Error()
-		return p.report, nil
+	var taken *takenError
+	switch {
+	case errors.As(err, &held):
+		p.report.Held, err = held.Error(), nil
+	case errors.As(err, &taken):
+		p.report.Held, err = taken.Error(), nil
 	}
 	return p.report, err
+}
+
+// A takenError says that a turn was taken by another tick.
+type takenError struct {
+	site     string
+	turn, at time.Time
+}
+
+func (e *takenError) Error() string {
+	return fmt.Sprintf("site %s: turn of %s was taken at %s", e.site, e.turn.UTC().Format(timeFormat), e.at.UTC().Format(timeFormat))
+}
+
+// takeTurn reports where another tick was settled in the turn.
+func (p *pass) takeTurn() error {
+	if p.Turn.IsZero() || p.stored.At.Before(p.Turn) {
+		return nil
+	}
+	return &takenError{p.Site, p.Turn, p.stored.At}
 }
 
 func (p *pass) run(ctx context.Context) (err error) {

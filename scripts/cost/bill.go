@@ -54,6 +54,7 @@ var siteCharges = []charge{
 	{"Lambda, requests", "lambda_request", func(m month) float64 { return m.ticks }},
 	{"Lambda, GB-seconds", "lambda_gb_second", func(m month) float64 { return m.ticks * m.use["lambda_seconds"] * m.use["lambda_memory_mb"] / 1024 }},
 	{"Scheduler, invocations", "scheduler_invocation", func(m month) float64 { return m.ticks * m.use["schedules"] }},
+	{"SQS, requests", "sqs_request", func(m month) float64 { return m.ticks * m.use["queue_requests_per_tick"] }},
 	{"DynamoDB, read units", "dynamodb_read_unit", func(m month) float64 { return m.asked.reads }},
 	{"DynamoDB, write units", "dynamodb_write_unit", func(m month) float64 { return m.asked.writes }},
 	{"DynamoDB, GB stored", "dynamodb_gb_month", func(m month) float64 { return m.use["state_gb"] }},

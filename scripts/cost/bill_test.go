@@ -116,7 +116,7 @@ func TestTheBillDependsOnEveryName(t *testing.T) {
 	t.Parallel()
 	l, r := defaults(t)
 	// Where one factor of a line is 0, the other cannot be seen.
-	maps.Copy(l.Usage, map[string]float64{"dashboards": 1, "codecommit_users": 1})
+	maps.Copy(l.Usage, map[string]float64{"dashboards": 1, "codecommit_users": 1, "queue_requests_per_tick": 2.1})
 	before := NewBill(l, r)
 	sum := func(b Bill) (cents int64) {
 		for _, p := range append([]Part{b.Site}, b.Extra...) {

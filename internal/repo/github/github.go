@@ -27,6 +27,10 @@ type Options struct {
 	// it fails.
 	Secret func(context.Context) (Credentials, error)
 
+	// Login is used in place of both: repositories that are opened with one share
+	// its token. Nil is a login of its own.
+	Login *Login
+
 	// Transport replaces the HTTP transport. Nil is the standard one.
 	Transport http.RoundTripper
 	// Author is the author and committer of commits; the zero value is
@@ -55,27 +59,53 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	if o.Transport == nil {
 		o.Transport = gitwire.Patient()
 	}
-	tokens, err := newTokens(o, name, at.api)
-	problems = append(problems, err)
+	tokens := o.Login
+	if tokens == nil {
+		tokens, err = newLogin(o, name, at)
+		problems = append(problems, err)
+	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, nil, err
 	}
 	git, err := gitwire.Open(gitwire.Options{
 		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Signer: o.Signer, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
-		Transport: &login{tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
+		Transport: &login{tokens.tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	base := at.api + "/"
 	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
-		Transport:     &login{tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
+		Transport:     &login{tokens.tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
 		CheckRedirect: stay,
 	}))
 	if err != nil {
 		return nil, nil, err
 	}
 	return git, &Proposals{owner: owner, name: name, base: o.Branch, api: client, git: git}, nil
+}
+
+// A Login has the token that requests to one repository show. It is safe for
+// concurrent use.
+type Login struct{ tokens *tokens }
+
+// NewLogin returns the login that Open would make by the options, which sends
+// nothing yet, for several branches of the repository to share.
+func NewLogin(o Options) (*Login, error) {
+	at, err := addressOf(o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	if o.Transport == nil {
+		o.Transport = gitwire.Patient()
+	}
+	_, name, _ := strings.Cut(o.Repository, "/")
+	return newLogin(o, name, at)
+}
+
+func newLogin(o Options, name string, at address) (*Login, error) {
+	tokens, err := newTokens(o, name, at.api)
+	return &Login{tokens}, err
 }
 
 // stay makes the client return a redirect as it is: credentials belong to one

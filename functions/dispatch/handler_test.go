@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/dispatch"
+	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
+	"github.com/gitlatch/gitlatch/internal/testenv/codecommit"
+	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
+)
+
+const (
+	document = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: europe\nfleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: REPOSITORY}\n"
+	three    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: a, eks: {name: a}}\n- {site: b, eks: {name: b}}\n- {site: c, eks: {name: c}, branch: checkpoints/c}\n"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func environment(document, queue string) func(string) string {
+	return func(name string) string {
+		return map[string]string{config.Variable: document, queueVariable: queue}[name]
+	}
+}
+
+func TestADispatcherThatCannotStartSaysWhy(t *testing.T) {
+	t.Setenv("AWS_REGION", "eu-west-1")
+	good := strings.Replace(document, "REPOSITORY", "/srv/fleet.git", 1)
+	for want, getenv := range map[string]func(string) string{
+		"GITLATCH_CONFIG must hold":      environment("", "https://queue"),
+		"GITLATCH_QUEUE must hold":       environment(good, ""),
+		"fleet: is required":             environment(strings.Replace(good, "fleet: fleet.yaml\n", "", 1), "https://queue"),
+		"fleet: must not be below check": environment(strings.Replace(good, "fleet: fleet.yaml", "fleet: checkpoints/a.yaml", 1), "https://queue"),
+	} {
+		if _, err := newHandler(getenv, time.Now, zerolog.Nop(), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+type sender struct{ bodies []string }
+
+func (s *sender) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	for _, e := range in.Entries {
+		s.bodies = append(s.bodies, *e.MessageBody)
+	}
+	return &sqs.SendMessageBatchOutput{}, nil
+}
+
+// The list is that of the branch; one that cannot be read is said, and does not
+// stop the sites that were on it.
+func TestTheListIsReadFromTheBranch(t *testing.T) {
+	t.Setenv("AWS_REGION", "eu-west-1")
+	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"README": "of people\n"})
+	var metrics bytes.Buffer
+	h, err := newHandler(environment(strings.Replace(document, "REPOSITORY", origin.Dir, 1), "https://queue"), func() time.Time { return noon }, zerolog.Nop(), &metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dispatches := func(says string) (sites string) {
+		t.Helper()
+		s := &sender{}
+		h.queue = queue.Queue{URL: "https://queue", Client: s}
+		metrics.Reset()
+		_, err := h.handle(t.Context(), json.RawMessage(`{"time": "2026-03-02T11:59:58Z"}`))
+		if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want %q", err, says)
+		}
+		if counted := strings.Contains(metrics.String(), `"Dispatches":1`); counted != (err == nil) {
+			t.Errorf("metrics %s, error %v", metrics.String(), err)
+		}
+		for _, body := range s.bodies {
+			turn, err := dispatch.Parse(body)
+			if err != nil || turn.At.Before(noon.Add(-2*time.Second)) || !turn.At.Before(noon.Add(5*time.Minute-2*time.Second)) {
+				t.Errorf("%s, error %v", body, err)
+			}
+			sites += turn.Site + turn.Branch + " "
+		}
+		return sites
+	}
+	if got := dispatches("fleet.yaml: is not on branch main"); got != "" {
+		t.Errorf("without a list: %s", got)
+	}
+	origin.Push(t, "main", map[string]string{"fleet.yaml": three}, "begin")
+	for range 2 {
+		if got := dispatches(""); got != "a b ccheckpoints/c " {
+			t.Errorf("sites %s", got)
+		}
+	}
+	origin.Push(t, "main", map[string]string{"fleet.yaml": three + "- {site: a, eks: {name: d}}\n"}, "twice")
+	if got := dispatches("fleet.yaml:7: sites[3].site: must stand once"); got != "a b ccheckpoints/c " {
+		t.Errorf("after a bad merge: %s", got)
+	}
+	origin.Push(t, "main", map[string]string{"fleet.yaml": strings.Replace(three, "site: a", "site: z", 1)}, "mend")
+	if got := dispatches(""); got != "z b ccheckpoints/c " {
+		t.Errorf("after it was mended: %s", got)
+	}
+	if _, err := h.handle(t.Context(), json.RawMessage(`{"times": 1}`)); err == nil || !strings.Contains(err.Error(), `unknown field "times"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The built bootstrap, with the list in CodeCommit and a queue, calls what its role
+// may. The same event again gives the same turns.
+func TestDispatchOnAWS(t *testing.T) {
+	t.Parallel()
+	host, cloud := codecommit.Start(t), moto.Start(t)
+	host.Create(t, "fleet", map[string]string{"fleets/europe.yaml": three})
+	way := gateway.Start(t, map[string]string{"codecommit": host.Endpoint(), "sqs": cloud.URL})
+	client := sqs.NewFromConfig(cloud.Config())
+	made, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("turns")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := strings.NewReplacer("fleet: fleet.yaml", "fleet: fleets/europe.yaml", "{url: REPOSITORY}", "{codecommit: {name: fleet}}").Replace(document)
+	f := runtimeapi.Start(t, runtimeapi.Build(t, "."), config.Variable+"="+c, queueVariable+"="+*made.QueueUrl,
+		"AWS_ENDPOINT_URL="+way.URL, "AWS_REGION="+moto.Region, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=example")
+	for range 2 {
+		r := f.Invoke(t.Context(), []byte(`{"time": "2026-03-02T12:00:00Z"}`)) // long ago: at once
+		var got answer
+		if r.Error != nil || json.Unmarshal(r.Payload, &got) != nil || got != (answer{"europe", noon, 3}) {
+			t.Fatalf("answer %s, error %v, logs\n%s", r.Payload, r.Error, r.Logs)
+		}
+	}
+	seen := map[string]int{}
+	for range 4 {
+		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: made.QueueUrl, MaxNumberOfMessages: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range out.Messages {
+			seen[*m.Body]++
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("turns %v", seen)
+	}
+	for body, n := range seen {
+		if n != 2 {
+			t.Errorf("%s was given %d times", body, n)
+		}
+	}
+	want := append(strings.Fields(read(t, "../../testdata/stack/operations/dispatch-codecommit.txt")), "sqs:SendMessageBatch") // allowed by sqs:SendMessage
+	if got := way.Operations("AKIDEXAMPLE"); !slices.Equal(got, want) {
+		t.Errorf("it called %v, and its role is for %v", got, want)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

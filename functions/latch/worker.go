@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/dispatch"
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// messages are what Lambda takes from the queue for one invocation.
+type messages struct {
+	Records []record
+}
+
+type record struct {
+	MessageID string `json:"messageId"`
+	Body      string `json:"body"`
+}
+
+// failures are the messages that Lambda is to leave in the queue; it deletes the
+// others.
+type failures struct {
+	BatchItemFailures []failure `json:"batchItemFailures"`
+}
+
+type failure struct {
+	ItemIdentifier string `json:"itemIdentifier"`
+}
+
+// worker ticks the sites of a fleet, as they have their turns. What warm
+// invocations share is what all sites have alike.
+type worker struct {
+	config  config.Config
+	opener  *site.Opener
+	clock   func() time.Time
+	log     zerolog.Logger
+	metrics io.Writer
+}
+
+func newWorker(c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) *worker {
+	return &worker{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, clock: clock, log: log, metrics: metrics}
+}
+
+// handle ticks one site after the other. Of the time that is left each gets its
+// part, so that one whose cluster does not answer costs the others nothing. A tick
+// that did not come to its end leaves its message in the queue, and its alone; one
+// that did and needs a person is counted, and would find its turn taken.
+func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
+	if len(batch.Records) == 0 {
+		return failures{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
+	}
+	ctx, cancel := ended(ctx)
+	defer cancel()
+	failed := failures{BatchItemFailures: []failure{}}
+	for i, m := range batch.Records {
+		if err := w.take(ctx, m, len(batch.Records)-i); err != nil {
+			w.log.Error().Str("fleet", w.config.Site).Str("messageId", m.MessageID).Err(hinted(err)).Msg("turn")
+			failed.BatchItemFailures = append(failed.BatchItemFailures, failure{m.MessageID})
+		}
+	}
+	return failed, nil
+}
+
+// take takes one turn, of so many that are left.
+func (w *worker) take(ctx context.Context, m record, left int) error {
+	turn, err := dispatch.Parse(m.Body)
+	if err != nil {
+		return err
+	}
+	if turn.Over(w.clock(), w.config.Period) {
+		w.log.Warn().Str("site", turn.Site).Time("turn", turn.At).Msg("turn is over: the next one is due")
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		share := time.Until(deadline) / time.Duration(left)
+		ctx, cancel = context.WithTimeoutCause(ctx, share, errTime)
+		defer cancel()
+	}
+	if err := w.tick(ctx, turn, m.MessageID); err != nil {
+		w.opener.Forget()
+		return fmt.Errorf("site %s: %w", turn.Site, err)
+	}
+	return nil
+}
+
+func (w *worker) tick(ctx context.Context, turn dispatch.Turn, id string) (err error) {
+	opener := w.opener.Of(turn.Member)
+	parts, err := opener.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, parts.Close()) }()
+	parts.Owner = owner(ctx) + "/" + id
+	t := site.Tick(opener.Config, parts)
+	t.Turn = turn.At
+	r, err := run(ctx, t, w.log)
+	if r.Held != "" {
+		return nil
+	}
+	return errors.Join(err, report.WriteFleetMetrics(w.metrics, w.config.Site, r, err, w.clock()))
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+)
+
+const fleetDocument = `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: europe
+fleet: fleet.yaml
+state: {memory: {}}
+repository: {url: /nowhere/fleet.git}
+`
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// batch is the event of testdata, with a message of each body: m0, m1 and so on.
+func batch(t *testing.T, bodies ...string) []byte {
+	t.Helper()
+	var event struct{ Records []map[string]any }
+	if err := json.Unmarshal([]byte(read(t, "../../testdata/events/sqs.json")), &event); err != nil {
+		t.Fatal(err)
+	}
+	one := event.Records[0]
+	event.Records = nil
+	for i, body := range bodies {
+		r := map[string]any{}
+		for k, v := range one {
+			r[k] = v
+		}
+		r["messageId"], r["body"] = fmt.Sprintf("m%d", i), body
+		event.Records = append(event.Records, r)
+	}
+	text, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func turnOf(site, cluster, branch string, at time.Time) string {
+	if branch != "" {
+		branch = fmt.Sprintf(`, "branch": %q`, branch)
+	}
+	return fmt.Sprintf(`{"turn": %q, "site": {"site": %q, "eks": {"name": %q}%s}}`, at.UTC().Format(time.RFC3339), site, cluster, branch)
+}
+
+// What fails leaves its own message, and says of which site or field; what is over
+// leaves none.
+func TestAMessageFailsByItself(t *testing.T) {
+	t.Setenv("AWS_REGION", "")
+	t.Setenv("AWS_DEFAULT_REGION", "")
+	t.Setenv("AWS_CONFIG_FILE", "/nowhere")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	c, err := config.ParseConfig("config", []byte(fleetDocument))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := func(at time.Time) string { return turnOf("prod-eu", "blue", "", at) }
+	for name, c2 := range map[string]struct {
+		bodies []string
+		failed []string
+		says   []string
+	}{
+		"over":               {[]string{good(noon.Add(-5 * time.Minute)), good(noon.Add(-time.Hour))}, nil, []string{"turn is over: the next one is due", `"site":"prod-eu"`}},
+		"not JSON":           {[]string{"prod-eu"}, []string{"m0"}, []string{"message: invalid character"}},
+		"a bad field":        {[]string{strings.Replace(good(noon), "prod-eu", "Prod EU", 1)}, []string{"m0"}, []string{"message: site:1: site: must be a DNS label"}},
+		"no turn":            {[]string{strings.Replace(good(noon), "turn", "when", 1)}, []string{"m0"}, []string{`unknown field \"when\"`}},
+		"cannot be opened":   {[]string{good(noon)}, []string{"m0"}, []string{"site prod-eu: cluster: cluster.eks.region: no region is configured"}},
+		"some of a batch":    {[]string{"{}", good(noon.Add(-time.Hour)), good(noon), "", good(noon.Add(-time.Hour))}, []string{"m0", "m2", "m3"}, []string{`"messageId":"m0"`, `"messageId":"m3"`}},
+		"all that AWS shows": {nil, []string{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			w := newWorker(c, func(string) string { return "" }, func() time.Time { return noon }, zerolog.New(&log), &log)
+			payload := batch(t, c2.bodies...)
+			if c2.bodies == nil {
+				w.clock = func() time.Time { return noon.Add(time.Hour) }
+				payload = []byte(read(t, "../../testdata/events/sqs.json"))
+			}
+			var event messages
+			if err := json.Unmarshal(payload, &event); err != nil {
+				t.Fatal(err)
+			}
+			got, err := w.handle(t.Context(), event)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, f := range got.BatchItemFailures {
+				ids = append(ids, f.ItemIdentifier)
+			}
+			if !slices.Equal(ids, c2.failed) {
+				t.Errorf("failed %q, want %q; log\n%s", ids, c2.failed, log.String())
+			}
+			for _, want := range c2.says {
+				if !strings.Contains(log.String(), want) {
+					t.Errorf("the log does not say %s:\n%s", want, log.String())
+				}
+			}
+			if answer, err := json.Marshal(got); err != nil || !strings.HasPrefix(string(answer), `{"batchItemFailures":[`) {
+				t.Errorf("answer %s, error %v", answer, err)
+			}
+		})
+	}
+}
+
+// Lambda takes an answer that it cannot read for a batch that went well.
+func TestAWorkerTakesTurnsAlone(t *testing.T) {
+	t.Parallel()
+	c, err := config.ParseConfig("config", []byte(fleetDocument))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorker(c, func(string) string { return "" }, time.Now, zerolog.Nop(), nil)
+	if got, err := w.handle(context.Background(), messages{}); err == nil || !strings.Contains(err.Error(), "has no Records") {
+		t.Errorf("answer %+v, error %v", got, err)
+	}
+}

@@ -1,0 +1,171 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/dispatch"
+	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+const period = 5 * time.Minute
+
+func turns(n int) []dispatch.Turn {
+	var members []config.Member
+	for i := range n {
+		members = append(members, config.Member{Site: fmt.Sprintf("prod-%d", i), EKS: config.EKS{Name: "blue"}})
+	}
+	return dispatch.Turns(members, noon, period)
+}
+
+// sender notes what is sent, and fails entries or whole batches first.
+type sender struct {
+	queue.Sender // nil takes all
+	batches      [][]types.SendMessageBatchRequestEntry
+	// refuse says which sites SQS does not take, how often.
+	refuse map[string]int
+	err    error // of the next batch
+}
+
+func (s *sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	s.batches = append(s.batches, in.Entries)
+	if err := s.err; err != nil {
+		s.err = nil
+		return nil, err
+	}
+	out := &sqs.SendMessageBatchOutput{}
+	take := *in
+	take.Entries = nil
+	for _, e := range in.Entries {
+		turn, err := dispatch.Parse(*e.MessageBody)
+		if err != nil {
+			return nil, err
+		}
+		if s.refuse[turn.Site] > 0 {
+			s.refuse[turn.Site]--
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("InternalError"), Message: aws.String("try again")})
+			continue
+		}
+		take.Entries = append(take.Entries, e)
+	}
+	if s.Sender == nil || len(take.Entries) == 0 {
+		return out, nil
+	}
+	sent, err := s.Sender.SendMessageBatch(ctx, &take, o...)
+	if err == nil {
+		out.Failed = append(out.Failed, sent.Failed...)
+	}
+	return out, err
+}
+
+func (s *sender) sites() (all []string) {
+	for _, batch := range s.batches {
+		for _, e := range batch {
+			turn, _ := dispatch.Parse(*e.MessageBody)
+			all = append(all, turn.Site)
+		}
+	}
+	return all
+}
+
+func open(s *sender) queue.Queue {
+	return queue.Queue{URL: "https://queue", Client: s, Pause: func(context.Context, int) error { return nil }}
+}
+
+func TestDelaysAreUntilTheTurn(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]func(time.Duration) time.Duration{
+		0:                       func(d time.Duration) time.Duration { return d },
+		1500 * time.Millisecond: func(d time.Duration) time.Duration { return max(0, d-time.Second) }, // never before it is due
+		time.Hour:               func(time.Duration) time.Duration { return 0 },
+	} {
+		s := &sender{}
+		all := turns(25)
+		if err := open(s).Send(t.Context(), all, noon.Add(late)); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.batches) != 3 || len(s.batches[0]) != 10 || len(s.batches[2]) != 5 {
+			t.Errorf("%d batches, of 25", len(s.batches))
+		}
+		i := 0
+		for _, batch := range s.batches {
+			ids := map[string]bool{}
+			for _, e := range batch {
+				if got, want := time.Duration(e.DelaySeconds)*time.Second, want(all[i].At.Sub(noon)); got != want {
+					t.Errorf("%s late, %s: delayed by %s, want %s", late, all[i].Site, got, want)
+				}
+				ids[*e.Id] = true
+				i++
+			}
+			if len(ids) != len(batch) {
+				t.Errorf("%d ids in a batch of %d", len(ids), len(batch))
+			}
+		}
+	}
+}
+
+func TestWhatIsNotTakenIsSentAgainAndReported(t *testing.T) {
+	t.Parallel()
+	s := &sender{refuse: map[string]int{"prod-3": 1, "prod-12": 9}, err: errors.New("connection reset")}
+	err := open(s).Send(t.Context(), turns(14), noon)
+	if err == nil || err.Error() != `send the turns of ["prod-12"]: SQS answers InternalError: try again` {
+		t.Errorf("error %v", err)
+	}
+	sent := map[string]int{}
+	for _, site := range s.sites() {
+		sent[site]++
+	}
+	// The first batch went three times: whole, whole, and the one that was refused.
+	for site, want := range map[string]int{"prod-0": 2, "prod-3": 3, "prod-10": 1, "prod-12": 3} {
+		if sent[site] != want {
+			t.Errorf("%s was sent %d times, want %d", site, sent[site], want)
+		}
+	}
+}
+
+// Each site's turn is in a real queue once, when all went well.
+func TestTurnsArriveInAQueue(t *testing.T) {
+	t.Parallel()
+	client := sqs.NewFromConfig(moto.Start(t).Config())
+	made, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("turns")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := turns(23)
+	q := queue.Queue{URL: *made.QueueUrl, Client: &sender{Sender: client, refuse: map[string]int{"prod-4": 1}}, Pause: func(context.Context, int) error { return nil }}
+	if err := q.Send(t.Context(), all, noon.Add(period)); err != nil { // all are due
+		t.Fatal(err)
+	}
+	var got []string
+	for range 10 {
+		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: made.QueueUrl, MaxNumberOfMessages: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range out.Messages {
+			got = append(got, *m.Body)
+		}
+	}
+	var want []string
+	for _, turn := range all {
+		want = append(want, turn.Body())
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("in the queue are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

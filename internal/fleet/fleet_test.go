@@ -1,0 +1,61 @@
+package fleet
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+)
+
+var full = flag.Bool("full", false, "run all plans, of up to 1,000 sites, and print the figures")
+
+// workersAtMost is MaximumConcurrency of infra/fleet, as it is deployed.
+const workersAtMost = 20
+
+// plans are those that are compared, the recommended one first. Sites disturb each
+// other on their branch alone, so that a hundred on each of two branches are as a
+// thousand on ten.
+var plans = []plan{
+	{sites: 1000, branches: 1000, spread: period, workers: workersAtMost, ordinary: 2},
+	{sites: 200, branches: 200, ordinary: 2},
+	{sites: 200, branches: 8, spread: period, workers: workersAtMost, ordinary: 2},
+	{sites: 200, branches: 2, spread: period, workers: workersAtMost, ordinary: 2},
+	{sites: 200, branches: 1, spread: period, workers: workersAtMost, ordinary: 2},
+	{sites: 100, branches: 1, ordinary: 2, limit: storm + 4},
+}
+
+// TestFleet prints what the plans come to. It asserts what each must keep,
+// however well it does: all that landed did so once, and nobody's commit is lost.
+func TestFleet(t *testing.T) {
+	if !*full {
+		t.Skip("takes some minutes: make bench-fleet")
+	}
+	rows := [][]string{columns}
+	for i, p := range plans {
+		r := p.play(t).result()
+		if i == 0 {
+			if r.waiting > 0 || r.share(0.99) != 1 {
+				t.Errorf("%d crossings have not landed, and 99 of 100 took %d ticks", r.waiting, r.share(0.99))
+			}
+			fmt.Printf("%d sites, %d crossings, each landed once, nothing lost.\n", p.sites, len(r.ticks))
+			fmt.Printf("figure fleet_p99_ticks_to_land %d\n", r.share(0.99))
+		}
+		rows = append(rows, r.row())
+		fmt.Println(strings.Join(r.row(), " | "))
+	}
+	fmt.Println()
+	fmt.Println(chart.Table("rrlrrrrrrrrrrl", rows...))
+}
+
+// The quick form: sites that disturb each other, four on each branch and all at
+// once, so that races are lost, processes die and people commit in between.
+func TestEveryCrossingOfAFleetLandsOnce(t *testing.T) {
+	t.Parallel()
+	r := plan{sites: 40, branches: 10, ordinary: 1}.play(t).result()
+	if r.waiting > 0 || r.races == 0 || r.share(0.99) > 2 {
+		t.Errorf("%d crossings wait, %.2f races were lost for each that landed, 99 of 100 took %d ticks", r.waiting, r.races, r.share(0.99))
+	}
+	t.Log(r.row())
+}

@@ -1,0 +1,210 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	period = 5 * time.Minute
+	// lookTakes is how long a look at a cluster takes, about, and stateTakes a
+	// question to the state.
+	lookTakes  = time.Second
+	stateTakes = 10 * time.Millisecond
+)
+
+var begin = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+const policyFile = "gitlatch.yaml"
+
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+
+// levels are the series 1-2-5, the slow and obvious way.
+func level(need int32) int32 {
+	for decade := int32(1); ; decade *= 10 {
+		for _, digit := range []int32{1, 2, 5} {
+			if digit*decade >= need {
+				return digit * decade
+			}
+		}
+	}
+}
+
+// A site is played, but for its tick.
+type site struct {
+	*run
+	name, branch string
+	needs        map[workload.ID]int32 // at first
+	// rises are when a workload came to need three times as much.
+	rises  map[workload.ID][]time.Duration
+	random *rand.Rand
+	ticks  int
+}
+
+func id(namespace, name string) workload.ID {
+	return workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
+}
+
+// workloads of each site; of the last a person edits the entry, and it never
+// rises.
+var (
+	rising    = []workload.ID{id("pay", "api"), id("shop", "cart"), id("shop", "web")}
+	byHand    = id("shop", "zone")
+	workloads = append(slices.Clone(rising), byHand)
+)
+
+func (s *site) need(of workload.ID, at time.Duration) int32 {
+	n := s.needs[of]
+	for _, rise := range s.rises[of] {
+		if rise <= at {
+			n *= 3
+		}
+	}
+	return n
+}
+
+const least, most = 2, 20000
+
+// files are what the site's directory holds at first.
+func (s *site) files() map[string][]byte {
+	var changes []checkpoint.Change
+	for _, w := range workloads {
+		changes = append(changes, checkpoint.Change{ID: w, To: &checkpoint.Entry{Replicas: level(s.needs[w]), Min: least, Max: most}})
+	}
+	files, _ := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: s.name, Cluster: s.cluster()}, changes)
+	return files
+}
+
+func (s *site) cluster() string { return "uid-" + s.name }
+
+// state is what the site's ticks settled.
+func (s *site) state() (latch.Head, map[workload.ID]latch.Latch) {
+	head, all, err := s.store.Load(s.t.Context(), s.name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	latches := map[workload.ID]latch.Latch{}
+	for _, l := range all {
+		latches[l.ID] = l
+	}
+	return head, latches
+}
+
+// waits reports whether a workload has not landed what it needs now.
+func (s *site) waits(w workload.ID, latches map[workload.ID]latch.Latch) bool {
+	return latches[w].Declared.Replicas != level(s.need(w, s.now))
+}
+
+// A process ticks once, and may die of it.
+type process struct {
+	*site
+	way *way
+	latch.Store
+}
+
+// tick makes one tick, and notes it.
+func (s *site) tick(turn time.Duration) {
+	s.ticks++
+	p := &process{site: s, way: &way{host: s.host, branch: s.branch}, Store: s.store}
+	p.way.diesAt, p.way.losesReply = s.fate()
+	repository, err := gitwire.Open(gitwire.Options{
+		URL: s.server.URL("fleet"), Branch: s.branch, Transport: p.way,
+		Pause: func(_ context.Context, try int) error {
+			s.clock.sleep(jittered(200*time.Millisecond<<(try-1), s.random))
+			return nil
+		},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	t := &tick.Tick{
+		Site: s.name, Owner: fmt.Sprintf("%s/%d", s.name, s.ticks), Period: period, Lease: period * 9 / 10, Turn: begin.Add(turn),
+		Sampler: p, Store: p, Repository: repository, Clock: s.time,
+		Wait:       func(_ context.Context, d time.Duration) { s.clock.sleep(jittered(d, s.random)) },
+		PolicyFile: policyFile, ParsePolicy: s.parsePolicy,
+	}
+	from := s.now
+	r, _ := t.Run(s.t.Context()) // what fails is tried again in the next turn
+	s.note(s, p.way, from, r)
+	if err := repository.Close(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// fate is what befalls the process: in one of 200 it dies, in one of 100 that
+// pushes it loses the reply.
+func (s *site) fate() (diesAt int, losesReply bool) {
+	if s.random.IntN(200) == 0 {
+		diesAt = 1 + s.random.IntN(7)
+	}
+	return diesAt, s.random.IntN(100) == 0
+}
+
+func (r *run) time() time.Time { return begin.Add(r.now) }
+
+func (r *run) parsePolicy(file string, data []byte) (policy.Set, error) {
+	if string(data) == latching {
+		return r.policy, nil
+	}
+	return config.ParsePolicy(file, data, period, nil)
+}
+
+// Sample looks at the played cluster.
+func (p *process) Sample(context.Context) (workload.Fleet, error) {
+	p.clock.sleep(jittered(lookTakes, p.random))
+	f := workload.Fleet{Site: p.name, Cluster: p.cluster(), At: p.time()}
+	for _, w := range workloads {
+		n := p.need(w, p.now)
+		f.Samples = append(f.Samples, workload.Sample{ID: w, Rollout: &workload.Rollout{Desired: n}, Scale: &workload.Scale{
+			Desired: n, Ready: n, Driver: workload.DrivenByHPA, Min: least, Max: most,
+		}})
+	}
+	return f, nil
+}
+
+func (p *process) Acquire(ctx context.Context, site, owner string, now, until time.Time) (latch.Lease, error) {
+	if p.gone() {
+		return latch.Lease{}, errDead
+	}
+	return p.Store.Acquire(ctx, site, owner, now, until)
+}
+
+func (p *process) Load(ctx context.Context, site string) (latch.Head, []latch.Latch, error) {
+	if p.gone() {
+		return latch.Head{}, nil, errDead
+	}
+	return p.Store.Load(ctx, site)
+}
+
+func (p *process) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+	if p.gone() {
+		return nil, errDead
+	}
+	return p.Store.Save(ctx, l, h, put, drop)
+}
+
+func (p *process) Release(ctx context.Context, l latch.Lease) error {
+	if p.gone() {
+		return errDead
+	}
+	return p.Store.Release(ctx, l)
+}
+
+// gone takes the time of a question to the state, unless the process is dead.
+func (p *process) gone() bool {
+	if !p.way.dead {
+		p.clock.sleep(stateTakes)
+	}
+	return p.way.dead
+}

@@ -1,0 +1,335 @@
+package stack
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+const fleetSource = "infra/fleet/template.yaml"
+
+// fleets are two ways to deploy the fleet's template, which each condition of it
+// tells apart.
+var fleets = []sample{
+	{"fleet on github", "github", map[string]string{
+		"Fleet":                  "europe",
+		"ClusterNames":           "prod-*",
+		"SpokeRoleArns":          "arn:aws:iam::*:role/gitlatch-*",
+		"GitHubRepository":       "example/fleet",
+		"GitHubCredential":       "gitlatch/github",
+		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
+		"GitHubApiUrl":           "https://github.example.com/api/v3",
+		"AlertEmail":             "platform@example.com",
+	}},
+	{"fleet on codecommit", "codecommit", map[string]string{
+		"Fleet":                  "asia",
+		"FleetFile":              "fleets/asia.yaml",
+		"PeriodMinutes":          "1",
+		"ScheduleState":          "DISABLED",
+		"ClusterNames":           "-",
+		"GitProvider":            "codecommit",
+		"CodeCommitRepository":   "fleet",
+		"Branch":                 "live",
+		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
+		"MemorySize":             "256",
+	}},
+}
+
+var fleetContracts = []contract{
+	{"environment of the fleet", fleetsEnvironmentIsRead},
+	{"configuration of the fleet", fleetIsConfigured},
+	{"alarms of the fleet", fleetsAlarmsAreOnWhatIsEmitted},
+	{"turns", turnsAreGivenAndTaken},
+	{"rights of the fleet", fleetsRightsAreUsed},
+}
+
+// fleet deploys a sample of the fleet's template.
+func fleet(t *testing.T, of template, s sample) deployment {
+	t.Helper()
+	return deploy(t, of, "gitlatch-"+s.parameters["Fleet"], s.parameters)
+}
+
+func TestEachConditionOfAFleetHoldsInOneSampleAndNotInTheOther(t *testing.T) {
+	t.Parallel()
+	of := read(t, fleetSource)
+	for name := range of.section("Conditions") {
+		condition := map[string]any{"Condition": name}
+		if fleet(t, of, fleets[0]).holds(condition) == fleet(t, of, fleets[1]).holds(condition) {
+			t.Errorf("condition %s is the same in both samples", name)
+		}
+	}
+	for _, s := range fleets {
+		for _, said := range fleet(t, of, s).violated() {
+			t.Errorf("%s: %s", s.name, said)
+		}
+	}
+}
+
+func TestAFleetsParametersRefuseWhatWouldBreakIt(t *testing.T) {
+	t.Parallel()
+	of := read(t, fleetSource)
+	for name, bad := range map[string][]string{
+		"Fleet":         {"", "Europe", `a"b`},
+		"FleetFile":     {"", "/fleet.yaml", `a"b`, "a b"},
+		"ClusterNames":  {"", "a/b", "arn:aws:eks"},
+		"SpokeRoleArns": {"*", "arn:aws:iam::*:role/*", "arn:aws:iam::444455556666:role/admin", "arn:aws:iam::*:role/gitlatch-*/x"},
+		"SiteBranches":  {"", "*", "refs heads"},
+		"Branch":        {"", "a*"},
+	} {
+		for _, value := range bad {
+			if refused(of.section("Parameters")[name], value) == "" {
+				t.Errorf("%s takes %q", name, value)
+			}
+		}
+	}
+	for _, name := range []string{"GitHubRepository", "GitHubCredential"} {
+		given := map[string]string{"Fleet": "europe", "ClusterNames": "*", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github"}
+		given[name] = ""
+		if said := deploy(t, of, "s", given).violated(); len(said) != 1 {
+			t.Errorf("without %s it says %q", name, said)
+		}
+	}
+}
+
+func fleetsEnvironmentIsRead(t *testing.T, of template) (broken []string) {
+	for id, f := range functions(fleet(t, of, fleets[0]).resources()) {
+		reads, err := variablesRead(programs[id])
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads = append(slices.Clone(reads), memoryLimit)
+		variables, _ := at(f, "Properties", "Environment", "Variables").(map[string]any)
+		for name := range variables {
+			if !slices.Contains(reads, name) {
+				broken = append(broken, fmt.Sprintf("%s is set for %s, which never reads it", name, id))
+			}
+		}
+		for _, name := range reads {
+			if variables[name] == nil {
+				broken = append(broken, fmt.Sprintf("%s reads %s, which is not set", id, name))
+			}
+		}
+	}
+	return broken
+}
+
+// fleetConfigurations are what both functions are told, by the sample.
+var fleetConfigurations = map[string]string{
+	"fleet on github": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: europe
+fleet: fleet.yaml
+period: 5m
+state: {dynamodb: {table: gitlatch-europe-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
+repository:
+  github: {repository: example/fleet, appSecret: gitlatch/github, apiURL: "https://github.example.com/api/v3"}
+  branch: main
+alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-europe-AlertTopic-1A2B3C4D5E6F"}}
+`,
+	"fleet on codecommit": `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: asia
+fleet: fleets/asia.yaml
+period: 1m
+state: {dynamodb: {table: gitlatch-asia-StateTable-1A2B3C4D5E6F, region: eu-west-1}}
+repository: {codecommit: {name: fleet}, branch: live}
+alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-asia-AlertTopic-1A2B3C4D5E6F"}}
+`,
+}
+
+func fleetIsConfigured(t *testing.T, of template) (broken []string) {
+	for _, s := range fleets {
+		for id, f := range functions(fleet(t, of, s).resources()) {
+			text := fmt.Sprint(at(f, "Properties", "Environment", "Variables", "GITLATCH_CONFIG"))
+			if _, err := config.ParseConfig("GITLATCH_CONFIG", []byte(text)); err != nil {
+				broken = append(broken, fmt.Sprintf("%s: %s: %v", s.name, id, err))
+			}
+			var got, want any
+			if err := errors.Join(yaml.Unmarshal([]byte(text), &got), yaml.Unmarshal([]byte(fleetConfigurations[s.name]), &want)); err != nil {
+				broken = append(broken, fmt.Sprintf("%s: %s: %v", s.name, id, err))
+			}
+			if !reflect.DeepEqual(got, want) {
+				broken = append(broken, fmt.Sprintf("%s: %s is configured by\n%s", s.name, id, text))
+			}
+		}
+	}
+	return broken
+}
+
+// fleetsAlarmsAreOnWhatIsEmitted is about all alarms: on our own metrics, and on
+// those of the functions and queues that there are. Each is driven, too.
+func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string) {
+	d := fleet(t, of, fleets[0])
+	cases := fleetAlarms(d)
+	var lines bytes.Buffer
+	err := errors.Join(report.WriteFleetMetrics(&lines, "europe", tick.Report{Site: "prod-eu"}, nil, time.Unix(0, 0)),
+		report.WriteDispatchMetrics(&lines, "europe", 7, time.Unix(0, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var emits []series
+	for line := range bytes.Lines(lines.Bytes()) {
+		emits = append(emits, seriesOf(t, line)...)
+	}
+	for id, r := range d.resources() {
+		if at(r, "Type") != "AWS::CloudWatch::Alarm" {
+			continue
+		}
+		p := at(r, "Properties")
+		on := series{fmt.Sprint(at(p, "Namespace")), fmt.Sprint(at(p, "MetricName"))}
+		for _, dimension := range list(at(p, "Dimensions")) {
+			on = append(on, fmt.Sprint(at(dimension, "Name")), fmt.Sprint(at(dimension, "Value")))
+		}
+		if on[0] == report.Namespace && !on.isOneOf(emits) {
+			broken = append(broken, fmt.Sprintf("alarm %s is on %v, which is never emitted", id, on))
+		}
+		c, known := cases[id]
+		if !known || !slices.Equal(on, c.on) {
+			broken = append(broken, fmt.Sprintf("alarm %s is on %v, and the case that drives it on %v", id, on, c.on))
+			continue
+		}
+		delete(cases, id)
+		for want, all := range map[bool][][]period{true: c.rings, false: c.silent} {
+			for _, periods := range all {
+				if got, err := rung(p, periods); err != nil || got != want {
+					broken = append(broken, fmt.Sprintf("alarm %s rings after %v: %v, want %v; error %v", id, periods, got, want, err))
+				}
+			}
+		}
+	}
+	for id := range cases {
+		broken = append(broken, "there is no alarm "+id)
+	}
+	return broken
+}
+
+func fleetAlarms(d deployment) map[string]alarmCase {
+	own := func(metric string) series { return series{"gitlatch", metric, "fleet", "europe"} }
+	of := func(function, metric string) series {
+		return series{"AWS/Lambda", metric, "FunctionName", d.physical(function)}
+	}
+	waiting := func(queue string) alarmCase {
+		return alarmCase{series{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", d.physical(queue)},
+			[][]period{{{1}}, {{0}, {0, 1, 0}}}, [][]period{{{0}}, {none}, {{1}, {0}}}}
+	}
+	repeated := func(on series) alarmCase {
+		return alarmCase{on, [][]period{{{1}, {0}, {1}}, {{0}, {3}, {1, 0}}}, [][]period{{{0}, {0}, {7}}, {none, none, none}, {{1}, none, none}}}
+	}
+	missing := func(on series) alarmCase {
+		return alarmCase{on, [][]period{{none, none, none}, {{9}, none, none, none}}, [][]period{{{1}, none, none}, {none, none, {1, 1}}}}
+	}
+	slow := func(on series, limit float64) alarmCase {
+		return alarmCase{on, [][]period{{{limit}, {1}, {limit, 1}}}, [][]period{{{limit - 1}, {limit - 1}, {limit - 1}}, {{1}, {1}, {limit}}, {none, none, none}}}
+	}
+	return map[string]alarmCase{
+		"DispatchesMissing": missing(own("Dispatches")),
+		"HeartbeatMissing":  missing(own("Heartbeat")),
+		"DispatchesFail":    repeated(of("FleetDispatcher", "Errors")),
+		"DispatchesLost":    waiting("LostDispatches"),
+		"TicksFail":         repeated(own("TicksFailed")),
+		"TurnsLost":         waiting("LostTurns"),
+		"WorkersFail":       repeated(of("FleetWorker", "Errors")),
+		"WorkersThrottled":  repeated(of("FleetWorker", "Throttles")),
+		"WorkersSlow":       slow(of("FleetWorker", "Duration"), 192000),
+		"PushesFail":        repeated(own("PushFailures")),
+		// What failed is there for 24 minutes, and the turns of two periods.
+		"TurnsWait": {series{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", d.physical("Turns")},
+			[][]period{{{2041}, {2100}, {3000}}}, [][]period{{{2040}, {2040}, {2040}}, {{1440}, {3000}, {3000}}, {none, none, none}}},
+		"UnderDeclared": {own("UnderDeclaredPods"),
+			[][]period{{{21, 0}, {0, 21}, {21}, {90}, {21}, {21}}}, [][]period{{{20}, {90}, {90}, {90}, {90}, {90}}, {none, {90}, {90}, {90}, {90}, {90}}}},
+		"CheckpointOld": {own("CheckpointAgeSeconds"),
+			[][]period{{{3601, 0}, {0, 3901}}}, [][]period{{{3600}, {3601}}, {{3601}, {0}}, {none, none}}},
+	}
+}
+
+// turnsAreGivenAndTaken is about the way of a turn, from the schedule to where it
+// ends that nobody can take.
+func turnsAreGivenAndTaken(t *testing.T, of template) (broken []string) {
+	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
+	number := func(v any) int {
+		n, err := strconv.Atoi(fmt.Sprint(v))
+		if err != nil {
+			say("%v is no number", v)
+		}
+		return n
+	}
+	for _, s := range fleets {
+		d := fleet(t, of, s)
+		r := d.resources()
+		var event struct{ Time string }
+		input := fmt.Sprint(at(r["FleetDispatcher"], "Properties", "Events", "Period", "Properties", "Input"))
+		if err := json.Unmarshal([]byte(input), &event); err != nil || event.Time != "<aws.scheduler.scheduled-time>" {
+			say("%s: the schedule sends %s, so that what is delivered twice gives other turns", s.name, input)
+		}
+		if to := at(r["FleetDispatcher"], "Properties", "Environment", "Variables", "GITLATCH_QUEUE"); to != d.physical("Turns") {
+			say("%s: turns are sent to %v", s.name, to)
+		}
+		turn := at(r["FleetWorker"], "Properties", "Events", "Turn", "Properties")
+		if at(turn, "Queue") != d.arn("Turns") || fmt.Sprint(at(turn, "FunctionResponseTypes")) != "[ReportBatchItemFailures]" {
+			say("%s: the worker takes %v, and a site that fails has all its batch given again", s.name, turn)
+		}
+		if n := number(at(turn, "BatchSize")); n < 1 || n > 10 {
+			say("%s: a batch has %d turns", s.name, n)
+		}
+		queue := at(r["Turns"], "Properties")
+		if at(queue, "FifoQueue") != nil {
+			say("%s: a queue that is first in, first out takes no delay of a turn's own", s.name)
+		}
+		timeout := number(at(r["FleetWorker"], "Properties", "Timeout"))
+		if visibility := number(at(queue, "VisibilityTimeout")); visibility != 6*timeout || visibility >= number(at(queue, "MessageRetentionPeriod")) {
+			say("%s: a turn is given again after %d s, and a worker may take %d s", s.name, visibility, timeout)
+		}
+		if at(queue, "RedrivePolicy", "deadLetterTargetArn") != d.arn("LostTurns") || number(at(queue, "RedrivePolicy", "maxReceiveCount")) < 2 {
+			say("%s: turns that nobody can take go to %v", s.name, at(queue, "RedrivePolicy"))
+		}
+		if dispatcher := number(at(r["FleetDispatcher"], "Properties", "Timeout")); dispatcher >= 60*number(d.parameters["PeriodMinutes"]) {
+			say("%s: the dispatcher may take %d s of a period", s.name, dispatcher)
+		}
+	}
+	for name, p := range of.section("Mappings")["Periods"].(map[string]any) {
+		if got, want := number(at(p, "OldAfter")), 6*number(at(p, "Timeout"))+2*number(at(p, "Seconds")); got != want {
+			say("period %s: turns wait for too long after %d s, not %d", name, got, want)
+		}
+	}
+	return append(broken, timesFollowFromThePeriod(t, of)...)
+}
+
+// fleetsRightsAreUsed holds the roles to what is called: a worker what a tick
+// calls, a dispatcher what it was seen to.
+func fleetsRightsAreUsed(t *testing.T, of template) (broken []string) {
+	for _, s := range fleets {
+		r := fleet(t, of, s).resources()
+		worker := slices.Concat(operations(t, s.provider), forAWS, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"})
+		if s.parameters["SpokeRoleArns"] != "" {
+			worker = append(worker, "sts:AssumeRole")
+		}
+		if s.parameters["ClusterNames"] == "-" {
+			worker = slices.DeleteFunc(worker, func(action string) bool { return action == "eks:DescribeCluster" })
+		}
+		dispatcher := append(listed(t, "dispatch-"+s.provider), "logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage")
+		if s.parameters["GitHubCredentialKeyArn"] != "" {
+			dispatcher = append(dispatcher, "kms:Decrypt")
+		}
+		for id, want := range map[string][]string{"WorkerRole": worker, "DispatcherRole": dispatcher, "ScheduleRole": {"lambda:InvokeFunction", "sqs:SendMessage"}} {
+			slices.Sort(want)
+			if granted := actions(r[id]); !slices.Equal(granted, slices.Compact(want)) {
+				broken = append(broken, fmt.Sprintf("%s: %s is granted %v, and uses %v", s.name, id, granted, want))
+			}
+		}
+	}
+	return broken
+}
