@@ -156,9 +156,12 @@ func applied(entries []metav1.ManagedFieldsEntry) (manager string) {
 	return manager
 }
 
+// ownsReplicas reports whether an entry is of a writer of the count. Argo Rollouts
+// itself writes 1 where none is stated, as the API server does to other kinds: that
+// is nobody's.
 func ownsReplicas(e *metav1.ManagedFieldsEntry) bool {
 	raw := e.FieldsV1.GetRawBytes()
-	if e.Subresource == "status" || !bytes.Contains(raw, []byte(`"f:replicas"`)) {
+	if e.Subresource == "status" || e.Manager == argoController || !bytes.Contains(raw, []byte(`"f:replicas"`)) {
 		return false // most entries, which are long and need no parsing
 	}
 	var fields struct {
