@@ -35,6 +35,12 @@ test-short: ## Test what needs only Go and git, quickly
 	@scripts/need.sh short
 	go test -short -timeout 5m ./...
 
+.PHONY: record-argo
+record-argo: ## Take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded (UPDATE=1: record anew; the first build takes 10 minutes)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/argo/build.sh >/dev/null
+	go test -count=1 -timeout 30m -parallel 8 -run '^TestArgoRollouts$$' ./internal/kube -argo $(if $(UPDATE),-update)
+
 .PHONY: lint
 lint: ## Lint Go, and the scripts where shellcheck is installed (the first run builds the linter: 5 minutes)
 	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo "not formatted, run make fmt:"; gofmt -l $(GO_FOLDERS); exit 1; }

@@ -162,9 +162,12 @@ func applied(field workload.Field, entries []metav1.ManagedFieldsEntry) (manager
 	return manager
 }
 
+// owns reports whether an entry is of a writer of the count. Argo Rollouts itself
+// writes 1 where none is stated, as the API server does to other kinds: that is
+// nobody's.
 func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
 	raw, names := e.FieldsV1.GetRawBytes(), field.Names()
-	if e.Subresource == "status" || !bytes.Contains(raw, []byte(`"f:`+names[len(names)-1]+`"`)) {
+	if e.Subresource == "status" || e.Manager == argoController || !bytes.Contains(raw, []byte(`"f:`+names[len(names)-1]+`"`)) {
 		return false // most entries, which are long and need no parsing
 	}
 	return at(raw, "f:", names) != nil

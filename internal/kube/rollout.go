@@ -83,6 +83,8 @@ const (
 	// template it takes.
 	argoWorkload = "rollout.argoproj.io/workload-generation"
 	argoDegraded = "Degraded"
+	// argoController is whom the API server notes for what Argo Rollouts writes.
+	argoController = "rollouts-controller"
 )
 
 // readArgoRollout reads a Rollout of Argo Rollouts. One is in flight from one of
