@@ -34,6 +34,9 @@ type Latch struct {
 	// YieldUntil is how long gitlatch leaves the entry alone after a person
 	// changed it; zero is no yield.
 	YieldUntil time.Time `json:"yieldUntil,omitzero"`
+	// YieldScale is true where it is the scale alone that yields: whoever changed
+	// the entry left its rollout as it was.
+	YieldScale bool `json:"yieldScale,omitzero"`
 	// OptedOut is set when a person deleted the entry, until they ask it back
 	// in by writing it again or by adopting the workload.
 	OptedOut bool `json:"optedOut,omitzero"`
@@ -121,11 +124,22 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 }
 
 // Adopted returns the latch after a person made the branch hold e: timers start
-// anew, and gitlatch leaves the entry alone until the given instant.
+// anew, and gitlatch leaves the entry alone until the given instant; its rollout,
+// where they did not touch that, only if it did so already.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
+	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
+	l.YieldScale = scale && !until.IsZero() && (l.YieldUntil.IsZero() || l.YieldScale)
 	l.Rollout = l.Rollout.adopted(l.Declared.Rollout, e.Rollout)
 	l.Declared, l.Proposed, l.Up, l.Down = e, checkpoint.Entry{}, Up{}, Down{}
 	l.OptedOut, l.YieldUntil = false, until
+	return l
+}
+
+// Yielded returns the latch without a yield that is over.
+func (l Latch) Yielded(now time.Time) Latch {
+	if !now.Before(l.YieldUntil) {
+		l.YieldUntil, l.YieldScale = time.Time{}, false
+	}
 	return l
 }
 

@@ -50,6 +50,8 @@ type Progress struct {
 	// Due is how many must be available for it to be in good health: those that
 	// once were, and of those that were asked for all whose time is over.
 	Due int32 `json:"due,omitzero"`
+	// Longest is the longest that any of them took to come after the one before.
+	Longest time.Duration `json:"longest,omitzero"`
 	// Stopwatch runs while not all that are asked for are available, from when
 	// the latest were asked for or became available.
 	Stopwatch

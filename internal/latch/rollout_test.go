@@ -107,3 +107,31 @@ func TestAMilestoneMovesNoTimerOfTheLevel(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, l)
 	}
 }
+
+// Who edits a level has not judged the rollout beside it.
+func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
+	t.Parallel()
+	until := noon.Add(24 * time.Hour)
+	begun := Latch{Declared: checkpoint.Entry{Replicas: 50, Rollout: rollout(10, "v1", "v2")}}
+	level := checkpoint.Entry{Replicas: 100, Rollout: rollout(10, "v1", "v2")}
+	further := checkpoint.Entry{Replicas: 100, Rollout: rollout(90, "v1", "v2")}
+	for name, c := range map[string]struct {
+		l    Latch
+		want bool
+	}{
+		"a level":                        {begun.Adopted(level, until), true},
+		"both":                           {begun.Adopted(further, until), false},
+		"a rollout":                      {begun.Adopted(level, until).Adopted(further, until), false},
+		"a level after a rollout":        {begun.Adopted(further, until).Adopted(level, until).Adopted(begun.Declared, until), false},
+		"nothing: a proposal closed":     {begun.Adopted(begun.Declared, until), false},
+		"a level, a day after":           {begun.Adopted(further, until).Yielded(until).Adopted(checkpoint.Entry{Replicas: 20, Rollout: further.Rollout}, until), true},
+		"a level, and the yield is over": {begun.Adopted(level, until).Yielded(until), false},
+	} {
+		if c.l.YieldScale != c.want {
+			t.Errorf("%s: the scale alone yields: %t", name, c.l.YieldScale)
+		}
+	}
+	if l := begun.Adopted(level, until).Yielded(until.Add(-1)); l.YieldUntil != until || !l.YieldScale {
+		t.Errorf("before the yield is over: %+v", l)
+	}
+}

@@ -35,7 +35,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
-	l.YieldUntil = time.Time{}
+	l = l.Yielded(look.Now)
 
 	bounds := acceptedBounds(p, l.Declared, *s.Scale)
 	of := newScale(p, bounds, *s.Scale)

@@ -41,7 +41,7 @@ func (t turn) fails() bool { return t.sample.Rollout.Failure != "" || t.stalls()
 // measured rightly.
 func (t turn) stalls() bool {
 	r := t.sample.Rollout
-	return r.Unjudged && r.Halted == "" && t.looked.Rollout.Progress.Elapsed(t.look.Now) >= t.policy.ProgressDeadline
+	return r.Unjudged && r.Halted == "" && t.looked.Rollout.Progress.Elapsed(t.look.Now) >= max(t.policy.ProgressDeadline, 2*t.looked.Rollout.Progress.Longest)
 }
 
 // target is the template that the rollout is on its way to.
@@ -308,8 +308,9 @@ func TestOnlyWhatDecidesIsUrgent(t *testing.T) {
 		fell := !last.begins() && last.now != checkpoint.Rollout{} && last.now.Phase != last.was.Phase &&
 			last.was.Phase != checkpoint.PhaseFailed && last.was.Phase != checkpoint.PhaseReturning &&
 			(last.now.Phase == checkpoint.PhaseFailed || last.now.Phase == checkpoint.PhaseReturning)
-		cut := !last.begins() && last.now != checkpoint.Rollout{} && last.was.Returns != last.now.Returns
-		if want := failed || fell || cut; last.decision.Urgent != want {
+		// What a rebuild begins with; where nothing is recorded, with the new template.
+		other := (last.was.Returns == checkpoint.SideFrom) != (last.now.Returns == checkpoint.SideFrom)
+		if want := failed || fell || other; last.decision.Urgent != want {
 			return fmt.Errorf("urgent is %t", last.decision.Urgent)
 		}
 		return nil

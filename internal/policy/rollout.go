@@ -42,7 +42,7 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
-	l.YieldUntil = time.Time{}
+	l = l.Yielded(look.Now)
 	m := milestone{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
 	switch {
 	case p.Rollout == ModeIgnore:
@@ -77,7 +77,7 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 		return unread("its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read"))
 	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
-	case look.Now.Before(l.YieldUntil):
+	case look.Now.Before(l.YieldUntil) && !l.YieldScale:
 		return Stop{Reason: ReasonYield, Text: "a person set its entry; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
 	case !r.InFlight:
 		return Stop{}
@@ -165,7 +165,11 @@ func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 func (m milestone) progressed(p latch.Progress, look Look) latch.Progress {
 	target := m.target()
 	most := min(p.Available, target.Desired) // of those scaled in none is expected
-	next := latch.Progress{Asked: target.Desired, Available: most, Due: max(min(p.Due, target.Desired), target.Available)}
+	next := latch.Progress{Asked: target.Desired, Available: most, Due: max(min(p.Due, target.Desired), target.Available), Longest: p.Longest}
+	running := p.Resume(look.Last).Lose(look.gap())
+	if p.Running() && target.Available > most {
+		next.Longest = max(p.Longest, running.Elapsed(look.Now))
+	}
 	switch {
 	case target.Available >= target.Desired:
 		next.Available, next.Due = target.Desired, target.Desired
@@ -174,11 +178,17 @@ func (m milestone) progressed(p latch.Progress, look Look) latch.Progress {
 		next.Available, next.Since = target.Available, look.Now
 		return next
 	}
-	next.Stopwatch = p.Resume(look.Last).Lose(look.gap())
-	if next.Elapsed(look.Now) >= m.policy.ProgressDeadline {
+	next.Stopwatch = running
+	if next.Elapsed(look.Now) >= m.deadline(next) {
 		next.Due = target.Desired
 	}
 	return next
+}
+
+// deadline is how long a target may come no further: the policy's time, and longer
+// where its pods were seen to take longer, each of them, and came.
+func (m milestone) deadline(p latch.Progress) time.Duration {
+	return max(m.policy.ProgressDeadline, 2*p.Longest)
 }
 
 // stuck reports whether the target has not come further since it was first seen,
@@ -192,10 +202,10 @@ func (m milestone) stuck(look Look) bool {
 // where it did, or has time left, where a condition of the workload would say so,
 // and where somebody wishes it to stay.
 func (m milestone) stalled(look Look) string {
-	if !m.rollout.Unjudged || m.rollout.Halted != "" || m.timer.Progress.Elapsed(look.Now) < m.policy.ProgressDeadline {
+	if !m.rollout.Unjudged || m.rollout.Halted != "" || m.timer.Progress.Elapsed(look.Now) < m.deadline(m.timer.Progress) {
 		return ""
 	}
-	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.policy.ProgressDeadline))
+	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.deadline(m.timer.Progress)))
 }
 
 // hurry is the time within which a rollout is soon over.
@@ -459,7 +469,6 @@ func (m milestone) advance(d Decision) Decision {
 		d.Text = fmt.Sprintf("its rollout is at %d %% in git, which could be %d %%: the last of its %d commits are kept for what decides", m.recorded.Milestone, to.Milestone, rolloutCommits)
 		return d
 	}
-	d.Urgent = to.Returns != m.recorded.Returns
 	return m.cross(d, to, text)
 }
 
@@ -515,10 +524,20 @@ func (m milestone) cross(d Decision, to checkpoint.Rollout, text string) Decisio
 		return d
 	}
 	d.Verdict, d.Text, d.To = Cross, text, entry(m.declared.WithRollout(to))
+	d.Urgent = d.Urgent || brings(to) != brings(m.recorded) // a rebuild that goes by git would be wrong
 	if m.policy.Rollout == ModeReport {
 		d.Verdict, d.Reason = Pending, ReasonReport
 	}
 	return d
+}
+
+// brings is the template that a rebuild begins with: the new one where nothing is
+// recorded, as the manifests say.
+func brings(r checkpoint.Rollout) checkpoint.Side {
+	if r.Returns == checkpoint.SideFrom {
+		return checkpoint.SideFrom
+	}
+	return checkpoint.SideTo
 }
 
 func identity(t workload.Template) checkpoint.Template {

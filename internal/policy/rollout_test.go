@@ -40,7 +40,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	if !r.InFlight {
 		return none
 	}
-	if at := o.progress(len(o.past) - 1); r.Failure == "" && r.Unjudged && r.Halted == "" && at.lasted >= o.deadline {
+	if at := o.progress(len(o.past) - 1); r.Failure == "" && r.Unjudged && r.Halted == "" && at.lasted >= o.patience(at) {
 		r.Failure = "no progress"
 		o.past[len(o.past)-1].failed = true
 	}
@@ -133,6 +133,7 @@ type stand struct {
 	most, due int32
 	lacks     bool
 	lasted    time.Duration
+	longest   time.Duration // that one took to come
 }
 
 // progress goes once more through the looks at the target up to one of them.
@@ -145,15 +146,22 @@ func (o *milestones) progress(upTo int) (at stand) {
 		target := o.past[i].rollout.Templates[0]
 		more := i > first && target.Desired > o.past[i-1].rollout.Templates[0].Desired
 		at.most, at.due = min(at.most, target.Desired), min(at.due, target.Desired)
+		lasted := at.lasted
+		if i > first && !o.past[i].gap {
+			lasted += o.past[i].at.Sub(o.past[i-1].at)
+		}
+		if at.lacks && target.Available > at.most {
+			at.longest = max(at.longest, lasted)
+		}
 		switch {
 		case target.Available >= target.Desired:
-			at = stand{most: target.Desired, due: target.Desired}
+			at = stand{most: target.Desired, due: target.Desired, longest: at.longest}
 		case !at.lacks || more || target.Available > at.most:
 			at.lacks, at.lasted, at.most = true, 0, target.Available
-		case !o.past[i].gap:
-			at.lasted += o.past[i].at.Sub(o.past[i-1].at)
+		default:
+			at.lasted = lasted
 		}
-		if at.due = max(at.due, target.Available); at.lasted >= o.deadline {
+		if at.due = max(at.due, target.Available); at.lasted >= o.patience(at) {
 			at.due = target.Desired
 		}
 	}
@@ -163,7 +171,7 @@ func (o *milestones) progress(upTo int) (at stand) {
 // endless reports whether the rollout in flight began within the hold of one
 // before it, and that one of another.
 func (o *milestones) endless() bool {
-	begin, follows := o.begin(len(o.past)-1)
+	begin, follows := o.begin(len(o.past) - 1)
 	if !follows {
 		return false
 	}
@@ -191,6 +199,9 @@ func (o *milestones) begin(of int) (begin int, follows bool) {
 	}
 	return begin, false
 }
+
+// patience is how long a target may come no further.
+func (o *milestones) patience(at stand) time.Duration { return max(o.deadline, 2*at.longest) }
 
 // stuck reports whether pods are asked for, and neither more of them were nor
 // became available since the target was first seen, or for two looks.

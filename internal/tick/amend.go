@@ -64,10 +64,10 @@ func (a Amendment) apply(head *latch.Head, latches latches) error {
 			return fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
 		}
 		if !a.HoldUntil.IsZero() {
-			l.YieldUntil = a.HoldUntil
+			l.YieldUntil, l.YieldScale = a.HoldUntil, false
 		}
 		if a.Latch {
-			l.OptedOut, l.YieldUntil = false, time.Time{}
+			l.OptedOut, l.YieldUntil, l.YieldScale = false, time.Time{}, false
 		}
 		latches.set(l)
 	}

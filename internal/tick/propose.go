@@ -78,7 +78,7 @@ func (p *pass) wanted() []checkpoint.Change {
 			now, asked := byID[c.ID]
 			l := p.latches.get(c.ID)
 			switch {
-			case l.OptedOut || p.fleet.At.Before(l.YieldUntil):
+			case l.OptedOut || p.fleet.At.Before(l.YieldUntil) && !(l.YieldScale && asked):
 				delete(byID, c.ID)
 			case asked && review[c.ID] && now.To != nil && c.To != nil && c.To.Replicas > now.To.Replicas:
 				now.To = entryPointer(now.To.WithScale(*c.To)) // a review is not reopened for less

@@ -80,7 +80,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 		r.cp.Apply(t, read(t, filepath.Join("../../infra/rbac", file)))
 	}
 	r.server.RequireAuth("x-access-token", "s3cret")
-	r.origin = r.server.Create(t, "site", map[string]string{"gitlatch.yaml": strings.Replace(latching, "guards: {", "guards: {budget: {commitsPerDay: 96}, ", 1)})
+	r.origin = r.server.Create(t, "site", map[string]string{"gitlatch.yaml": latching})
 	r.open(t)
 	r.cp.Kubectl(t, "", "create", "namespace", "shop")
 	r.rolls(t, rollouts)
