@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
@@ -68,6 +70,9 @@ func (e *examination) namespaces() {
 		sums[id.Namespace] += int64(entry.Replicas)
 	}
 	for _, q := range e.Cluster.quotas {
+		if !ofAll(q) {
+			continue
+		}
 		for _, resource := range []string{"pods", "count/pods"} {
 			for name, hard := range q.Spec.Hard {
 				if sum := sums[q.Namespace]; string(name) == resource && sum > hard.Value() {
@@ -77,6 +82,25 @@ func (e *examination) namespaces() {
 			}
 		}
 	}
+}
+
+// ofAll reports whether a quota is known to be of all pods of workloads. None of
+// them has a deadline, as a Job's may, so that NotTerminating leaves none out; their
+// quality of service and priority are not known here.
+func ofAll(q corev1.ResourceQuota) bool {
+	for _, scope := range q.Spec.Scopes {
+		if scope != corev1.ResourceQuotaScopeNotTerminating {
+			return false
+		}
+	}
+	if q.Spec.ScopeSelector != nil {
+		for _, by := range q.Spec.ScopeSelector.MatchExpressions {
+			if by.ScopeName != corev1.ResourceQuotaScopeNotTerminating {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // least is the lower of a number and the one that is there.
