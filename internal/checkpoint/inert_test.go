@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -60,5 +61,21 @@ func TestBrokenEvidenceCostsNothingElse(t *testing.T) {
 	}
 	if len(tree.Records) == 0 || len(tree.Broken) > 0 {
 		t.Errorf("records %v, broken %v", tree.Records, tree.Broken)
+	}
+}
+
+// What the README shows is a file as it stands.
+func TestTheEvidenceOfTheReadmeIsAFile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(text), "**Evidence.**")
+	_, shown, _ = strings.Cut(shown, "\n\n    ")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	found, err := ParseEvidence([]byte(strings.ReplaceAll(shown, "\n    ", "\n") + "\n"))
+	if err != nil || len(found) == 0 {
+		t.Errorf("%v: %v, of\n%s", found, err, shown)
 	}
 }

@@ -160,6 +160,21 @@ func (t Tree) Entries() map[workload.ID]Entry {
 	return all
 }
 
+// Namespaces are those with a record or a Component, readable or not, sorted: where
+// anything is declared, was, or will be.
+func (t Tree) Namespaces() []string {
+	found := map[string]bool{}
+	for namespace := range t.Broken {
+		found[namespace] = true
+	}
+	for file := range t.files {
+		if namespace, name, ok := split(t.name, file); ok && (name == recordFile || name == componentFile) {
+			found[namespace] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
 // Stale are the namespaces whose Component does not say what their record
 // says, sorted: a person edited or removed one of the two, or the record was
 // revised. A Merge with a change in the namespace mends it, and so does Mend. Broken records are not among

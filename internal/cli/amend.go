@@ -68,7 +68,7 @@ func newHold(env Env) *cobra.Command {
 		Use:   "hold [namespace/name ...] --until TIME",
 		Short: "Leave the site, or some workloads, alone until a time",
 		Long: `Holds the whole site, or only the workloads named: their timers stand still, and
-nothing of them is committed. A time that has passed ends a hold.`,
+nothing of them is committed. --until now ends a hold.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			at, err := instant(until, env.Clock())
 			if err != nil {
@@ -101,21 +101,26 @@ nothing of them is committed. A time that has passed ends a hold.`,
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&until, "until", "", "a time as 2026-03-02T18:00:00Z, or a span from now as 3h")
+	c.Flags().StringVar(&until, "until", "", "a time to come as 2026-03-02T18:00:00Z, or a span from now as 3h; now ends a hold")
 	return c
 }
 
-// instant reads a time, or a span from now.
+// instant reads a time to come, or a span from now. What has passed is none, since
+// a typo must not end a hold; the word now does.
 func instant(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, errors.New("--until: say until when: a time as 2026-03-02T18:00:00Z, or a span from now as 3h")
-	}
-	if span, err := time.ParseDuration(text); err == nil {
-		return now.Add(span), nil
+	const want = "a time to come as 2026-03-02T18:00:00Z, a span from now as 3h, or now to end a hold"
+	switch text {
+	case "":
+		return time.Time{}, errors.New("--until: say until when: " + want)
+	case "now":
+		return now, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--until: must be a time as 2026-03-02T18:00:00Z or a span as 3h, got %q", text)
+	if span, not := time.ParseDuration(text); not == nil {
+		at, err = now.Add(span), nil
+	}
+	if err != nil || !at.After(now) {
+		return time.Time{}, fmt.Errorf("--until: must be %s; got %q", want, text)
 	}
 	return at, nil
 }

@@ -70,6 +70,7 @@ git copes with today's traffic, without drowning the repository in commits.`,
 		newDemo(env),
 		newVersion(env),
 	)
+	refuseEmpty(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", narrow)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())

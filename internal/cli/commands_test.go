@@ -103,7 +103,15 @@ func TestHold(t *testing.T) {
 			t.Errorf("held: %+v", got)
 		}
 	}
-	if got := w.run("hold", "--until", "-1s"); got != (outcome{0, "site prod-eu: no longer held\n", ""}) {
+	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // as a typo has it
+		if got := w.run("hold", "--until", past); got.status != 1 || got.out != "" || !strings.Contains(got.err, "or now to end a hold") {
+			t.Errorf("until %s: %+v", past, got)
+		}
+	}
+	if got := w.tick(); !strings.Contains(got.out, "the site is held by a person until 2026-03-02T08:45:00Z") {
+		t.Errorf("a typo ended it: %+v", got)
+	}
+	if got := w.run("hold", "--until", "now"); got != (outcome{0, "site prod-eu: no longer held\n", ""}) {
 		t.Errorf("end: %+v", got)
 	}
 	if got := w.run("hold", "shop/web", "shop/deployment/api", "--until", "2026-03-03T08:00:00Z"); got != (outcome{0,
@@ -237,6 +245,7 @@ func TestMisspelt(t *testing.T) {
 		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
 		{"hold", []string{"--until: say until when", "3h"}},
 		{"hold --until tomorrow", []string{"--until: must be a time", `"tomorrow"`}},
+		{"hold --until 2026-03-02T08:00:00", []string{"--until: must be a time", "2026-03-02T18:00:00Z"}},
 		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
 		{"render record --context blue", []string{"unknown flag: --context", "gitlatch render record --help"}},

@@ -136,6 +136,9 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 		return fmt.Errorf("--write: this is not the cluster that %s is of; nothing is written. After gitlatch adopt, put its UID there: %s", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
 	case seen.Tree.Unproven != nil:
 		return fmt.Errorf("--write: %w; mend or remove it first", seen.Tree.Unproven)
+	case before == nil && len(found.Evidence) == 0:
+		fmt.Fprintf(env.Err, "nothing is known to keep a checkpoint inert: %s is not there, and is not written\n", path)
+		return nil
 	case string(before.Format()) == string(found.Evidence.Format()):
 		fmt.Fprintf(env.Err, "%s says so already\n", path)
 		return nil

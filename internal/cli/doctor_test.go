@@ -131,6 +131,19 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	}
 }
 
+func TestDoctorHasNothingToWriteWhereNothingIsKnown(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "/spec/replicas", "/spec/paused", 1)
+	tip := w.origin.Tip("main")
+	for _, args := range [][]string{{"--write"}, {"--write", "--dry-run"}} {
+		got := w.run(append([]string{"doctor"}, args...)...)
+		if got.status != 1 || w.origin.Tip("main") != tip || got.err != "nothing is known to keep a checkpoint inert: checkpoints/prod-eu/inert.yaml is not there, and is not written\n" {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
 // What another cluster shows is said to be another's, and never written down as
 // this site's.
 func TestDoctorKnowsAnotherCluster(t *testing.T) {

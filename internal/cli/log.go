@@ -42,7 +42,7 @@ it merged, as the branch saw it.
 
 Commits are read one by one until there are enough; where --commits of them were
 not enough, it says how far it came. What git no longer declares is asked for as
-namespace/kind/name.`,
+namespace/kind/name; what no commit ever declared is refused.`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
@@ -93,6 +93,9 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 		return err
 	}
 	found, err := history.Of(ctx, r, side.at, q)
+	if err == nil && len(found.Changes) == 0 && !found.Cut && q.Since.IsZero() {
+		err = side.never(ctx, q.ID, found.Looked)
+	}
 	if err != nil {
 		return err
 	}
@@ -120,6 +123,17 @@ func (s *declaredSide) named(ctx context.Context, text string) (workload.ID, err
 		return id, fmt.Errorf("%w; what is no longer declared is asked for as namespace/kind/name", err)
 	}
 	return id, nil
+}
+
+// never says that no commit, of all that there are, declared a workload, and what
+// the branch declares.
+func (s *declaredSide) never(ctx context.Context, id workload.ID, looked int) error {
+	tree, err := s.treeAt(ctx, s.at)
+	if err != nil {
+		return err
+	}
+	ids := slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
+	return fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", id, count(looked, "commit"), nearest(id.String(), ids))
 }
 
 // back is a time, or one that is a span before now; zero where nobody says.

@@ -110,7 +110,36 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
-	if got := w.run("log", "shop/deployment/gone"); got.status != 0 || !strings.Contains(got.out, "shop/deployment/gone: no change in 2 commits") {
+	for name, want := range map[string]string{
+		"shop/pod/web":         "there are shop/api, shop/cart, shop/web",
+		"shop/deployment/gone": "there are shop/api, shop/cart, shop/web",
+		"nope/deployment/web":  "nor any in namespace nope",
+	} {
+		for _, output := range []string{"table", "json"} {
+			got := w.run("log", name, "-o", output)
+			if got.status != 1 || got.out != "" || !strings.Contains(got.err, `"`+name+`": git declares none by this name, nor did in any of 2 commits`) || !strings.Contains(got.err, want) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	}
+	// What was not looked at whole may have declared it.
+	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\nolder commits were not looked at") {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestLogOfWhatWasRetired(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	is := w.origin.Show(t, "main", shopRecord)
+	w.origin.Push(t, "main", map[string]string{shopRecord: strings.Replace(is, "\ndata:\n", "\ndata:\n  deployment.a: \"5\"\n", 1)}, "one more")
+	w.origin.Push(t, "main", map[string]string{shopRecord: is}, "one less")
+	got := w.run("log", "shop/deployment/a")
+	if got.status != 0 || !strings.Contains(got.out, "5 -> removed") {
+		t.Errorf("%+v", got)
+	}
+	w.now = w.now.AddDate(1, 0, 0)
+	if got := w.run("log", "shop/deployment/a", "--since", "1h"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits") {
+		t.Errorf("since: %+v", got)
 	}
 }

@@ -63,7 +63,7 @@ func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.
 					if err := tree.Broken[args[0]]; err != nil {
 						return err
 					}
-					return fmt.Errorf("namespace %s: git declares nothing in it%s", args[0], elsewhere(namespaces))
+					return undeclared(args[0], namespaces)
 				}
 				namespaces = args
 			}
@@ -85,12 +85,13 @@ func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.
 	}
 }
 
-// elsewhere says in which namespaces git declares anything.
-func elsewhere(namespaces []string) string {
-	if len(namespaces) == 0 {
-		return ", nor in any other yet"
+// undeclared says that git declares nothing in a namespace, and in which it does.
+func undeclared(namespace string, namespaces []string) error {
+	elsewhere := ", nor in any other yet"
+	if len(namespaces) > 0 {
+		elsewhere = "; what it declares is in: " + strings.Join(namespaces, ", ")
 	}
-	return "; what it declares is in: " + strings.Join(namespaces, ", ")
+	return fmt.Errorf("namespace %s: git declares nothing in it%s", namespace, elsewhere)
 }
 
 // tree reads what the branch declares for the site.

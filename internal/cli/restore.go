@@ -87,7 +87,7 @@ then.`,
 	c.Flags().Int32Var(&r.pace.PerMinute, "pace", restore.PerMinute, "pods asked for in a minute")
 	c.Flags().Int32Var(&r.pace.Unready, "unready", restore.Unready, "pods asked for and not ready at any time")
 	c.Flags().DurationVar(&r.pace.Patience, "patience", restore.Patience, "how long a wave that stands still is waited for")
-	c.Flags().DurationVar(&r.hold, "brake", restore.Hold, "how long autoscalers do not scale down")
+	c.Flags().DurationVar(&r.hold, "brake", restore.Hold, "how long autoscalers do not scale down, at most 168h")
 	r.registerSplit(c)
 	c.AddCommand(newRelease(env))
 	return c
@@ -158,7 +158,8 @@ func (r *restoring) check(args []string) error {
 	bound(r.pace.PerMinute < 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
 	bound(r.pace.Unready < 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
 	bound(r.pace.Patience <= 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
-	bound(r.hold < time.Minute, "--brake: must be at least 1m, got %s", r.hold)
+	hold := restore.CheckHold(r.hold)
+	bound(hold != nil, "--brake: %w", hold)
 	namespaces, order := plan.CheckNamespaces(r.options.Namespaces), plan.CheckNamespaces(r.options.Order)
 	bound(namespaces != nil, "--namespace: %w", namespaces)
 	bound(order != nil, "--order: %w", order)

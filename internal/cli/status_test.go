@@ -27,3 +27,43 @@ func TestACallThatIsNotUnderstoodIsNoFinding(t *testing.T) {
 		}
 	}
 }
+
+// A variable that is not set must not make all namespaces, another cluster or
+// the defaults of what was to be narrowed.
+func TestAnEmptyFlagIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		args   []string
+	}{
+		{1, []string{"restore", "-n", ""}},
+		{1, []string{"restore", "--namespace=", "-n", "shop"}},
+		{1, []string{"restore", "--order", ""}},
+		{1, []string{"restore", "--context", ""}},
+		{1, []string{"restore", "release", "--kubeconfig", ""}},
+		{2, []string{"doctor", "--path", "", "--path", "apps"}},
+		{2, []string{"drill", "--path", ""}},
+		{2, []string{"diff", "--ref", ""}},
+		{2, []string{"diff", "--tree", ""}},
+		{1, []string{"log", "shop/web", "--since", ""}},
+		{1, []string{"tick", "--metrics-file", ""}},
+		{1, []string{"hold", "--until", ""}},
+		{1, []string{"render", "record", "--config", ""}},
+		{1, []string{"render", "flux", "--path", ""}},
+		{1, []string{"backtest", "past.csv", "--policy", ""}},
+		{1, []string{"backtest", "past.csv", "--workload", ""}},
+		{1, []string{"backtest", "past.csv", "--sweep", "--series", ""}},
+		{1, []string{"demo", "--dir", ""}},
+	} {
+		w := &world{dir: t.TempDir()}
+		got := w.run(c.args...)
+		if got.status != c.status || got.out != "" || !strings.Contains(got.err, "it is empty, as of a variable that is not set") {
+			t.Errorf("%q: %+v", c.args, got)
+		}
+	}
+	for _, command := range []string{"restore", "doctor", "backtest"} {
+		if got := (&world{dir: t.TempDir()}).run(command, "--help"); got.status != 0 || strings.Contains(got.out, "[]") {
+			t.Errorf("%s --help: %+v", command, got)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place
 		Short: short,
 		Long:  long + narrowed,
 		RunE: func(_ *cobra.Command, namespaces []string) error {
-			c, place, err := f.place(namespaces)
+			c, place, err := f.place(env, namespaces)
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place
 	return c
 }
 
-const narrowed = "\n\nWith namespaces, the rules are for their workloads alone."
+const narrowed = "\n\nWith namespaces, the rules are for their workloads alone, and git must have a\nComponent of each: gitlatch init begins it."
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
@@ -61,7 +61,7 @@ what the record of its namespace declares, by whichever tool it is created. It
 needs the records in the cluster before the workloads, and Kubernetes 1.36 or
 later. A record that cannot be read never blocks a creation.` + narrowed,
 		RunE: func(_ *cobra.Command, namespaces []string) error {
-			_, place, err := f.place(namespaces)
+			_, place, err := f.place(env, namespaces)
 			if err != nil {
 				return err
 			}
@@ -77,8 +77,9 @@ later. A record that cannot be read never blocks a creation.` + narrowed,
 	return c
 }
 
-// place is what the manifests of a site name, narrowed to namespaces.
-func (f *flags) place(namespaces []string) (config.Config, ways.Place, error) {
+// place is what the manifests of a site name, narrowed to namespaces of which git
+// has at least the Component that init begins.
+func (f *flags) place(env Env, namespaces []string) (config.Config, ways.Place, error) {
 	c, err := f.config()
 	if err != nil {
 		return c, ways.Place{}, err
@@ -89,5 +90,17 @@ func (f *flags) place(namespaces []string) (config.Config, ways.Place, error) {
 		}
 	}
 	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
+	if len(namespaces) > 0 {
+		tree, err := f.tree(env)
+		if err != nil {
+			return c, ways.Place{}, err
+		}
+		known := tree.Namespaces()
+		for _, namespace := range namespaces {
+			if !slices.Contains(known, namespace) {
+				return c, ways.Place{}, undeclared(namespace, known)
+			}
+		}
+	}
 	return c, ways.Place{Site: c.Site, Namespaces: namespaces, Kinds: c.Cluster.Kinds}, nil
 }

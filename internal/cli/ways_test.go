@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
 // What is printed for the site of the examples is what infra/gitops holds.
@@ -23,7 +25,6 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		return string(text)
 	}
 	argocd, flux, policy, images := shipped("argocd/prod-eu.yaml"), shipped("flux/prod-eu.yaml"), shipped("admission/policy.yaml"), shipped("admission/images.yaml")
-	narrowed := strings.NewReplacer("kind: Deployment}", `kind: Deployment, namespace: "pay"}`, "kind: Rollout}", `kind: Rollout, namespace: "pay"}`, "kind: StatefulSet}", `kind: StatefulSet, namespace: "pay"}`).Replace(flux)
 	named := strings.NewReplacer(`"prod-eu"`, `"fleet"`, "clusters/prod-eu", "deploy", `"main"`, `"live"`).Replace(flux)
 	for name, c := range map[string]struct {
 		repository, args, want string
@@ -32,7 +33,6 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		"flux":        {"{url: " + url + "}", "flux", flux},
 		"admission":   {"{url: " + url + "}", "admission", policy},
 		"images":      {"{url: " + url + "}", "admission --images", policy + images},
-		"narrowed":    {"{url: " + url + "}", "flux pay pay", narrowed},
 		"named":       {"{url: " + url + ", branch: live}", "flux --name fleet --path deploy", named},
 		"by path":     {"{url: /srv/fleet.git}", "flux --url " + url, flux},
 		"github":      {"{github: {repository: platform/fleet, tokenSecret: fleet}}", "flux", strings.ReplaceAll(flux, "git.example.com", "github.com")},
@@ -48,12 +48,35 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 	}
 }
 
-// A narrowed policy names its namespaces in each of its bindings.
-func TestRenderNarrowsTheAdmissionPolicies(t *testing.T) {
+// Rules are narrowed to namespaces of which git has a Component: of another they
+// would keep nothing inert, as a name that is misspelt.
+func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	t.Parallel()
-	got := run(time.Time{}, "render", "admission", "--images", "shop", "pay", "--repository", "/nonexistent")
-	if got.status != 0 || strings.Count(got.out, `values: ["pay", "shop"]`) != 2 {
-		t.Errorf("%+v", got)
+	w := settled(t)
+	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // by init, and nothing declared yet
+	w.origin.Push(t, "main", map[string]string{checkpoint.ComponentPath("prod-eu", "new"): string(begun)}, "begun")
+	before := w.hash(t)
+	w.api.Close() // only git is read
+	for args, c := range map[string]struct {
+		says string
+		n    int
+	}{
+		"flux pay pay --url https://git.example.com/fleet.git": {`namespace: "pay"}`, 3},
+		"flux new --url https://git.example.com/fleet.git":     {`namespace: "new"}`, 3},
+		"admission --images shop pay":                          {`values: ["pay", "shop"]`, 2},
+	} {
+		got := w.run(append([]string{"render"}, strings.Fields(args)...)...)
+		if got.status != 0 || got.err != "" || strings.Count(got.out, c.says) != c.n {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	for _, form := range []string{"component", "record", "flux", "argocd", "admission"} {
+		if got := w.run("render", form, "nope"); got.status != 1 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
+			t.Errorf("%s: %+v", form, got)
+		}
+	}
+	if w.hash(t) != before {
+		t.Error("render wrote")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
@@ -16,14 +18,49 @@ func (e *examination) limits(s *subject) {
 	if need := max(level, s.Live); top > 0 && need > top {
 		e.lowers(s, MaxUnderNeed, s.ID.Short(), fmt.Sprintf("git accepts at most %d, and %d are needed: raise its max in the record once you accept that", top, need))
 	}
+	for _, f := range e.floors(s) {
+		if f.holds(level, s.entry.Min) {
+			e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("%s is %d, where %d was accepted and its checkpoint is %d: a floor acts on the live cluster, and what is sampled never falls below it again; put %[3]d back, or accept %[2]d in the record",
+				f.of, f.min, s.entry.Min, level))
+		}
+	}
+}
+
+// A floor is a min of an autoscaler, in pods.
+type floor struct {
+	of  string
+	min int32
+}
+
+// floors are those that builds give a workload, or else the one that it has.
+func (e *examination) floors(s *subject) (all []floor) {
 	for _, o := range e.Overlays {
 		for _, a := range o.Autoscalers {
-			if a.Target == s.ID && s.entry.Min > 0 && a.Min == level && a.Min > s.entry.Min {
-				e.find(MinAsCheckpoint, s.ID.Short(), fmt.Sprintf("minReplicas of %s in %s is its checkpoint of %d, where %d was accepted: a floor acts on the live cluster, and what is sampled never falls below it again; put %[4]d back",
-					a.Name, o.Dir, level, s.entry.Min))
+			if a.Target == s.ID {
+				all = append(all, floor{"minReplicas of " + a.Name + " in " + o.Dir, a.Min})
 			}
 		}
 	}
+	if len(all) == 0 && s.sample != nil && s.sample.Scale != nil {
+		all = append(all, floor{"the min of its autoscaler, live,", s.sample.Scale.Min})
+	}
+	return all
+}
+
+// ordinary is how many times the accepted min a person may state without that it
+// is taken for a checkpoint, as long as it is below the level: three pods instead
+// of one are for three zones, and twice as many are for twice the traffic.
+const ordinary = 4
+
+// holds reports whether a floor does what a checkpoint is for. At the level or
+// above it is no lower than what a rebuild would have. From half of the level on
+// the next level down, at most, is left to fall to; that is taken for meant where
+// the floor is far above the accepted one, too.
+func (f floor) holds(level, accepted int32) bool {
+	if accepted == 0 || level == 0 || f.min <= accepted {
+		return false
+	}
+	return f.min >= level || int64(f.min)*2 >= int64(level) && int64(f.min) >= int64(accepted)*ordinary
 }
 
 // namespaces notes quotas that are too small for the checkpoints together.
@@ -33,6 +70,9 @@ func (e *examination) namespaces() {
 		sums[id.Namespace] += int64(entry.Replicas)
 	}
 	for _, q := range e.Cluster.quotas {
+		if !ofAll(q) {
+			continue
+		}
 		for _, resource := range []string{"pods", "count/pods"} {
 			for name, hard := range q.Spec.Hard {
 				if sum := sums[q.Namespace]; string(name) == resource && sum > hard.Value() {
@@ -42,6 +82,25 @@ func (e *examination) namespaces() {
 			}
 		}
 	}
+}
+
+// ofAll reports whether a quota is known to be of all pods of workloads. None of
+// them has a deadline, as a Job's may, so that NotTerminating leaves none out; their
+// quality of service and priority are not known here.
+func ofAll(q corev1.ResourceQuota) bool {
+	for _, scope := range q.Spec.Scopes {
+		if scope != corev1.ResourceQuotaScopeNotTerminating {
+			return false
+		}
+	}
+	if q.Spec.ScopeSelector != nil {
+		for _, by := range q.Spec.ScopeSelector.MatchExpressions {
+			if by.ScopeName != corev1.ResourceQuotaScopeNotTerminating {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // least is the lower of a number and the one that is there.

@@ -52,7 +52,7 @@ type Restore struct {
 	Kinds   workload.Kinds // of workloads, those that the cluster is looked at for
 	Options plan.Options
 	Pace    plan.Pace
-	// Hold is how long a brake holds.
+	// Hold is how long a brake holds; see CheckHold.
 	Hold   time.Duration
 	Every  time.Duration // from one look to the next
 	DryRun bool          // writes nothing
@@ -68,11 +68,30 @@ const (
 	Every     = 5 * time.Second
 )
 
+// The bounds of how long a brake holds. Its autoscaler scales up alone meanwhile:
+// it is to outlive a restore by hours, and not to be forgotten.
+const (
+	leastHold = time.Minute
+	mostHold  = 7 * 24 * time.Hour
+)
+
+// CheckHold says what is wrong with how long a brake is to hold; nil where nothing
+// is.
+func CheckHold(hold time.Duration) error {
+	if hold < leastHold || hold > mostHold {
+		return fmt.Errorf("must be from 1m to 168h, got %s: while a brake holds, its autoscaler never scales down", hold)
+	}
+	return nil
+}
+
 // Run restores what git declares of a site. An error means that it did not come
 // to its end; what the report says was done, was done. A run after it goes on
 // from there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
 	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
+	if err := CheckHold(r.Hold); err != nil {
+		return report, fmt.Errorf("brake: %w", err)
+	}
 	for namespace, why := range tree.Broken {
 		if r.Options.TakesNamespace(namespace) {
 			report.Problems = append(report.Problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))

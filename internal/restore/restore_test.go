@@ -72,6 +72,19 @@ func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	w.holds(t, "the others")
 }
 
+// Who asks for a brake of years, whoever it is, has mistyped.
+func TestABrakeThatWouldBeForgottenIsNotSet(t *testing.T) {
+	t.Parallel()
+	for hold, ok := range map[time.Duration]bool{0: false, time.Second: false, time.Minute: true, 168 * time.Hour: true, 169 * time.Hour: false, 99999 * time.Hour: false} {
+		w := newWorld()
+		r := w.restore()
+		r.Hold = hold
+		if _, err := r.Run(t.Context(), w.tree()); (err == nil) != ok || (len(w.writes) > 0) != ok {
+			t.Errorf("%s: %v, wrote %q", hold, err, w.writes)
+		}
+	}
+}
+
 func TestADryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 // A Pace bounds how fast a plan is carried out, so that schedulers and nodes
 // cope. All of it must be above zero.
 type Pace struct {
-	PerMinute int32 // pods asked for in a minute, on average
+	PerMinute int32 // pods asked for in any minute, at most
 	Unready   int32 // pods of a wave asked for and not ready, at any time
 	// Patience is how long a wave that does not move is waited for.
 	Patience time.Duration
@@ -32,8 +33,9 @@ type Course struct {
 	begun   bool
 	moved   time.Time // when a pod of the wave was last asked for, or got ready
 	ready   int64     // pods of the wave
-	room    float64   // pods that the pace allows now
+	room    float64   // pods that may be asked for at once
 	filled  time.Time // when room was reckoned
+	recent  []batch   // what was asked for within the last minute
 	asked   map[workload.ID]int32
 	lowered map[workload.ID]int
 	excused map[workload.ID]int32 // unready pods that are waited for no more
@@ -47,6 +49,12 @@ func NewCourse(p Plan, pace Pace, now time.Time) *Course {
 		asked: map[workload.ID]int32{}, lowered: map[workload.ID]int{}, excused: map[workload.ID]int32{},
 		dropped: map[workload.ID]bool{},
 	}
+}
+
+// A batch is pods that were asked for at an instant.
+type batch struct {
+	at   time.Time
+	pods int64
 }
 
 func (p Pace) most() float64 { return max(1, float64(p.PerMinute)/burst) }
@@ -100,6 +108,17 @@ func (c *Course) refill(now time.Time) {
 		c.room = min(c.pace.most(), c.room+gone.Minutes()*float64(c.pace.PerMinute))
 		c.filled = now
 	}
+	c.recent = slices.DeleteFunc(c.recent, func(b batch) bool { return now.Sub(b.at) >= time.Minute })
+}
+
+// allows is how many pods the pace allows now: those that flowed in since it was
+// last asked for some, as far as the last minute leaves room for them.
+func (c *Course) allows() int64 {
+	left := int64(c.pace.PerMinute)
+	for _, b := range c.recent {
+		left -= b.pods
+	}
+	return min(int64(c.room), left)
 }
 
 // mind gives up what is gone, and what somebody lowers each time it is raised.
@@ -132,12 +151,13 @@ func (c *Course) ask(wave *Wave, live map[workload.ID]Workload, now time.Time, s
 	}
 	for _, r := range wave.Raises {
 		w := live[r.ID]
-		room := min(int64(c.room), int64(c.pace.Unready)-waiting)
+		room := min(c.allows(), int64(c.pace.Unready)-waiting)
 		if c.dropped[r.ID] || w.Replicas >= r.To || room < 1 {
 			continue
 		}
 		more := int32(min(room, int64(r.To-w.Replicas)))
 		c.room -= float64(more)
+		c.recent = append(c.recent, batch{now, int64(more)})
 		waiting += int64(more)
 		c.asked[r.ID], c.moved = w.Replicas+more, now
 		s.Ask = append(s.Ask, Ask{r.ID, w.Replicas, w.Replicas + more})

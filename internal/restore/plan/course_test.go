@@ -86,13 +86,46 @@ func TestThePaceIsKept(t *testing.T) {
 	if asked := len(p.asked); asked < 380 || asked > 410 {
 		t.Errorf("800 pods at 120 a minute took %d s", asked)
 	}
-	for i := range len(p.asked) - 60 {
-		sum := int32(0)
-		for _, n := range p.asked[i : i+60] {
-			sum += n
+	p.within(t, 120)
+	burst := int32(0)
+	for _, n := range p.asked[:10] {
+		burst += n
+	}
+	if burst > 40 {
+		t.Errorf("%d of a minute's 120 pods are asked for within ten seconds", burst)
+	}
+}
+
+// within checks that in no minute more pods are asked for.
+func (p *play) within(t *testing.T, most int32) {
+	t.Helper()
+	sum := int32(0)
+	for i, n := range p.asked {
+		if sum += n; i >= 60 {
+			sum -= p.asked[i-60]
 		}
-		if sum > 120+20 {
-			t.Errorf("from second %d on %d pods are asked for within a minute", i, sum)
+		if sum > most {
+			t.Fatalf("%d pods, and not %d, are asked for in the minute to second %d", sum, most, i)
+		}
+	}
+}
+
+// What was not asked for while a wave was waited for is not asked for on top.
+func TestThePaceIsKeptAfterAWait(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/first": 100, "a/second": 400}, map[string]int32{"a/first": 10}, plan.Pace{PerMinute: 120, Unready: 10_000, Patience: time.Hour})
+	p.until(t, 1000, evenly(1))
+	p.within(t, 120)
+}
+
+func TestASmallPaceIsKept(t *testing.T) {
+	t.Parallel()
+	for pace, want := range map[int32]int{1: 180, 2: 90, 7: 26} {
+		p := newPlay(map[string]int32{"a/a": 5}, nil, plan.Pace{PerMinute: pace, Unready: 10, Patience: time.Hour})
+		p.until(t, 1000, evenly(10))
+		p.within(t, pace)
+		if asked := len(p.asked); asked < want || asked > want+10 {
+			t.Errorf("4 pods at %d a minute took %d s, want %d", pace, asked, want)
 		}
 	}
 }
@@ -177,7 +210,7 @@ func TestWhatIsGoneIsNotWaitedFor(t *testing.T) {
 }
 
 // Whatever a cluster does: nothing is asked for above its level or below what
-// lives, a course ends, and a plan made after it has nothing to do.
+// lives, nor more in any minute than the pace allows, a course ends, and a plan made after it has nothing to do.
 func TestLawsOfACourse(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -212,6 +245,7 @@ func TestLawsOfACourse(t *testing.T) {
 		if !over {
 			t.Fatalf("seed %d: it never ends: %+v, pace %+v", seed, p.live, pace)
 		}
+		p.within(t, pace.PerMinute)
 		for short, level := range declared {
 			if got := p.live[deployment(short)].Replicas; got < level {
 				t.Errorf("seed %d: %s is at %d, its level is %d", seed, short, got, level)

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A given is the value of a flag that takes text, and refuses none: -n "$NS" with
+// NS unset must not mean all namespaces.
+type given struct{ pflag.Value }
+
+// Set takes a value.
+func (g given) Set(text string) error {
+	if text == "" {
+		return errors.New("it is empty, as of a variable that is not set; give a value, or leave the flag out")
+	}
+	return g.Value.Set(text)
+}
+
+// refuseEmpty has the flags of a command, and of all below it, refuse an empty
+// value.
+func refuseEmpty(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Value.Type(), "string") {
+			f.Value = given{f.Value}
+			f.DefValue = strings.TrimPrefix(f.DefValue, "[]") // which help would take for a default
+		}
+	})
+	for _, below := range c.Commands() {
+		refuseEmpty(below)
+	}
+}
