@@ -144,11 +144,11 @@ func (r Rollout) Mixed() bool {
 	}
 	with := 0
 	for _, t := range r.Templates {
-		if t.pods() {
+		if t.Runs() {
 			with++
 		}
 	}
-	begins := r.Failure == "" && !r.Templates[0].pods()
+	begins := r.Failure == "" && !r.Templates[0].Runs()
 	return with != 1 || begins
 }
 
@@ -163,8 +163,8 @@ type Template struct {
 	Since time.Time
 }
 
-// pods reports whether the template has or asks for pods.
-func (t Template) pods() bool { return t.Desired > 0 || t.Available > 0 }
+// Runs reports whether the template has or asks for pods.
+func (t Template) Runs() bool { return t.Desired > 0 || t.Available > 0 }
 
 // A Fleet is the samples of one site at one instant.
 type Fleet struct {
