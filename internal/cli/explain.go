@@ -220,7 +220,7 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 	if r.Milestone < p.Cut {
 		line("", "from %d %% on a rebuild should begin with %s", p.Cut, r.To.Hash)
 	}
-	line("", "0 %% at once, which returns %s, when it fails or goes back; none once no pods of another template are left", r.From.Hash)
+	line("", "0 %% at once, which returns %s, when it fails or goes back; none once it is complete", r.From.Hash)
 }
 
 // explainProgress says for how long a rollout was seen, and for how long it came

@@ -22,7 +22,7 @@ func readDeployment(d *appsv1.Deployment) reading {
 	}
 	r.sample.Scale = scaleOf(&d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)
 	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
-	if d.Status.UpdatedReplicas == d.Status.Replicas {
+	if d.Status.UpdatedReplicas == d.Status.Replicas && !unfinished(d, r.sample.Scale.Desired) {
 		return r
 	}
 	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, endless(d.Spec.ProgressDeadlineSeconds)
@@ -32,6 +32,24 @@ func readDeployment(d *appsv1.Deployment) reading {
 	r.flight = &flight{uid: d.UID, selector: d.Spec.Selector, template: d.Spec.Template,
 		rollout: *r.sample.Rollout, stalled: stalled(d.Status.Conditions)}
 	return r
+}
+
+// unfinished reports whether the controller still waits for pods of a Deployment
+// that has none of another template. It says once that a rollout is complete, and
+// goes on saying so however the Deployment is scaled and whatever becomes of its
+// pods (syncRolloutStatus in k8s.io/kubernetes, pkg/controller/deployment). One
+// that is paused, or has no deadline, is not judged: that pods are not available
+// is then no sign of a rollout.
+func unfinished(d *appsv1.Deployment, desired int32) bool {
+	if d.Status.AvailableReplicas >= desired {
+		return false
+	}
+	for _, c := range d.Status.Conditions {
+		if c.Type == appsv1.DeploymentProgressing {
+			return c.Reason != "NewReplicaSetAvailable" && c.Reason != "DeploymentPaused"
+		}
+	}
+	return false
 }
 
 // endless reports whether the controller gives a rollout all the time there is:

@@ -29,8 +29,8 @@ const (
 // which autoscaler drives it. Its sample has what the object alone says.
 type reading struct {
 	sample workload.Sample
-	// flight is what finds the templates of a workload that has pods of another
-	// template than its own; nil where there is nothing to find.
+	// flight is what finds the templates of a workload on its way from one to
+	// another; nil where there is nothing to find.
 	flight *flight
 
 	// template is what the workload asks for, kept only where Flagger promotes it

@@ -105,24 +105,34 @@ func controllerOf(o *metav1.ObjectMeta) types.UID {
 
 // rolloutOf returns the rollout of a Deployment from the ReplicaSets that it
 // owns. The target comes first even while it has no pods, the others follow
-// from the newest. A paused Deployment does not go towards its template: it is
-// in flight only where it was stopped between two others.
+// from the newest: where none has pods the latest of those that are kept, which
+// is what it replaced. A first template replaced none, and is no rollout. A paused
+// Deployment does not go towards its template: it is in flight only where it was
+// stopped between two others.
 func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	target := replicaSet{template: f.template}
 	found := false
-	var others []replicaSet
+	var others, kept []replicaSet
 	for _, s := range owned {
+		same := sameTemplate(&s.template, &f.template)
 		switch {
-		case !found && sameTemplate(&s.template, &f.template):
+		case same && !found:
 			target, found = s, true
 		case s.desired > 0 || s.pods > 0:
 			others = append(others, s)
+		case !same:
+			kept = append(kept, s)
 		}
 	}
-	slices.SortFunc(others, func(a, b replicaSet) int {
-		return cmp.Or(cmp.Compare(b.revision, a.revision), cmp.Compare(a.hash, b.hash))
-	})
+	slices.SortFunc(others, newest)
 	if f.rollout.Halted == paused && target.desired == 0 && target.pods == 0 && len(others) < 2 {
+		return &workload.Rollout{Desired: f.rollout.Desired}
+	}
+	switch {
+	case len(others) > 0:
+	case len(kept) > 0:
+		others = []replicaSet{slices.MinFunc(kept, newest)}
+	case found && target.revision <= 1:
 		return &workload.Rollout{Desired: f.rollout.Desired}
 	}
 	r := f.rollout
@@ -133,5 +143,13 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	for _, s := range slices.Insert(others, 0, target) {
 		r.Templates = append(r.Templates, s.tell(images(&s.template)))
 	}
+	if len(others) == 0 {
+		r.Templates = append(r.Templates, workload.Template{}) // what it replaced is not kept
+	}
 	return &r
+}
+
+// newest orders ReplicaSets from the newest.
+func newest(a, b replicaSet) int {
+	return cmp.Or(cmp.Compare(b.revision, a.revision), cmp.Compare(a.hash, b.hash))
 }

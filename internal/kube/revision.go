@@ -66,7 +66,7 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 	}
 	var templates []*corev1.PodTemplateSpec
 	for i, s := range pods {
-		if i > 0 && s.pods <= 0 {
+		if i > 0 && s.pods < 0 {
 			continue
 		}
 		of := revision{hash: s.revision}
@@ -88,8 +88,9 @@ func indexOf(all []revision, name string) int {
 // ofStatefulSet says which revision the pods are of that are of neither the
 // current nor the target's: the one that is left, of those that are kept for
 // the sake of pods or of history. Where none is left they are terminating. The
-// shares after the target's are in the order of revisions, from the newest; nil
-// is no rollout.
+// shares after the target's are in the order of revisions, from the newest; with
+// no pods that of the current revision, where no others are left and the target's
+// are awaited. nil is no rollout.
 func ofStatefulSet(f *flight, owned []revision) []share {
 	if len(f.pods) == 2 {
 		return undone(f, owned)
@@ -112,10 +113,13 @@ func ofStatefulSet(f *flight, owned []revision) []share {
 		// Unsigned, what is not found comes last.
 		return cmp.Compare(uint(indexOf(owned, a.revision)), uint(indexOf(owned, b.revision)))
 	})
-	if pods = pods[:1+len(others)]; !mixed(pods) {
-		return nil
+	switch left := pods[:1+len(others)]; {
+	case mixed(left):
+		return left
+	case awaited(left, f.rollout.Halted):
+		return []share{left[0], {revision: f.pods[1].revision}}
 	}
-	return pods
+	return nil
 }
 
 // undone says of which revision the pods are that a StatefulSet has beside the

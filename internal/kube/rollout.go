@@ -223,9 +223,7 @@ func steppedOf(f *flight, owned []replicaSet) *workload.Rollout {
 			others = append(others, s)
 		}
 	}
-	slices.SortFunc(others, func(a, b replicaSet) int {
-		return cmp.Or(cmp.Compare(b.revision, a.revision), cmp.Compare(a.hash, b.hash))
-	})
+	slices.SortFunc(others, newest)
 	r := f.rollout
 	r.Failure = cmp.Or(r.Failure, target.failure)
 	r.ImagesOnly = found[0] != nil && differInImages(found[0], found[1])

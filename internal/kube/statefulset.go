@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -10,7 +11,9 @@ import (
 
 // readStatefulSet reads a StatefulSet. Its revisions alone tell no rollout:
 // under OnDelete, and under a partition that no ordinal reaches, they differ
-// for as long as one likes while all pods are of one of them. One that went
+// for as long as one likes while all pods are of one of them. Else they differ
+// until all pods of the target were ready at once, though no others are left. One
+// that went
 // back to the revision that it came from names no other: whether the pods that
 // are not of it are left from its way, or terminating, its history tells.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
@@ -20,12 +23,12 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	}
 	r.sample.Scale = scaleOf(&s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
 	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
-	pods := shares(s.Status)
+	halted := stands(s)
+	pods := shares(s.Status, halted)
 	if pods == nil {
 		return r
 	}
-	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, true
-	r.sample.Rollout.Halted = stands(s)
+	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged, r.sample.Rollout.Halted = true, true, halted
 	r.flight = &flight{uid: s.UID, selector: s.Spec.Selector, template: s.Spec.Template, rollout: *r.sample.Rollout,
 		// Pods that are asked for and not there yet are of no template.
 		pods: pods, unavailable: s.Status.Replicas - s.Status.AvailableReplicas}
@@ -33,8 +36,8 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 }
 
 // shares are the pods by revision, the target's first; nil where they are all of
-// one revision.
-func shares(at appsv1.StatefulSetStatus) []share {
+// one revision, and nobody waits for them.
+func shares(at appsv1.StatefulSetStatus, halted string) []share {
 	updated := share{at.UpdateRevision, at.UpdatedReplicas}
 	if at.CurrentRevision == at.UpdateRevision {
 		if at.UpdatedReplicas >= at.Replicas {
@@ -49,10 +52,17 @@ func shares(at appsv1.StatefulSetStatus) []share {
 		// overtook, or are terminating.
 		{"", at.Replicas - at.CurrentReplicas - at.UpdatedReplicas},
 	}
-	if !mixed(all) {
+	if !mixed(all) && !awaited(all, halted) {
 		return nil
 	}
 	return all
+}
+
+// awaited reports whether of a StatefulSet that names two revisions no pods are
+// left but the target's, and its controller still waits for these: once all were
+// ready it names one. Under OnDelete older controllers go on naming two.
+func awaited(all []share, halted string) bool {
+	return halted == "" && !slices.ContainsFunc(all[1:], func(s share) bool { return s.pods > 0 })
 }
 
 // mixed reports whether there are pods of more than one template.

@@ -401,7 +401,7 @@ func (m milestone) wait(d Decision, why string) Decision {
 
 // runs reports whether there are pods of a template other than the target.
 func (m milestone) runs(hash string) bool {
-	return slices.ContainsFunc(m.rollout.Templates[1:], func(t workload.Template) bool { return t.Hash == hash })
+	return slices.ContainsFunc(m.rollout.Templates[1:], func(t workload.Template) bool { return t.Hash == hash && t.Runs() })
 }
 
 // before is the template that a rollout which is to be recorded began with:

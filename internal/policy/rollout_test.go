@@ -110,7 +110,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		if rec != none && (rec.Returns == checkpoint.SideTo && t.Hash == rec.To.Hash || rec.Returns == checkpoint.SideFrom && t.Hash == rec.From.Hash) {
 			best = t
 		}
-		runs = runs || t.Hash == rec.From.Hash || t.Hash == rec.To.Hash
+		runs = runs || t.Desired+t.Available > 0 && (t.Hash == rec.From.Hash || t.Hash == rec.To.Hash)
 	}
 	begun := returns(checkpoint.Rollout{Milestone: level, Share: o.share(level), Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
 		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
@@ -300,6 +300,10 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 		next.Templates[1+i], next.Templates[1+j] = next.Templates[1+j], next.Templates[1+i]
 	})
 	next.Templates = next.Templates[:2+r.IntN(2)]
+	if r.IntN(8) == 0 { // no pods are left of what it replaces
+		next.Templates = next.Templates[:2]
+		next.Templates[1].Desired, next.Templates[1].Available = 0, 0
+	}
 	next.ImagesOnly = r.IntN(2) == 0
 	if next.Unjudged = was.Unjudged; !was.InFlight {
 		next.Unjudged = r.IntN(2) == 0

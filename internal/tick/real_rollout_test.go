@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
@@ -40,6 +42,12 @@ func surging(surge, seconds, deadline int, paused bool) string {
 	return fmt.Sprintf("minReadySeconds: %d, progressDeadlineSeconds: %d, paused: %t, strategy: {rollingUpdate: {maxSurge: %d, maxUnavailable: 0}}", seconds, deadline, paused, surge)
 }
 
+// byDefault is the strategy that a Deployment has which states none: once as many
+// pods are available as it wants at least, none is left of the template before.
+func byDefault(deadline int) string {
+	return fmt.Sprintf("minReadySeconds: 0, progressDeadlineSeconds: %d, paused: false, strategy: {rollingUpdate: {maxSurge: 25%%, maxUnavailable: 25%%}}", deadline)
+}
+
 func partition(at int) string {
 	return fmt.Sprintf("updateStrategy: {rollingUpdate: {partition: %d}}", at)
 }
@@ -67,11 +75,13 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, true, "10 % progressing from", "app:1"},
 		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, true, "90 % progressing to", "app:2"},
 		{"Failed at 75 %: v1", id("shop/failed"), 8, false, "75 % halted to", "app:2"},
+		{"Failed at 75 % with no pod of v1 left: v1", id("shop/gone"), 8, false, "75 % halted to", "app:2"},
 		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, true, "10 % progressing from", "app:1"},
 		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, false, "90 % halted to", "app:2"},
 		{"StatefulSet likewise, failed at 75 %: v1", id("shop/statefulset/failed-db"), 8, false, "75 % halted to", "app:2"},
+		{"StatefulSet likewise, failed at 75 % with no pod of v1 left: v1", id("shop/statefulset/gone-db"), 8, false, "75 % halted to", "app:2"},
 	}
-	failed, badDB, failedDB := &rollouts[2], &rollouts[3], &rollouts[5]
+	failed, gone, badDB, goodDB, failedDB, goneDB := &rollouts[2], &rollouts[3], &rollouts[4], &rollouts[5], &rollouts[6], &rollouts[7]
 	r := &realParts{
 		cp: controlplane.Start(t, controlplane.Options{}), server: gitserver.Start(t), calls: &calls{}, now: morning,
 	}
@@ -87,36 +97,54 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 
 	r.tick(t)
 	if r.tick(t).Commit == nil {
-		t.Fatal("two samples of six rollouts made no commit")
+		t.Fatal("two samples of eight rollouts made no commit")
 	}
 	for _, l := range rollouts {
 		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
 	}
 
 	// They go on, and there is no room: the deadline of one is over soon.
-	r.cp.Apply(t, rolling(failed.id, "app:2", surging(8, 0, 1, false)), rolling(failedDB.id, "app:2", partition(0)))
-	r.until(t, failed.id, func(s workload.Sample) bool { return strings.Contains(s.Rollout.Failure, "ProgressDeadlineExceeded") })
+	r.cp.Apply(t, rolling(failed.id, "app:2", surging(8, 0, 1, false)), rolling(gone.id, "app:2", byDefault(1)), rolling(failedDB.id, "app:2", partition(0)),
+		rolling(goneDB.id, "app:2", "updateStrategy: {rollingUpdate: {partition: 0, maxUnavailable: 2}}"))
+	for _, l := range []*lost{failed, gone} {
+		r.until(t, l.id, func(s workload.Sample) bool {
+			return strings.Contains(s.Rollout.Failure, "ProgressDeadlineExceeded") && s.Rollout.Mixed() == (l == failed)
+		})
+	}
 	r.until(t, failedDB.id, func(s workload.Sample) bool {
 		return s.Rollout.Halted == "" && s.Rollout.Templates[0].Desired == 9 && s.Rollout.Templates[0].Available == 8
 	})
-	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/deployment/failed rollout 75 -> 0 %: ProgressDeadlineExceeded") {
-		t.Errorf("the failure is told by %+v", commit)
+	r.until(t, goneDB.id, func(s workload.Sample) bool { return s.Scale.Ready == 8 && !s.Rollout.Mixed() })
+	report := r.tick(t)
+	for _, l := range []*lost{failed, gone} {
+		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 75 -> 0 %: ProgressDeadlineExceeded") {
+			t.Errorf("the failure of %s is told by %+v", l.id, report.Commit)
+		}
+		if !slices.ContainsFunc(report.Conditions, func(c alert.Condition) bool { return c.Kind == alert.RolloutFailed && c.Subject == l.id.String() }) {
+			t.Errorf("no alert says that %s failed: %+v", l.id, report.Conditions)
+		}
+		l.record, l.returns = "0 % failed from", "app:1"
 	}
-	failed.record, failed.returns = "0 % failed from", "app:1"
 	badDB.record = "0 % failed from" // ten minutes since the first look
 	t.Run(failed.said+", by its condition", func(t *testing.T) { r.returns(t, *failed) })
-	t.Run(failedDB.said+", and not before its deadline", func(t *testing.T) { r.returns(t, *failedDB) })
-	r.quietTicks(t, 1)
-	if commit := r.tick(t).Commit; commit == nil || !strings.Contains(commit.Message, "shop/statefulset/failed-db rollout 75 -> 0 %: no more pods of failed-db-") {
-		t.Errorf("the failure for lack of progress is told by %+v", commit)
+	t.Run(gone.said+", by its condition", func(t *testing.T) { r.returns(t, *gone) })
+	for _, l := range []*lost{failedDB, goneDB} {
+		t.Run(l.said+", and not before its deadline", func(t *testing.T) { r.returns(t, *l) })
 	}
-	failedDB.record, failedDB.returns = "0 % failed from", "app:1"
+	r.quietTicks(t, 1)
+	report = r.tick(t)
+	for _, l := range []*lost{failedDB, goneDB} {
+		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 75 -> 0 %: no more pods of "+l.id.Name+"-") {
+			t.Errorf("the failure of %s for lack of progress is told by %+v", l.id, report.Commit)
+		}
+		l.record, l.returns = "0 % failed from", "app:1"
+	}
 	r.quietTicks(t, 2)
 
 	for _, l := range rollouts {
 		t.Run(l.said+", in the end", func(t *testing.T) { r.returns(t, l) })
 	}
-	t.Run("Undone on its way, a StatefulSet too: v1", func(t *testing.T) { r.undone(t, &rollouts[4]) })
+	t.Run("Undone on its way, a StatefulSet too: v1", func(t *testing.T) { r.undone(t, goodDB) })
 	t.Run("done or undone, nothing is left of it", func(t *testing.T) { r.ends(t, rollouts) })
 }
 

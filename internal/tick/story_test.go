@@ -119,7 +119,7 @@ var events = map[string]func(*story, []string) error{
 	// workload shop/web 120 [field=value ...]: what runs from now on. Fields are
 	// those of a sample; what is not named stays as it was.
 	"workload": (*story).workload,
-	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50] [unjudged] [older]
+	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50] [unjudged] [older] [alone]
 	// [v0 5]: a rollout in flight from one template to another, with so many pods
 	// of the target available, and asked for where nothing else is said. rolled shop/web: it is done.
 	"rolls": (*story).rolls,
@@ -419,6 +419,8 @@ func (s *story) rolls(w []string) error {
 				return err
 			}
 			r.Templates[0].Desired = int32(n)
+		case "alone": // no pods of the template before are left
+			r.Templates[1] = template(w[1], 0)
 		case "unjudged": // no condition says that it does not progress
 			r.Unjudged = true
 		case "older":

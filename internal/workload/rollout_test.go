@@ -26,7 +26,7 @@ func TestServedIsWhatBothPodsAndTrafficSay(t *testing.T) {
 	}
 }
 
-func TestMixedIsOverOnceAFailureTookAllPodsBack(t *testing.T) {
+func TestMixedIsOverOnceAllPodsAreOfOneTemplate(t *testing.T) {
 	t.Parallel()
 	pods := func(target, before int32) []workload.Template {
 		return []workload.Template{{Desired: target, Available: target}, {Desired: before, Available: before}}
@@ -38,6 +38,9 @@ func TestMixedIsOverOnceAFailureTookAllPodsBack(t *testing.T) {
 		"none":               {workload.Rollout{Desired: 10}, false},
 		"templates unknown":  {workload.Rollout{InFlight: true, Failure: "aborted"}, true},
 		"begins":             {workload.Rollout{InFlight: true, Templates: pods(0, 10)}, true},
+		"waits for its last": {workload.Rollout{InFlight: true, Templates: pods(8, 0)}, false},
+		"none yet":           {workload.Rollout{InFlight: true, Templates: pods(0, 0)}, true},
+		"failed at its end":  {workload.Rollout{InFlight: true, Failure: "deadline", Templates: pods(8, 0)}, false},
 		"failed, with both":  {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(2, 8)}, true},
 		"failed, with one":   {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(0, 10)}, false},
 		"failed, going":      {workload.Rollout{InFlight: true, Failure: "aborted", Templates: []workload.Template{{Available: 1}, {Desired: 10}}}, true},

@@ -85,7 +85,8 @@ const (
 type Rollout struct {
 	// InFlight is true while there are pods of more than one template, or none of
 	// the template that is asked for since its controller took them back or has
-	// not let them in. It never follows from availability alone.
+	// not let them in, or only those, and its controller has not said yet that the
+	// rollout is over. It never follows from availability alone.
 	InFlight bool
 	// Desired is how many pods the workload is asked to have, of all templates:
 	// what progress is measured against. For a DaemonSet its nodes decide.
@@ -93,7 +94,8 @@ type Rollout struct {
 	// Templates are the pod templates that have or ask for pods, after the
 	// target, which comes first even while it has none; until its pods are
 	// asked for its Hash may be "", as is that of one of the others where it is
-	// not known which it is. Empty where no rollout is in flight, or where only
+	// not known which it is. Where the target alone has pods left, what it replaced
+	// follows without any. Empty where no rollout is in flight, or where only
 	// InFlight is known.
 	Templates []Template
 	// ImagesOnly is true where the target and Templates[1] differ in the images
@@ -132,20 +134,22 @@ func (r Rollout) Served() int32 {
 	return available
 }
 
-// Mixed reports whether there are, or may be, pods of more than one template. A
-// rollout that failed, and whose controller took all pods back to one template,
-// is in flight for as long as git asks for it, and not mixed.
+// Mixed reports whether there are, or may be, pods of more than one template, or
+// are about to be. A rollout that failed, and whose controller took all pods back
+// to one template, is in flight for as long as git asks for it, and not mixed; nor
+// is one that has pods of the target alone, and waits for them.
 func (r Rollout) Mixed() bool {
-	if !r.InFlight || r.Failure == "" || len(r.Templates) < 2 {
+	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
 	}
 	with := 0
 	for _, t := range r.Templates {
-		if t.Desired > 0 || t.Available > 0 {
+		if t.Runs() {
 			with++
 		}
 	}
-	return with != 1
+	begins := r.Failure == "" && !r.Templates[0].Runs()
+	return with != 1 || begins
 }
 
 // Template is one pod template of a rollout in flight.
@@ -158,6 +162,9 @@ type Template struct {
 	// known. A target that is older than what it replaces is a way back.
 	Since time.Time
 }
+
+// Runs reports whether the template has or asks for pods.
+func (t Template) Runs() bool { return t.Desired > 0 || t.Available > 0 }
 
 // A Fleet is the samples of one site at one instant.
 type Fleet struct {

@@ -141,7 +141,7 @@ const table = (id, { caption, columns, rows, noun, nouns = noun + 's', hint = 'n
     if (!to) return
     event.preventDefault()
     to.focus({ preventScroll: true })
-    if (to !== scroll) inView(to.closest('tr'))
+    if (to !== scroll) { inView(to.closest('tr')); draw() }
   })
 
   part(id).classList.toggle('natural', natural)
