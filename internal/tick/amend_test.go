@@ -39,11 +39,11 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 		},
 		"hold a workload": {
 			amendment: tick.Amendment{HoldUntil: later, Workloads: []workload.ID{id("shop/web")}},
-			latch:     func(l *latch.Latch) { l.YieldUntil = later },
+			latch:     func(l *latch.Latch) { l.YieldUntil, l.YieldScale = later, false },
 		},
 		"ask a workload back in": {
 			amendment: tick.Amendment{Latch: true, Workloads: []workload.ID{id("shop/web")}},
-			latch:     func(l *latch.Latch) { l.OptedOut, l.YieldUntil = false, time.Time{} },
+			latch:     func(l *latch.Latch) { l.OptedOut, l.YieldUntil, l.YieldScale = false, time.Time{}, false },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
