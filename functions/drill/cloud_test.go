@@ -83,7 +83,7 @@ func startCloud(t *testing.T) *cloud {
 	c.cp.Nodes(t, 1)
 	c.cp.Apply(t, read(t, rbac+"clusterrole.yaml"), read(t, rbac+"clusterrolebinding.yaml"))
 	c.cp.Apply(t, kustomizations)
-	c.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	c.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
 	config := c.cp.Config()
 	c.eks.Describe(clusterName, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
 	c.makeTable(t)
@@ -223,7 +223,7 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 		manifest := strings.Replace(controlplane.Workload("Deployment", s.name, name), "spec:", fmt.Sprintf("spec:\n  replicas: %d", pods), 1)
 		c.cp.Apply(t, manifest, controlplane.Autoscaler("Deployment", s.name, name))
 	}
-	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=Available", "deployment", "--all", "--timeout=120s")
+	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=Available", "deployment", "--all", "--timeout=180s")
 	return s
 }
 

@@ -244,7 +244,7 @@ func (c *cloud) rolls(t *testing.T) {
 // until waits until an object says something.
 func (c *cloud) until(t *testing.T, object, says string) {
 	t.Helper()
-	if err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	if err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		text, err := c.try(ctx, http.MethodGet, object, "")
 		if err == nil && !bytes.Contains(text, []byte(says)) {
 			err = fmt.Errorf("%s does not say %s: %s", object, says, text)
@@ -260,7 +260,7 @@ func (c *cloud) scale(t *testing.T, namespace, deployment string, replicas int) 
 	t.Helper()
 	path := "/apis/apps/v1/namespaces/" + namespace + "/deployments/" + deployment
 	c.ask(t, http.MethodPatch, path+"/scale", fmt.Sprintf(`{"spec": {"replicas": %d}}`, replicas))
-	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		text, err := c.try(ctx, http.MethodGet, path, "")
 		if err != nil {
 			return err

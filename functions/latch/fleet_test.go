@@ -60,7 +60,8 @@ func (c *cloud) fleet(t *testing.T) {
 		t.Errorf("the secret of all sites was read %d times", read)
 	}
 	begin := s.origin.Tip("main")
-	time.Sleep(time.Until(now.Add(1100 * time.Millisecond))) // turns are of whole seconds
+	// Turns are of whole seconds, and one that began before a tick is that tick's.
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1100 * time.Millisecond)))
 	now = time.Now()
 	if failed, logs = send(turnOf(two, cluster, branch, now), turnOf(s.name, cluster, "", now)); len(failed) > 0 {
 		t.Errorf("failed are %q, logs\n%s", failed, logs)

@@ -148,7 +148,7 @@ func (x silence) happens(t *testing.T, s *stack) {
 // moves waits until the base is at another commit.
 func (s *stack) moves(t *testing.T, from string) {
 	t.Helper()
-	if err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+	if err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 		if tip := s.origin.Tip("main"); tip == "" || tip == from {
 			return fmt.Errorf("main is still at %s", from)
 		}

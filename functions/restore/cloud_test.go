@@ -167,8 +167,8 @@ func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	stuck := strings.Replace(controlplane.Workload("Deployment", s.name, "stuck"), "spec: {termination", "spec: {nodeSelector: {no: node}, termination", 1)
 	hpa := strings.Replace(controlplane.Autoscaler("Deployment", s.name, "web"), "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n", "", 1)
 	c.cp.Apply(t, controlplane.Workload("Deployment", s.name, "web"), hpa, stuck)
-	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=ScalingActive", "hpa", "--all", "--timeout=60s")
-	err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+	c.cp.Kubectl(t, "", "wait", "-n", s.name, "--for=condition=ScalingActive", "hpa", "--all", "--timeout=180s")
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 		if n := s.count(t, "web"); n != "2" {
 			return fmt.Errorf("web asks for %s", n)
 		}

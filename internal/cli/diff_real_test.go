@@ -46,7 +46,7 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 
 	says := func(status int, words string) {
 		t.Helper()
-		err := controlplane.Eventually(t.Context(), 2*time.Minute, func(context.Context) error {
+		err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 			got := w.run("diff", "shop/web")
 			if out := strings.Join(strings.Fields(got.out), " "); got.status != status || !strings.Contains(out, words) || got.err != "" {
 				return fmt.Errorf("want %d and %q, got %+v", status, words, got)

@@ -129,7 +129,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	log := audit.New(t, "gitlatch:restorers")
 	cp := controlplane.Start(t, controlplane.Options{APIServerFlags: log.Flags})
 	cp.Apply(t, definition)
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/workers.example.com", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/workers.example.com", "--timeout=180s")
 	cp.Kubectl(t, "", "create", "namespace", "shop")
 	for _, rights := range []string{"", "restore", "doctor"} {
 		cp.Kubectl(t, "", "apply", "-k", filepath.Join("../../infra/rbac", rights))
@@ -156,7 +156,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	}
 	until := func(words string, args ...string) {
 		t.Helper()
-		err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+		err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 			if got := w.run(args...); !strings.Contains(strings.Join(strings.Fields(got.out), " "), words) {
 				return fmt.Errorf("want %q, got %+v", words, got)
 			}

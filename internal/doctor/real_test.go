@@ -119,7 +119,7 @@ func TestOnARealControlPlane(t *testing.T) {
 	})
 
 	cp.Apply(t, definition("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"), definition("helm.toolkit.fluxcd.io", "v2", "HelmRelease"), definition("argoproj.io", "v1alpha1", "Application"))
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
 	for _, way := range good {
 		t.Run(way, func(t *testing.T) {
 			f := read(t, way)
@@ -143,7 +143,7 @@ func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want stri
 	cp.Apply(t, f.declare(t)[checkpoint.RecordPath("prod", "shop")])
 	manifest := strings.Replace(strings.Split(running, "---")[0], "  replicas: 180\n", "", 1)
 	cp.Kubectl(t, "", "delete", "deployment", "-n", "shop", "web")
-	err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 		if got := cp.Kubectl(t, manifest, "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.replicas}"); got != want {
 			return fmt.Errorf("it is created at %s, want %s", got, want)
 		}
@@ -168,7 +168,7 @@ func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	applied := ""
 	sees := func(after string, desired int32, driver workload.Driver, unstated bool) {
 		t.Helper()
-		err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 			fleet, err := sampler.Sample(ctx)
 			if err != nil {
 				return err

@@ -93,7 +93,7 @@ func (r *realLogin) samples(t *testing.T) {
 	c := r.open(t, "prod-eu", r.key)
 	uid := r.cp.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
 	for range 2 {
-		err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 			fleet, err := c.Sample(ctx)
 			if err == nil && (fleet.Cluster != uid || len(fleet.Unread) > 0) {
 				err = fmt.Errorf("fleet %+v", fleet)
@@ -131,7 +131,7 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 func (r *realLogin) rightLess(t *testing.T) {
 	r.cp.Apply(t, strings.Replace(read(t, "clusterrole"), "statefulsets, ", "", 1))
 	c := r.open(t, "prod-eu", r.key)
-	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		fleet, err := c.Sample(ctx)
 		if err == nil && (len(fleet.Unread) != 1 || !strings.HasPrefix(fleet.Unread[0], "statefulsets: forbidden: ")) {
 			err = fmt.Errorf("unread %q", fleet.Unread)

@@ -38,8 +38,8 @@ var argoCases = []argoCase{
 	{"driven", "An autoscaler names it by its own group and kind, and no manifest states its count.", func(p *argoPlay) {
 		p.apply(with(p.rollout("web:1", stepped), "  replicas: 10\n", ""),
 			with(hpaYAML(p.namespace, "web", "web", 4, 40), "apiVersion: apps/v1, kind: Deployment", "apiVersion: argoproj.io/v1alpha1, kind: Rollout"))
-		p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "rollout/web", "--for=jsonpath={.status.readyReplicas}=4", "--timeout=120s")
-		p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "hpa/web", "--for=condition=ScalingActive", "--timeout=120s")
+		p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "rollout/web", "--for=jsonpath={.status.readyReplicas}=4", "--timeout=180s")
+		p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "hpa/web", "--for=condition=ScalingActive", "--timeout=180s")
 		p.rests()
 	}},
 	{"scaled-by-hand", "Somebody scaled it out at half, through its scale subresource: both templates grow.", func(p *argoPlay) {

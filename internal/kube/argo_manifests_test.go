@@ -63,7 +63,7 @@ func (p *argoPlay) half(strategy string) {
 func (p *argoPlay) quota() {
 	p.t.Helper()
 	p.apply("{apiVersion: v1, kind: ResourceQuota, metadata: {name: pods, namespace: " + p.namespace + "}, spec: {hard: {pods: 10}}}")
-	p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "resourcequota/pods", "--for=jsonpath={.status.used.pods}=10", "--timeout=60s")
+	p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "resourcequota/pods", "--for=jsonpath={.status.used.pods}=10", "--timeout=180s")
 }
 
 // analysis is one that comes out as its figure: 1 is good, -1 is bad, 0 neither.
@@ -110,7 +110,7 @@ func (p *argoPlay) referring(scaleDown string) string {
 func (p *argoPlay) adopted(scaleDown string) {
 	p.t.Helper()
 	p.apply(p.deployment("web:1"))
-	p.cp.Kubectl(p.t, "", "rollout", "status", "-n", p.namespace, "deployment/web", "--timeout=120s")
+	p.cp.Kubectl(p.t, "", "rollout", "status", "-n", p.namespace, "deployment/web", "--timeout=180s")
 	p.apply(p.referring(scaleDown))
 	p.rests()
 }
@@ -118,5 +118,5 @@ func (p *argoPlay) adopted(scaleDown string) {
 // left wants the Deployment to have so many pods.
 func (p *argoPlay) left(pods string) {
 	p.t.Helper()
-	p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "deployment/web", "--for=jsonpath={.spec.replicas}="+pods, "--timeout=120s")
+	p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "deployment/web", "--for=jsonpath={.spec.replicas}="+pods, "--timeout=180s")
 }

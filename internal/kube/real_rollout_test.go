@@ -51,7 +51,7 @@ func (r *realCluster) rollouts(t *testing.T) {
 		strings.Replace(agent, "agent:2", "agent:1", 1))
 	r.untilSample(t, "rollouts/deployment/web", ready(10))
 	r.untilSample(t, "rollouts/statefulset/db", ready(4))
-	r.cp.Kubectl(t, "", "rollout", "status", "-n", "rollouts", "daemonset/agent", "--timeout=60s")
+	r.cp.Kubectl(t, "", "rollout", "status", "-n", "rollouts", "daemonset/agent", "--timeout=180s")
 	r.cp.Apply(t,
 		workloadYAML("Deployment", "rollouts", "web", "web:2", fmt.Sprintf(web, 500)),
 		workloadYAML("StatefulSet", "rollouts", "db", "db:2", db),
@@ -99,7 +99,7 @@ func (r *realCluster) undone(t *testing.T) {
 	r.cp.Apply(t, workloadYAML("Deployment", "undone", "web", "web:1", spec(0)))
 	r.untilSample(t, "undone/deployment/web", ready(6))
 	r.cp.Apply(t, workloadYAML("Deployment", "undone", "web", "web:2", spec(3)))
-	r.cp.Kubectl(t, "", "wait", "-n", "undone", "deployment/web", "--timeout=60s", "--for=jsonpath={.status.updatedReplicas}=4")
+	r.cp.Kubectl(t, "", "wait", "-n", "undone", "deployment/web", "--timeout=180s", "--for=jsonpath={.status.updatedReplicas}=4")
 	r.cp.Apply(t, workloadYAML("Deployment", "undone", "web", "web:1", spec(500)))
 	s := r.untilSample(t, "undone/deployment/web", func(s workload.Sample) bool {
 		return s.Rollout != nil && s.Rollout.InFlight && len(s.Rollout.Templates) == 2 &&

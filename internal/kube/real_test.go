@@ -73,7 +73,7 @@ func (r *realCluster) namespace(t *testing.T, name string) {
 // until samples until the fleet is as wanted, and returns it.
 func (r *realCluster) until(t *testing.T, want func(workload.Fleet) error) (fleet workload.Fleet) {
 	t.Helper()
-	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) (err error) {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) (err error) {
 		if fleet, err = r.sampler.Sample(ctx); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (r *realCluster) stuck(t *testing.T) {
 
 	v2 := strings.Replace(workloadYAML("Deployment", "stuck", "web", "web:2", spec), "spec: {term", "spec: {nodeSelector: {no: such}, term", 1)
 	r.cp.Apply(t, v2)
-	r.cp.Kubectl(t, "", "wait", "-n", "stuck", "deployment/web", "--timeout=60s",
+	r.cp.Kubectl(t, "", "wait", "-n", "stuck", "deployment/web", "--timeout=180s",
 		`--for=jsonpath={.status.conditions[?(@.type=="Progressing")].reason}=ProgressDeadlineExceeded`)
 	s := r.untilSample(t, "stuck/deployment/web", func(s workload.Sample) bool {
 		return s.Rollout != nil && s.Rollout.InFlight && len(s.Rollout.Templates) == 2

@@ -88,7 +88,7 @@ func (s *story) beside(t *testing.T) {
 	cp.Nodes(t, 1)
 	cp.Kubectl(t, s.form.grown(), "create", "-f", "-")
 	for _, m := range s.form.fleet() {
-		cp.Kubectl(t, "", "rollout", "status", "-n", m.namespace, "deployment/"+m.name, "--timeout=60s")
+		cp.Kubectl(t, "", "rollout", "status", "-n", m.namespace, "deployment/"+m.name, "--timeout=180s")
 	}
 	own := s.sampler(t, cp, nil)
 	for range 2 {

@@ -121,7 +121,7 @@ func (s *splitStory) lose(t *testing.T) {
 		return all
 	}
 	until := func(before, target int32) {
-		must(t, controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+		must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 			for _, name := range []string{"web", "bad", "late"} {
 				look, err := lookAt(ctx, cp, name)
 				if err != nil || look.Before != before || look.Target != target || look.Pods != splitPods {
@@ -226,7 +226,7 @@ func (s *splitStory) images(t *testing.T) {
 	s.cp.Apply(t, record, string(gitways.Images(place)))
 	until := func(returned int) {
 		t.Helper()
-		must(t, controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+		must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 			d, n := s.plan(t, either, "shop/web", "shop/bad"), 0
 			for _, left := range d.Left {
 				if left.Reason == "returned" {
@@ -282,7 +282,7 @@ func (s *splitStory) takesBack(t *testing.T) {
 	if out, _ := s.command(t, 0, "restore", "release", "--split", "--yes"); !strings.HasSuffix(out, "took back 1 seed\n") {
 		t.Errorf("said %s", out)
 	}
-	must(t, controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		if look, err := lookAt(ctx, s.cp, "bad"); err != nil || look.Pods != 0 {
 			return fmt.Errorf("%+v %v", look, err)
 		}
@@ -294,7 +294,7 @@ func (s *splitStory) twice(t *testing.T) {
 	if d := s.plan(t, 1, "--yes"); len(d.Seeded) != 2 || len(d.Left) != 1 {
 		t.Errorf("seeded %+v", d)
 	}
-	must(t, controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		for _, name := range []string{"web", "bad"} {
 			if look, err := lookAt(ctx, s.cp, name); err != nil || look.Available != splitBefore || look.Pods != splitBefore {
 				return fmt.Errorf("%s: %+v %v", name, look, err)
@@ -335,7 +335,7 @@ func (s *splitStory) conditions(t *testing.T) {
 func (s *splitStory) good(t *testing.T) {
 	end := s.watch(t, "web")
 	s.create(t, "web")
-	must(t, controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		if look, err := lookAt(ctx, s.cp, "web"); err != nil || look.Before != 0 || look.Target != splitPods || look.Available != splitPods {
 			return fmt.Errorf("%+v %v", look, err)
 		}
@@ -366,7 +366,7 @@ func (s *splitStory) bad(t *testing.T) {
 	s.cp.Kubectl(t, "", "cordon", "node-1") // nothing that comes now has room
 	end := s.watch(t, "bad")
 	s.create(t, "bad")
-	s.cp.Kubectl(t, "", "wait", "-n", "shop", "deployment/bad", "--for=condition=Progressing=false", "--timeout=60s")
+	s.cp.Kubectl(t, "", "wait", "-n", "shop", "deployment/bad", "--for=condition=Progressing=false", "--timeout=180s")
 	looks := end()
 	within(t, looks)
 	last := looks[len(looks)-1]
@@ -378,7 +378,7 @@ func (s *splitStory) bad(t *testing.T) {
 func (s *splitStory) undone(t *testing.T) {
 	s.cp.Kubectl(t, "", "rollout", "undo", "-n", "shop", "deployment/bad")
 	s.cp.Kubectl(t, "", "uncordon", "node-1")
-	must(t, controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		look, err := lookAt(ctx, s.cp, "bad")
 		if err != nil || look.Before != splitPods || look.Target != 0 || look.Available != splitPods {
 			return fmt.Errorf("%+v %v", look, err)

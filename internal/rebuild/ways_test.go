@@ -119,7 +119,7 @@ func (c *cluster) applyAdmission(t *testing.T) {
 func (c *cluster) admits(t *testing.T) {
 	t.Helper()
 	probe := controlplane.Workload("Deployment", namespaces[0], "auth")
-	err := controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
 		got := c.cp.Kubectl(t, probe, "create", "--dry-run=server", "-o", "jsonpath={.spec.replicas}", "-f", "-")
 		if got == "1" {
 			return fmt.Errorf("a Deployment would be created with %s replica", got)

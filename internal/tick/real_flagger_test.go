@@ -220,7 +220,7 @@ func atRest(s workload.Sample) error {
 // pods waits until each workload has so many pods, its primary's among them.
 func (f *flagged) pods(t *testing.T, want int) {
 	t.Helper()
-	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		for _, name := range []string{"web", "api"} {
 			var pods struct{ Items []struct{} }
 			if err := f.cp.Read(ctx, "/api/v1/namespaces/shop/pods?labelSelector=app+in+("+name+","+name+"-primary)", &pods); err != nil {

@@ -159,7 +159,7 @@ func (r *realParts) scale(t *testing.T, counts map[workload.ID]int32) {
 // an autoscaler that judges it where it has metrics.
 func (r *realParts) settled(t *testing.T) {
 	t.Helper()
-	err := controlplane.Eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		fleet, err := r.sampler.Sample(ctx)
 		if err != nil {
 			return err

@@ -194,7 +194,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 // until samples until a workload is as wanted; its rollout is known then.
 func (r *realParts) until(t *testing.T, id workload.ID, want func(workload.Sample) bool) {
 	t.Helper()
-	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		fleet, err := r.sampler.Sample(ctx)
 		if err != nil {
 			return err

@@ -123,12 +123,12 @@ func start(t *testing.T) *world {
 		w.cp.Apply(t, string(text))
 	}
 	w.cp.Apply(t, definition("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"), definition("helm.toolkit.fluxcd.io", "v2", "HelmRelease"))
-	w.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	w.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
 	w.cp.Apply(t, applied)
 	for name, pods := range need {
 		w.cp.Apply(t, manifest(name, fmt.Sprintf("replicas: %d, ", pods)), controlplane.Autoscaler("Deployment", "shop", name))
 	}
-	w.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=Available", "deployment", "--all", "--timeout=120s")
+	w.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=Available", "deployment", "--all", "--timeout=180s")
 
 	server := gitserver.Start(t)
 	files := right()

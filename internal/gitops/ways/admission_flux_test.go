@@ -81,7 +81,7 @@ func (l *live) runs(t *testing.T, workload string) string {
 func (l *live) rolled(t *testing.T) {
 	t.Helper()
 	for _, w := range []string{"deployment/web", "statefulset/cart"} {
-		l.Kubectl(t, "", "rollout", "status", "-n", "shop", w, "--timeout=60s")
+		l.Kubectl(t, "", "rollout", "status", "-n", "shop", w, "--timeout=180s")
 	}
 }
 

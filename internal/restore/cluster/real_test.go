@@ -73,7 +73,7 @@ func start(t *testing.T) *realCluster {
 		controlplane.Workload("StatefulSet", "shop", "db"), controlplane.Autoscaler("StatefulSet", "shop", "db"),
 		first, controlplane.Workload("Deployment", "shop", "asleep"))
 	r.cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/asleep", "--replicas=0")
-	r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=ScalingActive", "hpa", "--all", "--timeout=60s")
+	r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=ScalingActive", "hpa", "--all", "--timeout=180s")
 	var err error
 	if r.client, err = cluster.New(r.cp.As("gitlatch", group), nil); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func (r *realCluster) counts(ctx context.Context) (map[string]int32, error) {
 // until waits until all that has an HPA is at a count.
 func (r *realCluster) until(t *testing.T, want int32) {
 	t.Helper()
-	err := controlplane.Eventually(t.Context(), 2*time.Minute, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		counts, err := r.counts(ctx)
 		for _, n := range counts {
 			if n != want {

@@ -27,7 +27,7 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: web, image: "web:1"}]}
 `)
-	cp.Kubectl(t, "", "rollout", "status", "deployment/web", "--timeout=60s")
+	cp.Kubectl(t, "", "rollout", "status", "deployment/web", "--timeout=180s")
 	if got := strings.Fields(cp.Kubectl(t, "", "get", "pods", "-o", "name")); len(got) != 3 {
 		t.Errorf("pods %q, want 3", got)
 	}
@@ -39,13 +39,13 @@ func TestAPodThatTakesAWhileIsReadyLater(t *testing.T) {
 	cp := controlplane.Start(t, controlplane.Options{PodStart: 3 * time.Second})
 	cp.Nodes(t, 1)
 	cp.Apply(t, controlplane.Workload("Deployment", "default", "web"))
-	cp.Kubectl(t, "", "wait", "--for=jsonpath={.status.unavailableReplicas}=1", "deployment/web", "--timeout=60s")
-	cp.Kubectl(t, "", "wait", "--for=jsonpath={.status.phase}=Running", "pod", "-l", "app=web", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=jsonpath={.status.unavailableReplicas}=1", "deployment/web", "--timeout=180s")
+	cp.Kubectl(t, "", "wait", "--for=jsonpath={.status.phase}=Running", "pod", "-l", "app=web", "--timeout=180s")
 	const ready = `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`
 	if got := cp.Kubectl(t, "", "get", "pods", "-l", "app=web", "-o", ready); got != "False" {
 		t.Errorf("at first ready is %q", got)
 	}
-	cp.Kubectl(t, "", "wait", "--for=condition=Available", "deployment/web", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=condition=Available", "deployment/web", "--timeout=180s")
 	if got := cp.Kubectl(t, "", "get", "pods", "-l", "app=web", "-o", ready); got != "True" {
 		t.Errorf("later ready is %q", got)
 	}
@@ -58,7 +58,7 @@ func TestANodeEndsOnlyPodsThatAreBeingDeleted(t *testing.T) {
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 1)
 	cp.Apply(t, "{apiVersion: v1, kind: Pod, metadata: {name: web-0, namespace: default}, spec: {containers: [{name: web, image: 'web:1'}]}}")
-	cp.Kubectl(t, "", "wait", "--for=condition=Ready", "pod/web-0", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=condition=Ready", "pod/web-0", "--timeout=180s")
 	node, err := rest.HTTPClientFor(cp.As("kwok", "system:masters"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,5 +75,5 @@ func TestANodeEndsOnlyPodsThatAreBeingDeleted(t *testing.T) {
 	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "it is not being deleted") {
 		t.Fatalf("a node ends a pod that nobody deleted: %s %s %v", answer.Status, text, err)
 	}
-	cp.Kubectl(t, "", "delete", "pod/web-0", "--timeout=60s") // which waits until its node ended it
+	cp.Kubectl(t, "", "delete", "pod/web-0", "--timeout=180s") // which waits until its node ended it
 }
