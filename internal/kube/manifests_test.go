@@ -74,6 +74,11 @@ func TestManifestsOfRollouts(t *testing.T) {
 	if len(cases) < 40 {
 		t.Errorf("%d cases, want 40 or more", len(cases))
 	}
+	for _, controller := range []string{"rollout", "flagger"} {
+		if files, err := filepath.Glob("../../testdata/manifests/" + controller + "-*.txtar"); err != nil || len(files) < 15 {
+			t.Errorf("%d cases of %s, want 15 or more; %v", len(files), controller, err)
+		}
+	}
 	for _, trap := range []string{"stale-generation", "zero-replicas", "paused", "deadline-exceeded", "partition", "ondelete", "scaled-in-mid-rollout"} {
 		if !slices.ContainsFunc(cases, func(file string) bool { return strings.Contains(filepath.Base(file), trap) }) {
 			t.Errorf("no case is of %s", trap)
