@@ -106,7 +106,7 @@ bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days,
 
 .PHONY: bench-fleet
 bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (some ten minutes)
-	@go test ./internal/fleet -count 1 -timeout 90m -run '^TestFleet$$' -full | grep --line-buffered -vE '^(PASS$$|ok )'
+	@go test ./internal/fleet -timeout 90m -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x | grep --line-buffered -vE '^(PASS$$|ok |goos:|goarch:|pkg:|cpu:|Benchmark)'
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)

@@ -1,15 +1,12 @@
 package fleet
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
 )
-
-var full = flag.Bool("full", false, "run all plans, of up to 1,000 sites, and print the figures")
 
 // workersAtMost is MaximumConcurrency of infra/fleet, as it is deployed.
 const workersAtMost = 20
@@ -26,18 +23,16 @@ var plans = []plan{
 	{sites: 100, branches: 1, ordinary: 2, limit: storm + 4},
 }
 
-// TestFleet prints what the plans come to. It asserts what each must keep,
-// however well it does: all that landed did so once, and nobody's commit is lost.
-func TestFleet(t *testing.T) {
-	if !*full {
-		t.Skip("takes some minutes: make bench-fleet")
-	}
+// BenchmarkFleet prints what the plans come to, each played once. It asserts what
+// each must keep, however well it does: all that landed did so once, and nobody's
+// commit is lost.
+func BenchmarkFleet(b *testing.B) {
 	rows := [][]string{columns}
 	for i, p := range plans {
-		r := p.play(t).result()
+		r := p.play(b).result()
 		if i == 0 {
 			if r.waiting > 0 || r.share(0.99) != 1 {
-				t.Errorf("%d crossings have not landed, and 99 of 100 took %d ticks", r.waiting, r.share(0.99))
+				b.Errorf("%d crossings have not landed, and 99 of 100 took %d ticks", r.waiting, r.share(0.99))
 			}
 			fmt.Printf("%d sites, %d crossings, each landed once, nothing lost.\n", p.sites, len(r.ticks))
 			fmt.Printf("figure fleet_p99_ticks_to_land %d\n", r.share(0.99))
