@@ -27,6 +27,7 @@ var plans = []plan{
 // each must keep, however well it does: all that landed did so once, and nobody's
 // commit is lost.
 func BenchmarkFleet(b *testing.B) {
+	fmt.Println() // after the benchmark's name
 	rows := [][]string{columns}
 	for i, p := range plans {
 		r := p.play(b).result()
