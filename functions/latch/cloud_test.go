@@ -86,7 +86,7 @@ func startCloud(t *testing.T) *cloud {
 	c.cp = controlplane.Start(t, controlplane.Options{
 		APIServerFlags: append(c.hook.Flags, "--audit-policy-file="+audited, "--audit-log-path="+c.audit),
 	})
-	c.cp.Nodes(t, 1)
+	c.cp.Nodes(t, 2)
 	c.cp.Apply(t, read(t, role), read(t, "../../infra/rbac/clusterrolebinding.yaml"))
 	config := c.cp.Config()
 	c.eks.Describe(cluster, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
