@@ -139,6 +139,9 @@ type File struct {
 	Marks Marks  `json:"marks,omitzero"`
 	// Refused is why the file, or some of its marks, are left as they are, by line.
 	Refused []Refusal `json:"refused,omitzero"`
+	// Kinds are those that the site named when the file was read, sorted: with
+	// others it is read again, since another mark may be one.
+	Kinds []workload.Kind `json:"kinds,omitzero"`
 }
 
 // Marks are what the marked scalars of a file say: by workload the counts, in

@@ -27,8 +27,9 @@ type count struct {
 }
 
 // Find returns the marked counts of a file, by line; file is its name, for
-// messages alone, and the kinds are those of the site. Where something is refused the error is a *[Refused], and the
-// marks are those that are not: one bad mark keeps no other from being read.
+// messages alone, and the kinds are those of the site. Where something is refused
+// the error is a *[Refused], and the marks are those that are not: one bad mark
+// keeps no other from being read.
 //
 // A workload may be marked more than once, in a file or in several, since two
 // places can want the same number: a count, and the minimum of its autoscaler.

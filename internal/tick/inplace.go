@@ -13,16 +13,23 @@ import (
 )
 
 // openFiles takes what files edited in place said when they were last read;
-// known is false where one never was.
+// known is false where one never was, or was by other kinds.
 func (p *pass) openFiles() (known bool) {
 	p.git.said, p.git.files = map[string]latch.Marks{}, map[string]latch.File{}
+	known = true
 	for _, file := range p.InPlace {
-		if f, read := p.stored.Agreed.Files[file]; read {
-			p.git.said[file], p.git.files[file] = f.Marks, f
+		f, read := p.stored.Agreed.Files[file]
+		if !read {
+			known = false
+			continue
 		}
+		if !slices.Equal(f.Kinds, named(p.fleet.Kinds)) {
+			f.ID, known = "", false
+		}
+		p.git.said[file], p.git.files[file] = f.Marks, f
 	}
 	p.head.Agreed.Files = p.git.files
-	return len(p.git.files) == len(p.InPlace)
+	return known
 }
 
 // readFiles takes what the files edited in place hold at the tip.
@@ -35,8 +42,8 @@ func (p *pass) readFiles(objects map[string]repo.Object) {
 }
 
 // recall finds what files said when gitlatch last wrote to git, or as far back as
-// is looked: of a site whose state is lost, what
-// says something else since was edited, and what was not there is new.
+// is looked: of a site whose state is lost, what says something else since was
+// edited, and what was not there is new.
 func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	if !p.seeding() || len(p.InPlace) == 0 || len(tree.Records) == 0 {
 		return nil

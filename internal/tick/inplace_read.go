@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func ReadInPlace(ctx context.Context, from repo.Repository, commit string, known
 // shows once it can.
 func InPlace(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) latch.File {
 	data, plain := o.Files[file]
-	f := latch.File{ID: o.ID, Marks: latch.Marks{}}
+	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: named(kinds)}
 	refuse := func(line int, id workload.ID, text string) {
 		f.Refused = append(f.Refused, latch.Refusal{Line: line, ID: id, Text: text})
 	}
@@ -92,6 +93,9 @@ func InPlace(file string, o repo.Object, kinds workload.Kinds, before latch.Mark
 	}
 	return f
 }
+
+// named are the kinds that a site names, sorted; nil where there is none.
+func named(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // barred reports whether the marks of a workload in a file are not edited, since
 // one of them or the whole file is refused.
