@@ -14,8 +14,8 @@ import (
 
 // A flight is a workload that has pods of another template than its own, or whose
 // controller still waits for those of its own, as its object shows it, and what
-// finds the templates: the ReplicaSets of a
-// Deployment and of an Argo Rollout, the ControllerRevisions of the other kinds.
+// finds the templates: the ReplicaSets of a Deployment and of an Argo Rollout, the
+// ControllerRevisions of the other kinds.
 type flight struct {
 	uid      types.UID
 	selector *metav1.LabelSelector

@@ -13,9 +13,9 @@ import (
 // under OnDelete, and under a partition that no ordinal reaches, they differ
 // for as long as one likes while all pods are of one of them. Else they differ
 // until all pods of the target were ready at once, though no others are left. One
-// that went
-// back to the revision that it came from names no other: whether the pods that
-// are not of it are left from its way, or terminating, its history tells.
+// that went back to the revision that it came from names no other: whether the
+// pods that are not of it are left from its way, or terminating, its history
+// tells.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
 	r := readingOf(workload.StatefulSet, &s.ObjectMeta)
 	if r.sample.Unknown = unobserved(&s.ObjectMeta, s.Status.ObservedGeneration); r.sample.Unknown != "" {
