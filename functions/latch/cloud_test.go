@@ -40,6 +40,8 @@ const (
 	spokeAccount = "444455556666"
 	cluster      = "prod-eu"
 	group        = eks.Group
+	// nodes have room for the pods of all sites, 60 at most for each: 1,000 on one.
+	nodes = 2
 )
 
 // A cloud is what all sites of these tests share: one cluster, which is logged
@@ -86,7 +88,7 @@ func startCloud(t *testing.T) *cloud {
 	c.cp = controlplane.Start(t, controlplane.Options{
 		APIServerFlags: append(c.hook.Flags, "--audit-policy-file="+audited, "--audit-log-path="+c.audit),
 	})
-	c.cp.Nodes(t, 2)
+	c.cp.Nodes(t, nodes)
 	c.cp.Apply(t, read(t, role), read(t, "../../infra/rbac/clusterrolebinding.yaml"))
 	config := c.cp.Config()
 	c.eks.Describe(cluster, standeks.Cluster{Endpoint: config.Host, CA: config.CAData})
@@ -234,7 +236,7 @@ func (c *cloud) rolls(t *testing.T) {
 	c.namespace(t, "rolling", path.Base(web))
 	c.ask(t, http.MethodPost, path.Dir(agent), controlplane.Workload("DaemonSet", "rolling", path.Base(agent)))
 	c.until(t, web, `"availableReplicas":1`)
-	c.until(t, agent, `"numberAvailable":1`)
+	c.until(t, agent, fmt.Sprintf(`"numberAvailable":%d`, nodes))
 	c.ask(t, http.MethodPatch, web, `{"spec": {"paused": true, "template": {"metadata": {"labels": {"changed": "yes"}}}}}`)
 	c.ask(t, http.MethodPatch, agent, `{"spec": {
 		"updateStrategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
