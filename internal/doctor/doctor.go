@@ -53,8 +53,9 @@ type Report struct {
 	Unread    []string   // what could not be read, which is not judged
 	// Evidence is what inert.yaml should say.
 	Evidence checkpoint.Evidence
-	// Room is how many pods a ResourceQuota lets run in a namespace, where its
-	// checkpoints ask for more.
+	// Room is how many pods the ResourceQuotas let run in a namespace, where its
+	// checkpoints ask for more: of pods that ask for unlike amounts of what is short,
+	// how many of a mix as the checkpoints are.
 	Room map[string]int64
 }
 
@@ -99,7 +100,7 @@ func Examine(c Case) Report {
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
 	e.excluded()
-	e.namespaces()
+	e.quotas()
 	e.overlays()
 	e.marks()
 	e.evidence()

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
@@ -61,54 +59,6 @@ func (f floor) holds(level, accepted int32) bool {
 		return false
 	}
 	return f.min >= level || int64(f.min)*2 >= int64(level) && int64(f.min) >= int64(accepted)*ordinary
-}
-
-// namespaces notes quotas that are too small for the checkpoints together.
-func (e *examination) namespaces() {
-	sums := map[string]int64{}
-	for id, entry := range e.Tree.Entries() {
-		sums[id.Namespace] += int64(entry.Replicas)
-	}
-	for _, q := range e.Cluster.quotas {
-		if !ofAll(q) {
-			continue
-		}
-		for _, resource := range []string{"pods", "count/pods"} {
-			for name, hard := range q.Spec.Hard {
-				if sum := sums[q.Namespace]; string(name) == resource && sum > hard.Value() {
-					e.report.Room[q.Namespace] = least(e.report.Room, q.Namespace, hard.Value())
-					e.find(Quota, q.Namespace, fmt.Sprintf("its checkpoints ask for %d pods together, and ResourceQuota %s allows %s %s: a rebuild stops there; raise it", sum, q.Name, hard.String(), resource))
-				}
-			}
-		}
-	}
-}
-
-// ofAll reports whether a quota is known to be of all pods of workloads. None of
-// them has a deadline, as a Job's may, so that NotTerminating leaves none out; their
-// quality of service and priority are not known here.
-func ofAll(q corev1.ResourceQuota) bool {
-	for _, scope := range q.Spec.Scopes {
-		if scope != corev1.ResourceQuotaScopeNotTerminating {
-			return false
-		}
-	}
-	if q.Spec.ScopeSelector != nil {
-		for _, by := range q.Spec.ScopeSelector.MatchExpressions {
-			if by.ScopeName != corev1.ResourceQuotaScopeNotTerminating {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// least is the lower of a number and the one that is there.
-func least(of map[string]int64, key string, n int64) int64 {
-	if there, ok := of[key]; ok {
-		return min(there, n)
-	}
-	return n
 }
 
 // overlays notes what is wrong with the folders that are built.

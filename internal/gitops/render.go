@@ -9,9 +9,9 @@ import (
 	"path"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -29,6 +29,10 @@ type Object struct {
 	Unplaced bool
 	// Annotations are those that the build gives it.
 	Annotations map[string]string
+	// Asks are what one of its pods asks for by its template, under the names of
+	// a ResourceQuota: "requests.cpu", "limits.memory". A LimitRange, which is not
+	// looked at, may add to them. What it does not state is not in them.
+	Asks corev1.ResourceList
 }
 
 // Render builds the kustomization in the folder dir of files, by their path
@@ -72,12 +76,16 @@ func workloadsOf(dir string, built resmap.ResMap, kinds workload.Kinds) ([]Objec
 			continue
 		}
 		o, _ := kinds.Object(kind)
-		replicas, err := replicasOf(r, o.Replicas)
+		data, err := r.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
+		}
+		replicas, err := replicasOf(data, o.Replicas)
 		if err != nil {
 			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
 		id := workload.ID{Namespace: r.CurId().EffectiveNamespace(), Kind: kind, Name: r.GetName()}
-		objects = append(objects, Object{ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations()})
+		objects = append(objects, Object{ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Asks: asksOf(data)})
 	}
 	slices.SortFunc(objects, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
 	return objects, nil
@@ -85,10 +93,9 @@ func workloadsOf(dir string, built resmap.ResMap, kinds workload.Kinds) ([]Objec
 
 // replicasOf reads the count from the JSON of a resource, as the cluster would:
 // within kustomize a patched number may be a float. A field of "" is none.
-func replicasOf(r *resource.Resource, field workload.Field) (*int32, error) {
-	data, err := r.MarshalJSON()
-	if err != nil || field == "" {
-		return nil, err
+func replicasOf(data []byte, field workload.Field) (*int32, error) {
+	if field == "" {
+		return nil, nil
 	}
 	for _, name := range field.Names() {
 		var fields map[string]json.RawMessage

@@ -1,0 +1,65 @@
+package gitops
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+)
+
+// QuotaName is a resource as Asks have it. A ResourceQuota calls the requests of
+// what every cluster knows by the resource alone, too: "cpu" is "requests.cpu".
+// See https://kubernetes.io/docs/concepts/policy/resource-quotas/.
+func QuotaName(name corev1.ResourceName) corev1.ResourceName {
+	switch {
+	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
+		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+		return corev1.DefaultResourceRequestsPrefix + name
+	}
+	return name
+}
+
+// asksOf reads what one pod of a workload asks for from the JSON of the workload.
+// It is nil where that states no template of pods at .spec.template, or none
+// that can be read: a build is none the worse for it.
+func asksOf(data []byte) corev1.ResourceList {
+	var w struct {
+		Spec struct {
+			Template *corev1.PodTemplateSpec `json:"template"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil || w.Spec.Template == nil {
+		return nil
+	}
+	pod := &corev1.Pod{Spec: w.Spec.Template.Spec}
+	for i := range pod.Spec.InitContainers {
+		requestLimits(&pod.Spec.InitContainers[i].Resources)
+	}
+	for i := range pod.Spec.Containers {
+		requestLimits(&pod.Spec.Containers[i].Resources)
+	}
+	requestLimits(pod.Spec.Resources)
+	asks := corev1.ResourceList{}
+	for name, q := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
+		asks[corev1.DefaultResourceRequestsPrefix+name] = q
+	}
+	for name, q := range resource.PodLimits(pod, resource.PodResourcesOptions{}) {
+		asks["limits."+name] = q
+	}
+	return asks
+}
+
+// requestLimits requests what is limited and not requested, as the API does when
+// it takes a pod.
+func requestLimits(r *corev1.ResourceRequirements) {
+	if r != nil {
+		requests := maps.Clone(r.Limits)
+		if requests == nil {
+			return
+		}
+		maps.Copy(requests, r.Requests)
+		r.Requests = requests
+	}
+}
