@@ -23,9 +23,14 @@ type scalable struct {
 	Status json.RawMessage `json:"status"`
 }
 
-// workload is one that lives, of a kind. The API server fills in a count of 1 where
-// that is left out of a kind that it knows itself; of any other it is not known
-// then.
+// own reports whether a kind is Kubernetes' own, which every cluster serves and
+// whose count it fills in. Of another there may be nothing yet, neither the kind
+// nor its controller.
+func own(o workload.Object) bool { return o.Group == "apps" }
+
+// workload is one that lives, of a kind. A count that is left out of Kubernetes' own
+// is 1. Of another it is not known, and its /scale is an error, until its controller
+// writes one, as Argo Rollouts does.
 func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload {
 	w := plan.Workload{
 		ID:          workload.ID{Namespace: s.Namespace, Kind: kind, Name: s.Name},
@@ -34,9 +39,8 @@ func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload 
 	}
 	var stated bool
 	w.Replicas, stated = kube.Pods(s.Spec, s.Status, o.Replicas)
-	_, builtIn := workload.Kinds(nil).Object(kind)
 	switch {
-	case !stated && builtIn:
+	case !stated && own(o):
 		w.Replicas = 1
 	case !stated:
 		w.Unknown = "has no number of pods at " + string(o.Replicas)
@@ -87,7 +91,7 @@ type priorityClass struct {
 
 // scaled returns the kinds of workloads that are raised.
 func (c *Client) scaled() []workload.Kind {
-	return slices.DeleteFunc(c.kinds.All(), func(k workload.Kind) bool { return !k.Scales() || k == workload.ArgoRollout })
+	return slices.DeleteFunc(c.kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
 }
 
 // Look reads all that a restore decides by. What cannot be read is an error: a
@@ -107,8 +111,7 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	var primaries []plan.Workload
 	for _, kind := range c.scaled() {
 		o, _ := c.kinds.Object(kind)
-		_, named := c.kinds[kind] // what defines it may not be there yet, and then none of it is
-		all, err := list[scalable](ctx, c, o.Path()+"/"+o.Resource, named)
+		all, err := list[scalable](ctx, c, o.Path()+"/"+o.Resource, !own(o))
 		if err != nil {
 			return nil, err
 		}

@@ -39,6 +39,7 @@ func TestARealRestore(t *testing.T) {
 	t.Run("killed half-way it is finished by the next run, and holds", r.holds)
 	t.Run("twice is once", r.twice)
 	t.Run("raises that race lower nothing", r.races)
+	t.Run("a Rollout of Argo Rollouts", r.rollout)
 	t.Run("once it expired, all is as before", r.expires)
 	t.Run("a person who changes the behaviour wins", r.person)
 	t.Run("rights seen are those of the role", r.rights)
@@ -307,6 +308,46 @@ func (r *realCluster) races(t *testing.T) {
 	raising.Wait()
 	if live, err := r.client.Look(t.Context()); err != nil || live[id("deployment/first")].Replicas != level+20 {
 		t.Errorf("first asks for %d, %v", live[id("deployment/first")].Replicas, err)
+	}
+}
+
+// rollout is about a kind that the cluster got only now: what came before did
+// without. Nobody plays its controller, whose part is its status alone.
+func (r *realCluster) rollout(t *testing.T) {
+	r.cp.Apply(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: rollouts.argoproj.io}
+spec:
+  group: argoproj.io
+  scope: Namespaced
+  names: {kind: Rollout, listKind: RolloutList, plural: rollouts, singular: rollout}
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+    subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.HPAReplicas, labelSelectorPath: .status.selector}}
+`)
+	r.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/rollouts.argoproj.io", "--timeout=180s")
+	r.cp.Apply(t, "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: steps, namespace: shop}\nspec: {replicas: 2}\n",
+		"apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: unstated, namespace: shop}\nspec: {}\n")
+	r.cp.Kubectl(t, "", "patch", "-n", "shop", "rollout.argoproj.io", "steps", "--subresource=status", "--type=merge", "-p", fmt.Sprintf(`{"status": {"readyReplicas": %d}}`, level))
+	one, declared := r.restore(), tree()
+	entries := declared.Records["shop"].Entries
+	for _, text := range []string{"rollout/steps", "rollout/unstated", "rollout/gone"} {
+		entries[id(text)] = checkpoint.Entry{Replicas: level}
+		one.Options.Workloads = append(one.Options.Workloads, id(text))
+	}
+	report, err := one.Run(t.Context(), declared)
+	if err != nil || report.Err() != nil {
+		t.Fatalf("%v, %v: %+v", err, report.Err(), report)
+	}
+	if got := r.cp.Kubectl(t, "", "get", "-n", "shop", "rollout.argoproj.io", "steps", "-o", "jsonpath={.spec.replicas}"); got != fmt.Sprint(level) {
+		t.Errorf("it asks for %s", got)
+	}
+	if left := report.Plan.Left; len(left) != 2 || left[0].ID != id("rollout/gone") || left[0].Reason != plan.Absent || left[1].ID != id("rollout/unstated") || left[1].Reason != plan.Unknown {
+		t.Errorf("left %+v", left)
 	}
 }
 

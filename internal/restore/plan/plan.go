@@ -190,8 +190,6 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	switch {
 	case !looked:
 		return Left{id, Unknown, fmt.Sprintf("is of a kind that nothing looks for: name %s in cluster.kinds of the site's Config", id.Kind)}, true
-	case !lives && id.Kind == workload.ArgoRollout:
-		return Left{id, Unknown, "is a Rollout, which a restore neither looks for nor raises: kubectl scale it"}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:
