@@ -21,6 +21,9 @@ type Rollout struct {
 	Levels []int32 `json:"levels,omitzero"`
 	// Progress is how far the target has come.
 	Progress Progress `json:"progress,omitzero"`
+	// Short is how long the target served for less than the cut though git would
+	// return to it; the zero value is that it does not.
+	Short Stopwatch `json:"short,omitzero"`
 	// Served is how many of the desired pods the target stood for in the latest
 	// sample.
 	Served int32 `json:"served,omitzero"`
@@ -34,8 +37,7 @@ type Rollout struct {
 	// Follows is how many rollouts there were in a row, each begun within the hold
 	// after the one before it: 0 while Before is zero, and for the first.
 	Follows int `json:"follows,omitzero"`
-	// Commits is how many changes the rollout took so far, those of the targets
-	// that were overtaken among them.
+	// Commits is how many changes the record of the rollout took so far.
 	Commits int `json:"commits,omitzero"`
 }
 
@@ -79,7 +81,9 @@ func (t Rollout) Interrupted() Rollout {
 // look that counted.
 func (t Rollout) Pause(last time.Time) Rollout {
 	t = t.Interrupted()
-	t.Stopwatch, t.Progress.Stopwatch = t.Stopwatch.Pause(last), t.Progress.Stopwatch.Pause(last)
+	for _, s := range []*Stopwatch{&t.Stopwatch, &t.Progress.Stopwatch, &t.Short} {
+		*s = s.Pause(last)
+	}
 	return t
 }
 
@@ -96,16 +100,19 @@ func (t Rollout) Seen(last time.Time) time.Time {
 }
 
 // settled returns the timer after gitlatch declared a rollout in the place of
-// another, zero being none. Until it is over, the commits of one that is in
-// flight count on, whatever its target.
+// another, zero being none. One to another target has commits of its own.
 func (t Rollout) settled(was, now checkpoint.Rollout) Rollout {
 	switch {
 	case now == was:
-	case now == checkpoint.Rollout{} && t.Target == "":
+		return t
+	case now == checkpoint.Rollout{}:
 		t.Commits = 0
+	case now.To.Hash != was.To.Hash:
+		t.Commits = 1
 	default:
 		t.Commits++
 	}
+	t.Short = Stopwatch{}
 	return t
 }
 

@@ -13,9 +13,8 @@ func rollout(milestone int32, from, to string) checkpoint.Rollout {
 	return checkpoint.Rollout{Milestone: milestone, From: checkpoint.Template{Hash: from}, To: checkpoint.Template{Hash: to}}
 }
 
-// What a rollout has spent is counted from its beginning to its end, whatever
-// happens to the level beside it, and whatever target overtakes another on the
-// way.
+// What a rollout has spent is counted from its beginning to its end, or to that of
+// one that overtakes it, whatever happens to the level beside it.
 func TestARolloutsCommitsAreCounted(t *testing.T) {
 	t.Parallel()
 	none, at10, at25, next := checkpoint.Rollout{}, rollout(10, "v1", "v2"), rollout(25, "v1", "v2"), rollout(0, "v2", "v3")
@@ -38,8 +37,8 @@ func TestARolloutsCommitsAreCounted(t *testing.T) {
 		"an advance":                  {flies, entry(50, at10), entry(50, at25), after(flies, 4), stopped},
 		"a level beside it":           {flies, entry(50, at10), entry(100, at10), flies, flies},
 		"a level beside an advance":   {flies, entry(50, at10), entry(100, at25), after(flies, 4), stopped},
-		"another that overtakes it":   {flies, entry(50, at25), entry(50, next), after(flies, 4), Rollout{Commits: 1}},
-		"nothing while it flies":      {flies, entry(50, at25), entry(50, none), after(flies, 4), Rollout{}},
+		"another that overtakes it":   {flies, entry(50, at25), entry(50, next), after(flies, 1), Rollout{Commits: 1}},
+		"nothing while it flies":      {flies, entry(50, at25), entry(50, none), after(flies, 0), Rollout{}},
 		"its end":                     {over, entry(50, at25), entry(50, none), after(over, 0), Rollout{}},
 		"its end with its level":      {over, entry(50, at25), checkpoint.Entry{}, after(over, 0), Rollout{}},
 		"a level where there is none": {flies, entry(50, none), entry(100, none), flies, flies},

@@ -33,9 +33,16 @@ func (t turn) seen() bool { return t.decision.Verdict != policy.Frozen }
 
 func (t turn) flies() bool { return t.seen() && t.sample.Rollout.InFlight }
 
-// fails reports whether the rollout failed, by a condition or for lack of
-// progress.
-func (t turn) fails() bool { return t.sample.Rollout.Failure != "" || t.stalls() }
+// fails reports whether the rollout failed, by a condition, for lack of progress,
+// or as it sank below the cut.
+func (t turn) fails() bool { return t.sample.Rollout.Failure != "" || t.stalls() || t.sinks() }
+
+// sinks reports whether it was below the cut for too long; the oracle knows that it
+// is measured rightly.
+func (t turn) sinks() bool {
+	short := t.looked.Rollout.Short
+	return short.Running() && short.Elapsed(t.look.Now) >= t.policy.ProgressDeadline
+}
 
 // stalls reports whether its lack of progress lasts; the oracle knows that it is
 // measured rightly.
@@ -213,24 +220,23 @@ func TestAMilestoneFallsByAFailureOrAWayBackOnly(t *testing.T) {
 	})
 }
 
-// Whatever targets overtake one another, from the look that first saw pods of
-// two templates to the one that sees them no more. Another target that fails is
-// told in any case: a rebuild would begin with it.
+// From the commit that begins a record to the one that ends it, or puts another in
+// its place: that one is the last of the six.
 func TestARolloutTakesAtMostSixCommits(t *testing.T) {
 	live(t, func(all []turn, last turn) error {
-		commits, none := 0, checkpoint.Rollout{}
+		commits := 0
 		for _, at := range all {
-			if at.begins() && at.fails() && commits >= 5 {
+			switch {
+			case !at.pushed:
+			case at.begins():
+				commits = 1
+			case at.now == checkpoint.Rollout{}:
 				commits = 0
-			}
-			if at.pushed {
+			default:
 				commits++
 			}
-			if at.now == none && commits > 6 || at.now != none && commits > 5 {
+			if commits > 5 {
 				return fmt.Errorf("its commit %d", commits)
-			}
-			if at.seen() && !at.flies() && (at.pushed || at.was == none) {
-				commits = 0
 			}
 		}
 		return nil

@@ -15,14 +15,18 @@ const (
 	// milestoneHold is how many samples in a row an advance needs, and a record
 	// to begin.
 	milestoneHold = 2
-	// rolloutCommits is how many changes a rollout takes at most.
-	rolloutCommits = 6
+	// rolloutCommits is how many changes a rollout takes at most. One that lasts may
+	// with every turn rise over the cut and fall once more, for which there are
+	// turnCommits, its end among them.
+	rolloutCommits, turnCommits = 6, 3
+	turn                        = time.Hour
 	// soonPeriods is how many looks at most are left of a rollout that is soon
 	// over. Of one that came no further than a tenth in two looks nine are.
 	soonPeriods = 6
 	// endless is how many rollouts in a row one follows where a workload rolls
-	// without end.
-	endless = 2
+	// without end, and restless how many where those that get on no more are of it,
+	// too, as where two tools ask for two templates in turn.
+	endless, restless = 2, 6
 	// wellPercent of the pods that are due of the target must be available in a
 	// sample that is in good health.
 	wellPercent = 95
@@ -56,10 +60,11 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	m.timer = m.follow(l.Rollout, look)
 	m.lasted = m.timer.Elapsed(look.Now)
 	m.still = m.stuck(look)
-	m.rollout.Failure = cmp.Or(m.rollout.Failure, m.stalled(look))
+	m.timer.Short = m.short(m.timer.Short, look)
+	m.rollout.Failure = cmp.Or(m.rollout.Failure, m.stalled(look), m.sank(look))
 	m.timer.Levels = m.levels(look)
 	m.timer.Served = m.rollout.Served()
-	m.timer.Commits = m.spent()
+	m.timer.Commits = m.spent(l.Rollout, look)
 	l.Rollout = m.timer
 	return l, m.judge(d)
 }
@@ -134,8 +139,8 @@ func (m milestone) within(at time.Time, look Look) time.Time {
 	return at
 }
 
-// follow advances the timer by one sample. A target that overtakes another is of
-// the same rollout, and what was before that was before this; unless the other
+// follow advances the timer by one sample. A target that overtakes another is the
+// next rollout in a row; a way back is of the rollout that it is of, unless that
 // was not seen for so long that it may be over.
 func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 	hash := m.target().Hash
@@ -145,7 +150,7 @@ func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 		switch {
 		case before.IsZero():
 			follows = 0
-		case t.Target != "":
+		case t.Target != "" && !m.begins():
 			before, follows = t.Before, t.Follows
 		}
 		t = latch.Rollout{Target: hash, Stopwatch: latch.Stopwatch{Since: look.Now}, Before: before, Follows: follows, Commits: t.Commits}
@@ -208,6 +213,28 @@ func (m milestone) stalled(look Look) string {
 	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.deadline(m.timer.Progress)))
 }
 
+// short advances the timer of a target that git would return to, and of which
+// fewer pods are served by than the cut asks for.
+func (m milestone) short(t latch.Stopwatch, look Look) latch.Stopwatch {
+	switch {
+	case m.recorded.Returns != checkpoint.SideTo || m.target().Hash != m.recorded.To.Hash || m.percent() >= m.policy.Cut:
+		return latch.Stopwatch{}
+	case !t.Running():
+		return latch.Stopwatch{Since: look.Now}
+	}
+	return t.Resume(look.Last).Lose(look.gap())
+}
+
+// sank says that the target had fewer pods than the cut asks for during the policy's
+// deadline, though it once had them; "" where it had not. Who halted it there did
+// not wish for that, nor does a longer deadline of the workload speak for it.
+func (m milestone) sank(look Look) string {
+	if !m.timer.Short.Running() || m.timer.Short.Elapsed(look.Now) < m.policy.ProgressDeadline {
+		return ""
+	}
+	return fmt.Sprintf("%s, below the cut of %d %% for %s", m.progress(), m.policy.Cut, Span(m.policy.ProgressDeadline))
+}
+
 // hurry is the time within which a rollout is soon over.
 func (m milestone) hurry(look Look) time.Duration {
 	return min(m.policy.RolloutHold/2, soonPeriods*look.Period)
@@ -235,12 +262,10 @@ func (m milestone) levels(look Look) []int32 {
 	return all[max(0, len(all)-milestoneHold):]
 }
 
-// spent is how many commits count against the rollout. A target that is to be
-// recorded whatever was spent on those it overtook has commits of its own.
-func (m milestone) spent() int {
-	_, known := m.reached()
-	if m.begins() && (known && m.lasted >= m.policy.RolloutHold || m.rollout.Failure != "" && !m.room(m.beginning())) {
-		return 0
+// spent is how many commits count against the rollout.
+func (m milestone) spent(before latch.Rollout, look Look) int {
+	if before.Target == m.target().Hash && m.lasted/turn > before.Elapsed(look.Last)/turn {
+		return min(m.timer.Commits, rolloutCommits-turnCommits)
 	}
 	return m.timer.Commits
 }
@@ -269,11 +294,16 @@ func (m milestone) level() (level int32) {
 // sample is in good health and reached no other; else 0. It rides on commits that
 // are made anyway.
 func (m milestone) share(level int32) int32 {
-	share := int32(min(99, 100*int64(m.rollout.Served())/int64(m.rollout.Desired)))
+	share := min(99, m.percent())
 	if !m.well() || m.level() != level || share <= level {
 		return 0
 	}
 	return share
+}
+
+// percent is the share of the desired pods that the target stands for.
+func (m milestone) percent() int32 {
+	return int32(100 * int64(m.rollout.Served()) / int64(m.rollout.Desired))
 }
 
 // reached is the milestone that the last samples held; known is false before
@@ -328,10 +358,12 @@ func (m milestone) begins() bool {
 }
 
 // undone reports whether a rollout of which nothing is recorded is on its way
-// back: the target is known to be older than what it replaces.
+// back: the target is known to be older than what it replaces. A way back that
+// fails while most is still served by what it leaves is a rollout like another.
 func (m milestone) undone() bool {
-	target, before := m.target().Since, m.rollout.Templates[1].Since
-	return m.recorded == checkpoint.Rollout{} && !target.IsZero() && target.Before(before)
+	target, before := m.target(), m.rollout.Templates[1]
+	older := m.recorded == checkpoint.Rollout{} && !target.Since.IsZero() && target.Since.Before(before.Since)
+	return older && (m.rollout.Failure == "" || m.before().Available <= target.Available)
 }
 
 // begin records a rollout that is not recorded yet, or in the place of another
@@ -345,7 +377,7 @@ func (m milestone) begin(d Decision) Decision {
 		return d
 	}
 	to := m.beginning()
-	if why := m.waits(to); why != "" && !failed && m.lasted < m.policy.RolloutHold {
+	if why := m.waits(); why != "" && !failed && m.lasted < m.policy.RolloutHold {
 		return m.wait(d, why)
 	}
 	text := fmt.Sprintf("a rollout from %s to %s: %s", to.From.Hash, to.To.Hash, m.progress())
@@ -370,17 +402,14 @@ func (m milestone) beginning() checkpoint.Rollout {
 }
 
 // waits says why a rollout is recorded only once it lasts for the policy's hold;
-// "" where it need not. Of each that is soon over, of each of a workload that
-// rolls without end, and of each that overtakes another, a record would be most
-// of what is committed.
-func (m milestone) waits(to checkpoint.Rollout) string {
-	first := m.recorded == checkpoint.Rollout{} && m.rollout.Halted == ""
+// "" where it need not. Of each that is soon over, and of each of a workload that
+// rolls without end, a record would be most of what is committed.
+func (m milestone) waits() string {
 	switch {
-	case !m.room(to):
-		return fmt.Sprintf("the last of the %d commits of a rollout are kept for what decides", rolloutCommits)
-	case first && !m.still && m.timer.Follows >= endless:
+	case m.rollout.Halted != "":
+	case m.timer.Follows >= restless, !m.still && m.timer.Follows >= endless:
 		return fmt.Sprintf("it follows %d in a row, the last in flight at %s", m.timer.Follows, m.timer.Before.UTC().Format(time.RFC3339))
-	case first && m.timer.Soon:
+	case m.recorded == checkpoint.Rollout{} && m.timer.Soon:
 		return "at its pace it is soon over"
 	}
 	return ""
@@ -473,14 +502,14 @@ func (m milestone) advance(d Decision) Decision {
 }
 
 // room reports whether a change leaves as many of the rollout's commits as are
-// needed for those that decide: its end, a failure of what has not fallen, and
-// the cut while it is below.
+// needed for those that decide: its end; a failure of what has not fallen; and
+// while it is below the cut, that, and a failure before it that passes.
 func (m milestone) room(to checkpoint.Rollout) bool {
 	needed := 1
 	if to.Phase != checkpoint.PhaseFailed && to.Phase != checkpoint.PhaseReturning {
 		needed++
 		if to.Milestone < m.policy.Cut {
-			needed++
+			needed += 2
 		}
 	}
 	return m.timer.Commits+1+needed <= rolloutCommits

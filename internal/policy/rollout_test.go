@@ -19,6 +19,8 @@ type seen struct {
 	gap     bool // too long after the one before
 	at      time.Time
 	failed  bool // by lack of progress
+	begins  bool // git said nothing of its target
+	short   bool // git would return to it, and it serves for less than the cut
 }
 
 // milestones is the rule once more, from the whole past and not from a timer:
@@ -40,11 +42,24 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	if !r.InFlight {
 		return none
 	}
-	if at := o.progress(len(o.past) - 1); r.Failure == "" && r.Unjudged && r.Halted == "" && at.lasted >= o.patience(at) {
-		r.Failure = "no progress"
-		o.past[len(o.past)-1].failed = true
+	target, last := r.Templates[0], &o.past[len(o.past)-1]
+	best := r.Templates[1]
+	for _, t := range r.Templates[2:] {
+		if t.Available > best.Available {
+			best = t
+		}
 	}
-	target := r.Templates[0]
+	undone := func() bool {
+		return rec == none && !target.Since.IsZero() && target.Since.Before(r.Templates[1].Since) && (r.Failure == "" || best.Available <= target.Available)
+	}
+	last.begins = !undone() && (rec == none || target.Hash != rec.From.Hash && target.Hash != rec.To.Hash)
+	last.short = rec.Returns == checkpoint.SideTo && target.Hash == rec.To.Hash && 100*target.Available < o.cut*r.Desired
+	at := o.progress(len(o.past) - 1)
+	stalled := r.Unjudged && r.Halted == "" && at.lasted >= o.patience(at)
+	if r.Failure == "" && (stalled || last.short && o.shortFor() >= o.deadline) {
+		r.Failure = "no progress"
+		last.failed = true
+	}
 	returns := func(c checkpoint.Rollout) checkpoint.Rollout {
 		if c.Returns = checkpoint.SideFrom; c.Milestone >= o.cut {
 			c.Returns = checkpoint.SideTo
@@ -63,7 +78,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		if !fallen(c) {
 			left--
 			if c.Milestone < o.cut {
-				left--
+				left -= 2
 			}
 		}
 		return left >= 0
@@ -77,7 +92,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		return c
 	}
 	switch {
-	case rec == none && !target.Since.IsZero() && target.Since.Before(r.Templates[1].Since):
+	case undone():
 		return none
 	case rec != none && target.Hash == rec.From.Hash:
 		return fall(checkpoint.PhaseReturning)
@@ -99,12 +114,6 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	} else if !twice {
 		return rec
 	}
-	best := r.Templates[1]
-	for _, t := range r.Templates[2:] {
-		if t.Available > best.Available {
-			best = t
-		}
-	}
 	runs := false
 	for _, t := range r.Templates[1:] {
 		if rec != none && (rec.Returns == checkpoint.SideTo && t.Hash == rec.To.Hash || rec.Returns == checkpoint.SideFrom && t.Hash == rec.From.Hash) {
@@ -114,16 +123,25 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 	}
 	begun := returns(checkpoint.Rollout{Milestone: level, Share: o.share(level), Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
 		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
-	switch spent := !fits(begun); {
-	case twice && o.lasted() >= o.hold, r.Failure != "" && spent:
-		o.commits = 0 // it has its own
-	case r.Failure != "":
-	case spent && rec != none && !runs:
+	row := o.row(len(o.past) - 1)
+	switch {
+	case r.Failure != "" || r.Halted != "" || o.lasted() >= o.hold || row < 6 && (row < 2 || o.stuck()) && (rec != none || !o.soon()):
+		return begun
+	case !runs:
 		return none
-	case spent, rec == none && r.Halted == "" && (o.endless() && !o.stuck() || o.soon()):
-		return rec
 	}
-	return begun
+	return rec
+}
+
+// shortFor is for how long the target of the last look served for less than the
+// cut, though git would return to it.
+func (o *milestones) shortFor() (lasted time.Duration) {
+	for i := len(o.past) - 1; i > 0 && o.past[i-1].short; i-- {
+		if !o.past[i].gap {
+			lasted += o.past[i].at.Sub(o.past[i-1].at)
+		}
+	}
+	return lasted
 }
 
 // A stand is how far a target had come by a look: the most of its pods that were
@@ -168,36 +186,26 @@ func (o *milestones) progress(upTo int) (at stand) {
 	return at
 }
 
-// endless reports whether the rollout in flight began within the hold of one
-// before it, and that one of another.
-func (o *milestones) endless() bool {
-	begin, follows := o.begin(len(o.past) - 1)
-	if !follows {
-		return false
+// row is how many rollouts the one in flight at a look follows, each begun within
+// the hold after the one before. What overtakes another is the next of them, a way
+// back is not.
+func (o *milestones) row(of int) int {
+	first := of
+	for first > 0 && o.same(first, first-1) {
+		first--
 	}
-	for begin--; !o.past[begin].rollout.InFlight; begin-- {
-	}
-	_, follows = o.begin(begin)
-	return follows
-}
-
-// begin is the look that first saw the rollout in flight at a look, and whether
-// that was within the hold of one before it.
-func (o *milestones) begin(of int) (begin int, follows bool) {
-	// Of one that was not seen for the hold nobody knows that it is the same
-	// that goes on to another target.
-	lapsed := func(i int) bool {
-		return !o.same(i, i-1) && o.past[i].at.Sub(o.past[i-1].at) >= o.hold
-	}
-	for begin = of; begin > 0 && o.past[begin-1].rollout.InFlight && !lapsed(begin); {
-		begin--
-	}
-	for i := begin - 1; i >= 0; i-- {
-		if o.past[i].rollout.InFlight {
-			return begin, o.past[begin].at.Sub(o.past[i].at) < o.hold
+	for i := first - 1; i >= 0; i-- {
+		switch {
+		case !o.past[i].rollout.InFlight:
+		case o.past[first].at.Sub(o.past[i].at) >= o.hold:
+			return 0
+		case i == first-1 && !o.past[first].begins:
+			return o.row(i)
+		default:
+			return o.row(i) + 1
 		}
 	}
-	return begin, false
+	return 0
 }
 
 // patience is how long a target may come no further.
@@ -369,12 +377,12 @@ func TestMilestonesAreThoseOfTheOracle(t *testing.T) {
 			}
 			if l = next; d.Crosses() {
 				l = l.Settled(d.On(before.Declared))
+				if got.To.Hash != before.Declared.Rollout.To.Hash {
+					o.commits = 0
+				}
 				o.commits++
 			}
-			if !view.InFlight && got == (checkpoint.Rollout{}) {
-				o.commits = 0
-			}
-			if o.commits > 5 && l.Declared.Rollout != (checkpoint.Rollout{}) || o.commits > 6 {
+			if o.commits > 5 && got != (checkpoint.Rollout{}) {
 				t.Fatalf("%s: %d commits, and its end is to come", where, o.commits)
 			}
 			o.declared, last = got, now
