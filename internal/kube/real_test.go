@@ -204,7 +204,7 @@ func (r *realCluster) stuck(t *testing.T) {
 		old.Images["main"] != "web:1" || old.Desired != 8 || old.Available != 8 || s.Scale.Ready != 8 {
 		t.Errorf("templates %+v with %+v", s.Rollout.Templates, s.Scale)
 	}
-	if r := s.Rollout; r.Desired != 10 || r.ImagesOnly || r.Halted != "" ||
+	if r := s.Rollout; r.Desired != 10 || old.ImagesOnly || r.Halted != "" ||
 		!strings.HasPrefix(r.Failure, `ProgressDeadlineExceeded: ReplicaSet "web-`+target.Hash+`" has timed out`) {
 		t.Errorf("rollout %+v", r)
 	}

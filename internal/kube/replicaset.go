@@ -38,8 +38,11 @@ type replicaSet struct {
 	failure string
 }
 
-func (s replicaSet) tell(images map[string]string) workload.Template {
-	return workload.Template{Hash: s.hash, Images: images, Desired: s.desired, Available: s.available, Since: s.since}
+// tell returns the template beside the target's; either is nil where it is not
+// known, and the target's for itself.
+func (s replicaSet) tell(own, target *corev1.PodTemplateSpec) workload.Template {
+	return workload.Template{Hash: s.hash, Images: images(own), Desired: s.desired, Available: s.available, Since: s.since,
+		ImagesOnly: differInImages(target, own)}
 }
 
 func (s replicaSet) controller() types.UID { return s.owner }
@@ -139,9 +142,9 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	if r.Failure = target.failure; speaksOf(f.stalled, target.name) {
 		r.Failure = cmp.Or(f.stalled, target.failure)
 	}
-	r.ImagesOnly = len(others) > 0 && differInImages(&target.template, &others[0].template)
-	for _, s := range slices.Insert(others, 0, target) {
-		r.Templates = append(r.Templates, s.tell(images(&s.template)))
+	r.Templates = []workload.Template{target.tell(&target.template, nil)}
+	for _, s := range others {
+		r.Templates = append(r.Templates, s.tell(&s.template, &target.template))
 	}
 	if len(others) == 0 {
 		r.Templates = append(r.Templates, workload.Template{}) // what it replaced is not kept

@@ -64,7 +64,7 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 			return &workload.Rollout{Desired: r.Desired}
 		}
 	}
-	var templates []*corev1.PodTemplateSpec
+	var target *corev1.PodTemplateSpec
 	for i, s := range pods {
 		if i > 0 && s.pods < 0 {
 			continue
@@ -73,11 +73,13 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 		if n := indexOf(owned, s.revision); n >= 0 {
 			of = owned[n]
 		}
-		templates = append(templates, of.template)
+		if i == 0 {
+			target = of.template
+		}
 		r.Templates = append(r.Templates, workload.Template{
-			Hash: of.hash, Images: images(of.template), Desired: s.pods, Available: f.atLeast(s.pods), Since: of.since})
+			Hash: of.hash, Images: images(of.template), Desired: s.pods, Available: f.atLeast(s.pods), Since: of.since,
+			ImagesOnly: i > 0 && differInImages(target, of.template)})
 	}
-	r.ImagesOnly = len(templates) > 1 && differInImages(templates[0], templates[1])
 	return &r
 }
 

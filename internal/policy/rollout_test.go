@@ -113,7 +113,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		runs = runs || t.Desired+t.Available > 0 && (t.Hash == rec.From.Hash || t.Hash == rec.To.Hash)
 	}
 	begun := returns(checkpoint.Rollout{Milestone: level, Share: o.share(level), Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
-		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
+		ImagesOnly: best.ImagesOnly})
 	switch spent := !fits(begun); {
 	case twice && o.lasted() >= o.hold, r.Failure != "" && spent:
 		o.commits = 0 // it has its own
@@ -293,7 +293,7 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	next.Templates = []workload.Template{{Hash: target, Desired: asked, Available: asked - min(asked, r.Int32N(3)*r.Int32N(6)/2)}}
 	for _, h := range hashes {
 		if h != target {
-			next.Templates = append(next.Templates, workload.Template{Hash: h, Desired: 1, Available: r.Int32N(3)})
+			next.Templates = append(next.Templates, workload.Template{Hash: h, Desired: 1, Available: r.Int32N(3), ImagesOnly: r.IntN(2) == 0})
 		}
 	}
 	r.Shuffle(len(hashes)-1, func(i, j int) {
@@ -304,7 +304,6 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 		next.Templates = next.Templates[:2]
 		next.Templates[1].Desired, next.Templates[1].Available = 0, 0
 	}
-	next.ImagesOnly = r.IntN(2) == 0
 	if next.Unjudged = was.Unjudged; !was.InFlight {
 		next.Unjudged = r.IntN(2) == 0
 	}
@@ -508,6 +507,27 @@ func TestARolloutToAndFroTakesAtMostSixCommits(t *testing.T) {
 	decide(workload.Rollout{})
 	if commits != 6 || l.Declared.Rollout != (checkpoint.Rollout{}) {
 		t.Errorf("done, %d commits, and then %+v", commits, l.Declared.Rollout)
+	}
+}
+
+// What a rollout overtakes is brought where it differs from the new target in its
+// images alone, whichever of the others it is.
+func TestOfEachTemplateItIsKnownWhetherItsImagesAloneDiffer(t *testing.T) {
+	t.Parallel()
+	for _, v1 := range []bool{true, false} {
+		r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{
+			{Hash: "v3", Desired: 1}, {Hash: "v2", Desired: 2, Available: 2, ImagesOnly: !v1}, {Hash: "v1", Desired: 8, Available: 8, ImagesOnly: v1},
+		}}
+		l := latch.Latch{ID: web, Declared: checkpoint.Entry{Rollout: checkpoint.Rollout{
+			Milestone: 10, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}, ImagesOnly: true,
+		}}}
+		look := policy.Look{Now: noon, Period: time.Minute}
+		l, _ = policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &r}, look)
+		look.Last, look.Now = look.Now, look.Now.Add(time.Minute)
+		_, d := policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &r}, look)
+		if !d.Crosses() || d.To.Rollout.Returned().Hash != "v1" || d.To.Rollout.To.Hash != "v3" || d.To.Rollout.ImagesOnly != v1 {
+			t.Errorf("%s %s, to %+v; want images only %t", d.Verdict, d.Text, d.To, v1)
+		}
 	}
 }
 

@@ -98,9 +98,6 @@ type Rollout struct {
 	// follows without any. Empty where no rollout is in flight, or where only
 	// InFlight is known.
 	Templates []Template
-	// ImagesOnly is true where the target and Templates[1] differ in the images
-	// of containers and in nothing else; false where that is not known.
-	ImagesOnly bool
 
 	// Unjudged is true where no condition of the workload would say that the
 	// rollout makes no progress: its kind has none, or it was given no deadline.
@@ -161,6 +158,9 @@ type Template struct {
 	// Since is when the cluster first saw the template; zero where that is not
 	// known. A target that is older than what it replaces is a way back.
 	Since time.Time
+	// ImagesOnly is true where it and the target differ in the images of containers
+	// and in nothing else; false where that is not known, and of the target itself.
+	ImagesOnly bool
 }
 
 // Runs reports whether the template has or asks for pods.
