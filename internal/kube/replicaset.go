@@ -109,11 +109,11 @@ func controllerOf(o *metav1.ObjectMeta) types.UID {
 // rolloutOf returns the rollout of a Deployment from the ReplicaSets that it
 // owns. The target comes first even while it has no pods, the others follow
 // from the newest: where none has pods the latest of those that are kept, which
-// is what it replaced. A first template replaced none, and is no rollout. A paused
-// Deployment does not go towards its template: it is in flight only where it was
-// stopped between two others.
+// is what it replaced. A first template replaced none, and is no rollout. Of a
+// Deployment that was paused before its rollout began the target has no ReplicaSet
+// yet.
 func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
-	target := replicaSet{template: f.template}
+	target := replicaSet{template: f.template, hash: f.hash}
 	found := false
 	var others, kept []replicaSet
 	for _, s := range owned {
@@ -128,11 +128,10 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 		}
 	}
 	slices.SortFunc(others, newest)
-	if f.rollout.Halted == paused && target.desired == 0 && target.pods == 0 && len(others) < 2 {
-		return &workload.Rollout{Desired: f.rollout.Desired}
-	}
 	switch {
 	case len(others) > 0:
+	case f.rollout.Halted == paused && target.desired == 0 && target.pods == 0:
+		return &workload.Rollout{Desired: f.rollout.Desired}
 	case len(kept) > 0:
 		others = []replicaSet{slices.MinFunc(kept, newest)}
 	case found && target.revision <= 1:

@@ -116,7 +116,7 @@ func ofStatefulSet(f *flight, owned []revision) []share {
 		return cmp.Compare(uint(indexOf(owned, a.revision)), uint(indexOf(owned, b.revision)))
 	})
 	switch left := pods[:1+len(others)]; {
-	case mixed(left):
+	case mixed(left), begins(left):
 		return left
 	case awaited(left, f.rollout.Halted):
 		return []share{left[0], {revision: f.pods[1].revision}}

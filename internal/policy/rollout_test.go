@@ -531,6 +531,50 @@ func TestOfEachTemplateItIsKnownWhetherItsImagesAloneDiffer(t *testing.T) {
 	}
 }
 
+// One that is held for weeks is recorded once. Where its target then bears another
+// name than it was given, that takes one commit, and v1 returns throughout.
+func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	p, l, commits := policy.Presets()["cope"], latch.Latch{ID: web}, 0
+	look := policy.Look{Now: noon, Period: 5 * time.Minute}
+	decide := func(looks int, r workload.Rollout) {
+		r.Desired = 10
+		for range looks {
+			var d policy.Decision
+			if l, d = policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &r}, look); d.Crosses() {
+				l, commits = l.Settled(d.On(l.Declared)), commits+1
+			}
+			look.Last, look.Now = look.Now, look.Now.Add(look.Period)
+		}
+	}
+	rolls := func(hash string, pods int32, halted string) workload.Rollout {
+		return workload.Rollout{InFlight: true, Halted: halted, Templates: []workload.Template{
+			{Hash: hash, Desired: pods, Available: pods}, {Hash: "v1", Desired: 10 - pods, Available: 10 - pods, ImagesOnly: true},
+		}}
+	}
+	want := func(n int, to string, phase checkpoint.Phase) {
+		t.Helper()
+		r := l.Declared.Rollout
+		if commits != n || r.To.Hash != to || r.Milestone != 0 || r.Phase != phase || r.Returned().Hash != "v1" || !r.ImagesOnly {
+			t.Errorf("%d commits, want %d, and then %+v", commits, n, r)
+		}
+	}
+	decide(2, rolls("own", 0, "paused"))
+	want(1, "own", checkpoint.PhaseHalted)
+	before := l
+	decide(3*7*24*12, rolls("own", 0, "paused"))
+	want(1, "own", checkpoint.PhaseHalted)
+	if !l.Equal(before) {
+		t.Errorf("its latch was %+v, and then %+v", before, l)
+	}
+	decide(12, rolls("v2", 0, ""))
+	want(2, "v2", checkpoint.PhaseProgressing)
+	decide(12, workload.Rollout{})
+	if commits != 3 || l.Declared.Rollout != (checkpoint.Rollout{}) {
+		t.Errorf("over, %d commits, and then %+v", commits, l.Declared.Rollout)
+	}
+}
+
 // A person may raise the milestone of a rollout that fell. While it fails it
 // falls again, by a commit that waits for nothing.
 func TestARolloutThatAPersonRaisedFallsAgain(t *testing.T) {
