@@ -152,7 +152,8 @@ func undone(f *flight, owned []revision) []share {
 // ofDaemonSet names the revisions of a DaemonSet, whose status names none and
 // whose pods are not listed: the target is the newest, if that is the
 // DaemonSet's own template, and all other pods are taken for those of the one
-// before, also where it overtook an earlier rollout.
+// before, also where it overtook an earlier rollout, or one that was held and had
+// no pod.
 func ofDaemonSet(f *flight, owned []revision) []share {
 	if len(owned) == 0 || owned[0].template == nil || !sameTemplate(owned[0].template, &f.template) {
 		return nil
