@@ -20,11 +20,12 @@ func (c *candidate) failed(*latch.Episode) sight {
 }
 
 // stalled sees a rollout of which no further tenth gets available, although
-// nothing says that it failed. One that somebody halted has longer.
+// nothing says that it failed. One that somebody halted has longer, and one that is
+// held all the time there is: that is how a template is staged.
 func (c *candidate) stalled(was *latch.Episode) sight {
 	r := c.sample.Rollout
 	switch {
-	case !r.InFlight || r.Failure != "" || r.Desired <= 0:
+	case !r.InFlight || r.Failure != "" || r.Desired <= 0, r.Held():
 		return sight{seen: nothing}
 	case len(r.Templates) == 0 || r.Templates[0].Hash == "":
 		return sight{seen: unknown}

@@ -61,12 +61,12 @@ func (c *candidate) ceiling(was *latch.Episode) sight {
 }
 
 // unrealised sees pods that are asked for and do not get ready. A rollout has
-// its own words for that.
+// its own words for that, unless it is held.
 func (c *candidate) unrealised(was *latch.Episode) sight {
 	s := c.scale
 	lacks := s.Desired - s.Ready
 	switch {
-	case c.sample.Rollout == nil || c.sample.Rollout.InFlight:
+	case c.sample.Rollout == nil || c.sample.Rollout.InFlight && !c.sample.Rollout.Held():
 		return sight{seen: unknown}
 	case float64(lacks) <= missingStill*float64(s.Desired):
 		return sight{seen: nothing}

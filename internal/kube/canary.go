@@ -258,10 +258,10 @@ func (p promotion) rollout(target, primary *reading) *workload.Rollout {
 		share, before = 100, nil
 	}
 	r.Traffic = &share
-	r.ImagesOnly = before != nil && target.template != nil && differInImages(target.template, original(before, target.template))
 	r.Templates = []workload.Template{
 		{Hash: p.to, Images: images(target.template), Desired: target.sample.Rollout.Desired, Available: target.available},
-		{Hash: p.from, Images: images(before), Desired: primary.sample.Rollout.Desired, Available: primary.available},
+		{Hash: p.from, Images: images(before), Desired: primary.sample.Rollout.Desired, Available: primary.available,
+			ImagesOnly: before != nil && target.template != nil && differInImages(target.template, original(before, target.template))},
 	}
 	return r
 }

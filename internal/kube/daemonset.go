@@ -6,9 +6,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// readDaemonSet reads a DaemonSet, which has no scale: its nodes decide. Under
-// OnDelete a template that no pod has is not on its way anywhere. A node counts
-// with the oldest of its pods, as in the status.
+// readDaemonSet reads a DaemonSet, which has no scale: its nodes decide. A node
+// counts with the oldest of its pods, as in the status.
 func readDaemonSet(d *appsv1.DaemonSet) reading {
 	r := readingOf(workload.DaemonSet, &d.ObjectMeta)
 	r.template, r.available = &d.Spec.Template, d.Status.NumberAvailable
@@ -17,12 +16,11 @@ func readDaemonSet(d *appsv1.DaemonSet) reading {
 	}
 	at := d.Status
 	r.sample.Rollout = &workload.Rollout{Desired: at.DesiredNumberScheduled}
-	byHand := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
-	if at.UpdatedNumberScheduled == at.CurrentNumberScheduled || byHand && at.UpdatedNumberScheduled == 0 {
+	if at.UpdatedNumberScheduled == at.CurrentNumberScheduled {
 		return r
 	}
 	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, true
-	if byHand {
+	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
 		r.sample.Rollout.Halted = string(d.Spec.UpdateStrategy.Type)
 	}
 	r.flight = &flight{uid: d.UID, selector: d.Spec.Selector, template: d.Spec.Template, rollout: *r.sample.Rollout,

@@ -1,10 +1,15 @@
 package kube
 
 import (
+	"fmt"
+	"hash/fnv"
 	"math"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/dump"
+	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -31,7 +36,20 @@ func readDeployment(d *appsv1.Deployment) reading {
 	}
 	r.flight = &flight{uid: d.UID, selector: d.Spec.Selector, template: d.Spec.Template,
 		rollout: *r.sample.Rollout, stalled: stalled(d.Status.Conditions)}
+	if d.Spec.Paused {
+		r.flight.hash = hashOf(&d.Spec.Template)
+	}
 	return r
+}
+
+// hashOf returns what the ReplicaSet of a template is likely to bear once it is
+// made: the hash that the controller computes (ComputeHash in k8s.io/kubernetes,
+// pkg/controller), where its types have the same fields. It is the same for the
+// same template in any case.
+func hashOf(t *corev1.PodTemplateSpec) string {
+	h := fnv.New32a()
+	fmt.Fprint(h, dump.ForHash(*t))
+	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
 // unfinished reports whether the controller still waits for pods of a Deployment

@@ -23,7 +23,8 @@ type flight struct {
 	rollout  workload.Rollout       // but for what the templates tell
 
 	// hash and from are those of the target and of the stable ReplicaSet of an
-	// Argo Rollout.
+	// Argo Rollout; hash is the target's of a paused Deployment, too, should it have
+	// no ReplicaSet.
 	hash, from string
 
 	// stalled says by which condition a Deployment does not progress; "" while

@@ -130,9 +130,6 @@ func tell(f workload.Fleet) string {
 		}
 		if r := s.Rollout; r != nil {
 			line("  rollout: %s of %d pods", map[bool]string{true: "in flight", false: "none"}[r.InFlight], r.Desired)
-			if r.ImagesOnly {
-				line("    images only")
-			}
 			if r.Unjudged {
 				line("    nothing judges its progress")
 			}
@@ -149,7 +146,8 @@ func tell(f workload.Fleet) string {
 				line("    all pods are of one template")
 			}
 			for _, t := range r.Templates {
-				line("    %q: %d desired, %d available, since %s, %s", t.Hash, t.Desired, t.Available, since(t), imagesOf(t))
+				line("    %q: %d desired, %d available, since %s, %s%s", t.Hash, t.Desired, t.Available, since(t), imagesOf(t),
+					map[bool]string{true: "; images only"}[t.ImagesOnly])
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func (r *realCluster) rollouts(t *testing.T) {
 		if err := between(got, c.from, c.to); err != nil {
 			t.Errorf("%s: %v", c.id, err)
 		}
-		if got.ImagesOnly != c.imagesOnly || got.Halted != c.halted || got.Failure != "" {
+		if got.Templates[1].ImagesOnly != c.imagesOnly || got.Halted != c.halted || got.Failure != "" {
 			t.Errorf("%s: %+v", c.id, got)
 		}
 		// The hash is the one that the pods bear.
@@ -108,7 +108,7 @@ func (r *realCluster) undone(t *testing.T) {
 	if err := between(s.Rollout, "web:2", "web:1"); err != nil {
 		t.Error(err)
 	}
-	if target, left := s.Rollout.Templates[0], s.Rollout.Templates[1]; target.Since.After(left.Since) || !s.Rollout.ImagesOnly || s.Rollout.Failure != "" {
+	if target, left := s.Rollout.Templates[0], s.Rollout.Templates[1]; target.Since.After(left.Since) || !left.ImagesOnly || s.Rollout.Failure != "" {
 		t.Errorf("%s", show(s))
 	}
 }

@@ -204,7 +204,7 @@ func (r *realCluster) stuck(t *testing.T) {
 		old.Images["main"] != "web:1" || old.Desired != 8 || old.Available != 8 || s.Scale.Ready != 8 {
 		t.Errorf("templates %+v with %+v", s.Rollout.Templates, s.Scale)
 	}
-	if r := s.Rollout; r.Desired != 10 || r.ImagesOnly || r.Halted != "" ||
+	if r := s.Rollout; r.Desired != 10 || old.ImagesOnly || r.Halted != "" ||
 		!strings.HasPrefix(r.Failure, `ProgressDeadlineExceeded: ReplicaSet "web-`+target.Hash+`" has timed out`) {
 		t.Errorf("rollout %+v", r)
 	}
@@ -221,16 +221,31 @@ func (r *realCluster) stuck(t *testing.T) {
 	r.untilSample(t, "stuck/deployment/web", ready(10))
 }
 
-// A paused Deployment whose template was changed stands; one that was stopped
-// half-way does not.
+// heldAt is a sample of a workload in which somebody keeps a rollout from its first
+// pod, all of the old ones being ready.
+func heldAt(n int32, by, from, to string) func(workload.Sample) bool {
+	return func(s workload.Sample) bool {
+		r := s.Rollout
+		if s.Scale == nil || s.Scale.Ready != n || r == nil || !r.Held() || r.Halted != by {
+			return false
+		}
+		target, old := r.Templates[0], r.Templates[1]
+		return target.Hash != "" && target.Images["main"] == to && old.Images["main"] == from && old.Available == n && old.ImagesOnly
+	}
+}
+
+// A Deployment that was paused before its template was changed is held, and keeps
+// the name of its target once it goes on.
 func (r *realCluster) paused(t *testing.T) {
 	r.namespace(t, "paused")
 	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:1", "  replicas: 3\n  paused: false"))
 	r.untilSample(t, "paused/deployment/web", ready(3))
 	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:2", "  replicas: 5\n  paused: true"))
-	s := r.untilSample(t, "paused/deployment/web", ready(5))
-	if s.Rollout.InFlight {
-		t.Errorf("paused before it began: %s", show(s))
+	target := r.untilSample(t, "paused/deployment/web", heldAt(5, "paused", "web:1", "web:2")).Rollout.Templates[0].Hash
+	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:2", "  replicas: 5\n  paused: false"))
+	r.untilSample(t, "paused/deployment/web", ready(5))
+	if made := r.cp.Kubectl(t, "", "get", "replicasets", "-n", "paused", "-o", "name"); !strings.Contains(made, "web-"+target) {
+		t.Errorf("the target was %s, and the ReplicaSets are %q", target, made)
 	}
 }
 
@@ -242,9 +257,7 @@ func (r *realCluster) partitioned(t *testing.T) {
 	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:1", spec(3)))
 	r.untilSample(t, "partition/statefulset/db", ready(3))
 	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:2", spec(3)))
-	if s := r.untilSample(t, "partition/statefulset/db", ready(3)); s.Rollout.InFlight {
-		t.Errorf("no ordinal reaches the partition: %s", show(s))
-	}
+	r.untilSample(t, "partition/statefulset/db", heldAt(3, "partition 3", "db:1", "db:2"))
 	r.cp.Apply(t, workloadYAML("StatefulSet", "partition", "db", "db:2", spec(2)))
 	r.untilSample(t, "partition/statefulset/db", func(s workload.Sample) bool {
 		return s.Rollout != nil && s.Rollout.InFlight && s.Scale.Ready == 3
@@ -253,15 +266,15 @@ func (r *realCluster) partitioned(t *testing.T) {
 	r.untilSample(t, "partition/statefulset/db", ready(3))
 }
 
-// A StatefulSet under OnDelete is in flight from the first pod that a person
-// deletes to the last, and not while it waits.
+// A StatefulSet under OnDelete is held before a person deletes its first pod, and in
+// flight until the last.
 func (r *realCluster) onDelete(t *testing.T) {
 	r.namespace(t, "ondelete")
 	spec := "  serviceName: db\n  replicas: 2\n  updateStrategy: {type: OnDelete}"
 	r.cp.Apply(t, workloadYAML("StatefulSet", "ondelete", "db", "db:1", spec))
 	r.untilSample(t, "ondelete/statefulset/db", ready(2))
 	r.cp.Apply(t, workloadYAML("StatefulSet", "ondelete", "db", "db:2", spec))
-	r.untilSample(t, "ondelete/statefulset/db", ready(2))
+	r.untilSample(t, "ondelete/statefulset/db", heldAt(2, "OnDelete", "db:1", "db:2"))
 	r.cp.Kubectl(t, "", "delete", "-n", "ondelete", "pod/db-1")
 	r.untilSample(t, "ondelete/statefulset/db", func(s workload.Sample) bool {
 		return s.Rollout != nil && s.Rollout.InFlight && s.Scale.Ready == 2

@@ -38,8 +38,11 @@ type replicaSet struct {
 	failure string
 }
 
-func (s replicaSet) tell(images map[string]string) workload.Template {
-	return workload.Template{Hash: s.hash, Images: images, Desired: s.desired, Available: s.available, Since: s.since}
+// tell returns the template beside the target's; either is nil where it is not
+// known, and the target's for itself.
+func (s replicaSet) tell(own, target *corev1.PodTemplateSpec) workload.Template {
+	return workload.Template{Hash: s.hash, Images: images(own), Desired: s.desired, Available: s.available, Since: s.since,
+		ImagesOnly: differInImages(target, own)}
 }
 
 func (s replicaSet) controller() types.UID { return s.owner }
@@ -106,11 +109,11 @@ func controllerOf(o *metav1.ObjectMeta) types.UID {
 // rolloutOf returns the rollout of a Deployment from the ReplicaSets that it
 // owns. The target comes first even while it has no pods, the others follow
 // from the newest: where none has pods the latest of those that are kept, which
-// is what it replaced. A first template replaced none, and is no rollout. A paused
-// Deployment does not go towards its template: it is in flight only where it was
-// stopped between two others.
+// is what it replaced. A first template replaced none, and is no rollout. Of a
+// Deployment that was paused before its rollout began the target has no ReplicaSet
+// yet.
 func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
-	target := replicaSet{template: f.template}
+	target := replicaSet{template: f.template, hash: f.hash}
 	found := false
 	var others, kept []replicaSet
 	for _, s := range owned {
@@ -125,11 +128,10 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 		}
 	}
 	slices.SortFunc(others, newest)
-	if f.rollout.Halted == paused && target.desired == 0 && target.pods == 0 && len(others) < 2 {
-		return &workload.Rollout{Desired: f.rollout.Desired}
-	}
 	switch {
 	case len(others) > 0:
+	case f.rollout.Halted == paused && target.desired == 0 && target.pods == 0:
+		return &workload.Rollout{Desired: f.rollout.Desired}
 	case len(kept) > 0:
 		others = []replicaSet{slices.MinFunc(kept, newest)}
 	case found && target.revision <= 1:
@@ -139,9 +141,9 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	if r.Failure = target.failure; speaksOf(f.stalled, target.name) {
 		r.Failure = cmp.Or(f.stalled, target.failure)
 	}
-	r.ImagesOnly = len(others) > 0 && differInImages(&target.template, &others[0].template)
-	for _, s := range slices.Insert(others, 0, target) {
-		r.Templates = append(r.Templates, s.tell(images(&s.template)))
+	r.Templates = []workload.Template{target.tell(&target.template, nil)}
+	for _, s := range others {
+		r.Templates = append(r.Templates, s.tell(&s.template, &target.template))
 	}
 	if len(others) == 0 {
 		r.Templates = append(r.Templates, workload.Template{}) // what it replaced is not kept

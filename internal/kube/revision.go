@@ -64,7 +64,7 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 			return &workload.Rollout{Desired: r.Desired}
 		}
 	}
-	var templates []*corev1.PodTemplateSpec
+	var target *corev1.PodTemplateSpec
 	for i, s := range pods {
 		if i > 0 && s.pods < 0 {
 			continue
@@ -73,11 +73,13 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 		if n := indexOf(owned, s.revision); n >= 0 {
 			of = owned[n]
 		}
-		templates = append(templates, of.template)
+		if i == 0 {
+			target = of.template
+		}
 		r.Templates = append(r.Templates, workload.Template{
-			Hash: of.hash, Images: images(of.template), Desired: s.pods, Available: f.atLeast(s.pods), Since: of.since})
+			Hash: of.hash, Images: images(of.template), Desired: s.pods, Available: f.atLeast(s.pods), Since: of.since,
+			ImagesOnly: i > 0 && differInImages(target, of.template)})
 	}
-	r.ImagesOnly = len(templates) > 1 && differInImages(templates[0], templates[1])
 	return &r
 }
 
@@ -114,7 +116,7 @@ func ofStatefulSet(f *flight, owned []revision) []share {
 		return cmp.Compare(uint(indexOf(owned, a.revision)), uint(indexOf(owned, b.revision)))
 	})
 	switch left := pods[:1+len(others)]; {
-	case mixed(left):
+	case mixed(left), begins(left):
 		return left
 	case awaited(left, f.rollout.Halted):
 		return []share{left[0], {revision: f.pods[1].revision}}
@@ -150,7 +152,8 @@ func undone(f *flight, owned []revision) []share {
 // ofDaemonSet names the revisions of a DaemonSet, whose status names none and
 // whose pods are not listed: the target is the newest, if that is the
 // DaemonSet's own template, and all other pods are taken for those of the one
-// before, also where it overtook an earlier rollout.
+// before, also where it overtook an earlier rollout, or one that was held and had
+// no pod.
 func ofDaemonSet(f *flight, owned []revision) []share {
 	if len(owned) == 0 || owned[0].template == nil || !sameTemplate(owned[0].template, &f.template) {
 		return nil

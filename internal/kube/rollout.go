@@ -226,10 +226,9 @@ func steppedOf(f *flight, owned []replicaSet) *workload.Rollout {
 	slices.SortFunc(others, newest)
 	r := f.rollout
 	r.Failure = cmp.Or(r.Failure, target.failure)
-	r.ImagesOnly = found[0] != nil && differInImages(found[0], found[1])
-	r.Templates = []workload.Template{target.tell(images(found[0])), stable.tell(images(found[1]))}
+	r.Templates = []workload.Template{target.tell(found[0], nil), stable.tell(found[1], found[0])}
 	for _, s := range others {
-		r.Templates = append(r.Templates, s.tell(images(&s.template)))
+		r.Templates = append(r.Templates, s.tell(&s.template, found[0]))
 	}
 	return &r
 }

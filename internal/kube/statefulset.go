@@ -9,13 +9,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// readStatefulSet reads a StatefulSet. Its revisions alone tell no rollout:
-// under OnDelete, and under a partition that no ordinal reaches, they differ
-// for as long as one likes while all pods are of one of them. Else they differ
-// until all pods of the target were ready at once, though no others are left. One
-// that went back to the revision that it came from names no other: whether the
-// pods that are not of it are left from its way, or terminating, its history
-// tells.
+// readStatefulSet reads a StatefulSet. Its revisions alone tell no rollout: under
+// OnDelete older controllers name two of them for ever, though all pods are of the
+// target. Else they differ until all pods of the target were ready at once, though
+// no others are left; a partition that no ordinal reaches keeps them so for as long
+// as one likes. One that went back to the revision that it came from names no
+// other: whether the pods that are not of it are left from its way, or terminating,
+// its history tells.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
 	r := readingOf(workload.StatefulSet, &s.ObjectMeta)
 	if r.sample.Unknown = unobserved(&s.ObjectMeta, s.Status.ObservedGeneration); r.sample.Unknown != "" {
@@ -52,7 +52,7 @@ func shares(at appsv1.StatefulSetStatus, halted string) []share {
 		// overtook, or are terminating.
 		{"", at.Replicas - at.CurrentReplicas - at.UpdatedReplicas},
 	}
-	if !mixed(all) && !awaited(all, halted) {
+	if !mixed(all) && !begins(all) && !awaited(all, halted) {
 		return nil
 	}
 	return all
@@ -64,6 +64,10 @@ func shares(at appsv1.StatefulSetStatus, halted string) []share {
 func awaited(all []share, halted string) bool {
 	return halted == "" && !slices.ContainsFunc(all[1:], func(s share) bool { return s.pods > 0 })
 }
+
+// begins reports whether all pods are those that the target, which has none yet,
+// will replace.
+func begins(all []share) bool { return len(all) > 1 && all[0].pods <= 0 && all[1].pods > 0 }
 
 // mixed reports whether there are pods of more than one template.
 func mixed(all []share) bool {

@@ -397,7 +397,7 @@ func (m milestone) beginning() checkpoint.Rollout {
 	before := m.before()
 	return checkpoint.Rollout{
 		Milestone: level, Share: m.share(level), Phase: m.phase(), Returns: m.returns(level), From: identity(before), To: identity(m.target()),
-		ImagesOnly: m.rollout.ImagesOnly && before.Hash == m.rollout.Templates[1].Hash,
+		ImagesOnly: before.ImagesOnly,
 	}
 }
 

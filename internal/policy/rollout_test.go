@@ -122,7 +122,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		runs = runs || t.Desired+t.Available > 0 && (t.Hash == rec.From.Hash || t.Hash == rec.To.Hash)
 	}
 	begun := returns(checkpoint.Rollout{Milestone: level, Share: o.share(level), Phase: phase, From: checkpoint.Template{Hash: best.Hash}, To: checkpoint.Template{Hash: target.Hash},
-		ImagesOnly: r.ImagesOnly && best.Hash == r.Templates[1].Hash})
+		ImagesOnly: best.ImagesOnly})
 	row := o.row(len(o.past) - 1)
 	switch {
 	case r.Failure != "" || r.Halted != "" || o.lasted() >= o.hold || row < 6 && (row < 2 || o.stuck()) && (rec != none || !o.soon()):
@@ -301,7 +301,7 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	next.Templates = []workload.Template{{Hash: target, Desired: asked, Available: asked - min(asked, r.Int32N(3)*r.Int32N(6)/2)}}
 	for _, h := range hashes {
 		if h != target {
-			next.Templates = append(next.Templates, workload.Template{Hash: h, Desired: 1, Available: r.Int32N(3)})
+			next.Templates = append(next.Templates, workload.Template{Hash: h, Desired: 1, Available: r.Int32N(3), ImagesOnly: r.IntN(2) == 0})
 		}
 	}
 	r.Shuffle(len(hashes)-1, func(i, j int) {
@@ -312,7 +312,6 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 		next.Templates = next.Templates[:2]
 		next.Templates[1].Desired, next.Templates[1].Available = 0, 0
 	}
-	next.ImagesOnly = r.IntN(2) == 0
 	if next.Unjudged = was.Unjudged; !was.InFlight {
 		next.Unjudged = r.IntN(2) == 0
 	}
@@ -516,6 +515,71 @@ func TestARolloutToAndFroTakesAtMostSixCommits(t *testing.T) {
 	decide(workload.Rollout{})
 	if commits != 6 || l.Declared.Rollout != (checkpoint.Rollout{}) {
 		t.Errorf("done, %d commits, and then %+v", commits, l.Declared.Rollout)
+	}
+}
+
+// What a rollout overtakes is brought where it differs from the new target in its
+// images alone, whichever of the others it is.
+func TestOfEachTemplateItIsKnownWhetherItsImagesAloneDiffer(t *testing.T) {
+	t.Parallel()
+	for _, v1 := range []bool{true, false} {
+		r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{
+			{Hash: "v3", Desired: 1}, {Hash: "v2", Desired: 2, Available: 2, ImagesOnly: !v1}, {Hash: "v1", Desired: 8, Available: 8, ImagesOnly: v1},
+		}}
+		l := latch.Latch{ID: web, Declared: checkpoint.Entry{Rollout: checkpoint.Rollout{
+			Milestone: 10, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: "v2"}, ImagesOnly: true,
+		}}}
+		look := policy.Look{Now: noon, Period: time.Minute}
+		l, _ = policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &r}, look)
+		look.Last, look.Now = look.Now, look.Now.Add(time.Minute)
+		_, d := policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &r}, look)
+		if !d.Crosses() || d.To.Rollout.Returned().Hash != "v1" || d.To.Rollout.To.Hash != "v3" || d.To.Rollout.ImagesOnly != v1 {
+			t.Errorf("%s %s, to %+v; want images only %t", d.Verdict, d.Text, d.To, v1)
+		}
+	}
+}
+
+// One that is held for weeks is recorded once. Where its target then bears another
+// name than it was given, that takes one commit, and v1 returns throughout.
+func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	p, l, commits := policy.Presets()["cope"], latch.Latch{ID: web}, 0
+	look := policy.Look{Now: noon, Period: 5 * time.Minute}
+	decide := func(looks int, r workload.Rollout) {
+		r.Desired = 10
+		for range looks {
+			var d policy.Decision
+			if l, d = policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &r}, look); d.Crosses() {
+				l, commits = l.Settled(d.On(l.Declared)), commits+1
+			}
+			look.Last, look.Now = look.Now, look.Now.Add(look.Period)
+		}
+	}
+	rolls := func(hash string, pods int32, halted string) workload.Rollout {
+		return workload.Rollout{InFlight: true, Halted: halted, Templates: []workload.Template{
+			{Hash: hash, Desired: pods, Available: pods}, {Hash: "v1", Desired: 10 - pods, Available: 10 - pods, ImagesOnly: true},
+		}}
+	}
+	want := func(n int, to string, phase checkpoint.Phase) {
+		t.Helper()
+		r := l.Declared.Rollout
+		if commits != n || r.To.Hash != to || r.Milestone != 0 || r.Phase != phase || r.Returned().Hash != "v1" || !r.ImagesOnly {
+			t.Errorf("%d commits, want %d, and then %+v", commits, n, r)
+		}
+	}
+	decide(2, rolls("own", 0, "paused"))
+	want(1, "own", checkpoint.PhaseHalted)
+	before := l
+	decide(3*7*24*12, rolls("own", 0, "paused"))
+	want(1, "own", checkpoint.PhaseHalted)
+	if !l.Equal(before) {
+		t.Errorf("its latch was %+v, and then %+v", before, l)
+	}
+	decide(12, rolls("v2", 0, ""))
+	want(2, "v2", checkpoint.PhaseProgressing)
+	decide(12, workload.Rollout{})
+	if commits != 3 || l.Declared.Rollout != (checkpoint.Rollout{}) {
+		t.Errorf("over, %d commits, and then %+v", commits, l.Declared.Rollout)
 	}
 }
 

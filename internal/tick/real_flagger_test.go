@@ -160,7 +160,7 @@ func TestFlaggersFleetIsDeclaredOnce(t *testing.T) {
 
 	f.cp.Kubectl(t, "", "set", "image", "-n", "shop", "deployment/web", "deployment/api", "main=app:2")
 	f.phase(t, "WaitingPromotion", func(s workload.Sample) error {
-		if !s.Rollout.InFlight || s.Rollout.Traffic == nil || *s.Rollout.Traffic != 0 || !s.Rollout.ImagesOnly || s.Rollout.Halted == "" {
+		if !s.Rollout.InFlight || s.Rollout.Traffic == nil || *s.Rollout.Traffic != 0 || !s.Rollout.Templates[1].ImagesOnly || s.Rollout.Halted == "" {
 			return fmt.Errorf("not in flight at no traffic")
 		}
 		return nil

@@ -66,7 +66,7 @@ type lost struct {
 // What git, as real ticks on a real control plane left it, says that a rebuild
 // should begin with; and that doctor and a drill's data say the same. A good Deployment waits for
 // its last batch; others are held where they are, a Deployment by a pause, a
-// StatefulSet by its partition. A bad one wants to go on, and its next pod fits
+// StatefulSet by its partition, one of each before its first pod. A bad one wants to go on, and its next pod fits
 // nowhere; until a deadline is over nothing in the cluster says that it failed,
 // and of a StatefulSet nothing ever does.
 func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
@@ -80,6 +80,8 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, false, "90 % halted to", "app:2"},
 		{"StatefulSet likewise, failed at 75 %: v1", id("shop/statefulset/failed-db"), 8, false, "75 % halted to", "app:2"},
 		{"StatefulSet likewise, failed at 75 % with no pod of v1 left: v1", id("shop/statefulset/gone-db"), 8, false, "75 % halted to", "app:2"},
+		{"Paused before it was told v2: v1", id("shop/staged"), 0, false, "0 % halted from", "app:1"},
+		{"StatefulSet likewise, by a partition that no ordinal reaches: v1", id("shop/statefulset/staged-db"), 0, false, "0 % halted from", "app:1"},
 	}
 	failed, gone, badDB, goodDB, failedDB, goneDB := &rollouts[2], &rollouts[3], &rollouts[4], &rollouts[5], &rollouts[6], &rollouts[7]
 	r := &realParts{
@@ -97,7 +99,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 
 	r.tick(t)
 	if r.tick(t).Commit == nil {
-		t.Fatal("two samples of eight rollouts made no commit")
+		t.Fatal("two samples of ten rollouts made no commit")
 	}
 	for _, l := range rollouts {
 		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
@@ -154,7 +156,8 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	t.Helper()
 	var before, begin, held []string
 	for _, l := range rollouts {
-		first, then, stay := surging(1, 0, 600, false), surging(int(l.pods), 300, 600, false), surging(int(l.pods), 0, 600, !l.stuck)
+		surge := max(1, int(l.pods))
+		first, then, stay := surging(1, 0, 600, false), surging(surge, 300, 600, l.pods == 0), surging(surge, 0, 600, !l.stuck)
 		if l.id.Kind == workload.StatefulSet {
 			first, then, stay = partition(0), partition(10-int(l.pods)), partition(10-int(l.pods))
 			if l.stuck {

@@ -401,9 +401,9 @@ func (s *story) rolls(w []string) error {
 		return err
 	}
 	template := func(hash string, pods int32) workload.Template {
-		return workload.Template{Hash: hash, Images: map[string]string{"app": "web:" + hash}, Desired: pods, Available: pods}
+		return workload.Template{Hash: hash, Images: map[string]string{"app": "web:" + hash}, Desired: pods, Available: pods, ImagesOnly: hash != w[2]}
 	}
-	r := workload.Rollout{InFlight: true, Desired: desired, ImagesOnly: true, Templates: []workload.Template{
+	r := workload.Rollout{InFlight: true, Desired: desired, Templates: []workload.Template{
 		template(w[2], available), template(w[1], desired-available),
 	}}
 	for i := 4; i < len(w); i++ {

@@ -144,10 +144,11 @@ func sampleOf(of traces.Workload, l traces.State) workload.Sample {
 			hash := fmt.Sprintf("v%d", revision)
 			return workload.Template{Hash: hash, Images: map[string]string{"app": "app:" + hash}, Desired: pods, Available: available}
 		}
-		s.Rollout.InFlight, s.Rollout.ImagesOnly = true, true
+		s.Rollout.InFlight = true
 		s.Rollout.Templates = []workload.Template{
 			template(l.Revision, l.Updated, min(l.Updated, max(0, l.Ready-l.Old))), template(l.Revision-1, l.Old, min(l.Old, l.Ready)),
 		}
+		s.Rollout.Templates[1].ImagesOnly = true
 	}
 	if l.Note == traces.Stuck {
 		s.Rollout.Failure = "ProgressDeadlineExceeded"

@@ -46,9 +46,17 @@ func TestMixedIsOverOnceAllPodsAreOfOneTemplate(t *testing.T) {
 		"failed, going":      {workload.Rollout{InFlight: true, Failure: "aborted", Templates: []workload.Template{{Available: 1}, {Desired: 10}}}, true},
 		"failed, with none":  {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(0, 0)}, true},
 		"failed, one listed": {workload.Rollout{InFlight: true, Failure: "aborted", Templates: pods(0, 10)[:1]}, true},
+		"halted, with one":   {workload.Rollout{InFlight: true, Halted: "paused", Templates: pods(0, 10)}, false},
+		"halted, with both":  {workload.Rollout{InFlight: true, Halted: "paused", Templates: pods(1, 9)}, true},
+		"halted, with none":  {workload.Rollout{InFlight: true, Halted: "paused", Templates: pods(0, 0)}, true},
+		"halted, between":    {workload.Rollout{InFlight: true, Halted: "paused", Templates: append(pods(0, 9), workload.Template{Desired: 1})}, true},
+		"halted at its end":  {workload.Rollout{InFlight: true, Halted: "paused", Templates: pods(10, 0)}, false},
 	} {
 		if got := c.rollout.Mixed(); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+		if got := c.rollout.Held(); got != (name == "halted, with one") {
+			t.Errorf("%s: held %t", name, got)
 		}
 	}
 }

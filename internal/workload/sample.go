@@ -85,8 +85,9 @@ const (
 type Rollout struct {
 	// InFlight is true while there are pods of more than one template, or none of
 	// the template that is asked for since its controller took them back or has
-	// not let them in, or only those, and its controller has not said yet that the
-	// rollout is over. It never follows from availability alone.
+	// not let them in, or somebody keeps them out, or only those, and its controller
+	// has not said yet that the rollout is over. It never follows from availability
+	// alone.
 	InFlight bool
 	// Desired is how many pods the workload is asked to have, of all templates:
 	// what progress is measured against. For a DaemonSet its nodes decide.
@@ -98,9 +99,6 @@ type Rollout struct {
 	// follows without any. Empty where no rollout is in flight, or where only
 	// InFlight is known.
 	Templates []Template
-	// ImagesOnly is true where the target and Templates[1] differ in the images
-	// of containers and in nothing else; false where that is not known.
-	ImagesOnly bool
 
 	// Unjudged is true where no condition of the workload would say that the
 	// rollout makes no progress: its kind has none, or it was given no deadline.
@@ -137,7 +135,8 @@ func (r Rollout) Served() int32 {
 // Mixed reports whether there are, or may be, pods of more than one template, or
 // are about to be. A rollout that failed, and whose controller took all pods back
 // to one template, is in flight for as long as git asks for it, and not mixed; nor
-// is one that has pods of the target alone, and waits for them.
+// is one that has pods of the target alone, and waits for them, nor one that is
+// held.
 func (r Rollout) Mixed() bool {
 	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
@@ -148,8 +147,14 @@ func (r Rollout) Mixed() bool {
 			with++
 		}
 	}
-	begins := r.Failure == "" && !r.Templates[0].Runs()
+	begins := r.Failure == "" && r.Halted == "" && !r.Templates[0].Runs()
 	return with != 1 || begins
+}
+
+// Held reports whether somebody keeps the rollout from its first pod, and all pods
+// are of one template: nothing rolls, for weeks perhaps.
+func (r Rollout) Held() bool {
+	return r.InFlight && r.Halted != "" && len(r.Templates) > 1 && !r.Templates[0].Runs() && !r.Mixed()
 }
 
 // Template is one pod template of a rollout in flight.
@@ -161,6 +166,9 @@ type Template struct {
 	// Since is when the cluster first saw the template; zero where that is not
 	// known. A target that is older than what it replaces is a way back.
 	Since time.Time
+	// ImagesOnly is true where it and the target differ in the images of containers
+	// and in nothing else; false where that is not known, and of the target itself.
+	ImagesOnly bool
 }
 
 // Runs reports whether the template has or asks for pods.
