@@ -359,11 +359,12 @@ func (m milestone) begins() bool {
 
 // undone reports whether a rollout of which nothing is recorded is on its way
 // back: the target is known to be older than what it replaces. A way back that
-// fails while most is still served by what it leaves is a rollout like another.
+// fails while most is still served by what it leaves is a rollout like another, and
+// so is one that somebody keeps from its first pod.
 func (m milestone) undone() bool {
 	target, before := m.target(), m.rollout.Templates[1]
 	older := m.recorded == checkpoint.Rollout{} && !target.Since.IsZero() && target.Since.Before(before.Since)
-	return older && (m.rollout.Failure == "" || m.before().Available <= target.Available)
+	return older && !m.rollout.Held() && (m.rollout.Failure == "" || m.before().Available <= target.Available)
 }
 
 // begin records a rollout that is not recorded yet, or in the place of another

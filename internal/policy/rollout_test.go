@@ -50,7 +50,8 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		}
 	}
 	undone := func() bool {
-		return rec == none && !target.Since.IsZero() && target.Since.Before(r.Templates[1].Since) && (r.Failure == "" || best.Available <= target.Available)
+		held := r.Halted != "" && !target.Runs() && slices.ContainsFunc(r.Templates, workload.Template.Runs) && !slices.ContainsFunc(r.Templates[1:], func(t workload.Template) bool { return t.Runs() && t.Hash != best.Hash })
+		return !held && rec == none && !target.Since.IsZero() && target.Since.Before(r.Templates[1].Since) && (r.Failure == "" || best.Available <= target.Available)
 	}
 	last.begins = !undone() && (rec == none || target.Hash != rec.From.Hash && target.Hash != rec.To.Hash)
 	last.short = rec.Returns == checkpoint.SideTo && target.Hash == rec.To.Hash && 100*target.Available < o.cut*r.Desired
