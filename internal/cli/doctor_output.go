@@ -101,7 +101,7 @@ func doctorRows(out io.Writer, r doctor.Report, columns int) {
 		if w.Returns != "" {
 			inert += "; a rollout returns to " + w.Returns
 		}
-		rows = append(rows, []string{shortName(w.ID), known(w.Live), known(w.Level), known(w.Start), inert})
+		rows = append(rows, []string{shortName(w.ID), known(w.Live), known(w.Level), some(rebuiltAt(w)), inert})
 	}
 	for _, lines := range report.Rows(rows, columns) {
 		fmt.Fprintln(out, strings.Join(lines, "\n"))
@@ -128,6 +128,14 @@ func known(n int32) string {
 	return fmt.Sprint(n)
 }
 
+// rebuiltAt is what a rebuild starts a workload at, nil where that is not known.
+func rebuiltAt(w doctor.Workload) *int32 {
+	if w.Start == 0 && !w.Paused {
+		return nil
+	}
+	return &w.Start
+}
+
 // A doctorDocument is a report for machines. Fields are added and never changed.
 type doctorDocument struct {
 	APIVersion string              `json:"apiVersion"`
@@ -145,7 +153,7 @@ type doctorWorkload struct {
 	Name      string `json:"name"`
 	Live      int32  `json:"live,omitzero"`
 	Declared  int32  `json:"declared,omitzero"`
-	RebuiltAt int32  `json:"rebuiltAt,omitzero"`
+	RebuiltAt *int32 `json:"rebuiltAt,omitzero"`
 	RebuiltBy string `json:"rebuiltBy,omitzero"`
 	InertBy   string `json:"inertBy,omitzero"`
 	Evident   bool   `json:"evident"` // inert.yaml covers it
@@ -163,7 +171,7 @@ func doctorJSON(out io.Writer, r doctor.Report, _ int, said checkpoint.Evidence)
 		Workloads: []doctorWorkload{}, Findings: []doctorFinding{}, Unread: append([]string{}, r.Unread...)}
 	for _, w := range r.Workloads {
 		_, evident := said.Covers(w.ID)
-		d.Workloads = append(d.Workloads, doctorWorkload{w.ID.Namespace, string(w.ID.Kind), w.ID.Name, w.Live, w.Level, w.Start, w.By, w.Inert, evident, w.Returns})
+		d.Workloads = append(d.Workloads, doctorWorkload{w.ID.Namespace, string(w.ID.Kind), w.ID.Name, w.Live, w.Level, rebuiltAt(w), w.By, w.Inert, evident, w.Returns})
 	}
 	for _, f := range r.Findings {
 		d.Findings = append(d.Findings, doctorFinding{string(f.Trap), f.Subject, f.Text})

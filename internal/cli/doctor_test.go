@@ -95,6 +95,38 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 	golden(t, "doctor-findings.json", asJSON.out)
 }
 
+// No pods are told from a number that is not known.
+func TestDoctorSaysThatWhatIsPausedHasNoPods(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.origin.Push(t, "main", map[string]string{
+		"apps/shop/all.yaml": strings.Replace(manifestsOf("shop", "api", "web"), "spec: {selector: {}}", "spec: {selector: {}, paused: true}", 1),
+	}, "pause api, drop cart")
+	table, asJSON := w.run("doctor"), w.run("doctor", "-o", "json")
+	if fields := strings.Fields(line(table.out, "shop/api")); table.status != 1 || len(fields) < 4 || fields[3] != "0" {
+		t.Errorf("%+v", table)
+	}
+	var d struct {
+		Workloads []struct {
+			Name      string
+			RebuiltAt *int32
+		}
+	}
+	if err := json.Unmarshal([]byte(asJSON.out), &d); err != nil || len(d.Workloads) != 3 || d.Workloads[0].RebuiltAt == nil || *d.Workloads[0].RebuiltAt != 0 || d.Workloads[1].RebuiltAt != nil {
+		t.Errorf("%v: %s", err, asJSON.out)
+	}
+}
+
+// line is the first of a text that begins with a word.
+func line(text, word string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, word+" ") {
+			return line
+		}
+	}
+	return ""
+}
+
 func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	t.Parallel()
 	w := tended(t)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,18 +206,28 @@ func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	for range 3 {
 		w.tick()
 	}
-	d := drilled(t, w.run("drill", "-o", "json"), 0)
-	for _, one := range d.Workloads {
-		if one.Name != "web" {
-			continue
+	const before = "a rebuild returns to the template before, at milestone 0 %: app=web:v1"
+	for _, c := range []struct {
+		spec   string // of the manifest in git
+		status int
+		text   string
+	}{
+		{"", 0, before + "; no policy brings it back by itself, git's own template is created"},
+		{"template: {spec: {containers: [{name: app, image: 'web:v3'}]}}", 0, before + "; clusters/prod-eu/shop builds app=web:v3, which the record does not know yet: that is created"},
+		{"paused: true", 1, before + "; clusters/prod-eu/shop builds it paused: no pod of either is created"},
+	} {
+		w.origin.Push(t, "main", map[string]string{"apps/shop/all.yaml": manifestsOf("shop", "api", "cart") +
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {" + c.spec + "}\n"}, "web")
+		d := drilled(t, w.run("drill", "-o", "json"), c.status)
+		at := slices.IndexFunc(d.Workloads, func(one drill.Workload) bool { return one.Name == "web" })
+		if at < 0 {
+			t.Fatalf("no web in %+v", d.Workloads)
 		}
-		r := one.Rollout
-		if r == nil || !r.InFlight || r.Returns != drill.ReturnsFrom || r.Version != "app=web:v1" || *r.Milestone != 0 || r.Phase != "failed" || r.ByItself || !strings.Contains(r.Text, "the template before") {
-			t.Errorf("rollout %+v", r)
+		r := d.Workloads[at].Rollout
+		if r == nil || !r.InFlight || r.Returns != drill.ReturnsFrom || r.Version != "app=web:v1" || *r.Milestone != 0 || r.Phase != "failed" || r.ByItself || r.Text != c.text {
+			t.Errorf("%s: rollout %+v", c.spec, r)
 		}
-		return
 	}
-	t.Errorf("no web in %+v", d.Workloads)
 }
 
 func TestADryDrillWritesNothing(t *testing.T) {

@@ -68,9 +68,11 @@ type Workload struct {
 	// where nothing does.
 	Inert string
 	// Start is what a rebuild would start it at, in pods, and By what makes it
-	// so; 0 is not known.
-	Start int32
-	By    string
+	// so; 0 is not known. Paused is true where that is known to be none at all,
+	// since it is created paused.
+	Start  int32
+	By     string
+	Paused bool
 	// Lowers are the findings for which a rebuild does not start it at what it
 	// needs, in the order in which they were found. A quota is not among them: see
 	// Report.Room.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -57,11 +58,30 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
-			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster})
+			applied := []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "records", Records: []string{"shop"}}}}
+			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster, Overlays: applied})
 			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert != "" || slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap != doctor.ServerTooOld }) {
 				t.Errorf("got %+v, want %q, and no findings: %+v", r.Workloads, c.want, r.Findings)
 			}
 		})
+	}
+}
+
+// A Rollout of Argo Rollouts that is created paused has its first pods all the
+// same.
+func TestADeploymentAloneHasNoPodsWherePaused(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[workload.Kind]bool{workload.Deployment: true, workload.ArgoRollout: false} {
+		id := workload.ID{Namespace: "shop", Kind: kind, Name: "web"}
+		three := int32(3)
+		r := doctor.Examine(doctor.Case{Site: "prod",
+			Tree:     checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{id: {Replicas: 3}}}}},
+			Overlays: []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "apps", Workloads: []gitops.Object{{ID: id, Replicas: &three, Paused: true}}}}},
+		})
+		found := slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap == doctor.Paused })
+		if w := r.Workloads[0]; found != want || w.Paused != want || (w.Start == 0) != want {
+			t.Errorf("%s: %s", kind, tell(r))
+		}
 	}
 }
 

@@ -21,7 +21,9 @@ func (l lost) sums() (declared, starts int64, built bool) {
 	built = true
 	for _, s := range l {
 		if s.Level > 0 || declared == 0 {
-			starts += int64(s.Start)
+			if !s.Paused {
+				starts += int64(s.Start)
+			}
 			built = built && s.Start > 0
 		}
 	}

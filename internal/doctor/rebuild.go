@@ -7,14 +7,41 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rebuild finds what a rebuild would start a workload at, and notes why that is
+// rebuild finds what a rebuild would make of a workload, and notes why that is
 // not its checkpoint.
 func (e *examination) rebuild(s *subject) {
 	s.Rollout = s.entry.Rollout
 	s.Returns, s.Returned = e.returns(*s)
+	o, w := e.given(s.ID)
+	if s.Paused = pauses(w); s.Paused {
+		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds it with paused: true, and a Deployment that is created paused makes no pods at all: take that out of its manifest, or a rebuild has none of it until a person resumes it", o.Dir))
+	}
 	e.limits(s)
+	if e.starts(s); s.Paused {
+		s.Start, s.By = 0, o.Dir
+	}
+}
+
+// given is the first build that gives a workload, and what it gives; zero where
+// none does.
+func (e *examination) given(id workload.ID) (Overlay, gitops.Object) {
+	for _, o := range e.Overlays {
+		if w, ok := o.rendered(id); ok {
+			return o, w
+		}
+	}
+	return Overlay{}, gitops.Object{}
+}
+
+// pauses reports whether a workload has no pods for as long as it is paused from
+// its creation on. A Rollout of Argo Rollouts has its first ones all the same.
+func pauses(w gitops.Object) bool { return w.Paused && w.ID.Kind == workload.Deployment }
+
+// starts finds the count of what a rebuild creates.
+func (e *examination) starts(s *subject) {
 	for _, o := range e.Overlays {
 		if w, ok := o.rendered(s.ID); ok && s.Start == 0 {
 			s.Start, s.By = 1, o.Dir
@@ -26,7 +53,7 @@ func (e *examination) rebuild(s *subject) {
 	if s.Start == 0 {
 		e.guarded(s)
 	}
-	applied := slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Records, s.ID.Namespace) })
+	applied := e.applied(s.ID.Namespace)
 	w, admitted := e.admits(*s)
 	included := e.including(s.ID.Namespace)
 	if s.Level == 0 && (!s.latch || admitted || len(included) > 0) {
@@ -147,14 +174,35 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 	if template.Images != "" {
 		text += ": " + string(template.Images)
 	}
-	if itself = r.Returns != checkpoint.SideFrom || e.restoresImages(s); !itself {
-		text += "; no policy brings it back by itself, git's own template is created"
+	o, w := e.given(s.ID)
+	built := checkpoint.ImagesOf(w.Images)
+	other := w.Images != nil && r.To.Images != "" && built != r.To.Images
+	back := other && built == r.From.Images
+	switch {
+	case pauses(w):
+		return text + fmt.Sprintf("; %s builds it paused: no pod of either is created", o.Dir), false
+	case other && !back:
+		return text + fmt.Sprintf("; %s builds %s, which the record does not know yet: that is created", o.Dir, built), false
+	case back && r.Returns != checkpoint.SideFrom:
+		return text + fmt.Sprintf("; %s builds %s again: that is created", o.Dir, built), false
+	case r.Returns != checkpoint.SideFrom, back && r.ImagesOnly:
+		return text, true
+	case e.restoresImages(s) && !e.applied(s.ID.Namespace):
+		return text + "; nothing that is built applies the record that a policy would bring it back by, git's own template is created", false
+	case !e.restoresImages(s):
+		return text + "; no policy brings it back by itself, git's own template is created", false
 	}
-	return text, itself
+	return text, true
 }
 
 func (e *examination) restoresImages(s subject) bool {
 	return s.entry.Rollout.ImagesOnly && !e.old() && slices.ContainsFunc(e.Cluster.ways(), func(w way) bool {
 		return w.changes("image") && w.onlyCreation() && w.covers(s, e.Cluster.labels(s.ID.Namespace))
 	})
+}
+
+// applied reports whether a build applies the record of a namespace, without
+// which no policy has anything to go by.
+func (e *examination) applied(namespace string) bool {
+	return slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return slices.Contains(o.Records, namespace) })
 }

@@ -28,6 +28,7 @@ const (
 
 	FailsClosed      Trap = "policy-fails-closed"
 	BuildFails       Trap = "build-fails"
+	Paused           Trap = "paused"
 	TwoSites         Trap = "two-sites"
 	KindDiffers      Trap = "kind-differs"
 	ComponentMissing Trap = "component-missing"
@@ -51,7 +52,7 @@ const (
 var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, Replaced, SSA, MinAsCheckpoint, NoApplier,
-	FailsClosed, BuildFails, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
+	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
 }

@@ -112,8 +112,8 @@ type Workload struct {
 	Need     *int32 `json:"need"`
 	Declared *int32 `json:"declared"`           // by git, at the commit that was scored
 	Proposed *int32 `json:"proposed,omitempty"` // by a pull request that nobody merged yet
-	// RebuiltAt is what a rebuild starts it at, and RebuiltBy the folder or policy
-	// that makes it so.
+	// RebuiltAt is what a rebuild starts it at, 0 where it is created paused, and
+	// RebuiltBy the folder or policy that makes it so.
 	RebuiltAt *int32 `json:"rebuiltAt"`
 	RebuiltBy string `json:"rebuiltBy,omitempty"`
 
@@ -155,7 +155,8 @@ type Cause struct {
 	Text string `json:"text"` // what is wrong, and what to do
 }
 
-// The causes that are neither a trap nor a reason of a decision.
+// The causes that are neither a trap nor a reason of a decision, and the traps that
+// are told apart.
 const (
 	CauseNotBuilt   = "not-built"    // nothing that could be built has the workload
 	CauseProposed   = "not-merged"   // its level is in a pull request
@@ -165,6 +166,7 @@ const (
 	CauseBuiltLow   = "built-low"    // what is built has less than git declares
 	CauseNotRunning = "not-running"  // git declares what does not run
 	CauseQuota      = "quota"        // a ResourceQuota stops a rebuild; doctor's trap of that name
+	CausePaused     = "paused"       // it is created paused, without pods; doctor's trap of that name
 )
 
 // Checkpoint is since when git says what it says.

@@ -30,7 +30,7 @@ type Summary struct {
 type Worst struct {
 	Workload  string  `json:"workload"` // namespace/kind/name
 	Need      int32   `json:"need"`
-	RebuiltAt int32   `json:"rebuiltAt"` // 0 is not known
+	RebuiltAt int32   `json:"rebuiltAt"` // 0 is not known, or by CausePaused none
 	Coverage  float64 `json:"coverage"`
 	Cause     string  `json:"cause,omitempty"`
 }
@@ -126,7 +126,7 @@ func (s Summary) worst(b *strings.Builder) {
 	}
 	for _, w := range s.Worst {
 		start := "an unknown number"
-		if w.RebuiltAt > 0 {
+		if w.RebuiltAt > 0 || w.Cause == CausePaused {
 			start = strconv.Itoa(int(w.RebuiltAt))
 		}
 		fmt.Fprintf(b, "  %s starts with %s of %d (%s)\n", w.Workload, start, w.Need, w.Cause)

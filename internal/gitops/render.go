@@ -33,6 +33,11 @@ type Object struct {
 	// a ResourceQuota: "requests.cpu", "limits.memory". A LimitRange, which is not
 	// looked at, may add to them. What it does not state is not in them.
 	Asks corev1.ResourceList
+	// Images are those of its pods by container, as a record has them; nil is not
+	// known.
+	Images map[string]string
+	// Paused is true where the build states .spec.paused.
+	Paused bool
 }
 
 // Render builds the kustomization in the folder dir of files, by their path
@@ -85,7 +90,10 @@ func workloadsOf(dir string, built resmap.ResMap, kinds workload.Kinds) ([]Objec
 			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
 		id := workload.ID{Namespace: r.CurId().EffectiveNamespace(), Kind: kind, Name: r.GetName()}
-		objects = append(objects, Object{ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Asks: asksOf(data)})
+		objects = append(objects, Object{
+			ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(),
+			Asks: asksOf(data), Images: imagesOf(data), Paused: pausedOf(data),
+		})
 	}
 	slices.SortFunc(objects, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
 	return objects, nil

@@ -3,7 +3,9 @@ package tick_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -64,11 +66,12 @@ type lost struct {
 }
 
 // What git, as real ticks on a real control plane left it, says that a rebuild
-// should begin with; and that doctor and a drill's data say the same. A good Deployment waits for
-// its last batch; others are held where they are, a Deployment by a pause, a
-// StatefulSet by its partition, one of each before its first pod. A bad one wants to go on, and its next pod fits
-// nowhere; until a deadline is over nothing in the cluster says that it failed,
-// and of a StatefulSet nothing ever does.
+// should begin with; that doctor and a drill's data say the same; and that by the
+// shipped policies this is what is created of it. A good Deployment waits for its
+// last batch; others are held where they are, a Deployment by a pause, a StatefulSet
+// by its partition, and one of each before its first pod. A bad one wants to go on,
+// and its next pod fits nowhere; until a deadline is over nothing in the cluster says
+// that it failed, and of a StatefulSet nothing ever does.
 func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
 	t.Parallel()
 	rollouts := []lost{
@@ -146,6 +149,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	for _, l := range rollouts {
 		t.Run(l.said+", in the end", func(t *testing.T) { r.returns(t, l) })
 	}
+	t.Run("Created from git, each begins with that version, and rolls out v2 by its strategy", func(t *testing.T) { r.rebuilt(t, rollouts) })
 	t.Run("Undone on its way, a StatefulSet too: v1", func(t *testing.T) { r.undone(t, goodDB) })
 	t.Run("done or undone, nothing is left of it", func(t *testing.T) { r.ends(t, rollouts) })
 }
@@ -266,6 +270,107 @@ func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 		}
 	}
 	return nil
+}
+
+// rebuilt has what is lost created of git: the record as the ConfigMap that it is,
+// under the shipped policies, and manifests that ask for v2. A namespace of its own
+// stands for the cluster that is new; what runs in it is gone before the next tick.
+func (r *realParts) rebuilt(t *testing.T, rollouts []lost) {
+	for _, file := range []string{"policy.yaml", "images.yaml"} {
+		r.cp.Apply(t, read(t, filepath.Join("../../infra/gitops/admission", file)))
+	}
+	r.cp.Kubectl(t, "", "create", "namespace", "rebuilt")
+	defer r.cp.Kubectl(t, "", "delete", "namespace", "rebuilt")
+	r.cp.Apply(t, moved(t, r.origin.Show(t, "main", checkpoint.RecordPath("prod-eu", "shop")), `namespace: "shop"`, `namespace: "rebuilt"`))
+
+	var manifests []string
+	created, again := map[string]string{}, map[string]string{}  // images
+	starts, reaches := map[string]string{}, map[string]string{} // pods
+	for _, l := range rollouts {
+		// Three pods of v2, and no more for five minutes, or beyond the partition.
+		spec, then := surging(3, 300, 600, false), "10 app:1, 3 app:2"
+		if l.id.Kind == workload.StatefulSet {
+			spec, then = partition(7), "7 app:1, 3 app:2"
+		}
+		if l.returns == "app:2" {
+			then = "10 app:2"
+		}
+		created[l.id.Name], starts[l.id.Name] = l.returns, "10 "+l.returns
+		again[l.id.Name], reaches[l.id.Name] = "app:2", then
+		m := moved(t, rolling(l.id, "app:2", spec), "namespace: shop", "namespace: rebuilt")
+		// The node takes no pods but these.
+		manifests = append(manifests, moved(t, m, "containers:", "tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}], containers:"))
+	}
+	r.eventually(t, func() error { // the API server sees policies and record
+		return differs(r.cp.Kubectl(t, manifests[0], "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.template.spec.containers[0].image}"), rollouts[0].returns)
+	})
+
+	r.cp.Apply(t, manifests...)
+	must(t, differs(r.asks(t, "rebuilt"), created))
+	r.eventually(t, func() error { return differs(r.serves(t, "rebuilt"), starts) })
+	r.cp.Apply(t, manifests...)
+	must(t, differs(r.asks(t, "rebuilt"), again))
+	r.eventually(t, func() error { return differs(r.serves(t, "rebuilt"), reaches) })
+}
+
+// moved is a text with one part of it replaced.
+func moved(t *testing.T, text, old, with string) string {
+	t.Helper()
+	if strings.Count(text, old) != 1 {
+		t.Fatalf("%q is there other than once:\n%s", old, text)
+	}
+	return strings.Replace(text, old, with, 1)
+}
+
+// differs is an error where two values are not the same.
+func differs(got, want any) error {
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	return nil
+}
+
+// eventually waits until something holds.
+func (r *realParts) eventually(t *testing.T, holds func() error) {
+	t.Helper()
+	must(t, controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error { return holds() }))
+}
+
+// asks are the images that the workloads of a namespace ask for.
+func (r *realParts) asks(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	asks := map[string]string{}
+	for line := range strings.Lines(r.cp.Kubectl(t, "", "get", "deployments,statefulsets", "-n", namespace, "-o",
+		`jsonpath={range .items[*]}{.metadata.name} {.spec.template.spec.containers[0].image}{"\n"}{end}`)) {
+		name, image, _ := strings.Cut(strings.TrimSpace(line), " ")
+		asks[name] = image
+	}
+	return asks
+}
+
+// serves counts the pods that are ready in a namespace, by workload, as "7 app:1,
+// 3 app:2".
+func (r *realParts) serves(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	ready := map[string]map[string]int{}
+	for line := range strings.Lines(r.cp.Kubectl(t, "", "get", "pods", "-n", namespace, "-o",
+		`jsonpath={range .items[*]}{.metadata.labels.app} {.spec.containers[0].image} {.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`)) {
+		if pod := strings.Fields(line); len(pod) == 3 && pod[2] == "True" {
+			if ready[pod[0]] == nil {
+				ready[pod[0]] = map[string]int{}
+			}
+			ready[pod[0]][pod[1]]++
+		}
+	}
+	serves := map[string]string{}
+	for name, by := range ready {
+		var all []string
+		for _, image := range slices.Sorted(maps.Keys(by)) {
+			all = append(all, fmt.Sprintf("%d %s", by[image], image))
+		}
+		serves[name] = strings.Join(all, ", ")
+	}
+	return serves
 }
 
 // undone has a StatefulSet go back while there is room for no pod, so that it

@@ -170,6 +170,26 @@ func TestWhatHasNoCoverage(t *testing.T) {
 	}
 }
 
+// A Deployment that is created paused is known to have no pods, which is not the
+// same as not to know.
+func TestWhatIsCreatedPausedStartsWithNone(t *testing.T) {
+	t.Parallel()
+	l := beside(looked(), "other", 10)
+	lowered(&l, doctor.Paused, 0)
+	l.Doctor.Workloads[0].Paused = true
+	d := score.Document(l)
+	w := d.Workloads[0]
+	if w.RebuiltAt == nil || *w.RebuiltAt != 0 || w.RebuiltBy != "clusters/prod" || *w.Coverage != 0 || w.Missing != 187 || d.Fleet.Unknown != 0 || d.Fleet.Rebuilt != 10 || d.Passed {
+		t.Errorf("%+v, fleet %+v", w, d.Fleet)
+	}
+	if !w.With.Never || !w.Without.Never || len(w.Causes) != 1 || w.Causes[0].Name != drill.CausePaused {
+		t.Errorf("with %+v, without %+v, causes %+v", w.With, w.Without, w.Causes)
+	}
+	if text := d.Summary().Text(); !strings.Contains(text, "shop/deployment/web starts with 0 of 187 (paused)") {
+		t.Error(text)
+	}
+}
+
 // beside is a look at web and at another workload, of which so many run of 10 that
 // are declared and built.
 func beside(l score.Look, name string, desired int32) score.Look {

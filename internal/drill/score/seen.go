@@ -66,7 +66,7 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	}
 	w := drill.Workload{
 		Namespace: of.ID.Namespace, Kind: string(of.ID.Kind), Name: of.ID.Name,
-		Need: known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: known(one.start), RebuiltBy: of.By,
+		Need: known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: one.rebuiltAt(), RebuiltBy: of.By,
 		Causes: one.causes(), Unknown: one.unknown, Frozen: s.frozen(one), Rollout: one.rollout(), Checkpoint: s.checkpoint(of),
 		Policy: one.decision.Policy, InertBy: of.Inert,
 	}
@@ -82,6 +82,14 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	return w
 }
 
+// rebuiltAt is what a rebuild starts it at, nil where that is not known.
+func (one subject) rebuiltAt() *int32 {
+	if one.Paused {
+		return new(int32(0))
+	}
+	return known(one.start)
+}
+
 // leftOut is a workload that a person took out of latching, and of which git
 // declares nothing: what a rebuild makes of it is theirs.
 func (one subject) leftOut() bool {
@@ -91,6 +99,9 @@ func (one subject) leftOut() bool {
 // estimate is how long it takes from a start; nil where it is not known who
 // scales it.
 func (one subject) estimate(start int32) *drill.Estimate {
+	if one.Paused {
+		return &drill.Estimate{Never: true}
+	}
 	scale := one.sample.Scale
 	driven := scale.Driver == workload.DrivenByHPA || scale.Driver == workload.DrivenByKEDA
 	if !driven && scale.Driver != workload.DrivenByNothing && start < one.need {
