@@ -333,7 +333,7 @@ func differs(got, want any) error {
 // eventually waits until something holds.
 func (r *realParts) eventually(t *testing.T, holds func() error) {
 	t.Helper()
-	must(t, controlplane.Eventually(t.Context(), time.Minute, func(context.Context) error { return holds() }))
+	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(context.Context) error { return holds() }))
 }
 
 // asks are the images that the workloads of a namespace ask for.
