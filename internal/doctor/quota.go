@@ -75,12 +75,8 @@ func (m measure) each(e *examination, id workload.ID) (q resource.Quantity, know
 	if m.asks == "" {
 		return *resource.NewQuantity(1, resource.DecimalSI), true
 	}
-	for _, o := range e.Overlays {
-		if w, ok := o.rendered(id); ok && w.Asks != nil {
-			return w.Asks[m.asks].DeepCopy(), true
-		}
-	}
-	return q, false
+	_, w := e.given(id)
+	return w.Asks[m.asks].DeepCopy(), w.Asks != nil
 }
 
 // say says a demand.

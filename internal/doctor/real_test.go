@@ -62,24 +62,6 @@ func TestTheRoleIsWhatIsRead(t *testing.T) {
 	}
 }
 
-// definition is a CRD that keeps what it is given.
-func definition(group, version, kind string) string {
-	name := strings.ToLower(kind)
-	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: %[4]ss.%[1]s}
-spec:
-  group: %[1]s
-  scope: Namespaced
-  names: {kind: %[3]s, plural: %[4]ss, singular: %[4]s}
-  versions:
-  - name: %[2]s
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`, group, version, kind, name)
-}
-
 const running = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, namespace: shop}
@@ -118,8 +100,7 @@ func TestOnARealControlPlane(t *testing.T) {
 		}
 	})
 
-	cp.Apply(t, definition("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"), definition("helm.toolkit.fluxcd.io", "v2", "HelmRelease"), definition("argoproj.io", "v1alpha1", "Application"))
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
+	cp.Define(t, controlplane.Kustomization, controlplane.HelmRelease, controlplane.Application)
 	for _, way := range good {
 		t.Run(way, func(t *testing.T) {
 			f := read(t, way)

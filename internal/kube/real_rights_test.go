@@ -127,7 +127,7 @@ func (r *realCluster) withoutDeployments(t *testing.T) {
 
 // keda has a cluster with KEDA, as far as a reader sees of it.
 func (r *realCluster) keda(t *testing.T) {
-	r.cp.KEDA(t)
+	r.cp.Define(t, controlplane.ScaledObject)
 	r.namespace(t, "keda")
 	r.cp.Apply(t, workloadYAML("Deployment", "keda", "orders", "orders:1", "  replicas: 0"), `
 apiVersion: keda.sh/v1alpha1

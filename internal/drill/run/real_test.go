@@ -122,8 +122,7 @@ func start(t *testing.T) *world {
 		}
 		w.cp.Apply(t, string(text))
 	}
-	w.cp.Apply(t, definition("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"), definition("helm.toolkit.fluxcd.io", "v2", "HelmRelease"))
-	w.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
+	w.cp.Define(t, controlplane.Kustomization, controlplane.HelmRelease)
 	w.cp.Apply(t, applied)
 	for name, pods := range need {
 		w.cp.Apply(t, manifest(name, fmt.Sprintf("replicas: %d, ", pods)), controlplane.Autoscaler("Deployment", "shop", name))
@@ -272,21 +271,4 @@ func (w *world) builds(t *testing.T, d drill.Document) {
 			t.Errorf("%s: the drill says %d by %s, and kubectl builds %d", one.Name, *one.RebuiltAt, one.RebuiltBy, pods)
 		}
 	}
-}
-
-// definition is a CRD that keeps what it is given.
-func definition(group, version, kind string) string {
-	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: %[4]ss.%[1]s}
-spec:
-  group: %[1]s
-  scope: Namespaced
-  names: {kind: %[3]s, plural: %[4]ss, singular: %[4]s}
-  versions:
-  - name: %[2]s
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`, group, version, kind, strings.ToLower(kind))
 }

@@ -87,7 +87,7 @@ func start(t *testing.T) *realCluster {
 // keda has a ScaledObject with its HPA, which is KEDA's own. KEDA itself is not
 // needed: its HPA is not to be touched.
 func (r *realCluster) keda(t *testing.T) {
-	r.cp.KEDA(t)
+	r.cp.Define(t, controlplane.ScaledObject)
 	r.cp.Apply(t, controlplane.Workload("Deployment", "shop", "mail"), `
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
@@ -314,22 +314,8 @@ func (r *realCluster) races(t *testing.T) {
 // rollout is about a kind that the cluster got only now: what came before did
 // without. Nobody plays its controller, whose part is its status alone.
 func (r *realCluster) rollout(t *testing.T) {
-	r.cp.Apply(t, `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: rollouts.argoproj.io}
-spec:
-  group: argoproj.io
-  scope: Namespaced
-  names: {kind: Rollout, listKind: RolloutList, plural: rollouts, singular: rollout}
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-    subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.HPAReplicas, labelSelectorPath: .status.selector}}
-`)
-	r.cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/rollouts.argoproj.io", "--timeout=180s")
+	r.cp.Define(t, controlplane.Definition{Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout",
+		Subresources: "{status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.HPAReplicas, labelSelectorPath: .status.selector}}"})
 	r.cp.Apply(t, "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: steps, namespace: shop}\nspec: {replicas: 2}\n",
 		"apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: unstated, namespace: shop}\nspec: {}\n")
 	r.cp.Kubectl(t, "", "patch", "-n", "shop", "rollout.argoproj.io", "steps", "--subresource=status", "--type=merge", "-p", fmt.Sprintf(`{"status": {"readyReplicas": %d}}`, level))

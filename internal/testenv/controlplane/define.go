@@ -1,0 +1,50 @@
+package controlplane
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A Definition is a kind that the cluster is to know, namespaced, and called by its
+// name in lower case. What its objects hold is free, and nothing acts on it.
+type Definition struct {
+	Group, Version, Kind string
+	// Subresources are those that it has, as a CustomResourceDefinition states them;
+	// "" is none.
+	Subresources string
+}
+
+// The kinds of others that tests read and write: KEDA's, Argo CD's and Flux's.
+var (
+	ScaledObject  = Definition{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"}
+	Application   = Definition{Group: "argoproj.io", Version: "v1alpha1", Kind: "Application"}
+	Kustomization = Definition{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+	HelmRelease   = Definition{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
+)
+
+// Define has the cluster know kinds, and serve them.
+func (cp *ControlPlane) Define(t testing.TB, kinds ...Definition) {
+	t.Helper()
+	for _, d := range kinds {
+		subresources := ""
+		if d.Subresources != "" {
+			subresources = "\n    subresources: " + d.Subresources
+		}
+		cp.Apply(t, fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[4]ss.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {plural: %[4]ss, singular: %[4]s, kind: %[3]s, listKind: %[3]sList}
+  versions:
+  - name: %[2]s
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}%[5]s
+`, d.Group, d.Version, d.Kind, strings.ToLower(d.Kind), subresources))
+	}
+	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
+}
