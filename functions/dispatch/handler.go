@@ -124,10 +124,10 @@ func (h *handler) read(ctx context.Context) (err error) {
 		return err
 	}
 	o := found[file]
-	switch {
-	case o.ID == "":
+	switch o.ID {
+	case "":
 		return fmt.Errorf("%s: is not on branch %s: commit a list of kind %s there", file, h.config.Repository.Branch, config.KindFleet)
-	case o.ID == h.id:
+	case h.id:
 		return nil
 	}
 	members, err := config.ParseFleet(file, o.Files[file])

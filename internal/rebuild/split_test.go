@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,7 +126,7 @@ func (s *splitStory) lose(t *testing.T) {
 			for _, name := range []string{"web", "bad", "late"} {
 				look, err := lookAt(ctx, cp, name)
 				if err != nil || look.Before != before || look.Target != target || look.Pods != splitPods {
-					return fmt.Errorf("%s: %+v %v", name, look, err)
+					return errors.Join(fmt.Errorf("%s: %+v", name, look), err)
 				}
 			}
 			return nil
@@ -284,7 +285,7 @@ func (s *splitStory) takesBack(t *testing.T) {
 	}
 	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		if look, err := lookAt(ctx, s.cp, "bad"); err != nil || look.Pods != 0 {
-			return fmt.Errorf("%+v %v", look, err)
+			return errors.Join(fmt.Errorf("%+v", look), err)
 		}
 		return nil
 	}))
@@ -297,7 +298,7 @@ func (s *splitStory) twice(t *testing.T) {
 	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		for _, name := range []string{"web", "bad"} {
 			if look, err := lookAt(ctx, s.cp, name); err != nil || look.Available != splitBefore || look.Pods != splitBefore {
-				return fmt.Errorf("%s: %+v %v", name, look, err)
+				return errors.Join(fmt.Errorf("%s: %+v", name, look), err)
 			}
 		}
 		return nil
@@ -337,7 +338,7 @@ func (s *splitStory) good(t *testing.T) {
 	s.create(t, "web")
 	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		if look, err := lookAt(ctx, s.cp, "web"); err != nil || look.Before != 0 || look.Target != splitPods || look.Available != splitPods {
-			return fmt.Errorf("%+v %v", look, err)
+			return errors.Join(fmt.Errorf("%+v", look), err)
 		}
 		return nil
 	}))
@@ -381,7 +382,7 @@ func (s *splitStory) undone(t *testing.T) {
 	must(t, controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		look, err := lookAt(ctx, s.cp, "bad")
 		if err != nil || look.Before != splitPods || look.Target != 0 || look.Available != splitPods {
-			return fmt.Errorf("%+v %v", look, err)
+			return errors.Join(fmt.Errorf("%+v", look), err)
 		}
 		return nil
 	}))
