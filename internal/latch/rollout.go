@@ -21,9 +21,11 @@ type Rollout struct {
 	Levels []int32 `json:"levels,omitzero"`
 	// Progress is how far the target has come.
 	Progress Progress `json:"progress,omitzero"`
-	// Short is how long the target served for less than the cut though git would
-	// return to it; the zero value is that it does not.
+	// Short is how long over half of the pods that were available at once are missing,
+	// of a target that git would return to, and Well how long the target is past the cut in good
+	// health; neither runs where that is not so.
 	Short Stopwatch `json:"short,omitzero"`
+	Well  Stopwatch `json:"well,omitzero"`
 	// Served is how many of the desired pods the target stood for in the latest
 	// sample.
 	Served int32 `json:"served,omitzero"`
@@ -49,6 +51,8 @@ type Progress struct {
 	// Available is the most of them that were available at once since the timer
 	// started; while it does not run, all.
 	Available int32 `json:"available,omitzero"`
+	// Once is how many were available at once, of as many as are asked for.
+	Once int32 `json:"once,omitzero"`
 	// Due is how many must be available for it to be in good health: those that
 	// once were, and of those that were asked for all whose time is over.
 	Due int32 `json:"due,omitzero"`
@@ -81,7 +85,7 @@ func (t Rollout) Interrupted() Rollout {
 // look that counted.
 func (t Rollout) Pause(last time.Time) Rollout {
 	t = t.Interrupted()
-	for _, s := range []*Stopwatch{&t.Stopwatch, &t.Progress.Stopwatch, &t.Short} {
+	for _, s := range []*Stopwatch{&t.Stopwatch, &t.Progress.Stopwatch, &t.Short, &t.Well} {
 		*s = s.Pause(last)
 	}
 	return t
@@ -100,14 +104,15 @@ func (t Rollout) Seen(last time.Time) time.Time {
 }
 
 // settled returns the timer after gitlatch declared a rollout in the place of
-// another, zero being none. One to another target has commits of its own.
+// another, zero being none. One to a target that the other said nothing of has
+// commits of its own.
 func (t Rollout) settled(was, now checkpoint.Rollout) Rollout {
 	switch {
 	case now == was:
 		return t
 	case now == checkpoint.Rollout{}:
 		t.Commits = 0
-	case now.To.Hash != was.To.Hash:
+	case now.To.Hash != was.To.Hash && now.To.Hash != was.From.Hash:
 		t.Commits = 1
 	default:
 		t.Commits++

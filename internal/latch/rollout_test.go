@@ -38,6 +38,7 @@ func TestARolloutsCommitsAreCounted(t *testing.T) {
 		"a level beside it":           {flies, entry(50, at10), entry(100, at10), flies, flies},
 		"a level beside an advance":   {flies, entry(50, at10), entry(100, at25), after(flies, 4), stopped},
 		"another that overtakes it":   {flies, entry(50, at25), entry(50, next), after(flies, 1), Rollout{Commits: 1}},
+		"the way back of it":          {flies, entry(50, at25), entry(50, rollout(0, "v2", "v1")), after(flies, 4), Rollout{Commits: 1}},
 		"nothing while it flies":      {flies, entry(50, at25), entry(50, none), after(flies, 0), Rollout{}},
 		"its end":                     {over, entry(50, at25), entry(50, none), after(over, 0), Rollout{}},
 		"its end with its level":      {over, entry(50, at25), checkpoint.Entry{}, after(over, 0), Rollout{}},

@@ -74,7 +74,7 @@ func TestLostInSlowBatchesARebuildBeginsWithTheVersionOfItsMilestone(t *testing.
 		{"good at 75 of 100, 25 a batch of 8 min", batches{pods: 100, batch: 25, takes: 8 * m, tick: m}, 31 * m, "75 progressing to"},
 		{"good at 90 of 100, 10 a batch of 6 min, tick 5 min", batches{pods: 100, batch: 10, takes: 6 * m, tick: 5 * m}, 59 * m, "75 progressing to"},
 		{"good at 9 of 10, 12 min each, unjudged", batches{pods: 10, batch: 1, takes: 12 * m, tick: m, unjudged: true}, 109 * m, "75 progressing to"},
-		{"good at 9 of 10, 20 min each, tick 5 min, unjudged", batches{pods: 10, batch: 1, takes: 20 * m, tick: 5 * m, unjudged: true}, 185 * m, "90 progressing to"},
+		{"good at 9 of 10, 20 min each, tick 5 min, unjudged", batches{pods: 10, batch: 1, takes: 20 * m, tick: 5 * m, unjudged: true}, 185 * m, "75 progressing to"},
 		{"failed at 5 of 10, 12 min each, unjudged", batches{pods: 10, batch: 1, takes: 12 * m, tick: m, stays: 5, unjudged: true}, 85 * m, "0 failed from"},
 		{"bad, stuck at 1 of 10", batches{pods: 10, batch: 1, takes: 3 * m, tick: m, stays: 1}, 8 * m, "10 progressing from"},
 		{"bad, stuck at 1 of 10, unjudged", batches{pods: 10, batch: 1, takes: 3 * m, tick: m, stays: 1, unjudged: true}, 13 * m, "0 failed from"},

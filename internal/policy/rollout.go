@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -15,17 +16,15 @@ const (
 	// milestoneHold is how many samples in a row an advance needs, and a record
 	// to begin.
 	milestoneHold = 2
-	// rolloutCommits is how many changes a rollout takes at most. One that lasts may
-	// with every turn rise over the cut and fall once more, for which there are
-	// turnCommits, its end among them.
-	rolloutCommits, turnCommits = 6, 3
-	turn                        = time.Hour
+	// rolloutCommits is how many changes a rollout takes at most, but for those of one
+	// that goes on to fail and to come back.
+	rolloutCommits = 6
 	// soonPeriods is how many looks at most are left of a rollout that is soon
 	// over. Of one that came no further than a tenth in two looks nine are.
 	soonPeriods = 6
 	// endless is how many rollouts in a row one follows where a workload rolls
-	// without end, and restless how many where those that get on no more are of it,
-	// too, as where two tools ask for two templates in turn.
+	// without end, and restless how many where nothing of it is urgent any more, as
+	// where two tools ask for two templates in turn.
 	endless, restless = 2, 6
 	// wellPercent of the pods that are due of the target must be available in a
 	// sample that is in good health.
@@ -54,17 +53,20 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		return l, m.ended(d, look)
 	case !s.Rollout.InFlight:
 		l.Rollout = m.over(l.Rollout, look)
+		m.timer = l.Rollout
 		return l, m.ended(d, look)
 	}
 	d.Count = m.target().Available
 	m.timer = m.follow(l.Rollout, look)
 	m.lasted = m.timer.Elapsed(look.Now)
 	m.still = m.stuck(look)
-	m.timer.Short = m.short(m.timer.Short, look)
+	m.timer.Short = m.since(m.timer.Short, m.short(), look)
 	m.rollout.Failure = cmp.Or(m.rollout.Failure, m.stalled(look), m.sank(look))
 	m.timer.Levels = m.levels(look)
 	m.timer.Served = m.rollout.Served()
-	m.timer.Commits = m.spent(l.Rollout, look)
+	m.timer.Well = m.since(m.timer.Well, m.well() && m.rollout.Percent() >= m.policy.Cut, look)
+	m.firm = m.timer.Well.Elapsed(look.Now) >= m.convinces()
+	m.stranded = m.strands(look)
 	l.Rollout = m.timer
 	return l, m.judge(d)
 }
@@ -103,6 +105,8 @@ type milestone struct {
 	timer    latch.Rollout
 	lasted   time.Duration // for which the target was seen
 	still    bool          // it gets on no more
+	stranded bool          // it gets on no more, and another serves more
+	firm     bool          // it was past the cut, in good health, for long enough
 }
 
 func (m milestone) target() workload.Template { return m.rollout.Templates[0] }
@@ -170,7 +174,8 @@ func (m milestone) follow(t latch.Rollout, look Look) latch.Rollout {
 func (m milestone) progressed(p latch.Progress, look Look) latch.Progress {
 	target := m.target()
 	most := min(p.Available, target.Desired) // of those scaled in none is expected
-	next := latch.Progress{Asked: target.Desired, Available: most, Due: max(min(p.Due, target.Desired), target.Available), Longest: p.Longest}
+	once := max(min(p.Once, target.Desired), target.Available)
+	next := latch.Progress{Asked: target.Desired, Available: most, Once: once, Due: max(min(p.Due, target.Desired), target.Available), Longest: p.Longest}
 	running := p.Resume(look.Last).Lose(look.gap())
 	if p.Running() && target.Available > most {
 		next.Longest = max(p.Longest, running.Elapsed(look.Now))
@@ -213,11 +218,10 @@ func (m milestone) stalled(look Look) string {
 	return fmt.Sprintf("no more pods of %s became available for %s", m.target().Hash, Span(m.deadline(m.timer.Progress)))
 }
 
-// short advances the timer of a target that git would return to, and of which
-// fewer pods are served by than the cut asks for.
-func (m milestone) short(t latch.Stopwatch, look Look) latch.Stopwatch {
+// since advances a stopwatch that runs while something is so.
+func (m milestone) since(t latch.Stopwatch, is bool, look Look) latch.Stopwatch {
 	switch {
-	case m.recorded.Returns != checkpoint.SideTo || m.target().Hash != m.recorded.To.Hash || m.percent() >= m.policy.Cut:
+	case !is:
 		return latch.Stopwatch{}
 	case !t.Running():
 		return latch.Stopwatch{Since: look.Now}
@@ -225,14 +229,21 @@ func (m milestone) short(t latch.Stopwatch, look Look) latch.Stopwatch {
 	return t.Resume(look.Last).Lose(look.gap())
 }
 
-// sank says that the target had fewer pods than the cut asks for during the policy's
-// deadline, though it once had them; "" where it had not. Who halted it there did
-// not wish for that, nor does a longer deadline of the workload speak for it.
+// short reports whether git would return to the target, and over half of its pods
+// that were available at once are missing. What was asked for and never came does not
+// count, so that a scale that moves makes no rollout short.
+func (m milestone) short() bool {
+	return m.recorded.Returns == checkpoint.SideTo && m.target().Hash == m.recorded.To.Hash && 2*m.target().Available < m.timer.Progress.Once
+}
+
+// sank says that over half of the target's pods were missing for the policy's
+// deadline; "" where they were not. Who halted it there did not wish for that, nor
+// does a longer deadline of the workload speak for it.
 func (m milestone) sank(look Look) string {
 	if !m.timer.Short.Running() || m.timer.Short.Elapsed(look.Now) < m.policy.ProgressDeadline {
 		return ""
 	}
-	return fmt.Sprintf("%s, below the cut of %d %% for %s", m.progress(), m.policy.Cut, Span(m.policy.ProgressDeadline))
+	return fmt.Sprintf("%s, and for %s over half of them were missing", m.progress(), Span(m.policy.ProgressDeadline))
 }
 
 // hurry is the time within which a rollout is soon over.
@@ -262,12 +273,18 @@ func (m milestone) levels(look Look) []int32 {
 	return all[max(0, len(all)-milestoneHold):]
 }
 
-// spent is how many commits count against the rollout.
-func (m milestone) spent(before latch.Rollout, look Look) int {
-	if before.Target == m.target().Hash && m.lasted/turn > before.Elapsed(look.Last)/turn {
-		return min(m.timer.Commits, rolloutCommits-turnCommits)
-	}
-	return m.timer.Commits
+// convinces is for how long a rollout must be past the cut, in good health, for git
+// to say so beyond its commits: the policy's deadline, and twice as long with each
+// time that it failed since.
+func (m milestone) convinces() time.Duration {
+	return m.policy.ProgressDeadline << min(10, max(0, m.timer.Commits-rolloutCommits+2)/2)
+}
+
+// strands reports whether the target failed or comes no further, and more is served
+// by another template.
+func (m milestone) strands(look Look) bool {
+	late := m.timer.Progress.Elapsed(look.Now) >= m.deadline(m.timer.Progress)
+	return (m.rollout.Failure != "" || late) && slices.ContainsFunc(m.rollout.Templates[1:], func(t workload.Template) bool { return t.Available > m.target().Available })
 }
 
 // well reports whether a sample is in good health: it did not fail, and not too
@@ -283,7 +300,7 @@ func (m milestone) level() (level int32) {
 		return 0
 	}
 	for _, at := range m.policy.Milestones {
-		if int64(at)*int64(m.rollout.Desired) <= 100*int64(m.rollout.Served()) {
+		if at <= m.rollout.Percent() {
 			level = at
 		}
 	}
@@ -294,16 +311,11 @@ func (m milestone) level() (level int32) {
 // sample is in good health and reached no other; else 0. It rides on commits that
 // are made anyway.
 func (m milestone) share(level int32) int32 {
-	share := min(99, m.percent())
+	share := min(99, m.rollout.Percent())
 	if !m.well() || m.level() != level || share <= level {
 		return 0
 	}
 	return share
-}
-
-// percent is the share of the desired pods that the target stands for.
-func (m milestone) percent() int32 {
-	return int32(100 * int64(m.rollout.Served()) / int64(m.rollout.Desired))
 }
 
 // reached is the milestone that the last samples held; known is false before
@@ -322,7 +334,7 @@ func (m milestone) ended(d Decision, look Look) Decision {
 	case m.recorded == checkpoint.Rollout{}:
 		d.Text = "there is no rollout to record"
 		return d
-	case look.Stop.Reason != ReasonNone:
+	case look.Stop.Reason != ReasonNone && look.Stop.Reason != ReasonPartial: // of itself all was read
 		d.Verdict, d.Reason, d.Text = Frozen, look.Stop.Reason, look.Stop.Text
 		return d
 	}
@@ -338,6 +350,8 @@ func (m milestone) ended(d Decision, look Look) Decision {
 func (m milestone) judge(d Decision) Decision {
 	hash := m.target().Hash
 	switch {
+	case m.undone() && m.gone():
+		return m.forget(d)
 	case m.undone():
 		d.Reason, d.Text = ReasonWayBack, fmt.Sprintf("its rollout is on its way back to %s: nothing is recorded of it", hash)
 		return d
@@ -351,20 +365,27 @@ func (m milestone) judge(d Decision) Decision {
 	return m.advance(d)
 }
 
-// begins reports whether git says nothing of the target, and should.
+// begins reports whether git says nothing of the target, and should; or says that it
+// is on its way back to it, where it is stranded.
 func (m milestone) begins() bool {
-	hash := m.target().Hash
-	return !m.undone() && (m.recorded == checkpoint.Rollout{} || hash != m.recorded.From.Hash && hash != m.recorded.To.Hash)
+	if m.undone() {
+		return false
+	}
+	return !m.says(m.target().Hash) || m.target().Hash == m.recorded.From.Hash && m.stranded
 }
 
-// undone reports whether a rollout of which nothing is recorded is on its way
-// back: the target is known to be older than what it replaces. A way back that
-// fails while most is still served by what it leaves is a rollout like another, and
-// so is one that somebody keeps from its first pod.
+// says reports whether git says something of a template.
+func (m milestone) says(hash string) bool {
+	return m.recorded != (checkpoint.Rollout{}) && (hash == m.recorded.From.Hash || hash == m.recorded.To.Hash)
+}
+
+// undone reports whether a rollout of which git says nothing is on its way back: the
+// target is known to be older than what it replaces. One that is stranded on its way
+// is a rollout like another, and so is one that somebody keeps from its first pod.
 func (m milestone) undone() bool {
 	target, before := m.target(), m.rollout.Templates[1]
-	older := m.recorded == checkpoint.Rollout{} && !target.Since.IsZero() && target.Since.Before(before.Since)
-	return older && !m.rollout.Held() && (m.rollout.Failure == "" || m.before().Available <= target.Available)
+	older := !target.Since.IsZero() && target.Since.Before(before.Since)
+	return older && !m.says(target.Hash) && !m.stranded && !m.rollout.Held()
 }
 
 // begin records a rollout that is not recorded yet, or in the place of another
@@ -408,7 +429,7 @@ func (m milestone) beginning() checkpoint.Rollout {
 func (m milestone) waits() string {
 	switch {
 	case m.rollout.Halted != "":
-	case m.timer.Follows >= restless, !m.still && m.timer.Follows >= endless:
+	case !m.still && m.timer.Follows >= endless:
 		return fmt.Sprintf("it follows %d in a row, the last in flight at %s", m.timer.Follows, m.timer.Before.UTC().Format(time.RFC3339))
 	case m.recorded == checkpoint.Rollout{} && m.timer.Soon:
 		return "at its pace it is soon over"
@@ -421,12 +442,22 @@ func (m milestone) waits() string {
 // left it says nothing any more, and goes.
 func (m milestone) wait(d Decision, why string) Decision {
 	hold := Span(m.policy.RolloutHold)
-	if m.recorded != (checkpoint.Rollout{}) && !m.runs(m.recorded.From.Hash) && !m.runs(m.recorded.To.Hash) {
-		return m.cross(d, checkpoint.Rollout{}, fmt.Sprintf("overtaken: no pods of %s or %s are left", m.recorded.From.Hash, m.recorded.To.Hash))
+	if m.gone() {
+		return m.forget(d)
 	}
 	d.Verdict = Pending
 	d.Text = fmt.Sprintf("a rollout to %s is in flight: recorded if it lasts for %s or fails, since %s", m.target().Hash, hold, why)
 	return d
+}
+
+// gone reports whether something is recorded of which no pods are left.
+func (m milestone) gone() bool {
+	return m.recorded != checkpoint.Rollout{} && !m.runs(m.recorded.From.Hash) && !m.runs(m.recorded.To.Hash)
+}
+
+// forget takes that out of the record.
+func (m milestone) forget(d Decision) Decision {
+	return m.cross(d, checkpoint.Rollout{}, fmt.Sprintf("overtaken: no pods of %s or %s are left", m.recorded.From.Hash, m.recorded.To.Hash))
 }
 
 // runs reports whether there are pods of a template other than the target.
@@ -434,21 +465,22 @@ func (m milestone) runs(hash string) bool {
 	return slices.ContainsFunc(m.rollout.Templates[1:], func(t workload.Template) bool { return t.Hash == hash && t.Runs() })
 }
 
-// before is the template that a rollout which is to be recorded began with:
-// what the record would have returned, where that still has pods, else the one
-// with the most that are available.
+// before is the template that a rollout which is to be recorded began with: the one
+// that serves most, and of two that serve alike what the record would have returned.
+// Where that is the one before another that was not past the cut, or failed, it is
+// the one as long as it serves at all.
 func (m milestone) before() workload.Template {
-	others := m.rollout.Templates[1:]
-	most := others[0]
-	for _, t := range others {
+	rank := func(t workload.Template) int64 {
+		rank := 2 * int64(t.Available)
 		if t.Hash == m.recorded.Returned().Hash {
-			return t
+			rank++
+			if m.recorded.Returns == checkpoint.SideFrom && t.Available > 0 {
+				rank += math.MaxUint32
+			}
 		}
-		if t.Available > most.Available {
-			most = t
-		}
+		return rank
 	}
-	return most
+	return slices.MaxFunc(m.rollout.Templates[1:], func(a, b workload.Template) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // drop takes the milestone to 0 at once.
@@ -494,7 +526,7 @@ func (m milestone) advance(d Decision) Decision {
 	case to.Milestone == m.recorded.Milestone:
 		text = fmt.Sprintf("the cut is now at %d %%: a rebuild begins with the template %s", m.policy.Cut, to.Returned().Hash)
 	}
-	if !m.room(to) {
+	if !m.room(to) && (!m.firm || brings(to) == brings(m.recorded)) {
 		d.Reason = ReasonRoom
 		d.Text = fmt.Sprintf("its rollout is at %d %% in git, which could be %d %%: the last of its %d commits are kept for what decides", m.recorded.Milestone, to.Milestone, rolloutCommits)
 		return d
@@ -555,6 +587,7 @@ func (m milestone) cross(d Decision, to checkpoint.Rollout, text string) Decisio
 	}
 	d.Verdict, d.Text, d.To = Cross, text, entry(m.declared.WithRollout(to))
 	d.Urgent = d.Urgent || brings(to) != brings(m.recorded) // a rebuild that goes by git would be wrong
+	d.Urgent = d.Urgent && m.timer.Commits < rolloutCommits && m.timer.Follows < restless
 	if m.policy.Rollout == ModeReport {
 		d.Verdict, d.Reason = Pending, ReasonReport
 	}

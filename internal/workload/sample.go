@@ -132,6 +132,20 @@ func (r Rollout) Served() int32 {
 	return available
 }
 
+// Percent is the share of the desired pods that the target stands for, rounded down:
+// that of its available pods, or its traffic where that is less. 0 where no pods are
+// desired.
+func (r Rollout) Percent() int32 {
+	if len(r.Templates) == 0 || r.Desired <= 0 {
+		return 0
+	}
+	percent := int32(100 * int64(r.Templates[0].Available) / int64(r.Desired))
+	if r.Traffic != nil {
+		percent = min(percent, *r.Traffic)
+	}
+	return percent
+}
+
 // Mixed reports whether there are, or may be, pods of more than one template, or
 // are about to be. A rollout that failed, and whose controller took all pods back
 // to one template, is in flight for as long as git asks for it, and not mixed; nor
