@@ -221,13 +221,13 @@ func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
 
 // Afford withholds all crossings of a tick whose commit the budget does not
 // have, unless one of them is urgent: the commit is made then, and the others
-// ride along. Half of what the budget can store is for levels: a commit of
-// milestones alone leaves it.
+// ride along. Half of what the budget can store is for levels, and for what a rebuild
+// begins with: a commit of other milestones alone leaves it.
 func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Decision {
 	urgent, levels := false, false
 	for _, d := range decisions {
 		urgent = urgent || d.Crosses() && d.Urgent
-		levels = levels || d.Crosses() && d.Reading == ReadingScale
+		levels = levels || d.Crosses() && (d.Reading == ReadingScale || alters(rolloutOf(d.From), rolloutOf(d.To)))
 	}
 	all := func(Decision) bool { return true }
 	switch tokens := refill(g, b, now).Tokens; {
@@ -238,6 +238,14 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 		return withhold(decisions, ReasonBudget, "the commits that the budget has left are kept for levels", all)
 	}
 	return decisions
+}
+
+// rolloutOf is that of what is declared; zero where that is nothing.
+func rolloutOf(e *checkpoint.Entry) checkpoint.Rollout {
+	if e == nil {
+		return checkpoint.Rollout{}
+	}
+	return e.Rollout
 }
 
 // Affords reports whether the budget has a commit.

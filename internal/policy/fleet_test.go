@@ -391,6 +391,13 @@ func TestBudget(t *testing.T) {
 	g := policy.DefaultGuards() // 24 a day, one an hour, six at most
 	after := func(d time.Duration) time.Time { return noon.Add(d) }
 	lower := []policy.Decision{cross("a", 200, 100, false)}
+	of := func(milestone int32, to string) *checkpoint.Entry {
+		r := checkpoint.Rollout{Milestone: milestone, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: to}}
+		return &checkpoint.Entry{Rollout: r}
+	}
+	rollout := func(from, to *checkpoint.Entry) []policy.Decision {
+		return []policy.Decision{{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: from, To: to}}
+	}
 	tests := []struct {
 		name      string
 		budget    latch.Budget
@@ -408,6 +415,11 @@ func TestBudget(t *testing.T) {
 		{"a raise that is not urgent waits", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 100, 120, false)}, false},
 		{"a first level waits", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 0, 120, false)}, false},
 		{"an urgent raise does not", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 100, 200, true)}, true},
+		{"half is not for milestones", latch.Budget{Tokens: 2.9, At: noon}, noon, rollout(of(0, "v2"), of(10, "v2")), false},
+		{"the other half is", latch.Budget{Tokens: 3, At: noon}, noon, rollout(of(0, "v2"), of(10, "v2")), true},
+		{"all is for what a rebuild begins with", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), of(0, "v3")), true},
+		{"and for the end of that", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), nil), true},
+		{"which waits for one", latch.Budget{Tokens: 0.9, At: noon}, noon, rollout(of(0, "v2"), of(0, "v3")), false},
 		{"others ride along", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 200, 100, false), cross("b", 1, 2, true)}, true},
 		{"what is urgent and withheld carries none", latch.Budget{At: noon}, noon,
 			append(policy.Observe([]policy.Decision{cross("b", 1, 2, true)}), cross("a", 200, 100, false)), false},

@@ -209,10 +209,7 @@ func TestAFailureIsAtZeroOnTheVeryLook(t *testing.T) {
 
 func TestAWayBackIsAtZeroOnTheVeryLook(t *testing.T) {
 	live(t, func(_ []turn, last turn) error {
-		stranded := last.begins() && last.flies() && slices.ContainsFunc(last.sample.Rollout.Templates, func(t workload.Template) bool {
-			return t.Hash == last.now.From.Hash && t.Available > last.target().Available
-		})
-		if last.flies() && last.target().Hash == last.was.From.Hash && (last.now.Milestone != 0 || !stranded && last.now.Returned() != last.was.From) {
+		if last.flies() && last.target().Hash == last.was.From.Hash && (last.now.Milestone != 0 || last.now.Returned() != last.was.From) {
 			return fmt.Errorf("it is on its way back to %s", last.was.From.Hash)
 		}
 		return nil
@@ -237,19 +234,22 @@ func TestARolloutTakesAtMostSixCommits(t *testing.T) {
 		if !last.decision.Crosses() || last.begins() || commits < 5 || last.now == (checkpoint.Rollout{}) {
 			return nil
 		}
-		fell := last.was.Phase != checkpoint.PhaseFailed && last.was.Phase != checkpoint.PhaseReturning && last.now.Milestone == 0
-		for i, long := len(all)-1, time.Duration(0); i >= 0 && !fell && well(nil, all[i], last.policy.Cut); i-- {
-			if long >= last.policy.ProgressDeadline<<((commits-4)/2) {
-				fell = true
+		if last.was.Phase != checkpoint.PhaseFailed && last.was.Phase != checkpoint.PhaseReturning && last.now.Milestone == 0 {
+			return nil
+		}
+		long := time.Duration(0)
+		for _, at := range slices.Backward(all) {
+			if at.seen() && (!at.flies() || at.target().Hash != last.target().Hash || !well(nil, at, last.policy.Cut)) {
+				break
 			}
-			if long += all[i].look.Now.Sub(all[i].look.Last); all[i].gap {
-				return fmt.Errorf("its commit %d, after a gap", commits+1)
+			if long >= last.policy.ProgressDeadline<<min(3, (commits-4)/2) {
+				return nil
+			}
+			if !at.gap {
+				long += at.look.Now.Sub(at.look.Last)
 			}
 		}
-		if !fell {
-			return fmt.Errorf("its commit %d", commits+1)
-		}
-		return nil
+		return fmt.Errorf("its commit %d, %s past the cut", commits+1, long)
 	})
 }
 
@@ -325,8 +325,9 @@ func TestOnlyWhatDecidesIsUrgent(t *testing.T) {
 			last.was.Phase != checkpoint.PhaseFailed && last.was.Phase != checkpoint.PhaseReturning &&
 			(last.now.Phase == checkpoint.PhaseFailed || last.now.Phase == checkpoint.PhaseReturning)
 		// What a rebuild begins with; where nothing is recorded, with the new template.
-		other := (last.was.Returns == checkpoint.SideFrom) != (last.now.Returns == checkpoint.SideFrom)
-		calm := last.looked.Rollout.Commits < 6 && last.looked.Rollout.Follows < 6
+		other := (last.was.Returns == checkpoint.SideFrom) != (last.now.Returns == checkpoint.SideFrom) ||
+			last.begins() && last.now.Returns == checkpoint.SideFrom
+		calm := !last.begins() || last.looked.Rollout.Follows < 6
 		if want := calm && (failed || fell || other); last.decision.Urgent != want {
 			return fmt.Errorf("urgent is %t", last.decision.Urgent)
 		}

@@ -23,8 +23,8 @@ const (
 	// over. Of one that came no further than a tenth in two looks nine are.
 	soonPeriods = 6
 	// endless is how many rollouts in a row one follows where a workload rolls
-	// without end, and restless how many where nothing of it is urgent any more, as
-	// where two tools ask for two templates in turn.
+	// without end, and restless how many where those that get on no more are of it,
+	// too, and no beginning is urgent, as where two tools ask for two templates in turn.
 	endless, restless = 2, 6
 	// wellPercent of the pods that are due of the target must be available in a
 	// sample that is in good health.
@@ -53,7 +53,6 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		return l, m.ended(d, look)
 	case !s.Rollout.InFlight:
 		l.Rollout = m.over(l.Rollout, look)
-		m.timer = l.Rollout
 		return l, m.ended(d, look)
 	}
 	d.Count = m.target().Available
@@ -275,9 +274,9 @@ func (m milestone) levels(look Look) []int32 {
 
 // convinces is for how long a rollout must be past the cut, in good health, for git
 // to say so beyond its commits: the policy's deadline, and twice as long with each
-// time that it failed since.
+// time that it failed since, up to eight times.
 func (m milestone) convinces() time.Duration {
-	return m.policy.ProgressDeadline << min(10, max(0, m.timer.Commits-rolloutCommits+2)/2)
+	return m.policy.ProgressDeadline << min(3, max(0, m.timer.Commits-rolloutCommits+2)/2)
 }
 
 // strands reports whether the target failed or comes no further, and more is served
@@ -334,7 +333,7 @@ func (m milestone) ended(d Decision, look Look) Decision {
 	case m.recorded == checkpoint.Rollout{}:
 		d.Text = "there is no rollout to record"
 		return d
-	case look.Stop.Reason != ReasonNone && look.Stop.Reason != ReasonPartial: // of itself all was read
+	case look.Stop.Reason != ReasonNone:
 		d.Verdict, d.Reason, d.Text = Frozen, look.Stop.Reason, look.Stop.Text
 		return d
 	}
@@ -365,14 +364,8 @@ func (m milestone) judge(d Decision) Decision {
 	return m.advance(d)
 }
 
-// begins reports whether git says nothing of the target, and should; or says that it
-// is on its way back to it, where it is stranded.
-func (m milestone) begins() bool {
-	if m.undone() {
-		return false
-	}
-	return !m.says(m.target().Hash) || m.target().Hash == m.recorded.From.Hash && m.stranded
-}
+// begins reports whether git says nothing of the target, and should.
+func (m milestone) begins() bool { return !m.says(m.target().Hash) && !m.undone() }
 
 // says reports whether git says something of a template.
 func (m milestone) says(hash string) bool {
@@ -407,7 +400,9 @@ func (m milestone) begin(d Decision) Decision {
 		text += "; " + m.rollout.Failure
 	}
 	d.Urgent = failed
-	return m.cross(d, to, text)
+	d = m.cross(d, to, text)
+	d.Urgent = d.Urgent && m.timer.Follows < restless
+	return d
 }
 
 // beginning is what is recorded of a rollout that is not recorded yet.
@@ -429,7 +424,7 @@ func (m milestone) beginning() checkpoint.Rollout {
 func (m milestone) waits() string {
 	switch {
 	case m.rollout.Halted != "":
-	case !m.still && m.timer.Follows >= endless:
+	case m.timer.Follows >= restless, !m.still && m.timer.Follows >= endless:
 		return fmt.Sprintf("it follows %d in a row, the last in flight at %s", m.timer.Follows, m.timer.Before.UTC().Format(time.RFC3339))
 	case m.recorded == checkpoint.Rollout{} && m.timer.Soon:
 		return "at its pace it is soon over"
@@ -586,12 +581,17 @@ func (m milestone) cross(d Decision, to checkpoint.Rollout, text string) Decisio
 		return d
 	}
 	d.Verdict, d.Text, d.To = Cross, text, entry(m.declared.WithRollout(to))
-	d.Urgent = d.Urgent || brings(to) != brings(m.recorded) // a rebuild that goes by git would be wrong
-	d.Urgent = d.Urgent && m.timer.Commits < rolloutCommits && m.timer.Follows < restless
+	d.Urgent = d.Urgent || alters(m.recorded, to) // a rebuild that goes by git would be wrong
 	if m.policy.Rollout == ModeReport {
 		d.Verdict, d.Reason = Pending, ReasonReport
 	}
 	return d
+}
+
+// alters reports whether a rebuild begins with another template by one record than
+// by the other. What a record says of one target it does not say of another.
+func alters(was, is checkpoint.Rollout) bool {
+	return brings(was) != brings(is) || is.Returns == checkpoint.SideFrom && was.To.Hash != is.To.Hash
 }
 
 // brings is the template that a rebuild begins with: the new one where nothing is

@@ -113,7 +113,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		return none
 	case undone:
 		return rec
-	case rec != none && target.Hash == rec.From.Hash && !stranded:
+	case rec != none && target.Hash == rec.From.Hash:
 		return fall(checkpoint.PhaseReturning)
 	case rec != none && target.Hash == rec.To.Hash && r.Failure != "":
 		return fall(checkpoint.PhaseFailed)
@@ -125,7 +125,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		c = returns(c)
 		firm := o.lastedOf(func(s seen) bool { return s.firm })
 		needs := o.deadline
-		for n := 6; n <= o.commits; n += 2 {
+		for n := 6; n <= o.commits && n <= 10; n += 2 {
 			needs *= 2
 		}
 		if fits(c) || c.Returns != rec.Returns && firm >= needs {
@@ -143,7 +143,7 @@ func (o *milestones) want(r workload.Rollout, gap bool, now time.Time) checkpoin
 		ImagesOnly: best.ImagesOnly})
 	row := o.row(len(o.past) - 1)
 	switch {
-	case r.Failure != "" || r.Halted != "" || o.lasted() >= o.hold || (row < 2 || o.stuck()) && (rec != none || !o.soon()):
+	case r.Failure != "" || r.Halted != "" || o.lasted() >= o.hold || row < 6 && (row < 2 || o.stuck()) && (rec != none || !o.soon()):
 		return begun
 	case !runs:
 		return none
@@ -437,7 +437,7 @@ func TestReasonsOfARollout(t *testing.T) {
 		{"on no node", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout.Desired = 0 }, policy.Frozen, policy.ReasonSuspended},
 		{"done in a cluster read in part", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, k *policy.Look) {
 			k.Stop, s.Rollout.InFlight = policy.Stop{Reason: policy.ReasonPartial}, false
-		}, policy.Cross, policy.ReasonNone},
+		}, policy.Frozen, policy.ReasonPartial},
 		{"done", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout.InFlight = false }, policy.Cross, policy.ReasonNone},
 		{"deleted", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Terminating = true }, policy.Frozen, policy.ReasonTerminating},
 		{"unknown", func(_ *policy.Policy, _ *latch.Latch, s *workload.Sample, _ *policy.Look) { s.Rollout = nil }, policy.Frozen, policy.ReasonUnread},
