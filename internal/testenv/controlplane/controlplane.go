@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -258,14 +259,22 @@ func Eventually(ctx context.Context, within time.Duration, holds func(context.Co
 	}
 }
 
-// Ports returns n loopback addresses that were free just now, all different.
+// Those of the ports that neither need rights nor are given out for the other end of
+// connections, as from 32768 on they are on Linux.
+const firstPort, endOfPorts = 10000, 32768
+
+// Ports returns n loopback addresses that were free just now, all different. No
+// connection takes one of them before it is used.
 func Ports(t testing.TB, n int) []string {
 	t.Helper()
 	var free []string
-	for range n {
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
+	for tries := 0; len(free) < n; tries++ {
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(endOfPorts-firstPort)))
 		if err != nil {
-			t.Fatalf("find a free port: %v", err)
+			if tries > 100 {
+				t.Fatalf("find a free port: %v", err)
+			}
+			continue
 		}
 		defer l.Close()
 		free = append(free, l.Addr().String())
