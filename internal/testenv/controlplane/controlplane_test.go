@@ -36,7 +36,7 @@ spec:
 // A pod that takes a while is seen running and not ready before it is ready.
 func TestAPodThatTakesAWhileIsReadyLater(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.Start(t, controlplane.Options{PodStart: 3 * time.Second})
+	cp := controlplane.Start(t, controlplane.Options{PodStart: 15 * time.Second})
 	cp.Nodes(t, 1)
 	cp.Apply(t, controlplane.Workload("Deployment", "default", "web"))
 	cp.Kubectl(t, "", "wait", "--for=jsonpath={.status.unavailableReplicas}=1", "deployment/web", "--timeout=180s")
