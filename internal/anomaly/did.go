@@ -31,16 +31,16 @@ func (c *candidate) did(of policy.Reading) string {
 }
 
 // declared says what git declares of a reading after the tick.
-func (c *candidate) declared(of policy.Reading) string { return says(of, &c.latch.Declared) }
+func (c *candidate) declared(of policy.Reading) string { return says(of, c.latch.Declared) }
 
-// says is what an entry says of a reading; nil is none.
-func says(of policy.Reading, e *checkpoint.Entry) string {
+// says is what an entry says of a reading; zero is none.
+func says(of policy.Reading, e checkpoint.Entry) string {
 	switch {
-	case of == policy.ReadingRollout && (e == nil || e.Rollout == checkpoint.Rollout{}):
+	case of == policy.ReadingRollout && e.Rollout == checkpoint.Rollout{}:
 		return "its record says nothing of the rollout"
 	case of == policy.ReadingRollout:
 		return fmt.Sprintf("its record says %d %% of the rollout", e.Rollout.Milestone)
-	case e == nil || e.Replicas == 0:
+	case e.Replicas == 0:
 		return "nothing is declared for it"
 	}
 	return fmt.Sprintf("its checkpoint is %d", e.Replicas)

@@ -73,7 +73,7 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 	for _, e := range of.Watch.Episodes {
 		if e.Raised {
-			all = append(all, l.again(of.ID, e, says(ruleOf(e.Kind).of, &of.Declared)))
+			all = append(all, l.again(of.ID, e, says(ruleOf(e.Kind).of, of.Declared)))
 		}
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -213,7 +212,7 @@ func (s *replay) settle(looked []*row, decisions []policy.Decision, at time.Time
 			continue
 		}
 		r := looked[i]
-		r.latch = r.latch.Settled(entry(d))
+		r.latch = r.latch.Settled(d.On(d.From))
 		r.meter.declare(s.now, r.latch.Declared.Replicas)
 		s.watch(r, s.now)
 	}
@@ -236,18 +235,9 @@ func (s *replay) settle(looked []*row, decisions []policy.Decision, at time.Time
 type commit struct{ updates, firsts int }
 
 func (c *commit) add(d policy.Decision) {
-	if d.From == nil {
+	if d.From.IsZero() {
 		c.firsts++
 	} else {
 		c.updates++
 	}
-}
-
-// entry is what git holds of a workload after a crossing.
-func entry(d policy.Decision) checkpoint.Entry {
-	held := checkpoint.Entry{}
-	if d.From != nil {
-		held = *d.From
-	}
-	return d.On(held)
 }

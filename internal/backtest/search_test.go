@@ -105,7 +105,7 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 						begun = false
 						o.updates++
 					}
-					latches[i] = latches[i].Settled(*d.To)
+					latches[i] = latches[i].Settled(d.To)
 				}
 			}
 			if crossed {

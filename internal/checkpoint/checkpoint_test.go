@@ -30,7 +30,7 @@ var example = Site{Name: "prod-eu", Cluster: "blue"}
 // exampleChanges make the golden tree out of nothing.
 func exampleChanges() []Change {
 	at := func(namespace string, kind workload.Kind, name string, e Entry) Change {
-		return Change{ID: workload.ID{Namespace: namespace, Kind: kind, Name: name}, To: &e}
+		return Change{ID: workload.ID{Namespace: namespace, Kind: kind, Name: name}, To: e}
 	}
 	return []Change{
 		at("shop", workload.Deployment, "web", Entry{Replicas: 200, Min: 3, Max: 500, Rollout: Rollout{
@@ -123,8 +123,8 @@ func TestTreeReadsBackAsItWasWritten(t *testing.T) {
 	}
 	entries := tree.Entries()
 	for _, c := range exampleChanges() {
-		if entries[c.ID] != *c.To {
-			t.Errorf("%s is %+v, want %+v", c.ID, entries[c.ID], *c.To)
+		if entries[c.ID] != c.To {
+			t.Errorf("%s is %+v, want %+v", c.ID, entries[c.ID], c.To)
 		}
 		delete(entries, c.ID)
 	}

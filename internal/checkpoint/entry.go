@@ -8,7 +8,8 @@ import (
 )
 
 // An Entry is what git declares of one workload. The zero value declares
-// nothing; an entry in git never is zero. Entries compare with ==.
+// nothing, and stands for no entry: one in git never is zero. Entries compare
+// with ==.
 type Entry struct {
 	// Replicas is the declared level, in pods; 0 is none, as where only a rollout
 	// is declared.
@@ -23,13 +24,16 @@ type Entry struct {
 	Rollout Rollout `json:"rollout,omitzero"`
 }
 
-// A Change takes one entry from what a decision saw to what it wants; nil is
+// IsZero reports whether it is no entry.
+func (e Entry) IsZero() bool { return e == Entry{} }
+
+// A Change takes one entry from what a decision saw to what it wants; zero is
 // no entry. Where both are the same it changes no fact, and has the files of
 // the namespace written anew.
 type Change struct {
 	ID   workload.ID `json:"id"`
-	From *Entry      `json:"from,omitzero"`
-	To   *Entry      `json:"to,omitzero"`
+	From Entry       `json:"from,omitzero"`
+	To   Entry       `json:"to,omitzero"`
 }
 
 // maxKey is how long a key of a ConfigMap may be.

@@ -68,8 +68,7 @@ func anyEntry(r *rand.Rand) Entry {
 func anyTree(r *rand.Rand) map[string][]byte {
 	var changes []Change
 	for id := range someIDs(r) {
-		e := anyEntry(r)
-		changes = append(changes, Change{ID: id, To: &e})
+		changes = append(changes, Change{ID: id, To: anyEntry(r)})
 	}
 	files, _ := Merge(Tree{}, example, changes)
 	return files
@@ -88,17 +87,12 @@ func someIDs(r *rand.Rand) map[workload.ID]bool {
 func anyChanges(r *rand.Rand, held map[workload.ID]Entry) []Change {
 	var changes []Change
 	for id := range someIDs(r) {
-		c := Change{ID: id}
-		if e, ok := held[id]; ok {
-			c.From = &e
-		}
+		c := Change{ID: id, From: held[id]}
 		if r.IntN(4) == 0 {
-			e := anyEntry(r)
-			c.From = &e
+			c.From = anyEntry(r)
 		}
 		if r.IntN(3) > 0 {
-			e := anyEntry(r)
-			c.To = &e
+			c.To = anyEntry(r)
 		}
 		changes = append(changes, c)
 	}
@@ -140,14 +134,13 @@ func TestMergeAppliesOnlyWhereFromIsHeld(t *testing.T) {
 		var lost []workload.ID
 		changes := anyChanges(r, want)
 		for _, c := range changes {
-			held, ok := want[c.ID]
 			switch {
-			case c.From == nil && ok, c.From != nil && (!ok || held != *c.From):
+			case want[c.ID] != c.From:
 				lost = append(lost, c.ID)
-			case c.To == nil:
+			case c.To.IsZero():
 				delete(want, c.ID)
 			default:
-				want[c.ID] = *c.To
+				want[c.ID] = c.To
 			}
 		}
 		slices.SortFunc(lost, workload.Compare)
@@ -183,18 +176,14 @@ func TestMergeTwiceIsMergeOnce(t *testing.T) {
 		var again []Change
 		held := mustParse(t, once).Entries()
 		for _, c := range changes {
-			var e *Entry
-			if h, ok := held[c.ID]; ok {
-				e = &h
-			}
-			again = append(again, Change{ID: c.ID, From: e, To: e})
+			again = append(again, Change{ID: c.ID, From: held[c.ID], To: held[c.ID]})
 		}
 		if merged, skipped := Merge(mustParse(t, once), example, again); !same(with(once, merged), once) || len(skipped) > 0 {
 			t.Errorf("a second merge writes %v, skips %v", slices.Collect(maps.Keys(merged)), skipped)
 		}
 		// The same changes once more are skipped, or change nothing.
 		moved := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
-			return c.From == nil && c.To == nil || c.From != nil && c.To != nil && *c.From == *c.To
+			return c.From == c.To
 		})
 		if merged, skipped := Merge(mustParse(t, once), example, moved); len(merged) > 0 || len(skipped) != len(moved) {
 			t.Errorf("the same changes write %v, skip %v of %d", slices.Collect(maps.Keys(merged)), skipped, len(moved))

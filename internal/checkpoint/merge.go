@@ -9,7 +9,7 @@ import (
 )
 
 // Merge applies changes to a tree of the site: each only where the tree still
-// holds its From, nil being no entry. The others are returned as skipped, in
+// holds its From, zero being no entry. The others are returned as skipped, in
 // the order of workload.Compare, together with those that a record cannot hold
 // and those whose record is broken. A workload is in changes at most once;
 // their order does not matter.
@@ -35,10 +35,10 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 			maps.Copy(r.Entries, tree.Records[c.ID.Namespace].Entries)
 			touched[c.ID.Namespace] = r
 		}
-		if c.To == nil {
+		if c.To.IsZero() {
 			delete(r.Entries, c.ID)
 		} else {
-			r.Entries[c.ID] = *c.To
+			r.Entries[c.ID] = c.To
 		}
 	}
 	slices.SortFunc(skipped, workload.Compare)
@@ -86,12 +86,8 @@ func Mend(tree Tree, files map[string][]byte, namespaces []string) {
 
 // takes reports whether a change can be applied to the tree.
 func (t Tree) takes(c Change) bool {
-	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || t.foreign(c.ID.Kind) != nil || c.To != nil && c.To.valid(c.ID) != nil {
+	if t.Broken[c.ID.Namespace] != nil || Fits(c.ID) != nil || t.foreign(c.ID.Kind) != nil || !c.To.IsZero() && c.To.valid(c.ID) != nil {
 		return false
 	}
-	held, ok := t.Records[c.ID.Namespace].Entries[c.ID]
-	if c.From == nil {
-		return !ok
-	}
-	return ok && held == *c.From
+	return t.Records[c.ID.Namespace].Entries[c.ID] == c.From
 }

@@ -23,7 +23,7 @@ var (
 	heldInPay = Entry{Replicas: 1, Min: 1}
 )
 
-func to(replicas int32) *Entry { return &Entry{Replicas: replicas} }
+func to(replicas int32) Entry { return Entry{Replicas: replicas} }
 
 func paths(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
 
@@ -43,7 +43,7 @@ func TestBrokenRecordCostsOnlyItsNamespace(t *testing.T) {
 	}
 	merged, skipped := Merge(tree, example, []Change{
 		{ID: deployment("new"), To: to(5)},
-		{ID: payWeb, From: &heldInPay, To: to(2)},
+		{ID: payWeb, From: heldInPay, To: to(2)},
 	})
 	if !slices.Equal(skipped, []workload.ID{deployment("new")}) {
 		t.Errorf("skipped %v", skipped)
@@ -98,7 +98,7 @@ func TestFilesThatDoNotBelongAreLeftAlone(t *testing.T) {
 func TestEmptiedNamespaceKeepsItsComponent(t *testing.T) {
 	t.Parallel()
 	files := read(t, example.Name)
-	merged, _ := Merge(mustParse(t, files), example, []Change{{ID: payWeb, From: &heldInPay}})
+	merged, _ := Merge(mustParse(t, files), example, []Change{{ID: payWeb, From: heldInPay}})
 	if data, ok := merged[payRecord]; !ok || data != nil {
 		t.Errorf("record is not removed: %q", data)
 	}
@@ -106,7 +106,7 @@ func TestEmptiedNamespaceKeepsItsComponent(t *testing.T) {
 		t.Errorf("component is\n%s", merged[payComponent])
 	}
 	after := with(files, merged)
-	merged, _ = Merge(mustParse(t, after), example, []Change{{ID: payWeb, To: &heldInPay}})
+	merged, _ = Merge(mustParse(t, after), example, []Change{{ID: payWeb, To: heldInPay}})
 	if !same(with(after, merged), files) {
 		t.Error("the namespace does not come back as it was")
 	}
@@ -140,10 +140,7 @@ func TestComponentIsMendedWithItsNamespace(t *testing.T) {
 			if got := paths(elsewhere); !slices.Equal(got, []string{shopRecord, shopComponent}) {
 				t.Errorf("a change elsewhere wrote %v", got)
 			}
-			var held *Entry
-			if e, ok := tree.Entries()[payWeb]; ok {
-				held = &e
-			}
+			held := tree.Entries()[payWeb]
 			mended, skipped := Merge(tree, example, []Change{{ID: payWeb, From: held, To: held}})
 			after := mustParse(t, with(files, mended))
 			if len(skipped) > 0 || len(after.Stale()) > 0 || !maps.Equal(after.Entries(), tree.Entries()) {
@@ -160,7 +157,7 @@ func TestSiteFollowsTheFirstChange(t *testing.T) {
 	if merged, _ := Merge(tree, green, nil); len(merged) > 0 {
 		t.Errorf("without a change wrote %v", paths(merged))
 	}
-	merged, _ := Merge(tree, green, []Change{{ID: payWeb, From: &heldInPay, To: to(2)}})
+	merged, _ := Merge(tree, green, []Change{{ID: payWeb, From: heldInPay, To: to(2)}})
 	if got, err := ParseSite(merged[sitePath]); err != nil || got.Cluster != "green" {
 		t.Errorf("site.yaml is %q, error %v", merged[sitePath], err)
 	}
@@ -170,9 +167,8 @@ func TestSiteFollowsTheFirstChange(t *testing.T) {
 func TestChangesThatNoRecordCanHoldAreSkipped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Change{
-		"no replicas":     {ID: shopWeb, To: &Entry{}},
 		"negative":        {ID: shopWeb, To: to(-1)},
-		"min above max":   {ID: shopWeb, To: &Entry{Replicas: 5, Min: 9, Max: 3}},
+		"min above max":   {ID: shopWeb, To: Entry{Replicas: 5, Min: 9, Max: 3}},
 		"daemonset":       {ID: workload.ID{Namespace: "shop", Kind: workload.DaemonSet, Name: "web"}, To: to(5)},
 		"name too long":   {ID: deployment(strings.Repeat("a", 239)), To: to(5)},
 		"path as a name":  {ID: deployment("../web"), To: to(5)},

@@ -106,10 +106,10 @@ func newDiffRow(r diff.Row) diffRow {
 	if r.RaiseAbove > 0 && r.RaiseAbove < math.MaxInt32 {
 		row.RaiseAbove = &r.RaiseAbove
 	}
-	if r.Proposed != nil {
+	if r.Proposes {
 		row.Proposed = raw(numberOf(r, r.Proposed))
 	}
-	if (r.State == diff.Pending || r.State == diff.Waiting) && (r.To != nil || r.Reading == policy.ReadingRollout) {
+	if (r.State == diff.Pending || r.State == diff.Waiting) && (!r.To.IsZero() || r.Reading == policy.ReadingRollout) {
 		row.To = raw(numberOf(r, r.To))
 	}
 	return row
@@ -123,9 +123,8 @@ func raw(n *int32) json.RawMessage {
 }
 
 // numberOf is what an entry says of the reading of a row; nil is nothing.
-func numberOf(r diff.Row, e *checkpoint.Entry) *int32 {
+func numberOf(r diff.Row, e checkpoint.Entry) *int32 {
 	switch {
-	case e == nil:
 	case r.Reading == policy.ReadingScale && e.Replicas > 0:
 		return &e.Replicas
 	case r.Reading == policy.ReadingRollout && e.Rollout != checkpoint.Rollout{}:

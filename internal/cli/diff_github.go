@@ -106,7 +106,7 @@ func annotate(r diff.Row, at checkpoint.Place) (all []annotation) {
 	}
 	if r.Raises() {
 		a.level, a.weight = warning, math.Inf(1)
-		if r.Declared != nil && r.Declared.Replicas > 0 {
+		if r.Declared.Replicas > 0 {
 			a.weight = float64(r.To.Replicas) / float64(r.Declared.Replicas)
 		}
 	}

@@ -78,7 +78,7 @@ func diffRows(out io.Writer, of []diff.Row, columns int, s chart.Style) {
 	rows, proposed := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "PROPOSED", "STATE", "WHY"}}, false
 	for _, r := range of {
 		rows = append(rows, []string{rowName(r), live(r), declaredOf(r, r.Declared), "-", string(r.State), why(r)})
-		if r.Proposed != nil {
+		if r.Proposes {
 			rows[len(rows)-1][3], proposed = declaredOf(r, r.Proposed), true
 		}
 	}
@@ -122,9 +122,9 @@ func live(r diff.Row) string {
 }
 
 // declaredOf is what an entry says of the reading of a row.
-func declaredOf(r diff.Row, e *checkpoint.Entry) string {
+func declaredOf(r diff.Row, e checkpoint.Entry) string {
 	switch {
-	case e == nil:
+	case e.IsZero():
 		return "-"
 	case r.Reading == policy.ReadingScale:
 		return known(e.Replicas)

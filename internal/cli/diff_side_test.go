@@ -170,14 +170,14 @@ func TestAnnotationsAreEscapedAsGitHubDemands(t *testing.T) {
 func TestTheWorstIsAnnotatedFirst(t *testing.T) {
 	t.Parallel()
 	raise := func(name string, from, to int32) diff.Row {
-		return diff.Row{ID: idOf(name), State: diff.Pending, Text: name, Declared: &checkpoint.Entry{Replicas: from}, To: &checkpoint.Entry{Replicas: to},
+		return diff.Row{ID: idOf(name), State: diff.Pending, Text: name, Declared: checkpoint.Entry{Replicas: from}, To: checkpoint.Entry{Replicas: to},
 			Sample: workload.Sample{Scale: &workload.Scale{Desired: to}}}
 	}
 	var d difference
 	d.Site = "prod"
 	lower, fresh := raise("lower", 100, 10), raise("fresh", 0, 5)
-	fresh.Declared = nil
-	bounds := diff.Row{ID: idOf("bounds"), State: diff.Bounds, Declared: &checkpoint.Entry{Replicas: 5, Max: 9}, Mismatch: &policy.Bounds{Max: 20}}
+	fresh.Declared = checkpoint.Entry{}
+	bounds := diff.Row{ID: idOf("bounds"), State: diff.Bounds, Declared: checkpoint.Entry{Replicas: 5, Max: 9}, Mismatch: &policy.Bounds{Max: 20}}
 	d.Rows = []diff.Row{lower, bounds, raise("double", 10, 20), raise("tenfold", 10, 100), fresh, {ID: idOf("fine"), State: diff.InSync, Unproven: true}}
 	d.Fleet.Unread = []string{"deployments: forbidden"}
 	var got []string

@@ -259,9 +259,9 @@ func explainDecision(line func(string, string, ...any), d policy.Decision) {
 	}
 	line(what, "%s%s: %s", d.Verdict, reason, d.Text)
 	switch {
-	case d.To != nil && d.Reading == policy.ReadingScale:
+	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
 		line("would declare", "%d", d.To.Replicas)
-	case d.To != nil && d.To.Rollout != (checkpoint.Rollout{}):
+	case d.To.Rollout != (checkpoint.Rollout{}):
 		line("would declare", "%d %% of its rollout: a rebuild should begin with %s", d.To.Rollout.Milestone, d.To.Rollout.Returned().Hash)
 	}
 	if d.Mismatch != nil {

@@ -82,13 +82,7 @@ func facts(c history.Change) (said []string) {
 	case c.WasBroken:
 		said = append(said, "can be read")
 	}
-	var from, to checkpoint.Entry
-	if c.From != nil {
-		from = *c.From
-	}
-	if c.To != nil {
-		to = *c.To
-	}
+	from, to := c.From, c.To
 	fact := func(name string, from, to int32, none, gone string) {
 		if from == to {
 			return
@@ -159,10 +153,18 @@ type logChange struct {
 	Broken  string            `json:"broken,omitempty"` // why the record cannot be read after it
 }
 
+// orNull is an entry for machines; nil where it is none.
+func orNull(e checkpoint.Entry) *checkpoint.Entry {
+	if e.IsZero() {
+		return nil
+	}
+	return &e
+}
+
 func logJSON(out io.Writer, l look, _ chart.Style) error {
 	d := logDocument{APIVersion: report.Version, Kind: "CheckpointLog", Site: l.site, Workload: l.query.ID.String(), Looked: l.Looked, Cut: l.Cut, Changes: []logChange{}}
 	for _, c := range l.Changes {
-		change := logChange{Commit: c.Commit, At: c.At.UTC(), By: by(c), Author: c.Author, Subject: c.Subject, Reason: c.Reason, From: c.From, To: c.To}
+		change := logChange{Commit: c.Commit, At: c.At.UTC(), By: by(c), Author: c.Author, Subject: c.Subject, Reason: c.Reason, From: orNull(c.From), To: orNull(c.To)}
 		if c.Broken != nil {
 			change.Broken = c.Broken.Error()
 		}

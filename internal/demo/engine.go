@@ -78,7 +78,7 @@ func (e *engine) look(ctx context.Context, at time.Time) (outcome, error) {
 		case d.Reading != policy.ReadingScale:
 		case d.Verdict == policy.Frozen:
 			o.frozen[d.Reason]++
-		case d.Verdict == policy.Pending && d.To != nil:
+		case d.Verdict == policy.Pending && !d.To.IsZero():
 			o.waiting[d.ID] = d.Reason
 		}
 	}

@@ -58,8 +58,10 @@ type Row struct {
 	Text   string        // the state in a sentence, with its numbers
 
 	// Declared is what git holds, Proposed what an open proposal would have it
-	// hold, and To what it would come to if all lasted; nil is no entry.
-	Declared, Proposed, To *checkpoint.Entry
+	// hold, and To what it would come to if all lasted; zero is no entry.
+	Declared, Proposed, To checkpoint.Entry
+	// Proposes is true where an open proposal changes the reading, be it to none.
+	Proposes bool
 	// Thresholds are those that policy.Thresholds returns; zero without a level.
 	RaiseAbove, LowerAt int32
 
@@ -78,17 +80,17 @@ func (r Row) Differs() bool {
 
 // Raises reports whether a rebuild now would begin with too little.
 func (r Row) Raises() bool {
-	return r.State == Pending && r.Reading == policy.ReadingScale && r.To != nil && r.To.Replicas > level(r.Declared)
+	return r.State == Pending && r.Reading == policy.ReadingScale && r.To.Replicas > r.Declared.Replicas
 }
 
 // Told reports whether a person should hear of it: all but what is in sync, and
 // what git says nothing of and the policy does not latch.
 func (r Row) Told() bool {
 	switch {
-	case r.Differs() || r.Proposed != nil:
+	case r.Differs() || r.Proposes:
 		return true
 	case r.State == Unlatched:
-		return r.Declared != nil
+		return !r.Declared.IsZero()
 	}
 	return r.State != InSync
 }
@@ -144,7 +146,7 @@ func Compare(c Case) Report {
 	}
 	for i, row := range r.Rows {
 		if e, ok := c.Proposed[row.ID]; ok && touches(row, e) {
-			r.Rows[i].Proposed = &e
+			r.Rows[i].Proposed, r.Rows[i].Proposes = e, true
 		}
 	}
 	slices.SortStableFunc(r.Rows, func(a, b Row) int { return workload.Compare(a.ID, b.ID) })
@@ -153,19 +155,15 @@ func Compare(c Case) Report {
 
 // touches reports whether a proposed entry changes the reading of a row.
 func touches(row Row, e checkpoint.Entry) bool {
-	held := checkpoint.Entry{}
-	if row.Declared != nil {
-		held = *row.Declared
-	}
 	if row.Reading == policy.ReadingRollout {
-		return e.Rollout != held.Rollout
+		return e.Rollout != row.Declared.Rollout
 	}
-	return e.WithRollout(checkpoint.Rollout{}) != held.WithRollout(checkpoint.Rollout{})
+	return e.WithRollout(checkpoint.Rollout{}) != row.Declared.WithRollout(checkpoint.Rollout{})
 }
 
 // absent is the row of what is declared and was not seen.
 func (r Report) absent(id workload.ID, e checkpoint.Entry) Row {
-	row := Row{ID: id, State: Absent, Declared: entry(e)}
+	row := Row{ID: id, State: Absent, Declared: e}
 	if e.Replicas == 0 && e.Rollout != (checkpoint.Rollout{}) {
 		row.Reading = policy.ReadingRollout
 	}
@@ -181,18 +179,4 @@ func (r Report) absent(id workload.ID, e checkpoint.Entry) Row {
 		row.Text = fmt.Sprintf("declared, and it does not run: its entry goes after %s of that", policy.Span(r.Set.Guards.RetireAfter))
 	}
 	return row
-}
-
-func entry(e checkpoint.Entry) *checkpoint.Entry {
-	if e == (checkpoint.Entry{}) {
-		return nil
-	}
-	return &e
-}
-
-func level(e *checkpoint.Entry) int32 {
-	if e == nil {
-		return 0
-	}
-	return e.Replicas
 }

@@ -46,9 +46,9 @@ func one(set policy.Set, e checkpoint.Entry, s ...workload.Sample) diff.Case {
 
 // told is a row on one line.
 func told(r diff.Row) string {
-	number := func(e *checkpoint.Entry) string {
+	number := func(e checkpoint.Entry) string {
 		switch {
-		case e == nil:
+		case e.IsZero():
 			return "-"
 		case r.Reading == policy.ReadingRollout:
 			return fmt.Sprintf("%d %%", e.Rollout.Milestone)
@@ -59,7 +59,7 @@ func told(r diff.Row) string {
 	if r.Reason != "" {
 		text = strings.Replace(text, ":", " ("+string(r.Reason)+"):", 1)
 	}
-	if r.Proposed != nil {
+	if r.Proposes {
 		text += "; proposed " + number(r.Proposed)
 	}
 	if r.Mismatch != nil {
@@ -250,7 +250,7 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	e.Rollout = checkpoint.Rollout{Milestone: 90, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideTo, From: checkpoint.Template{Hash: "a"}, To: checkpoint.Template{Hash: "b"}}
 	c = one(latching(), e, running(40))
 	c.Proposed = map[workload.ID]checkpoint.Entry{web: declares(50).WithRollout(e.Rollout)}
-	if r := diff.Compare(c); r.Rows[0].Proposed == nil || r.Rows[1].Proposed != nil {
+	if r := diff.Compare(c); !r.Rows[0].Proposes || r.Rows[1].Proposes {
 		t.Errorf("%+v", r.Rows)
 	}
 }
@@ -293,9 +293,6 @@ func ticks(set policy.Set, e checkpoint.Entry, s workload.Sample) int32 {
 	return 0
 }
 
-func level(e *checkpoint.Entry) int32 {
-	if e == nil {
-		return 0
-	}
+func level(e checkpoint.Entry) int32 {
 	return min(e.Replicas, math.MaxInt32)
 }

@@ -20,7 +20,7 @@ type pair struct {
 }
 
 func (p pair) row(r policy.Reading) Row {
-	return Row{ID: p.sample.ID, Reading: r, Sample: p.sample, Declared: entry(p.declared)}
+	return Row{ID: p.sample.ID, Reading: r, Sample: p.sample, Declared: p.declared}
 }
 
 func (p pair) latch() latch.Latch { return latch.Latch{ID: p.sample.ID, Declared: p.declared} }
@@ -64,14 +64,14 @@ func (p pair) scale() Row {
 	if row.State == Bounds && row.Capped {
 		row.Text = fmt.Sprintf("%d run, and the accepted max is %d", d.Count, p.declared.Max)
 	}
-	if row.State == Pending && row.To != nil {
+	if row.State == Pending && !row.To.IsZero() {
 		row.Text = p.crossing(row, chosen, samples)
 		if chosen.HoldDown > 0 && row.To.Replicas < p.declared.Replicas {
 			row.State = Waiting
 		}
 	}
 	_, covered := p.report.Tree.Evidence.Covers(p.sample.ID)
-	row.Unproven = p.report.Set.Latch && chosen.Scale == policy.ModeLatch && !chosen.AcceptRisk && !covered && (p.declared.Replicas > 0 || row.To != nil)
+	row.Unproven = p.report.Set.Latch && chosen.Scale == policy.ModeLatch && !chosen.AcceptRisk && !covered && (p.declared.Replicas > 0 || !row.To.IsZero())
 	return row
 }
 
@@ -131,7 +131,7 @@ func (p pair) rollout() (row Row, ok bool) {
 	look.Period = min(look.Period, chosen.ProgressDeadline/4) // or it would fail by being looked at
 	d, samples := lasting(chosen, look, decide, p.latch())
 	row = decided(row, d)
-	if row.State == Pending && samples > 1 && row.To != nil && len(p.sample.Rollout.Templates) > 0 {
+	if row.State == Pending && samples > 1 && !row.To.IsZero() && len(p.sample.Rollout.Templates) > 0 {
 		target, to := p.sample.Rollout.Templates[0], row.To.Rollout
 		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %d samples in a row say so",
 			target.Available, p.sample.Rollout.Desired, target.Hash, to.Milestone, samples)
@@ -177,7 +177,7 @@ const rolloutHold = 3
 // took.
 func lasting(p policy.Policy, look policy.Look, decide func(policy.Look, latch.Latch) (latch.Latch, policy.Decision), l latch.Latch) (d policy.Decision, samples int) {
 	for most := max(p.HoldUp, rolloutHold) + 1; samples < most; samples++ {
-		if l, d = decide(look, l); d.To != nil || d.Verdict != policy.Pending {
+		if l, d = decide(look, l); !d.To.IsZero() || d.Verdict != policy.Pending {
 			return d, samples + 1
 		}
 		look.Last, look.Now = look.Now, look.Now.Add(look.Period)

@@ -181,7 +181,7 @@ func (f fixture) declare(t *testing.T) map[string]string {
 	var changes []checkpoint.Change
 	for _, line := range f.lines("declared") {
 		id, n := parse(t, line)
-		changes = append(changes, checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: n[0], Min: n[1], Max: n[2]}})
+		changes = append(changes, checkpoint.Change{ID: id, To: checkpoint.Entry{Replicas: n[0], Min: n[1], Max: n[2]}})
 	}
 	files := map[string]string{}
 	written, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: f.site(), Cluster: cmp.Or(f["uid"], "blue")}, changes)

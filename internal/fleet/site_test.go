@@ -80,7 +80,7 @@ const least, most = 2, 20000
 func (s *site) files() map[string][]byte {
 	var changes []checkpoint.Change
 	for _, w := range workloads {
-		changes = append(changes, checkpoint.Change{ID: w, To: &checkpoint.Entry{Replicas: level(s.needs[w]), Min: least, Max: most}})
+		changes = append(changes, checkpoint.Change{ID: w, To: checkpoint.Entry{Replicas: level(s.needs[w]), Min: least, Max: most}})
 	}
 	files, _ := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: s.name, Cluster: s.cluster()}, changes)
 	return files

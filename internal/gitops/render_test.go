@@ -67,7 +67,7 @@ func checkpoints(t *testing.T, declared entries) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &checkpoint.Entry{Replicas: max(replicas, 1)}
+		e := checkpoint.Entry{Replicas: max(replicas, 1)}
 		merge(checkpoint.Change{ID: id, To: e})
 		if replicas == 0 {
 			merge(checkpoint.Change{ID: id, From: e})
@@ -263,7 +263,7 @@ func TestComponentRendersAKindThatASiteNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changes = append(changes, checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: 200}})
+		changes = append(changes, checkpoint.Change{ID: id, To: checkpoint.Entry{Replicas: 200}})
 	}
 	files, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: "prod", Kinds: kinds}, changes)
 	if len(skipped) > 0 {

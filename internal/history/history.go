@@ -47,10 +47,10 @@ type Change struct {
 	Subject string
 	Ours    bool   // gitlatch made it
 	Reason  string // gitlatch's own, of the commit or of the one that it merges; "" is none
-	// From and To are what was declared before and after; nil is nothing. Broken
+	// From and To are what was declared before and after; zero is nothing. Broken
 	// is why the record cannot be read after it, and WasBroken true where it could
-	// not before: then that side is nil.
-	From, To  *checkpoint.Entry
+	// not before: then that side is zero.
+	From, To  checkpoint.Entry
 	Broken    error
 	WasBroken bool
 }
@@ -106,13 +106,6 @@ func (s state) same(other state) bool {
 		return s.blob == other.blob
 	}
 	return s.entry == other.entry
-}
-
-func (s state) declared() *checkpoint.Entry {
-	if s.entry == (checkpoint.Entry{}) {
-		return nil
-	}
-	return &s.entry
 }
 
 // A walk is a history being read.
@@ -176,7 +169,7 @@ func (w *walk) change(c repo.LogEntry, from, to state) Change {
 	done := Change{
 		Commit: c.ID, At: c.When, Author: repo.OneLine(c.Author), Subject: tick.Subject(c.Message), Ours: tick.Ours(w.query.Site, c.Message),
 		Reason: tick.Reason(c.Message, w.query.ID),
-		From:   from.declared(), To: to.declared(), Broken: to.broken, WasBroken: from.broken != nil,
+		From:   from.entry, To: to.entry, Broken: to.broken, WasBroken: from.broken != nil,
 	}
 	for _, merged := range c.Parents[min(1, len(c.Parents)):] {
 		if of, ok := w.commits[merged]; ok && done.Reason == "" {

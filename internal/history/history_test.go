@@ -69,8 +69,8 @@ func of(t *testing.T, r *counted, tip string, q history.Query) (history.Log, str
 		t.Fatal(err)
 	}
 	var lines []string
-	level := func(e *checkpoint.Entry) string {
-		if e == nil {
+	level := func(e checkpoint.Entry) string {
+		if e.IsZero() {
 			return "-"
 		}
 		return fmt.Sprint(e.Replicas)

@@ -47,7 +47,7 @@ func TestStoredFormIsStable(t *testing.T) {
 		`"measured":"2026-11-20T12:00:00.000000001Z","usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
-		Intent: &latch.Intent{ID: "1", Base: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: &checkpoint.Entry{Replicas: 5}}}},
+		Intent: &latch.Intent{ID: "1", Base: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: checkpoint.Entry{Replicas: 5}}}},
 		Recent: latch.Recent{Counts: map[workload.ID][]int32{web: {5, -1}}},
 	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
 		`"intent":{"id":"1","base":"c0ffee","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+

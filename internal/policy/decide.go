@@ -22,7 +22,7 @@ const rolloutHold = 3
 // the latch once it does.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
-	d := Decision{ID: s.ID, Policy: p.Name, From: entry(l.Declared), AcceptRisk: p.AcceptRisk}
+	d := Decision{ID: s.ID, Policy: p.Name, From: l.Declared, AcceptRisk: p.AcceptRisk}
 	if s.Scale != nil {
 		d.Count = s.Scale.Desired
 	}
@@ -67,7 +67,7 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 		if p.Bounds == ModeIgnore {
 			to.Min, to.Max = 0, 0
 		}
-		d.Verdict, d.To, d.Text = Cross, &to, text
+		d.Verdict, d.To, d.Text = Cross, to, text
 		if declared > 0 {
 			need := float64(min(raiseNeed(*s.Scale), level)) / float64(declared)
 			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
@@ -255,11 +255,4 @@ func mismatch(p Policy, declared checkpoint.Entry, s workload.Scale) *Bounds {
 		return nil
 	}
 	return &Bounds{Min: s.Min, Max: s.Max}
-}
-
-func entry(e checkpoint.Entry) *checkpoint.Entry {
-	if e == (checkpoint.Entry{}) {
-		return nil
-	}
-	return &e
 }

@@ -30,10 +30,10 @@ type Decision struct {
 	// rollout it is the available pods of the target.
 	Count int32
 	// From is what is declared, and To what a crossing declares, or would if it
-	// were not withheld; nil is no entry. Both are whole entries, of which To
-	// changes what the reading is about alone. A Cross of the scale to nil is a
+	// were not withheld; zero is no entry. Both are whole entries, of which To
+	// changes what the reading is about alone. A Cross of the scale to none is a
 	// retirement, which takes the rollout with it.
-	From, To *checkpoint.Entry
+	From, To checkpoint.Entry
 
 	// Urgent is set for what waits for no budget, Surge for a raise beyond the
 	// policy's surge.
@@ -70,27 +70,23 @@ func (d Decision) Crosses() bool { return d.Verdict == Cross }
 
 // Retires reports whether the decision is to remove the workload's entry
 // because the workload is gone.
-func (d Decision) Retires() bool { return d.Crosses() && d.Reading == ReadingScale && d.To == nil }
+func (d Decision) Retires() bool { return d.Crosses() && d.Reading == ReadingScale && d.To.IsZero() }
 
 // Lowers reports whether a crossing of the scale declares less than before.
 func (d Decision) Lowers() bool {
-	return d.Reading == ReadingScale && d.From != nil && (d.To == nil || d.To.Replicas < d.From.Replicas)
+	return d.Reading == ReadingScale && d.To.Replicas < d.From.Replicas
 }
 
 // On applies what the decision wants to the entry held, of which only what the
 // reading is about is changed; zero is no entry.
 func (d Decision) On(held checkpoint.Entry) checkpoint.Entry {
-	to := checkpoint.Entry{}
-	if d.To != nil {
-		to = *d.To
-	}
 	switch {
 	case d.Reading == ReadingRollout:
-		return held.WithRollout(to.Rollout)
-	case d.To == nil:
-		return to
+		return held.WithRollout(d.To.Rollout)
+	case d.To.IsZero():
+		return d.To
 	}
-	return held.WithScale(to)
+	return held.WithScale(d.To)
 }
 
 // Changes are the changes of the checkpoint that decisions want, one for each
@@ -103,11 +99,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 			c = &checkpoint.Change{ID: d.ID, From: d.From, To: d.From}
 			by[d.ID] = c
 		}
-		held := checkpoint.Entry{}
-		if c.To != nil {
-			held = *c.To
-		}
-		c.To = entry(d.On(held))
+		c.To = d.On(c.To)
 	}
 	changes := make([]checkpoint.Change, 0, len(by))
 	for _, id := range slices.SortedFunc(maps.Keys(by), workload.Compare) {

@@ -102,7 +102,7 @@ func commitsPerDay(p policy.Policy) (commits, raw float64) {
 		seen.Desired = hpa.current
 		l, d = policy.Decide(p, l, healthy(seen), look)
 		if d.Crosses() {
-			l = l.Settled(*d.To)
+			l = l.Settled(d.To)
 			made++
 		}
 	}

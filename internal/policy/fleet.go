@@ -154,7 +154,7 @@ func Unlooked(kind workload.Kind) string {
 // true where the sample is complete and the rest of the site healthy: only then
 // does time count towards its retirement.
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
-	d := Decision{ID: l.ID, From: entry(l.Declared), Verdict: Pending, Reason: ReasonUnread}
+	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
 	if l.Rollout = l.Rollout.Pause(look.Last); whole {
 		l.Rollout = l.Rollout.Restarted(l.Effective().Declared.Rollout) // who comes back begins anew
@@ -175,7 +175,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 		if gone > 0 {
 			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
 		}
-	} else if gone >= g.RetireAfter && d.From != nil {
+	} else if gone >= g.RetireAfter && !d.From.IsZero() {
 		d.Verdict, d.Reason = Cross, ReasonNone
 	}
 	return l, look.Flush.keeps(d)
@@ -210,7 +210,7 @@ func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
 	kept := make([]Decision, len(decisions))
 	for i, d := range decisions {
 		_, covered := e.Covers(d.ID)
-		if writes := d.Crosses() || d.Verdict == Review; writes && d.Reading == ReadingScale && d.To != nil && !covered && !d.AcceptRisk {
+		if writes := d.Crosses() || d.Verdict == Review; writes && d.Reading == ReadingScale && !d.To.IsZero() && !covered && !d.AcceptRisk {
 			d.Verdict, d.Reason = Pending, ReasonNoEvidence
 			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does, acceptRisk of its policy does without"
 		}
@@ -227,7 +227,7 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 	urgent, levels := false, false
 	for _, d := range decisions {
 		urgent = urgent || d.Crosses() && d.Urgent
-		levels = levels || d.Crosses() && (d.Reading == ReadingScale || alters(rolloutOf(d.From), rolloutOf(d.To)))
+		levels = levels || d.Crosses() && (d.Reading == ReadingScale || alters(d.From.Rollout, d.To.Rollout))
 	}
 	all := func(Decision) bool { return true }
 	switch tokens := refill(g, b, now).Tokens; {
@@ -238,14 +238,6 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 		return withhold(decisions, ReasonBudget, "the commits that the budget has left are kept for levels", all)
 	}
 	return decisions
-}
-
-// rolloutOf is that of what is declared; zero where that is nothing.
-func rolloutOf(e *checkpoint.Entry) checkpoint.Rollout {
-	if e == nil {
-		return checkpoint.Rollout{}
-	}
-	return e.Rollout
 }
 
 // Affords reports whether the budget has a commit.

@@ -266,7 +266,7 @@ func TestRetirement(t *testing.T) {
 		if d.Verdict != tt.want {
 			t.Errorf("%s: %s %q, want %s", tt.name, d.Verdict, d.Text, tt.want)
 		}
-		if d.ID != web || l.Declared.Replicas != tt.declared || d.To != nil {
+		if d.ID != web || l.Declared.Replicas != tt.declared || !d.To.IsZero() {
 			t.Errorf("%s: %+v of %+v", tt.name, d, l)
 		}
 		switch tt.want {
@@ -306,10 +306,10 @@ func TestAbsenceLowersNothing(t *testing.T) {
 func cross(name string, from, to int32, urgent bool) policy.Decision {
 	d := policy.Decision{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}, Verdict: policy.Cross, Urgent: urgent, Text: "why"}
 	if from > 0 {
-		d.From = &checkpoint.Entry{Replicas: from}
+		d.From = checkpoint.Entry{Replicas: from}
 	}
 	if to > 0 {
-		d.To = &checkpoint.Entry{Replicas: to}
+		d.To = checkpoint.Entry{Replicas: to}
 	}
 	return d
 }
@@ -363,7 +363,7 @@ func TestObserveWithholdsAll(t *testing.T) {
 			t.Errorf("%d: %+v", i, d)
 		}
 	}
-	if got[0].To == nil || got[2].Verdict != policy.Frozen || got[2].Reason != policy.ReasonBlind {
+	if got[0].To.IsZero() || got[2].Verdict != policy.Frozen || got[2].Reason != policy.ReasonBlind {
 		t.Errorf("%+v", got)
 	}
 }
@@ -381,7 +381,7 @@ func TestWithoutEvidenceNoLevelIsWritten(t *testing.T) {
 			t.Errorf("%d: %s %s, want %s", i, d.Verdict, d.Reason, want)
 		}
 	}
-	if d := policy.Prove(nil, in)[1]; d.To == nil || !strings.HasPrefix(d.Text, in[1].Text+"; ") || in[1].Reason != policy.ReasonNone {
+	if d := policy.Prove(nil, in)[1]; d.To.IsZero() || !strings.HasPrefix(d.Text, in[1].Text+"; ") || in[1].Reason != policy.ReasonNone {
 		t.Errorf("withheld as %+v", d)
 	}
 }
@@ -391,11 +391,11 @@ func TestBudget(t *testing.T) {
 	g := policy.DefaultGuards() // 24 a day, one an hour, six at most
 	after := func(d time.Duration) time.Time { return noon.Add(d) }
 	lower := []policy.Decision{cross("a", 200, 100, false)}
-	of := func(milestone int32, to string) *checkpoint.Entry {
+	of := func(milestone int32, to string) checkpoint.Entry {
 		r := checkpoint.Rollout{Milestone: milestone, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: to}}
-		return &checkpoint.Entry{Rollout: r}
+		return checkpoint.Entry{Rollout: r}
 	}
-	rollout := func(from, to *checkpoint.Entry) []policy.Decision {
+	rollout := func(from, to checkpoint.Entry) []policy.Decision {
 		return []policy.Decision{{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: from, To: to}}
 	}
 	tests := []struct {
@@ -418,7 +418,7 @@ func TestBudget(t *testing.T) {
 		{"half is not for milestones", latch.Budget{Tokens: 2.9, At: noon}, noon, rollout(of(0, "v2"), of(10, "v2")), false},
 		{"the other half is", latch.Budget{Tokens: 3, At: noon}, noon, rollout(of(0, "v2"), of(10, "v2")), true},
 		{"all is for what a rebuild begins with", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), of(0, "v3")), true},
-		{"and for the end of that", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), nil), true},
+		{"and for the end of that", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), checkpoint.Entry{}), true},
 		{"which waits for one", latch.Budget{Tokens: 0.9, At: noon}, noon, rollout(of(0, "v2"), of(0, "v3")), false},
 		{"others ride along", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 200, 100, false), cross("b", 1, 2, true)}, true},
 		{"what is urgent and withheld carries none", latch.Budget{At: noon}, noon,

@@ -77,7 +77,7 @@ func (h *history) covered(stop policy.Stop) error {
 // declare settles what crosses, without an oracle.
 func (h *history) declare(d policy.Decision) {
 	if d.Crosses() {
-		h.latch = h.latch.Settled(*d.To)
+		h.latch = h.latch.Settled(d.To)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 			if string(d.Verdict) != c.verdict || string(d.Reason) != c.reason || !strings.Contains(d.Text, c.text) {
 				t.Errorf("%s %s: %s", d.Verdict, d.Reason, d.Text)
 			}
-			if d.To != nil && d.To.Replicas != c.to || d.To == nil && c.to != 0 {
+			if !d.To.IsZero() && d.To.Replicas != c.to || d.To.IsZero() && c.to != 0 {
 				t.Errorf("to %v, want %d", to(d), c.to)
 			}
 		})

@@ -253,18 +253,18 @@ func (h *history) fork() *history {
 }
 
 func to(d policy.Decision) any {
-	if d.To == nil {
+	if d.To.IsZero() {
 		return nil
 	}
-	return *d.To
+	return d.To
 }
 
 // agree compares what the latch makes of a look with what the oracle does.
 func (h *history) agree(l latch.Latch, d policy.Decision, a answer, v view) error {
 	want, verdict, reason := h.expect(a, v)
 	got := checkpoint.Entry{}
-	if d.To != nil {
-		got = *d.To
+	if !d.To.IsZero() {
+		got = d.To
 	}
 	switch {
 	case got != want:
@@ -336,7 +336,7 @@ func (h *history) crossing(to checkpoint.Entry, a answer) (checkpoint.Entry, pol
 
 // laws are those that hold at each look by itself.
 func (h *history) laws(d policy.Decision, a answer) error {
-	if d.To == nil {
+	if d.To.IsZero() {
 		return nil
 	}
 	declared, level := h.oracle.declared.Replicas, d.To.Replicas
@@ -392,7 +392,7 @@ func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look pol
 	case d.Verdict != policy.Cross:
 		return nil
 	}
-	settled := l.Settled(*d.To)
+	settled := l.Settled(d.To)
 	second, again = policy.Decide(p, settled, v.sample(web), look)
 	if len(second.Up.Levels) == 0 {
 		// Where bounds or a target moved, what was declared may be enough and yet
@@ -419,8 +419,8 @@ func unfrozen(l latch.Latch) latch.Latch {
 // Now and then a person edits the entry.
 func (h *history) settle(d policy.Decision) {
 	if d.Crosses() && !h.chance(5) {
-		h.latch = h.latch.Settled(*d.To)
-		h.oracle.settle(*d.To)
+		h.latch = h.latch.Settled(d.To)
+		h.oracle.settle(d.To)
 	}
 	if !h.calm && h.chance(50) {
 		e := checkpoint.Entry{Replicas: h.between(1, 300), Min: h.view.min, Max: h.view.max}

@@ -102,8 +102,8 @@ func (h *history) steady(need int32, looks int) error {
 			return err
 		}
 		if d.Crosses() || d.Verdict == policy.Review {
-			h.latch = h.latch.Settled(*d.To)
-			h.oracle.settle(*d.To)
+			h.latch = h.latch.Settled(d.To)
+			h.oracle.settle(d.To)
 		}
 	}
 	return nil
@@ -173,7 +173,7 @@ func TestFreezesLoseNoTimer(t *testing.T) {
 				return fmt.Errorf("law: freezes lose no timer: look %d: %s %v without, %s %v with", look, a.Verdict, to(a), b.Verdict, to(b))
 			}
 			if a.Crosses() {
-				plain.latch, frozen.latch = plain.latch.Settled(*a.To), frozen.latch.Settled(*b.To)
+				plain.latch, frozen.latch = plain.latch.Settled(a.To), frozen.latch.Settled(b.To)
 				h.latch = plain.latch
 			}
 		}
@@ -243,7 +243,7 @@ func decideAtOnce(h *history, need, declared int32) int32 {
 	l.Declared.Replicas = declared
 	v := view{desired: need, ready: need, min: h.view.min, max: h.view.max, target: h.view.target, tolerance: h.view.tolerance}
 	_, d := policy.Decide(p, l, v.sample(web), policy.Look{Now: h.now, Period: h.period})
-	if d.To == nil {
+	if d.To.IsZero() {
 		return declared
 	}
 	return d.To.Replicas

@@ -25,7 +25,7 @@ func asks(p policy.Policy, s workload.Scale) int32 {
 // lowers is what is declared after one sample.
 func lowers(p policy.Policy, declared int32, s workload.Scale) int32 {
 	_, d := policy.Decide(p, blank(declared, s), healthy(s), policy.Look{Now: noon})
-	if d.To == nil {
+	if d.To.IsZero() {
 		return declared
 	}
 	return d.To.Replicas
@@ -149,7 +149,7 @@ func TestThresholdsAreWhereScanningFindsThem(t *testing.T) {
 			l := blank(0, s)
 			l.Declared = tt.declared
 			_, d := policy.Decide(tt.p, l, healthy(s), policy.Look{Now: noon})
-			if d.To == nil || d.To.Replicas <= tt.declared.Replicas {
+			if d.To.IsZero() || d.To.Replicas <= tt.declared.Replicas {
 				wantUp = n
 			}
 			if d.Crosses() && d.Lowers() {

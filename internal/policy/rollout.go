@@ -36,7 +36,7 @@ const (
 // being left as it is, and the decision. A second look at the same instant is
 // no new sample.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
-	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: entry(l.Declared), Verdict: Quiet}
+	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if look.gap() > 0 {
 		l.Rollout = l.Rollout.Interrupted()
 	}
@@ -580,7 +580,7 @@ func (m milestone) cross(d Decision, to checkpoint.Rollout, text string) Decisio
 		d.Text = "its rollout is not recorded: " + err.Error()
 		return d
 	}
-	d.Verdict, d.Text, d.To = Cross, text, entry(m.declared.WithRollout(to))
+	d.Verdict, d.Text, d.To = Cross, text, m.declared.WithRollout(to)
 	d.Urgent = d.Urgent || alters(m.recorded, to) // a rebuild that goes by git would be wrong
 	if m.policy.Rollout == ModeReport {
 		d.Verdict, d.Reason = Pending, ReasonReport

@@ -666,22 +666,22 @@ func TestDecisionsOfOneWorkloadAreOneChange(t *testing.T) {
 	from := checkpoint.Entry{Replicas: 100, Max: 500, Rollout: rec}
 	scaled, done := from, from.WithRollout(checkpoint.Rollout{})
 	scaled.Replicas = 200
-	scale := policy.Decision{ID: web, Verdict: policy.Cross, From: &from, To: &scaled}
-	rollout := policy.Decision{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: &from, To: &done}
-	retired := policy.Decision{ID: web, Verdict: policy.Cross, From: &from}
+	scale := policy.Decision{ID: web, Verdict: policy.Cross, From: from, To: scaled}
+	rollout := policy.Decision{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: from, To: done}
+	retired := policy.Decision{ID: web, Verdict: policy.Cross, From: from}
 	only := checkpoint.Entry{Rollout: rec}
-	over := policy.Decision{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: &only}
+	over := policy.Decision{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: only}
 	both := checkpoint.Entry{Replicas: 200, Max: 500}
 	for name, tt := range map[string]struct {
 		of   []policy.Decision
-		want *checkpoint.Entry
+		want checkpoint.Entry
 	}{
-		"both": {[]policy.Decision{scale, rollout}, &both}, "either way": {[]policy.Decision{rollout, scale}, &both},
-		"scale": {[]policy.Decision{scale}, &scaled}, "rollout": {[]policy.Decision{rollout}, &done},
-		"retired": {[]policy.Decision{retired}, nil}, "done, and nothing else was declared": {[]policy.Decision{over}, nil},
+		"both": {[]policy.Decision{scale, rollout}, both}, "either way": {[]policy.Decision{rollout, scale}, both},
+		"scale": {[]policy.Decision{scale}, scaled}, "rollout": {[]policy.Decision{rollout}, done},
+		"retired": {[]policy.Decision{retired}, checkpoint.Entry{}}, "done, and nothing else was declared": {[]policy.Decision{over}, checkpoint.Entry{}},
 	} {
 		got := policy.Changes(tt.of)
-		if len(got) != 1 || (got[0].To == nil) != (tt.want == nil) || tt.want != nil && *got[0].To != *tt.want {
+		if len(got) != 1 || got[0].To != tt.want {
 			t.Errorf("%s: %+v, want to %+v", name, got, tt.want)
 		}
 	}

@@ -245,9 +245,7 @@ func newRollout(d policy.Decision, s workload.Sample) *Rollout {
 	r := &Rollout{
 		Policy: d.Policy, Declared: milestone(d.From), To: milestone(d.To),
 		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text, Urgent: d.Urgent,
-	}
-	if d.From != nil {
-		r.Returns = string(d.From.Rollout.Returns)
+		Returns: string(d.From.Rollout.Returns),
 	}
 	if s.Rollout != nil && len(s.Rollout.Templates) > 0 {
 		target := s.Rollout.Templates[0]
@@ -274,16 +272,16 @@ func newWorkload(d policy.Decision, s workload.Sample) Workload {
 	return w
 }
 
-func level(e *checkpoint.Entry) *int32 {
-	if e == nil || e.Replicas == 0 {
+func level(e checkpoint.Entry) *int32 {
+	if e.Replicas == 0 {
 		return nil
 	}
 	return &e.Replicas
 }
 
 // milestone is that of the rollout that an entry declares; nil is none.
-func milestone(e *checkpoint.Entry) *int32 {
-	if e == nil || e.Rollout == (checkpoint.Rollout{}) {
+func milestone(e checkpoint.Entry) *int32 {
+	if e.Rollout == (checkpoint.Rollout{}) {
 		return nil
 	}
 	return &e.Rollout.Milestone

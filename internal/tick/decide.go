@@ -59,7 +59,7 @@ func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
 			continue
 		}
 		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID, why.From = s.ID, entryOf(l)
+			why.ID, why.From = s.ID, l.Declared
 			if s.Scale != nil {
 				why.Count = s.Scale.Desired
 			}
@@ -113,7 +113,7 @@ func (p *pass) decideAbsent(stop policy.Stop) []policy.Decision {
 			continue
 		}
 		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID, why.From = id, entryOf(l)
+			why.ID, why.From = id, l.Declared
 			p.skip(l, p.look(stop))
 			decisions = append(decisions, why)
 			continue

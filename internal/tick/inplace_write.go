@@ -94,7 +94,7 @@ func (p *pass) unmoved(changes []checkpoint.Change, in map[string]held) (kept []
 	for _, c := range changes {
 		if slices.ContainsFunc(p.InPlace, func(file string) bool {
 			to, ok := edited(p.git.files[file].Marks[c.ID], in[file].file.Marks[c.ID])
-			return ok && (c.To == nil || to != c.To.Replicas)
+			return ok && (c.To.IsZero() || to != c.To.Replicas)
 		}) {
 			moved = append(moved, c.ID)
 			continue
@@ -114,7 +114,7 @@ func targets(tree checkpoint.Tree, changes []checkpoint.Change, mended []string)
 		}
 	}
 	for _, c := range changes {
-		to[c.ID] = entryValue(c.To).Replicas
+		to[c.ID] = c.To.Replicas
 	}
 	return to
 }
@@ -172,7 +172,7 @@ func (p *pass) edits(in []string) (told []policy.Decision) {
 		if slices.Contains(in, e.ID.Namespace) {
 			told = append(told, policy.Decision{
 				ID: e.ID, Reading: policy.ReadingScale, Text: "a person set it in " + e.File,
-				From: &checkpoint.Entry{Replicas: e.From}, To: &checkpoint.Entry{Replicas: e.To},
+				From: checkpoint.Entry{Replicas: e.From}, To: checkpoint.Entry{Replicas: e.To},
 			})
 		}
 	}

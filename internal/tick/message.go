@@ -131,11 +131,11 @@ func escape(text string) string {
 // any of these, and a rollout least, but for one that failed.
 func weight(d policy.Decision) float64 {
 	switch {
-	case d.Reading == policy.ReadingRollout && d.To != nil && d.To.Rollout.Phase == checkpoint.PhaseFailed:
+	case d.Reading == policy.ReadingRollout && d.To.Rollout.Phase == checkpoint.PhaseFailed:
 		return -1
 	case d.Reading == policy.ReadingRollout:
 		return -2
-	case d.From == nil || d.To == nil || d.From.Replicas == 0 || d.To.Replicas == 0:
+	case d.From.Replicas == 0 || d.To.Replicas == 0:
 		return 0
 	}
 	return math.Abs(math.Log(float64(d.To.Replicas) / float64(d.From.Replicas)))
@@ -164,7 +164,7 @@ func levels(d policy.Decision) (from, to string) {
 	if d.Reading == policy.ReadingRollout {
 		return milestone(d.From, "new"), milestone(d.To, "done")
 	}
-	if d.From != nil && d.From.Replicas == 0 && d.To == nil {
+	if d.From.Replicas == 0 && !d.From.IsZero() && d.To.IsZero() {
 		return milestone(d.From, "new"), "retired"
 	}
 	return levelOf(d.From, "new"), levelOf(d.To, "retired")
@@ -172,15 +172,15 @@ func levels(d policy.Decision) (from, to string) {
 
 // levelOf is the level of an entry. One that declares only a rollout has none,
 // as if it were not there.
-func levelOf(e *checkpoint.Entry, none string) string {
-	if e == nil || e.Replicas == 0 {
+func levelOf(e checkpoint.Entry, none string) string {
+	if e.Replicas == 0 {
 		return none
 	}
 	return fmt.Sprint(e.Replicas)
 }
 
-func milestone(e *checkpoint.Entry, none string) string {
-	if e == nil || e.Rollout == (checkpoint.Rollout{}) {
+func milestone(e checkpoint.Entry, none string) string {
+	if e.Rollout == (checkpoint.Rollout{}) {
 		return none
 	}
 	return fmt.Sprintf("%d %%", e.Rollout.Milestone)

@@ -44,7 +44,7 @@ func (p *pass) mergeProposal(entries map[workload.ID]checkpoint.Entry) map[workl
 	}
 	left := *p.head.Proposal
 	left.Changes = slices.DeleteFunc(slices.Clone(left.Changes), func(c checkpoint.Change) bool {
-		merged := same(entryAt(entries, c.ID), c.To)
+		merged := entries[c.ID] == c.To
 		if merged {
 			p.settleChange(c)
 			judged[c.ID] = true

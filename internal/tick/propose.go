@@ -25,7 +25,7 @@ func (p *pass) propose(ctx context.Context) error {
 	}
 	ours, wanted := p.head.Proposal, p.wanted()
 	moved := ours == nil && len(wanted) > 0 ||
-		ours != nil && (ours.Head == "" || ours.Head != p.git.proposed || !slices.EqualFunc(wanted, ours.Changes, sameChange) || p.rebased())
+		ours != nil && (ours.Head == "" || ours.Head != p.git.proposed || !slices.Equal(wanted, ours.Changes) || p.rebased())
 	mends := p.wantedMends(moved)
 	switch {
 	case len(wanted)+len(mends) == 0 && ours == nil:
@@ -65,12 +65,12 @@ func (p *pass) wanted() []checkpoint.Change {
 		if reviewed || p.Propose && d.Crosses() {
 			l := p.latches.get(d.ID)
 			review[d.ID] = review[d.ID] || reviewed
-			d.From = entryOf(l.Effective())
+			d.From = l.Effective().Declared
 			asking = append(asking, d)
 		}
 	}
 	for _, c := range policy.Changes(asking) {
-		c.From = entryOf(p.latches.get(c.ID))
+		c.From = p.latches.get(c.ID).Declared
 		byID[c.ID] = c
 	}
 	if ours := p.head.Proposal; ours != nil {
@@ -80,27 +80,23 @@ func (p *pass) wanted() []checkpoint.Change {
 			switch {
 			case l.OptedOut || p.fleet.At.Before(l.YieldUntil) && !(l.YieldScale && asked):
 				delete(byID, c.ID)
-			case asked && review[c.ID] && now.To != nil && c.To != nil && c.To.Replicas > now.To.Replicas:
-				now.To = entryPointer(now.To.WithScale(*c.To)) // a review is not reopened for less
+			case asked && review[c.ID] && !now.To.IsZero() && c.To.Replicas > now.To.Replicas:
+				now.To = now.To.WithScale(c.To) // a review is not reopened for less
 				byID[c.ID] = now
 			case !asked && p.Propose:
-				c.From = entryOf(l)
+				c.From = l.Declared
 				byID[c.ID] = c
 			}
 		}
 	}
 	var wanted []checkpoint.Change
 	for _, c := range byID {
-		if !same(c.From, c.To) {
+		if c.From != c.To {
 			wanted = append(wanted, c)
 		}
 	}
 	slices.SortFunc(wanted, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
 	return wanted
-}
-
-func sameChange(a, b checkpoint.Change) bool {
-	return a.ID == b.ID && same(a.From, b.From) && same(a.To, b.To)
 }
 
 // pushProposal makes the proposal's branch one commit on the base. pushed is
@@ -201,8 +197,8 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, marks m
 		return
 	}
 	for _, c := range changes {
-		if l := p.latches.get(c.ID); c.To != nil && l.Proposed != *c.To {
-			p.latches.set(l.Proposing(*c.To))
+		if l := p.latches.get(c.ID); !c.To.IsZero() && l.Proposed != c.To {
+			p.latches.set(l.Proposing(c.To))
 		}
 	}
 }
@@ -270,9 +266,8 @@ func (p *pass) proposing(changes []checkpoint.Change) []policy.Decision {
 		crossings = append(crossings, d)
 	}
 	for _, c := range changes {
-		from, to := entryValue(c.From), entryValue(c.To)
-		rolls := from.Rollout != to.Rollout && (c.To != nil || from.Replicas == 0)
-		if from.WithRollout(to.Rollout) != to || !rolls {
+		rolls := c.From.Rollout != c.To.Rollout && (!c.To.IsZero() || c.From.Replicas == 0)
+		if c.From.WithRollout(c.To.Rollout) != c.To || !rolls {
 			add(c, policy.ReadingScale)
 		}
 		if rolls {
@@ -280,14 +275,4 @@ func (p *pass) proposing(changes []checkpoint.Change) []policy.Decision {
 		}
 	}
 	return crossings
-}
-
-func entryPointer(e checkpoint.Entry) *checkpoint.Entry { return &e }
-
-// entryValue is the entry, zero for none.
-func entryValue(e *checkpoint.Entry) checkpoint.Entry {
-	if e == nil {
-		return checkpoint.Entry{}
-	}
-	return *e
 }

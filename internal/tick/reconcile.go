@@ -258,12 +258,12 @@ func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoi
 	landed, dropped := false, false
 	var reverted []checkpoint.Change
 	for _, c := range intent.Changes {
-		held := entryAt(entries, c.ID)
+		held := entries[c.ID]
 		switch {
-		case same(held, c.To):
+		case held == c.To:
 			landed = true
 			p.settleChange(c)
-		case !same(held, c.From):
+		case held != c.From:
 			continue // a person's edit, like any other
 		case p.git.tip == intent.Base:
 			dropped = true
@@ -315,7 +315,7 @@ func (p *pass) closeLate(ctx context.Context, entries map[workload.ID]checkpoint
 		return nil
 	}
 	for _, c := range late.Changes {
-		if !judged[c.ID] && same(entryAt(entries, c.ID), c.To) {
+		if !judged[c.ID] && entries[c.ID] == c.To {
 			p.settleChange(c)
 			judged[c.ID] = true
 		}
@@ -356,12 +356,12 @@ func (p *pass) compare(tree checkpoint.Tree, judged map[workload.ID]bool) {
 		ids[id] = true
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(ids), workload.Compare) {
-		held, l := entryAt(entries, id), p.latches.get(id)
+		held, l := entries[id], p.latches.get(id)
 		switch {
-		case judged[id] || tree.Broken[id.Namespace] != nil || same(held, entryOf(l)):
+		case judged[id] || tree.Broken[id.Namespace] != nil || held == l.Declared:
 		case p.seeding() && p.git.edited[id] == "":
-			p.latches.set(l.Settled(*held))
-			p.notice(NoticeSeeded, id.String(), declared(*held)+" read back from git")
+			p.latches.set(l.Settled(held))
+			p.notice(NoticeSeeded, id.String(), declared(held)+" read back from git")
 		case p.git.edited[id] != "":
 			p.adopt(id, held, NoticeAdopted, "a person set it in "+p.git.edited[id])
 		default:
@@ -375,13 +375,13 @@ func (p *pass) seeding() bool { return p.head.At.IsZero() && len(p.latches.loade
 
 // adopt takes over what a person made of an entry, and yields to them. An entry
 // that is gone is an opt-out.
-func (p *pass) adopt(id workload.ID, held *checkpoint.Entry, kind NoticeKind, why string) {
+func (p *pass) adopt(id workload.ID, held checkpoint.Entry, kind NoticeKind, why string) {
 	l := p.latches.get(id)
 	until := p.fleet.At.Add(p.set.Guards.Yield)
 	switch {
-	case held != nil:
-		p.latches.set(l.Adopted(*held, until))
-		p.notice(kind, id.String(), fmt.Sprintf("%s: %s adopted; left alone until %s", why, declared(*held), until.UTC().Format(timeFormat)))
+	case !held.IsZero():
+		p.latches.set(l.Adopted(held, until))
+		p.notice(kind, id.String(), fmt.Sprintf("%s: %s adopted; left alone until %s", why, declared(held), until.UTC().Format(timeFormat)))
 	case kind == NoticeReverted:
 		p.latches.set(l.Adopted(checkpoint.Entry{}, until))
 		p.notice(kind, id.String(), fmt.Sprintf("%s: it has no entry again; left alone until %s", why, until.UTC().Format(timeFormat)))
@@ -407,27 +407,5 @@ func declared(e checkpoint.Entry) string {
 
 // settleChange makes a latch agree with a change that git holds.
 func (p *pass) settleChange(c checkpoint.Change) {
-	p.latches.set(p.latches.get(c.ID).Settled(entryValue(c.To)))
-}
-
-func entryAt(entries map[workload.ID]checkpoint.Entry, id workload.ID) *checkpoint.Entry {
-	if e, ok := entries[id]; ok {
-		return &e
-	}
-	return nil
-}
-
-func entryOf(l latch.Latch) *checkpoint.Entry {
-	if l.Declared == (checkpoint.Entry{}) {
-		return nil
-	}
-	return &l.Declared
-}
-
-// same reports whether two entries, or their absence, are the same.
-func same(a, b *checkpoint.Entry) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
+	p.latches.set(p.latches.get(c.ID).Settled(c.To))
 }

@@ -24,7 +24,7 @@ func (p *pass) decideRollouts(stop policy.Stop) []policy.Decision {
 				p.latches.set(l)
 			}
 			if why.Verdict == policy.Frozen && (recorded || flies) {
-				why.ID, why.Reading, why.From = s.ID, policy.ReadingRollout, entryOf(l)
+				why.ID, why.Reading, why.From = s.ID, policy.ReadingRollout, l.Declared
 				decisions = append(decisions, why)
 			}
 			continue

@@ -13,11 +13,11 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	web2 := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web2"}
-	rolling := &checkpoint.Entry{Replicas: 200, Rollout: checkpoint.Rollout{Milestone: 25}}
+	rolling := checkpoint.Entry{Replicas: 200, Rollout: checkpoint.Rollout{Milestone: 25}}
 	message := Message("prod", "1", true, []policy.Decision{
-		{ID: web, From: &checkpoint.Entry{Replicas: 100}, To: &checkpoint.Entry{Replicas: 200}, Text: "it grew: 187\nof 100"},
+		{ID: web, From: checkpoint.Entry{Replicas: 100}, To: checkpoint.Entry{Replicas: 200}, Text: "it grew: 187\nof 100"},
 		{ID: web, Reading: policy.ReadingRollout, To: rolling, Text: "30 of 100 are available"},
-		{ID: web2, To: &checkpoint.Entry{Replicas: 5}, Text: "another"},
+		{ID: web2, To: checkpoint.Entry{Replicas: 5}, Text: "another"},
 	}, Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/web2 -> x: a path"}})
 	for _, c := range []struct {
 		id   workload.ID

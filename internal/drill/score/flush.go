@@ -23,7 +23,7 @@ func flushed(l Look) drill.Flush {
 	}
 	for _, d := range l.Tick.Decisions {
 		withheld := d.Verdict == policy.Pending && d.Reason != policy.ReasonNone || d.Verdict == policy.Review
-		if d.Reading == policy.ReadingScale && withheld && d.To != nil {
+		if d.Reading == policy.ReadingScale && withheld && !d.To.IsZero() {
 			f.Withheld = append(f.Withheld, level(d))
 		}
 	}
@@ -53,8 +53,8 @@ func level(d policy.Decision) drill.Level {
 	}
 }
 
-func replicas(e *checkpoint.Entry) *int32 {
-	if e == nil {
+func replicas(e checkpoint.Entry) *int32 {
+	if e.IsZero() {
 		return nil
 	}
 	return known(e.Replicas)

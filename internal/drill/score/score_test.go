@@ -295,10 +295,10 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: small, Scale: &workload.Scale{Desired: 13, Ready: 13}, Rollout: &workload.Rollout{}})
 	l.Doctor.Workloads = append(l.Doctor.Workloads, doctor.Workload{ID: small, Live: 13, Level: 13, Start: 3, By: "clusters/prod"})
 	from, to := checkpoint.Entry{Replicas: 100}, checkpoint.Entry{Replicas: 200}
-	l.Tick.Commit = &tick.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: &from, To: &to, Text: "a drill"}}}
+	l.Tick.Commit = &tick.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: from, To: to, Text: "a drill"}}}
 	l.Tick.Decisions = append(l.Tick.Decisions,
 		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "no autoscaler drives it"},
-		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: &to})
+		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: to})
 	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []string{"applications: forbidden"}
 	decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
 	l.Tick.Latches[web] = latch.Latch{ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}

@@ -38,10 +38,7 @@ func latched(t *testing.T, files map[string][]byte, levels map[workload.ID]int32
 	}
 	var changes []checkpoint.Change
 	for id, replicas := range levels {
-		change := checkpoint.Change{ID: id, To: &checkpoint.Entry{Replicas: replicas, Min: 2, Max: 200}}
-		if e, ok := tree.Records[id.Namespace].Entries[id]; ok {
-			change.From = &e
-		}
+		change := checkpoint.Change{ID: id, From: tree.Records[id.Namespace].Entries[id], To: checkpoint.Entry{Replicas: replicas, Min: 2, Max: 200}}
 		changes = append(changes, change)
 	}
 	written, skipped := checkpoint.Merge(tree, checkpoint.Site{Name: example.Site, Cluster: "prod-eu-blue"}, changes)

@@ -50,7 +50,7 @@ func testNilAndEmpty(t *testing.T, s store) {
 			Drop:   &latch.Drop{Before: map[workload.ID]int32{}},
 		},
 		"pointers to nothing": {
-			Intent: &latch.Intent{Changes: []checkpoint.Change{{ID: deployment("shop", "web"), From: &checkpoint.Entry{}}}},
+			Intent: &latch.Intent{Changes: []checkpoint.Change{{ID: deployment("shop", "web")}}},
 			Drop:   &latch.Drop{},
 		},
 		"nil": {},
