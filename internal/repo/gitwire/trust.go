@@ -2,14 +2,13 @@ package gitwire
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
 
+	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/knownhosts"
 )
 
 // SSH is how a repository over SSH is reached.
@@ -63,27 +62,23 @@ func pinned(s SSH, at address) (trust, error) {
 
 // knownIn returns the trust in what a known_hosts file holds of a host.
 func knownIn(file string, at address) (trust, error) {
-	known, err := knownhosts.New(file)
+	known, err := knownhosts.NewDB(file)
 	if err != nil {
 		return trust{}, fmt.Errorf("read the file of host keys: %w", err)
 	}
-	// The file answers for one key at a time: asked for a key of nobody, it says
-	// which it would have taken.
-	nobody, err := ssh.NewPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
-	if err != nil {
-		return trust{}, err
+	var keys []ssh.PublicKey
+	for _, found := range known.HostKeys(at.dial()) {
+		if !found.Cert {
+			keys = append(keys, found.PublicKey)
+		}
 	}
-	var said *knownhosts.KeyError
-	if !errors.As(known(at.dial(), &net.TCPAddr{}, nobody), &said) || len(said.Want) == 0 {
+	if len(keys) == 0 {
 		return trust{}, fmt.Errorf("host keys: %s holds none of %s, and an unknown host is never trusted: "+howToPin, file, at.host, at.host)
 	}
-	var keys []ssh.PublicKey
-	for _, want := range said.Want {
-		keys = append(keys, want.Key)
-	}
+	check := known.HostKeyCallback()
 	t, err := among(keys)
 	t.check = func(host string, remote net.Addr, shown ssh.PublicKey) error {
-		if known(host, remote, shown) != nil {
+		if check(host, remote, shown) != nil {
 			return strange(at, shown)
 		}
 		return nil
@@ -129,7 +124,7 @@ func deployKey(pem []byte) (ssh.Signer, error) {
 	var locked *ssh.PassphraseMissingError
 	switch {
 	case errors.As(err, &locked):
-		return nil, errors.New("deploy key: has a passphrase: make a key of its own without one, which can nothing but this repository")
+		return nil, errors.New("deploy key: has a passphrase: create a separate key without a passphrase that has access to this repository only")
 	case err != nil:
 		return nil, errors.New("deploy key: is not a private key in PEM, such as ssh-keygen makes")
 	case key.PublicKey().Type() != ssh.KeyAlgoRSA:
