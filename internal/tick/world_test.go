@@ -148,6 +148,11 @@ func (s sampler) Sample(context.Context) (workload.Fleet, error) {
 	for _, id := range slices.SortedFunc(maps.Keys(s.fleet), workload.Compare) {
 		f.Samples = append(f.Samples, s.fleet[id])
 	}
+	for _, unread := range s.unread {
+		if err := lose(&f, unread); err != nil {
+			return workload.Fleet{}, err
+		}
+	}
 	return f, nil
 }
 
