@@ -67,6 +67,8 @@ func words(err error) string {
 	var status apierrors.APIStatus
 	var transport *url.Error
 	switch {
+	case errors.Is(err, errTooLarge):
+		text = errTooLarge.Error()
 	case errors.As(err, &status):
 		s := status.Status()
 		text = s.Message

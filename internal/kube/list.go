@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// pageSize bounds what is in memory at once: a page of Deployments is some
-	// 2.5 MB of protobuf.
+	// pageSize is how many objects are asked for at once, as long as a page of so
+	// many has at most pageBytes.
 	pageSize = 500
 	// restarts is how often a list is begun anew because the server forgot the
 	// instant that its pages were of.
@@ -25,7 +25,8 @@ type selection struct {
 }
 
 // list returns all objects of a kind that keep keeps, page by page; a nil keep
-// keeps all. What keep sheds of one is not held for the rest of the list. An error leaves nothing: half a list would read as the whole.
+// keeps all. What keep sheds of one is not held for the rest of the list. An error
+// leaves nothing: half a list would read as the whole.
 func list[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(*R) bool) ([]R, error) {
 	for attempt := 0; ; attempt++ {
 		all, err := pages(ctx, client, r, of, keep)
@@ -43,13 +44,15 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of select
 
 // pages goes through one list once. It asks for no resourceVersion: the pages
 // are then of one instant, and of the present; with 0 the server would ignore
-// the limit.
+// the limit. A page that is too large is asked for anew at half its size, and
+// each that fits doubles the next.
 func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(*R) bool) ([]R, error) {
 	var all []R
+	size := pageSize
 	for token := ""; ; {
 		request := client.Get().AbsPath(r.path).Resource(r.resource).
 			NamespaceIfScoped(of.namespace, of.namespace != "").
-			Param("limit", strconv.Itoa(pageSize))
+			Param("limit", strconv.Itoa(size))
 		if r.json {
 			request.SetHeader("Accept", "application/json")
 		}
@@ -60,9 +63,14 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selec
 			request.Param("continue", token)
 		}
 		page, next, err := r.page(request.Do(ctx))
-		if err != nil {
+		switch {
+		case errors.Is(err, errTooLarge) && size > 1:
+			size /= 2
+			continue
+		case err != nil:
 			return nil, err
 		}
+		size = min(2*size, pageSize)
 		for i := range page {
 			if keep == nil || keep(&page[i]) {
 				all = append(all, page[i])

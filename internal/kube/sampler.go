@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -58,6 +59,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	if own.RateLimiter == nil && own.QPS == 0 {
 		own.QPS, own.Burst = 50, 100
 	}
+	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
 	client, err := rest.UnversionedRESTClientFor(own)
 	if err != nil {
 		return nil, fmt.Errorf("new sampler: %w", err)

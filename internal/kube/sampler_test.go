@@ -151,6 +151,37 @@ func TestAListThatExpiresIsBegunAnew(t *testing.T) {
 	}
 }
 
+// A tenant can make objects of a megabyte, a page of which would not fit a Lambda.
+func TestPagesShrinkWhereObjectsAreLarge(t *testing.T) {
+	t.Parallel()
+	all := fleetOf(700)
+	swollen := strings.Repeat("x", 1<<20)
+	for _, o := range all[100:120] {
+		o.(*appsv1.Deployment).Annotations = map[string]string{"note": swollen}
+	}
+	e := serve(t, all...)
+	var sizes []string
+	e.trouble = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
+		if r.URL.Path == deployments {
+			sizes = append(sizes, r.URL.Query().Get("limit"))
+		}
+		return false
+	}
+	if f := sample(t, e); len(f.Samples) != 700 || len(f.Unread) > 0 {
+		t.Errorf("%d samples, unread %q", len(f.Samples), f.Unread)
+	}
+	if want := []string{"500", "250", "125", "62", "124", "62", "31", "62", "31", "15", "7", "14", "7", "14", "7", "14", "28", "56", "112", "224", "448"}; !slices.Equal(sizes, want) {
+		t.Errorf("asked for pages of %v, want %v", sizes, want)
+	}
+
+	one := serve(t, append(fleetOf(1), database())...)
+	one.held[deployments][0].(*appsv1.Deployment).Annotations = map[string]string{"note": strings.Repeat(swollen, 9)}
+	f := sample(t, one)
+	if want := []string{"deployments: one object has more than 8 MiB"}; !slices.Equal(f.Unread, want) || count(f, workload.StatefulSet) != 1 {
+		t.Errorf("unread %q, want %q; samples %v", f.Unread, want, f.Samples)
+	}
+}
+
 // What fails in the middle leaves no samples of its kind, also not those of the
 // pages that were read, and all samples of the others.
 func TestWhatFailsIsUnread(t *testing.T) {
