@@ -128,10 +128,14 @@ func (h *handler) until(ctx context.Context) time.Time {
 	return deadline.Add(-min(margin, left/4))
 }
 
-// note writes one line for each workload that lacks pods, and one for the run.
+// note writes one line for each workload that lacks pods or is left since the plan,
+// and one for the run.
 func (h *handler) note(e event, r restore.Report, took time.Duration, err error) {
 	for _, u := range r.Unfinished {
 		h.log.Warn().Str("workload", u.ID.String()).Int32("replicas", u.Replicas).Int32("ready", u.Ready).Int32("to", u.To).Msg("lacking")
+	}
+	for _, left := range r.Since {
+		h.log.Warn().Str("workload", left.ID.String()).Str("reason", string(left.Reason)).Str("text", left.Text).Msg("left since the plan")
 	}
 	for _, notice := range r.Notices {
 		h.log.Warn().Str("text", notice).Msg("notice")

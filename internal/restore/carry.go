@@ -12,7 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// patience is how often in a row a request may fail that another try may mend.
+// patience is how often in a row a request may fail that another try may fix, and
+// how often a workload is seen that others write at the same time.
 const patience = 5
 
 // A carrying is a plan that is carried out.
@@ -20,18 +21,15 @@ type carrying struct {
 	*Restore
 	report *Report
 	course *plan.Course
-	tries  map[workload.ID]int // raises that failed in a row
+	tries  map[workload.ID]int // raises in a row that came to nothing
+	braked map[string]bool     // autoscalers that had their brake: who undoes it wins
 }
 
-// carry goes through the plan: of each wave the brakes come first, then its
-// raises, as the pace lets.
+// carry goes through the plan, wave by wave, as the pace lets.
 func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload) error {
 	for failed := 0; ; {
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
-		if step.Begin != nil {
-			c.brake(ctx, *step.Begin)
-		}
 		c.raise(ctx, live, step.Ask)
 		switch {
 		case step.Done:
@@ -39,8 +37,6 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		case c.over(ctx):
 			c.report.Stopped = true
 			return nil
-		case step.Begin != nil:
-			continue
 		}
 		c.Wait(ctx, c.pause())
 		if c.over(ctx) {
@@ -68,49 +64,85 @@ func (c *carrying) pause() time.Duration {
 	return min(c.Every, c.Until.Sub(c.Clock()))
 }
 
-// brake sets the brakes of a wave. What cannot be braked is not raised: its
-// autoscaler would undo it within seconds.
-func (c *carrying) brake(ctx context.Context, wave plan.Wave) {
-	for _, r := range wave.Raises {
-		for _, s := range r.Scalers {
-			if c.over(ctx) {
-				return
-			}
-			outcome, err := c.Brakes.Brake(ctx, s, c.Clock(), c.Hold)
-			if err != nil {
-				c.report.Problems = append(c.report.Problems, fmt.Errorf("%w; %s is not raised", err, r.ID))
-				c.course.Drop(r.ID)
-				break
-			}
-			c.report.Braked = append(c.report.Braked, Braked{s, outcome})
-		}
-	}
-}
-
-// raise writes scales. One that fails is tried again with the next look.
-func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload, asks []plan.Ask) {
+// raise carries out what is due. What fails, or is not let by what was seen since
+// the look, is tried again with the next look, which says why it is left.
+func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload, asks []plan.Raise) {
 	for _, a := range asks {
 		if c.over(ctx) {
 			c.course.Failed(a.ID)
 			continue
 		}
-		from, err := c.Cluster.Raise(ctx, live[a.ID].Runs(), a.To)
-		if err == nil {
+		done, err := c.write(ctx, live[a.ID], a)
+		if done.To < a.To {
+			c.course.Failed(a.ID)
+		}
+		if done.To > done.From {
 			c.tries[a.ID] = 0
-			c.report.raised(a.ID, from, a.To)
-			c.say(fmt.Sprintf("%s: %d -> %d", a.ID, from, max(from, a.To)))
+			c.report.raised(done)
+			c.say(fmt.Sprintf("%s: %d -> %d", a.ID, done.From, done.To))
 			continue
 		}
-		c.course.Failed(a.ID)
-		if c.tries[a.ID]++; c.tries[a.ID] >= patience || !retryable(err) {
+		if c.tries[a.ID]++; c.tries[a.ID] < patience && retryable(err) {
+			continue
+		}
+		c.course.Drop(a.ID)
+		if err != nil {
 			c.report.Problems = append(c.report.Problems, err)
-			c.course.Drop(a.ID)
 		}
 	}
 }
 
-// settle says how things stand at the end: what was not reached, and which
-// brakes somebody undid already.
+// write raises a workload as far as the rules of the plan let, by what it is now,
+// and returns what was done, which may be nothing. A workload that somebody writes
+// or deletes between its reading and the raise is read and judged anew.
+func (c *carrying) write(ctx context.Context, looked plan.Workload, a plan.Raise) (plan.Raise, error) {
+	var err error
+	for range patience {
+		var seen map[workload.ID]plan.Workload
+		if seen, err = c.Cluster.See(ctx, looked); err != nil {
+			return plan.Raise{}, err
+		}
+		now, _ := c.report.Plan.Judge(a, seen)
+		if now.To <= now.From {
+			return plan.Raise{}, nil
+		}
+		if set, ok := c.brake(ctx, now); !ok {
+			return plan.Raise{}, nil
+		} else if set { // which takes a while, and its autoscaler may have another max by now
+			continue
+		}
+		err = c.Cluster.Raise(ctx, seen[a.ID], now.To)
+		switch {
+		case err == nil:
+			return now, nil
+		case !apierrors.IsConflict(err) && !apierrors.IsNotFound(err):
+			return plan.Raise{}, err
+		}
+	}
+	return plan.Raise{}, err
+}
+
+// brake sets the brakes of a workload that it had not yet. One that cannot be braked
+// is not to be raised: its autoscaler would undo that within seconds.
+func (c *carrying) brake(ctx context.Context, r plan.Raise) (set, ok bool) {
+	for _, s := range r.Scalers {
+		if c.braked[s.String()] {
+			continue
+		}
+		outcome, err := c.Brakes.Brake(ctx, s, c.Clock(), c.Hold)
+		if err != nil {
+			c.report.Problems = append(c.report.Problems, fmt.Errorf("%w; %s is not raised", err, r.ID))
+			c.course.Drop(r.ID)
+			return set, false
+		}
+		c.braked[s.String()], set = true, true
+		c.report.Braked = append(c.report.Braked, Braked{s, outcome})
+	}
+	return set, true
+}
+
+// settle says how things stand at the end: what was not reached, what is left since
+// the plan, and which brakes somebody undid already.
 func (c *carrying) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
@@ -120,8 +152,12 @@ func (c *carrying) settle(ctx context.Context) error {
 	}
 	for _, wave := range c.report.Plan.Waves {
 		for _, r := range wave.Raises {
-			if w := live[r.ID]; w.Replicas < r.To || w.Ready < r.To {
-				c.report.Unfinished = append(c.report.Unfinished, Unfinished{r.ID, w.Replicas, w.Ready, r.To})
+			now, left := c.report.Plan.Judge(r, live)
+			if left.Reason != "" && now.To < r.To { // at the max that the plan saw it is where the plan wants it
+				c.report.Since = append(c.report.Since, left)
+			}
+			if w := live[r.ID]; w.Replicas < now.To || w.Ready < now.To {
+				c.report.Unfinished = append(c.report.Unfinished, Unfinished{r.ID, w.Replicas, w.Ready, now.To})
 			}
 		}
 	}

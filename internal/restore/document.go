@@ -16,6 +16,7 @@ type Document struct {
 
 	Waves    []WaveDocument   `json:"waves,omitempty"` // the plan
 	Left     []LeftDocument   `json:"left,omitempty"`
+	Since    []LeftDocument   `json:"since,omitempty"` // planned, and left for what changed since
 	Reached  int              `json:"reached"`
 	Raised   []RaiseDocument  `json:"raised,omitempty"`
 	Brakes   []BrakeDocument  `json:"brakes,omitempty"`
@@ -67,7 +68,7 @@ type LackingElement struct {
 func NewDocument(r Report) Document {
 	d := Document{
 		Site: r.Site, Cluster: r.Cluster, Declared: r.Declared, At: r.At, DryRun: r.DryRun,
-		Reached: r.Plan.Reached, Holding: r.Holding, Stopped: r.Stopped, Notices: r.Notices,
+		Left: lefts(r.Plan.Left), Since: lefts(r.Since), Reached: r.Plan.Reached, Holding: r.Holding, Stopped: r.Stopped, Notices: r.Notices,
 		Brakes: brakes(r.Braked), Released: brakes(r.Released),
 	}
 	for _, w := range r.Plan.Waves {
@@ -76,9 +77,6 @@ func NewDocument(r Report) Document {
 			wave.Raises = append(wave.Raises, raiseOf(one))
 		}
 		d.Waves = append(d.Waves, wave)
-	}
-	for _, l := range r.Plan.Left {
-		d.Left = append(d.Left, LeftDocument{l.ID.String(), string(l.Reason), l.Text})
 	}
 	for _, one := range r.Raised {
 		d.Raised = append(d.Raised, RaiseDocument{Workload: one.ID.String(), From: one.From, To: one.To})
@@ -103,6 +101,13 @@ func (d Document) Brief() Document {
 
 func raiseOf(r plan.Raise) RaiseDocument {
 	return RaiseDocument{Workload: r.ID.String(), From: r.From, To: r.To, Declared: r.Declared, Capped: r.Capped}
+}
+
+func lefts(of []plan.Left) (all []LeftDocument) {
+	for _, l := range of {
+		all = append(all, LeftDocument{l.ID.String(), string(l.Reason), l.Text})
+	}
+	return all
 }
 
 func brakes(of []Braked) (all []BrakeDocument) {

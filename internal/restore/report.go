@@ -26,7 +26,8 @@ type Report struct {
 	Raised     []Raised
 	Braked     []Braked
 	Released   []Braked
-	Holding    int // brakes that have not expired
+	Holding    int         // brakes that have not expired
+	Since      []plan.Left // planned, and left for what changed since
 	Unfinished []Unfinished
 	Stopped    bool     // before the end of its plan, as told
 	Notices    []string // that a person should know, and that fail nothing
@@ -52,14 +53,14 @@ type Unfinished struct {
 }
 
 // raised notes a raise, which goes on from an earlier one of the same workload.
-func (r *Report) raised(id workload.ID, from, to int32) {
+func (r *Report) raised(done plan.Raise) {
 	for i := range r.Raised {
-		if r.Raised[i].ID == id {
-			r.Raised[i].To = max(r.Raised[i].To, to)
+		if r.Raised[i].ID == done.ID {
+			r.Raised[i].To = max(r.Raised[i].To, done.To)
 			return
 		}
 	}
-	r.Raised = append(r.Raised, Raised{id, from, max(from, to)})
+	r.Raised = append(r.Raised, Raised{done.ID, done.From, done.To})
 }
 
 // owned notes the brakes that somebody may undo.

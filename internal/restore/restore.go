@@ -18,16 +18,19 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Cluster is read whole, and raised workload by workload.
+// A Cluster is read whole, and raised workload by workload, each as it is then.
 type Cluster interface {
 	// UID tells one cluster from another.
 	UID(ctx context.Context) (string, error)
 	// Look returns all workloads that have a scale. A part that cannot be read is
 	// an error.
 	Look(ctx context.Context) (map[workload.ID]plan.Workload, error)
-	// Raise takes a workload to a count, and returns the one before. It never
-	// lowers, whoever writes at the same time.
-	Raise(ctx context.Context, id workload.ID, to int32) (from int32, err error)
+	// See returns a workload of the last look as it is now, by its ID, or nothing
+	// if it is gone.
+	See(ctx context.Context, w plan.Workload) (map[workload.ID]plan.Workload, error)
+	// Raise takes a workload to a count if it is still as it was seen; else the
+	// error is a conflict. It never lowers.
+	Raise(ctx context.Context, seen plan.Workload, to int32) error
 }
 
 // Brakes are those of a cluster's autoscalers. Each write is on the condition
@@ -117,7 +120,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if r.DryRun || len(report.Plan.Waves) == 0 {
 		return report, nil
 	}
-	c := &carrying{Restore: r, report: &report, tries: map[workload.ID]int{}, course: plan.NewCourse(report.Plan, r.Pace, r.Clock())}
+	c := &carrying{Restore: r, report: &report, tries: map[workload.ID]int{}, braked: map[string]bool{}, course: plan.NewCourse(report.Plan, r.Pace, r.Clock())}
 	err = c.carry(ctx, live)
 	return report, errors.Join(err, c.settle(ctx))
 }

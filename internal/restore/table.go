@@ -24,6 +24,9 @@ func WriteTable(w io.Writer, r Report) error {
 	for _, notice := range r.Notices {
 		fmt.Fprintf(&b, "notice: %s\n", notice)
 	}
+	for _, left := range r.Since {
+		fmt.Fprintf(&b, "left since the plan: %s %s\n", name(left.ID), left.Text)
+	}
 	for _, u := range r.Unfinished {
 		fmt.Fprintf(&b, "not there yet: %s has %d of %d asked for, %d ready\n", name(u.ID), u.Replicas, u.To, u.Ready)
 	}

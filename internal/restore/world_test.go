@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
@@ -27,7 +30,9 @@ type world struct {
 	live    map[workload.ID]plan.Workload
 	scalers map[string]*brake.Object
 	writes  []string
-	refuse  map[string]error // by write
+	refuse  map[string]error  // by write
+	braked  func(plan.Scaler) // is told of each brake; nil is nobody
+	seen    func(workload.ID) // is told of what was read for a raise; nil is nobody
 
 	// killAt is the write at which the process dies, before or after it; 0 is
 	// none.
@@ -85,7 +90,7 @@ func (w *world) alive() error {
 func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
 	for id, one := range w.live {
 		for _, s := range one.Scalers {
-			if !brake.Holds(*w.scalers[s.String()]) {
+			if one.Replicas > 0 && !brake.Holds(*w.scalers[s.String()]) {
 				one.Replicas = 1
 			}
 		}
@@ -117,20 +122,30 @@ func (w *world) write(what string, do func()) error {
 	return nil
 }
 
-func (w *world) Raise(_ context.Context, id workload.ID, to int32) (from int32, err error) {
-	var one plan.Workload
-	for _, l := range w.live {
-		if l.Runs() == id {
-			one = l
-		}
+func (w *world) See(_ context.Context, looked plan.Workload) (map[workload.ID]plan.Workload, error) {
+	seen := map[workload.ID]plan.Workload{}
+	if one, lives := w.live[looked.ID]; lives {
+		seen[one.ID] = one
 	}
-	if one.Replicas >= to {
-		return one.Replicas, nil
+	if w.seen != nil {
+		w.seen(looked.ID)
 	}
-	from = one.Replicas
-	one.Replicas = to
-	return from, w.write(fmt.Sprintf("raise %s", id.Short()), func() { w.live[one.ID] = one })
+	return seen, w.alive()
 }
+
+func (w *world) Raise(_ context.Context, seen plan.Workload, to int32) error {
+	one, lives := w.live[seen.ID]
+	switch {
+	case !lives:
+		return apierrors.NewNotFound(deployments, seen.ID.Name)
+	case one.Version != seen.Version:
+		return apierrors.NewConflict(deployments, seen.ID.Name, errors.New("it was changed"))
+	}
+	one.Replicas = to
+	return w.write("raise "+seen.Runs().Short(), func() { w.live[one.ID] = one })
+}
+
+var deployments = schema.GroupResource{Group: "apps", Resource: "deployments"}
 
 func (w *world) Brakes(context.Context) (found []brake.Found, err error) {
 	for _, name := range slices.Sorted(maps.Keys(w.scalers)) {
@@ -148,6 +163,9 @@ func (w *world) Brake(_ context.Context, s plan.Scaler, now time.Time, span time
 	p, outcome, err := brake.Put(*w.scalers[s.String()], now, span)
 	if err == nil && p != nil {
 		err = w.write("brake "+s.String(), func() { w.patch(s, p) })
+	}
+	if w.braked != nil {
+		w.braked(s)
 	}
 	return outcome, err
 }

@@ -34,6 +34,7 @@ func own(o workload.Object) bool { return o.Group == "apps" }
 func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload {
 	w := plan.Workload{
 		ID:          workload.ID{Namespace: s.Namespace, Kind: kind, Name: s.Name},
+		Version:     s.ResourceVersion,
 		Terminating: s.DeletionTimestamp != nil,
 		OptOut:      optsOut(s.Annotations),
 	}
@@ -105,19 +106,26 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	if err != nil {
 		return nil, err
 	}
-	by := c.scalersOf(scalers)
-	value := values(priorities)
-	live := map[workload.ID]plan.Workload{}
-	var primaries []plan.Workload
+	found := map[workload.Kind][]scalable{}
 	for _, kind := range c.scaled() {
 		o, _ := c.kinds.Object(kind)
-		all, err := list[scalable](ctx, c, o.Path()+"/"+o.Resource, !own(o))
-		if err != nil {
+		if found[kind], err = list[scalable](ctx, c, o.Path()+"/"+o.Resource, !own(o)); err != nil {
 			return nil, err
 		}
+	}
+	return c.fleet(found, scalers, values(priorities)), nil
+}
+
+// fleet puts together what was read.
+func (c *Client) fleet(found map[workload.Kind][]scalable, scalers []autoscaler, priority func(class string) int32) map[workload.ID]plan.Workload {
+	by := c.scalersOf(scalers)
+	live := map[workload.ID]plan.Workload{}
+	var primaries []plan.Workload
+	for kind, all := range found {
+		o, _ := c.kinds.Object(kind)
 		for _, s := range all {
 			w := s.workload(kind, o)
-			w.Priority, w.Scalers = value(s.priorityClass()), by[w.ID]
+			w.Priority, w.Scalers = priority(s.priorityClass()), by[w.ID]
 			live[w.ID] = w
 			if owner := metav1.GetControllerOf(&s.ObjectMeta); owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/") {
 				primaries = append(primaries, w)
@@ -125,7 +133,7 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 		}
 	}
 	promote(live, primaries)
-	return live, nil
+	return live
 }
 
 // promote has each workload that Flagger promotes be as its primary is: git
@@ -137,7 +145,8 @@ func promote(live map[workload.ID]plan.Workload, primaries []plan.Workload) {
 		id := p.ID
 		id.Name = strings.TrimSuffix(id.Name, "-primary")
 		if w, ok := live[id]; ok {
-			w.Replicas, w.Ready, w.Scalers, w.Primary = p.Replicas, p.Ready, p.Scalers, p.ID
+			w.Replicas, w.Ready, w.Scalers, w.Primary, w.Version = p.Replicas, p.Ready, p.Scalers, p.ID, p.Version
+			w.Terminating = w.Terminating || p.Terminating
 			live[id] = w
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
@@ -42,6 +44,7 @@ func TestARealRestore(t *testing.T) {
 	t.Run("a Rollout of Argo Rollouts", r.rollout)
 	t.Run("once it expired, all is as before", r.expires)
 	t.Run("a person who changes the behaviour wins", r.person)
+	t.Run("what a person says after the plan counts", r.since)
 	t.Run("rights seen are those of the role", r.rights)
 }
 
@@ -228,7 +231,7 @@ func (unbraked) Release(context.Context, plan.Scaler) (brake.Outcome, error) { r
 
 func (r *realCluster) control(t *testing.T) {
 	for _, text := range []string{"deployment/web", "deployment/bare", "statefulset/db"} {
-		if from, err := r.client.Raise(t.Context(), id(text), level); err != nil || from != idle {
+		if from, err := r.raise(t.Context(), id(text), level); err != nil || from != idle {
 			t.Fatalf("%s: from %d, %v", text, from, err)
 		}
 	}
@@ -241,6 +244,23 @@ func (r *realCluster) control(t *testing.T) {
 	}
 	r.until(t, idle)
 	t.Logf("without a brake: %+v", report.Unfinished)
+}
+
+// raise raises a workload that may have changed since a look.
+func (r *realCluster) raise(ctx context.Context, id workload.ID, to int32) (from int32, err error) {
+	for range 100 {
+		var seen map[workload.ID]plan.Workload
+		if seen, err = r.client.See(ctx, plan.Workload{ID: id}); err != nil {
+			return 0, err
+		}
+		if from = seen[id].Replicas; from >= to {
+			return from, nil
+		}
+		if err = r.client.Raise(ctx, seen[id], to); !apierrors.IsConflict(err) {
+			break
+		}
+	}
+	return from, err
 }
 
 func (r *realCluster) holds(t *testing.T) {
@@ -297,12 +317,9 @@ func (r *realCluster) races(t *testing.T) {
 	var raising sync.WaitGroup
 	for to := int32(level + 20); to > 0; to -= 3 {
 		raising.Go(func() {
-			for range 20 { // who loses a race reads again, and in the end says so
-				if _, err := r.client.Raise(t.Context(), id("deployment/first"), to); err == nil {
-					return
-				}
+			if _, err := r.raise(t.Context(), id("deployment/first"), to); err != nil { // who loses a race sees anew
+				t.Errorf("could not raise to %d: %v", to, err)
 			}
-			t.Errorf("could not raise to %d", to)
 		})
 	}
 	raising.Wait()
@@ -382,6 +399,47 @@ func (r *realCluster) person(t *testing.T) {
 	}
 }
 
+// meddling has a person act once an autoscaler has its brake, and before its
+// workload is raised.
+type meddling struct {
+	*cluster.Client
+	act func()
+}
+
+func (m meddling) Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error) {
+	defer m.act()
+	return m.Client.Brake(ctx, s, now, span)
+}
+
+func (r *realCluster) since(t *testing.T) {
+	for _, c := range []struct {
+		name, act string
+		reason    plan.Reason
+		at        int32
+	}{
+		{"out", "annotate deployment/out gitlatch.dev/latch=false", plan.OptedOut, idle},
+		{"nap", "scale deployment/nap --replicas=0", plan.Suspended, 0},
+		{"cap", `patch hpa/cap --type=merge -p {"spec":{"maxReplicas":7}}`, plan.AtMax, 7},
+		{"end", "delete deployment/end", plan.Absent, 0},
+	} {
+		r.cp.Apply(t, controlplane.Workload("Deployment", "shop", c.name), controlplane.Autoscaler("Deployment", "shop", c.name))
+		r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.spec.replicas}="+fmt.Sprint(idle), "deployment/"+c.name, "--timeout=60s")
+		late := id("deployment/" + c.name)
+		declared := tree()
+		declared.Records["shop"].Entries[late] = checkpoint.Entry{Replicas: level}
+		one := r.restore()
+		one.Options.Workloads = []workload.ID{late}
+		one.Brakes = meddling{r.client, func() { r.cp.Kubectl(t, "", append([]string{"-n", "shop"}, strings.Fields(c.act)...)...) }}
+		report, err := one.Run(t.Context(), declared)
+		if err != nil || report.Err() != nil || len(report.Since) != 1 || report.Since[0].Reason != c.reason {
+			t.Errorf("%s: %v, %v: %+v", c.act, err, report.Err(), report)
+		}
+		if live, err := r.client.Look(t.Context()); err != nil || live[late].Replicas != c.at {
+			t.Errorf("%s: it asks for %d, %v", c.act, live[late].Replicas, err)
+		}
+	}
+}
+
 func (r *realCluster) rights(t *testing.T) {
 	if got, want := r.log.Seen(t), audit.Granted(t, rbac+"clusterrole.yaml"); !slices.Equal(got, want) {
 		t.Errorf("asked for\n%s\nand granted is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -393,7 +451,7 @@ func (r *realCluster) rights(t *testing.T) {
 	if _, err := stranger.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "priorityclasses") || !strings.Contains(err.Error(), `"nobody"`) {
 		t.Errorf("a stranger is told %v", err)
 	}
-	if _, err := r.client.Raise(t.Context(), id("deployment/none"), 1); err == nil || !strings.Contains(err.Error(), `"none" not found`) {
+	if err := r.client.Raise(t.Context(), plan.Workload{ID: id("deployment/none")}, 1); err == nil || !strings.Contains(err.Error(), `"none" not found`) {
 		t.Errorf("nothing to raise: %v", err)
 	}
 }

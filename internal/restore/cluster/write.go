@@ -3,12 +3,14 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
@@ -29,36 +31,42 @@ type scale struct {
 	} `json:"spec"`
 }
 
-// Raise asks for a count through the scale subresource, and returns what was
-// asked for before. What is at the count or above stays as it is, whoever writes
-// at the same time.
-func (c *Client) Raise(ctx context.Context, id workload.ID, to int32) (from int32, err error) {
+// Raise asks for a count through the scale subresource, of a workload that is still
+// as it was seen; else the error is a conflict. What is at the count or above stays
+// as it is.
+func (c *Client) Raise(ctx context.Context, seen plan.Workload, to int32) error {
+	id := seen.Runs()
 	if !slices.Contains(c.scaled(), id.Kind) {
-		return 0, fmt.Errorf("raise %s: its kind has no scale", id)
+		return fmt.Errorf("raise %s: its kind has no scale", id)
 	}
 	o, _ := c.kinds.Object(id.Kind)
-	at := fmt.Sprintf("%s/namespaces/%s/%s/%s/scale", o.Path(), id.Namespace, o.Resource, id.Name)
-	for range tries {
-		var s scale
-		if err = c.read(ctx, c.client.Get().AbsPath(at), &s); err != nil {
-			break
-		}
-		if from = s.Spec.Replicas; from >= to {
-			return from, nil
-		}
-		s.Spec.Replicas, s.ManagedFields = to, nil
-		var body []byte
-		if body, err = json.Marshal(s); err != nil {
-			break
-		}
-		// The resourceVersion in the body is the condition.
-		err = c.read(ctx, c.client.Put().AbsPath(at).Param("fieldManager", Manager).Body(body), &s)
-		if !apierrors.IsConflict(err) {
-			break
-		}
-	}
-	return from, wrap("raise "+id.String(), err)
+	at := within(o.Path()+"/"+o.Resource, id.Namespace) + "/" + id.Name + "/scale"
+	return wrap("raise "+id.String(), c.raise(ctx, at, o, seen, to))
 }
+
+func (c *Client) raise(ctx context.Context, at string, o workload.Object, seen plan.Workload, to int32) error {
+	var s scale
+	err := c.read(ctx, c.client.Get().AbsPath(at), &s)
+	switch {
+	case err != nil:
+		return err
+	case s.ResourceVersion != seen.Version:
+		return apierrors.NewConflict(schema.GroupResource{Group: o.Group, Resource: o.Resource}, seen.Runs().Name, errChanged)
+	case s.Spec.Replicas != seen.Replicas:
+		return fmt.Errorf("its scale asks for %d pods, and %s for %d: set replicas of its kind right in cluster.kinds of the site's Config", s.Spec.Replicas, o.Replicas, seen.Replicas)
+	case s.Spec.Replicas >= to:
+		return nil
+	}
+	s.Spec.Replicas, s.ManagedFields = to, nil
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	// The resourceVersion in the body is the condition.
+	return c.read(ctx, c.client.Put().AbsPath(at).Param("fieldManager", Manager).Body(body), &s)
+}
+
+var errChanged = errors.New("somebody changed it since it was read")
 
 // Brake keeps an autoscaler from scaling down for a span from now.
 func (c *Client) Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error) {
@@ -75,9 +83,7 @@ func (c *Client) Release(ctx context.Context, s plan.Scaler) (brake.Outcome, err
 // change patches an autoscaler as it was just read, and reads it again where
 // somebody wrote it meanwhile.
 func (c *Client) change(ctx context.Context, s plan.Scaler, by func(brake.Object) (brake.Patch, brake.Outcome, error)) (out brake.Outcome, err error) {
-	base := pathOf(s.Kind)
-	i := len(base) - len(string(s.Kind)) - 2 // the slash, and the s of the plural
-	at := fmt.Sprintf("%s/namespaces/%s%s/%s", base[:i], s.Namespace, base[i:], s.Name)
+	at := within(pathOf(s.Kind), s.Namespace) + "/" + s.Name
 	for range tries {
 		a := autoscaler{kind: s.Kind}
 		if err = c.read(ctx, c.client.Get().AbsPath(at), &a); err != nil {

@@ -26,28 +26,29 @@ const lowerings = 3
 
 // A Course is how far a plan was carried out.
 type Course struct {
-	waves []Wave
-	pace  Pace
+	plan Plan
+	pace Pace
 
 	at      int // the wave under way
 	begun   bool
-	moved   time.Time // when a pod of the wave was last asked for, or got ready
-	ready   int64     // pods of the wave
-	room    float64   // pods that may be asked for at once
-	filled  time.Time // when room was reckoned
-	recent  []batch   // what was asked for within the last minute
+	moved   time.Time             // when a pod of the wave was last asked for, or got ready
+	ready   map[workload.ID]int32 // the most pods that were seen ready
+	room    float64               // pods that may be asked for at once
+	filled  time.Time             // when room was reckoned
+	recent  []batch               // what was asked for within the last minute
 	asked   map[workload.ID]int32
 	lowered map[workload.ID]int
 	excused map[workload.ID]int32 // unready pods that are waited for no more
 	dropped map[workload.ID]bool
+	left    map[workload.ID]Reason // why what lives now is not to be raised
 }
 
 // NewCourse begins a plan at an instant.
 func NewCourse(p Plan, pace Pace, now time.Time) *Course {
 	return &Course{
-		waves: p.Waves, pace: pace, moved: now, filled: now, room: pace.most(),
+		plan: p, pace: pace, moved: now, filled: now, room: pace.most(), ready: map[workload.ID]int32{},
 		asked: map[workload.ID]int32{}, lowered: map[workload.ID]int{}, excused: map[workload.ID]int32{},
-		dropped: map[workload.ID]bool{},
+		dropped: map[workload.ID]bool{}, left: map[workload.ID]Reason{},
 	}
 }
 
@@ -61,40 +62,29 @@ func (p Pace) most() float64 { return max(1, float64(p.PerMinute)/burst) }
 
 // A Step is what is due now.
 type Step struct {
-	// Begin is the wave whose brakes are to be set before anything of it is
-	// asked for; nil where none begins. Ask again at once.
-	Begin *Wave
-	Ask   []Ask // scales to write
-	Say   []string
-	Done  bool // nothing is left to do
-}
-
-// An Ask takes a workload to a count, in pods.
-type Ask struct {
-	ID       workload.ID
-	From, To int32
+	Ask  []Raise // scales to write, each a part of what was planned
+	Say  []string
+	Done bool // nothing is left to do
 }
 
 // Drop gives a workload up: nothing more is asked of it.
 func (c *Course) Drop(id workload.ID) { c.dropped[id] = true }
 
-// Failed notes that what was asked of a workload was not done.
+// Failed notes that what was asked of a workload was not done, or not all of it.
 func (c *Course) Failed(id workload.ID) { delete(c.asked, id) }
 
 // Next returns what is due, seen what lives.
 func (c *Course) Next(live map[workload.ID]Workload, now time.Time) (s Step) {
 	c.refill(now)
-	for c.at < len(c.waves) {
-		wave := &c.waves[c.at]
+	for c.at < len(c.plan.Waves) {
+		wave := c.plan.Waves[c.at]
 		if !c.begun {
-			c.begun, c.moved, c.ready = true, now, 0
-			s.Begin = wave
-			s.Say = append(s.Say, fmt.Sprintf("wave %d of %d, %s: %d to raise", c.at+1, len(c.waves), wave.Name, len(wave.Raises)))
-			return s
+			c.begun, c.moved = true, now
+			s.Say = append(s.Say, fmt.Sprintf("wave %d of %d, %s: %d to raise", c.at+1, len(c.plan.Waves), wave.Name, len(wave.Raises)))
 		}
-		c.mind(wave, live, &s)
-		c.ask(wave, live, now, &s)
-		if len(s.Ask) > 0 || !c.over(wave, live, now, &s) {
+		raises := c.still(wave, live, &s)
+		c.ask(raises, live, now, &s)
+		if len(s.Ask) > 0 || !c.over(raises, live, now, &s) {
 			return s
 		}
 		c.at, c.begun = c.at+1, false
@@ -121,46 +111,63 @@ func (c *Course) allows() int64 {
 	return min(int64(c.room), left)
 }
 
-// mind gives up what is gone, and what somebody lowers each time it is raised.
-func (c *Course) mind(wave *Wave, live map[workload.ID]Workload, s *Step) {
-	for _, r := range wave.Raises {
-		w, lives := live[r.ID]
+// still returns what the rules of the plan let be raised now, or have at its max,
+// and says why they leave the rest, which is not waited for.
+func (c *Course) still(wave Wave, live map[workload.ID]Workload, s *Step) (raises []Raise) {
+	for _, planned := range wave.Raises {
+		r, left := c.plan.Judge(planned, live)
+		before := c.left[r.ID]
+		c.left[r.ID] = left.Reason
 		switch {
 		case c.dropped[r.ID]:
-		case !lives || w.Terminating:
-			c.dropped[r.ID] = true
-			s.Say = append(s.Say, r.ID.String()+": is gone")
-		case w.Replicas < c.asked[r.ID]:
-			c.lowered[r.ID]++
-			text := fmt.Sprintf("%s: was asked for %d, and something else lowered it to %d", r.ID, c.asked[r.ID], w.Replicas)
-			if c.lowered[r.ID] > lowerings {
-				c.dropped[r.ID] = true
-				text += "; giving it up: does a GitOps tool apply its count?"
+		case left.Reason != "" && left.Reason != AtMax:
+			delete(c.asked, r.ID)
+			if left.Reason != before {
+				s.Say = append(s.Say, r.ID.String()+": "+left.Text)
 			}
-			c.asked[r.ID] = w.Replicas
-			s.Say = append(s.Say, text)
+		case c.gives(r, s):
+		default:
+			raises = append(raises, r)
 		}
 	}
+	return raises
+}
+
+// gives reports whether a workload is given up: somebody lowers it each time it is
+// raised.
+func (c *Course) gives(r Raise, s *Step) bool {
+	if r.From >= c.asked[r.ID] {
+		return false
+	}
+	c.lowered[r.ID]++
+	text := fmt.Sprintf("%s: was asked for %d, and something else lowered it to %d", r.ID, c.asked[r.ID], r.From)
+	if c.lowered[r.ID] > lowerings {
+		c.dropped[r.ID] = true
+		text += "; giving it up: does a GitOps tool apply its count?"
+	}
+	c.asked[r.ID] = r.From
+	s.Say = append(s.Say, text)
+	return c.dropped[r.ID]
 }
 
 // ask asks for as many pods as the pace lets.
-func (c *Course) ask(wave *Wave, live map[workload.ID]Workload, now time.Time, s *Step) {
+func (c *Course) ask(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) {
 	waiting := int64(0)
-	for _, r := range wave.Raises {
+	for _, r := range raises {
 		waiting += int64(c.waits(r, live[r.ID]))
 	}
-	for _, r := range wave.Raises {
-		w := live[r.ID]
+	for _, r := range raises {
 		room := min(c.allows(), int64(c.pace.Unready)-waiting)
-		if c.dropped[r.ID] || w.Replicas >= r.To || room < 1 {
+		if r.From >= r.To || room < 1 {
 			continue
 		}
-		more := int32(min(room, int64(r.To-w.Replicas)))
+		more := int32(min(room, int64(r.To-r.From)))
 		c.room -= float64(more)
 		c.recent = append(c.recent, batch{now, int64(more)})
 		waiting += int64(more)
-		c.asked[r.ID], c.moved = w.Replicas+more, now
-		s.Ask = append(s.Ask, Ask{r.ID, w.Replicas, w.Replicas + more})
+		r.To = r.From + more
+		c.asked[r.ID], c.moved = r.To, now
+		s.Ask = append(s.Ask, r)
 	}
 }
 
@@ -168,28 +175,23 @@ func (c *Course) ask(wave *Wave, live map[workload.ID]Workload, now time.Time, s
 func (c *Course) waits(r Raise, w Workload) int32 {
 	unready := max(0, min(w.Replicas, r.To)-w.Ready)
 	c.excused[r.ID] = min(c.excused[r.ID], unready)
-	if c.dropped[r.ID] {
-		return 0
-	}
 	return unready - c.excused[r.ID]
 }
 
 // over reports whether a wave has come to its end: all of it is ready, or
 // patience with the rest has ended.
-func (c *Course) over(wave *Wave, live map[workload.ID]Workload, now time.Time, s *Step) bool {
-	var ready int64
+func (c *Course) over(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) bool {
 	short, unasked := []string(nil), false
-	for _, r := range wave.Raises {
+	for _, r := range raises {
 		w := live[r.ID]
-		ready += int64(w.Ready)
-		if c.dropped[r.ID] || w.Ready >= r.To {
+		if w.Ready > c.ready[r.ID] {
+			c.ready[r.ID], c.moved = w.Ready, now
+		}
+		if w.Ready >= r.To {
 			continue
 		}
 		unasked = unasked || w.Replicas < r.To
 		short = append(short, fmt.Sprintf("%s has %d of %d ready", r.ID.Short(), w.Ready, r.To))
-	}
-	if ready > c.ready {
-		c.ready, c.moved = ready, now
 	}
 	switch {
 	case len(short) == 0:
@@ -201,9 +203,9 @@ func (c *Course) over(wave *Wave, live map[workload.ID]Workload, now time.Time, 
 	if more := len(short) - most; more > 0 {
 		short = append(short[:most], fmt.Sprintf("%d more", more))
 	}
-	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d stands still for %s, going on: %s", c.at+1, len(c.waves), c.pace.Patience, strings.Join(short, ", ")))
-	for _, r := range wave.Raises {
-		if w := live[r.ID]; !c.dropped[r.ID] && w.Ready < r.To {
+	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d stands still for %s, going on: %s", c.at+1, len(c.plan.Waves), c.pace.Patience, strings.Join(short, ", ")))
+	for _, r := range raises {
+		if w := live[r.ID]; w.Ready < r.To {
 			c.excused[r.ID] = max(0, w.Replicas-w.Ready)
 		}
 	}

@@ -19,7 +19,6 @@ type play struct {
 	live   map[workload.ID]plan.Workload
 	course *plan.Course
 	now    time.Time
-	begun  []string
 	asked  []int32 // pods, in each second
 	said   []string
 	worst  int32 // unready pods at any time
@@ -38,22 +37,15 @@ func newPlay(declared map[string]int32, priority map[string]int32, pace plan.Pac
 }
 
 // second lets one pass; each workload gets so many pods ready.
-func (p *play) second(ready func(workload.ID) int32) (done bool) {
+func (p *play) second(ready func(workload.ID) int32) bool {
 	var asked int32
-	for {
-		s := p.course.Next(p.live, p.now)
-		p.said = append(p.said, s.Say...)
-		for _, a := range s.Ask {
-			w := p.live[a.ID]
-			asked += a.To - w.Replicas
-			w.Replicas = a.To
-			p.live[a.ID] = w
-		}
-		if s.Begin == nil {
-			done = s.Done
-			break
-		}
-		p.begun = append(p.begun, s.Begin.Name)
+	s := p.course.Next(p.live, p.now)
+	p.said = append(p.said, s.Say...)
+	for _, a := range s.Ask {
+		w := p.live[a.ID]
+		asked += a.To - w.Replicas
+		w.Replicas = a.To
+		p.live[a.ID] = w
 	}
 	p.asked = append(p.asked, asked)
 	var unready int32
@@ -64,7 +56,7 @@ func (p *play) second(ready func(workload.ID) int32) (done bool) {
 	}
 	p.worst = max(p.worst, unready)
 	p.now = p.now.Add(time.Second)
-	return done
+	return s.Done
 }
 
 func (p *play) until(t *testing.T, limit int, ready func(workload.ID) int32) {
@@ -150,7 +142,7 @@ func TestAWaveWaitsForTheOneBefore(t *testing.T) {
 		p.second(evenly(7))
 	}
 	p.until(t, 100, evenly(7))
-	if got := fmt.Sprint(p.begun); got != "[priority 10 priority 0]" {
+	if got := strings.Join(p.said, "; "); got != "wave 1 of 2, priority 10: 1 to raise; wave 2 of 2, priority 0: 1 to raise" {
 		t.Error(got)
 	}
 }
@@ -198,6 +190,60 @@ func TestWhatSomebodyLowersIsGivenUp(t *testing.T) {
 	}
 	if said := strings.Join(p.said, "\n"); asked != 4 || !strings.Contains(said, "giving it up: does a GitOps tool apply its count?") {
 		t.Errorf("asked %d times, said\n%s", asked, said)
+	}
+}
+
+// The rules of the plan hold for as long as it is carried out: what they would
+// leave now is asked for no more, nor waited for.
+func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		by   func(*plan.Workload)
+		at   int32 // pods asked for in the end; -1 is as many as before
+		said string
+	}{
+		"suspended":     {func(w *plan.Workload) { w.Replicas, w.Ready = 0, 0 }, 0, "a/deployment/web: is at zero"},
+		"opted out":     {func(w *plan.Workload) { w.OptOut = true }, -1, "a/deployment/web: is opted out by its annotation"},
+		"capped":        {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Max: 30}} }, 30, ""},
+		"capped higher": {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Max: 300}} }, 100, ""},
+		"paused":        {func(w *plan.Workload) { w.Scalers = []plan.Scaler{{Fixed: "paused"}} }, -1, "is paused"},
+		"being deleted": {func(w *plan.Workload) { w.Terminating = true }, -1, "a/deployment/web: is being deleted"},
+	} {
+		p := newPlay(map[string]int32{"a/web": 100, "a/api": 100}, nil, plan.Pace{PerMinute: 240, Unready: 1000, Patience: time.Hour})
+		id := deployment("a/web")
+		for p.live[id].Replicas < 3 {
+			p.second(evenly(1))
+		}
+		w := p.live[id]
+		want := w.Replicas
+		if c.at >= 0 {
+			want = c.at
+		}
+		c.by(&w)
+		p.live[id] = w
+		p.until(t, 200, evenly(10))
+		if got := p.live[id].Replicas; got != want || p.live[deployment("a/api")].Ready != 100 {
+			t.Errorf("%s: it is at %d, want %d; %+v", name, got, want, p.live)
+		}
+		if said := strings.Join(p.said, "\n"); c.said != "" && strings.Count(said, c.said) != 1 {
+			t.Errorf("%s: said\n%s", name, said)
+		}
+	}
+}
+
+// Pods that go with a workload that a person suspends hide no progress of the rest.
+func TestWhatIsSuspendedHidesNoProgress(t *testing.T) {
+	t.Parallel()
+	p := newPlay(map[string]int32{"a/web": 100, "a/api": 50}, nil, plan.Pace{PerMinute: 60_000, Unready: 1000, Patience: 10 * time.Second})
+	web := deployment("a/web")
+	for p.live[web].Ready < 100 {
+		p.second(func(id workload.ID) int32 { return map[string]int32{"web": 100}[id.Name] })
+	}
+	p.second(evenly(0)) // which sees them ready
+	p.live[web] = plan.Workload{ID: web}
+	p.until(t, 200, evenly(1))
+	if said := strings.Join(p.said, "\n"); strings.Contains(said, "stands still") {
+		t.Error(said)
 	}
 }
 

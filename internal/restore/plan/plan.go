@@ -24,6 +24,8 @@ type Workload struct {
 	// Unknown says, as a phrase, why its count is not known; "" where it is.
 	Unknown string
 	Scalers []Scaler // what scales it, each of which takes a brake
+	// Version changes with each write to what it runs; "" is of no use for a write.
+	Version string
 	// Primary is the workload that Flagger runs in the place of this one, whose
 	// counts and Scalers these are; the zero ID is none.
 	Primary workload.ID
@@ -103,6 +105,10 @@ type Plan struct {
 	// Reached is how many workloads are at their level or above, so that there
 	// is nothing to do.
 	Reached int
+
+	// The rules that made it, for Judge.
+	record  map[workload.ID]checkpoint.Entry
+	options Options
 }
 
 // A Wave is raised as one, after the wave before it.
@@ -144,27 +150,22 @@ const (
 // Make plans the restore of a record onto what lives. Entries without a level
 // are none of its business.
 func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload, o Options) Plan {
-	var p Plan
+	p := Plan{record: record, options: o}
 	waves := map[place]*Wave{}
 	for id, e := range record {
 		if e.Replicas == 0 || !o.selects(id) {
 			continue
 		}
-		w, lives := live[id]
-		if left, is := leave(id, w, lives, o); is {
-			p.Left = append(p.Left, left)
-			continue
-		}
-		r := raise(e, w, o)
+		r, left := judge(id, e, live, o)
 		switch {
-		case r.To > w.Replicas:
-			at := o.place(w)
+		case left.Reason != "":
+			p.Left = append(p.Left, left)
+		case r.To > r.From:
+			at := o.place(live[id])
 			if waves[at] == nil {
 				waves[at] = &Wave{Name: at.name}
 			}
 			waves[at].Raises = append(waves[at].Raises, r)
-		case r.Capped:
-			p.Left = append(p.Left, Left{id, AtMax, fmt.Sprintf("is at %d, its max is %d and its level %d", w.Replicas, r.To, r.Declared)})
 		default:
 			p.Reached++
 		}
@@ -172,6 +173,29 @@ func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload
 	p.Waves = sorted(waves)
 	slices.SortFunc(p.Left, func(a, b Left) int { return workload.Compare(a.ID, b.ID) })
 	return p
+}
+
+// Judge applies the rules that made the plan to what lives now: what is left to do
+// of a raise, never to more than was planned, and why its workload is left, if it
+// is. What is left is at its max, or else has no raise.
+func (p Plan) Judge(planned Raise, live map[workload.ID]Workload) (Raise, Left) {
+	r, left := judge(planned.ID, p.record[planned.ID], live, p.options)
+	r.To = min(r.To, planned.To)
+	return r, left
+}
+
+// judge says what becomes of one workload of a record: a raise if its To is above
+// its From, or why it is left.
+func judge(id workload.ID, e checkpoint.Entry, live map[workload.ID]Workload, o Options) (Raise, Left) {
+	w, lives := live[id]
+	if left, is := leave(id, w, lives, o); is {
+		return Raise{ID: id}, left
+	}
+	r := raise(e, w, o)
+	if r.Capped && r.To <= r.From {
+		return r, Left{id, AtMax, fmt.Sprintf("is at %d, its max is %d and its level %d", r.From, r.To, r.Declared)}
+	}
+	return r, Left{}
 }
 
 // TakesNamespace reports whether the options leave a namespace in.

@@ -89,6 +89,33 @@ func TestAPlanOnlyRaises(t *testing.T) {
 	}
 }
 
+// A plan says the most that a run does: what changes since may only take away.
+func TestAPlanIsNeverExceeded(t *testing.T) {
+	t.Parallel()
+	web := deployment("shop/web")
+	at := func(replicas, most int32) map[workload.ID]plan.Workload {
+		return fleet(plan.Workload{ID: web, Replicas: replicas, Scalers: []plan.Scaler{{Max: most}}})
+	}
+	p := plan.Make(map[workload.ID]checkpoint.Entry{web: {Replicas: 200}}, at(1, 50), plan.Options{})
+	for _, c := range []struct {
+		name           string
+		replicas, most int32
+		from, to       int32
+		left           plan.Reason
+	}{
+		{"nothing changed", 1, 50, 1, 50, ""},
+		{"a lower max", 1, 30, 1, 30, ""},
+		{"a higher max", 1, 500, 1, 50, ""},
+		{"raised by others", 40, 50, 40, 50, ""},
+		{"lowered to a lower max", 30, 30, 30, 30, plan.AtMax},
+	} {
+		r, left := p.Judge(p.Waves[0].Raises[0], at(c.replicas, c.most))
+		if r.ID != web || r.From != c.from || r.To != c.to || left.Reason != c.left {
+			t.Errorf("%s: %+v %+v", c.name, r, left)
+		}
+	}
+}
+
 func TestWavesComeInOrder(t *testing.T) {
 	t.Parallel()
 	record := map[workload.ID]checkpoint.Entry{}

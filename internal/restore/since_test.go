@@ -1,0 +1,163 @@
+package restore_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/restore"
+	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// change has somebody else change a workload, or, by nil, delete it.
+func (w *world) change(id workload.ID, by func(*plan.Workload)) {
+	if by == nil {
+		delete(w.live, id)
+		return
+	}
+	one := w.live[id]
+	before := one
+	one.Scalers = slices.Clone(one.Scalers)
+	by(&one)
+	if before.Scalers = one.Scalers; !reflect.DeepEqual(one, before) { // autoscalers are objects of their own
+		one.Version += "'"
+	}
+	w.live[id] = one
+}
+
+// moments are when somebody changes web after the plan was made.
+var moments = map[string]func(w *world, r *restore.Restore, change func()){
+	"while a wave before it is under way": func(_ *world, r *restore.Restore, change func()) {
+		wait := r.Wait
+		r.Wait = func(ctx context.Context, d time.Duration) { change(); wait(ctx, d) }
+	},
+	"as its autoscaler gets the brake": func(w *world, _ *restore.Restore, change func()) {
+		w.braked = func(s plan.Scaler) {
+			if s.Name == "web" {
+				change()
+			}
+		}
+	},
+	justRead: func(w *world, _ *restore.Restore, change func()) {
+		var braked plan.Scaler
+		w.braked = func(s plan.Scaler) { braked = s }
+		w.seen = func(id workload.ID) {
+			if braked.Name == "web" && id == webID {
+				change()
+			}
+		}
+	},
+}
+
+const justRead = "after it was read for its raise"
+
+// What a person says of a workload counts until the moment it is raised, as it
+// would have counted for the plan.
+func TestWhatAPersonSaysAfterThePlanCounts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		by     func(*plan.Workload) // nil deletes it
+		reason plan.Reason
+		at     int32 // pods in the end; 0 for what is gone
+		beside bool  // it is said at its autoscaler, which no raise can be conditional on
+	}{
+		"suspended":        {func(w *plan.Workload) { w.Replicas = 0 }, plan.Suspended, 0, false},
+		"opted out":        {func(w *plan.Workload) { w.OptOut = true }, plan.OptedOut, 1, false},
+		"capped":           {func(w *plan.Workload) { w.Scalers[0].Max = 7 }, plan.AtMax, 7, true},
+		"paused":           {func(w *plan.Workload) { w.Scalers[0].Fixed = "paused" }, plan.Fixed, 1, true},
+		"being deleted":    {func(w *plan.Workload) { w.Terminating = true }, plan.Terminating, 1, false},
+		"gone":             {nil, plan.Absent, 0, false},
+		"of no count":      {func(w *plan.Workload) { w.Unknown = "has no number" }, plan.Unknown, 1, false},
+		"raised by others": {func(w *plan.Workload) { w.Replicas, w.Scalers = 120, nil }, "", 120, false},
+	} {
+		for moment, at := range moments {
+			if c.beside && moment == justRead {
+				continue
+			}
+			w := newWorld()
+			r, tree := w.restore(), w.tree()
+			r.Say = func(line string) {
+				if strings.Contains(line, "something else lowered it") {
+					t.Errorf("%s %s: %s", name, moment, line)
+				}
+			}
+			at(w, r, sync.OnceFunc(func() { w.change(webID, c.by) }))
+			report, err := r.Run(t.Context(), tree)
+			if err != nil || report.Err() != nil {
+				t.Errorf("%s %s: %v, %v", name, moment, err, report.Err())
+			}
+			if got := w.live[webID].Replicas; got != c.at {
+				t.Errorf("%s %s: it is at %d, want %d; wrote %q", name, moment, got, c.at, w.writes)
+			}
+			if got := since(report); got != c.reason {
+				t.Errorf("%s %s: left since the plan: %+v, want %q", name, moment, report.Since, c.reason)
+			}
+			if n := len(report.Raised); n != 2 && c.at != 7 {
+				t.Errorf("%s %s: said to be raised: %+v", name, moment, report.Raised)
+			}
+			for id, other := range w.live {
+				if id != webID && other.Replicas != 100 {
+					t.Errorf("%s %s: %s is at %d", name, moment, id, other.Replicas)
+				}
+			}
+		}
+	}
+}
+
+// since are the reasons of what is left since the plan.
+func since(r restore.Report) (all plan.Reason) {
+	for _, left := range r.Since {
+		all += left.Reason
+	}
+	return all
+}
+
+// A brake is a write, too: what a person withdrew gets none.
+func TestWhatAPersonWithdrewGetsNoBrake(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	wait := r.Wait
+	r.Wait = func(ctx context.Context, d time.Duration) {
+		w.change(webID, func(one *plan.Workload) { one.OptOut = true })
+		wait(ctx, d)
+	}
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := restore.WriteTable(&table, report); err != nil || !strings.Contains(table.String(), "left since the plan: shop/web is opted out by its annotation\n") {
+		t.Errorf("%v, said\n%s", err, &table)
+	}
+	if d := restore.NewDocument(report); len(d.Since) != 1 || d.Since[0] != (restore.LeftDocument{Workload: "shop/deployment/web", Reason: "opted-out", Text: "is opted out by its annotation"}) {
+		t.Errorf("document %+v", d.Since)
+	}
+	if wrote := strings.Join(w.writes, ", "); strings.Contains(wrote, "shop/web") || !strings.Contains(wrote, "raise shop/api") {
+		t.Error(wrote)
+	}
+}
+
+// A quarrel is a cluster in which a workload is opted out whenever it is read for
+// its raise, and in again with each look.
+type quarrel struct{ *world }
+
+func (q quarrel) See(context.Context, plan.Workload) (map[workload.ID]plan.Workload, error) {
+	return map[workload.ID]plan.Workload{webID: {ID: webID, Replicas: 1, OptOut: true}}, nil
+}
+
+func TestARunEndsWhereALookAndTheMomentOfARaiseDisagree(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	r.Cluster, r.Options.Workloads, r.Until = quarrel{w}, []workload.ID{webID}, w.now.Add(time.Hour)
+	report, err := r.Run(t.Context(), w.tree())
+	if err != nil || report.Stopped || len(w.writes) > 0 || len(report.Unfinished) != 1 {
+		t.Errorf("%+v %v, wrote %q", report, err, w.writes)
+	}
+}
