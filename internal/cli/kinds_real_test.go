@@ -129,7 +129,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	log := audit.New(t, "gitlatch:restorers")
 	cp := controlplane.Start(t, controlplane.Options{APIServerFlags: log.Flags})
 	cp.Apply(t, definition)
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd/workers.example.com", "--timeout=180s")
+	cp.Established(t)
 	cp.Kubectl(t, "", "create", "namespace", "shop")
 	for _, rights := range []string{"", "restore", "doctor"} {
 		cp.Kubectl(t, "", "apply", "-k", filepath.Join("../../infra/rbac", rights))

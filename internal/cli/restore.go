@@ -42,8 +42,8 @@ func newRestore(env Env) *cobra.Command {
 		Long: `Raises workloads to the level that git declares of them, or only those named. It
 lowers nothing, and never goes above an accepted or live max. What is suspended
 or opted out is left, also where a person does so while the restore runs. Git
-alone is enough for a rebuild whose manifests include the Components: this is for
-a cluster that came up small.
+alone is enough for a rebuild whose manifests include the Components. Restore is
+for a cluster that came up small.
 
 Before a raise its autoscaler gets a brake: it does not scale down for some
 hours, since it would otherwise undo the raise within seconds. What the brake

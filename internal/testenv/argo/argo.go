@@ -32,7 +32,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane) (version string) {
 		return string(text)
 	}
 	cp.Apply(t, read("crds.yaml"))
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	cp.Established(t)
 	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
 		return cp.Read(ctx, "/apis/argoproj.io/v1alpha1/rollouts", &struct{}{}) // 429 for a moment
 	})

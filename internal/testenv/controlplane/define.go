@@ -1,9 +1,11 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A Definition is a kind that the cluster is to know, namespaced, and called by its
@@ -46,5 +48,23 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}%[5]s
 `, d.Group, d.Version, d.Kind, strings.ToLower(d.Kind), subresources))
 	}
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=180s")
+	cp.Established(t)
+}
+
+// Established waits until all kinds that were defined are served. kubectl wait
+// fails on one so new that it has no conditions yet.
+func (cp *ControlPlane) Established(t testing.TB) {
+	t.Helper()
+	err := Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
+		const each = `{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Established")].status}{"\n"}{end}`
+		for line := range strings.Lines(cp.Kubectl(t, "", "get", "crd", "-o", "jsonpath="+each)) {
+			if !strings.HasSuffix(line, " True\n") {
+				return fmt.Errorf("%s is not established", strings.TrimSpace(line))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("define kinds: %v", err)
+	}
 }

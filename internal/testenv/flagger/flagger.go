@@ -28,7 +28,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane) {
 		t.Fatalf("start Flagger: %v", err)
 	}
 	cp.Apply(t, string(definitions))
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	cp.Established(t)
 	// Its own port is of no use here, and can only be one of all interfaces: with 0
 	// it collides with nothing.
 	cp.Run(t, "", nil, filepath.Join(bin, "flagger"),

@@ -45,7 +45,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]
 		t.Fatalf("start Flux: %v", err)
 	}
 	cp.Apply(t, string(kustomizations), sources, "{apiVersion: v1, kind: Namespace, metadata: {name: flux-system}}")
-	cp.Kubectl(t, "", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+	cp.Established(t)
 
 	health := controlplane.Ports(t, 1)[0]
 	cp.Run(t, "http://"+health+"/readyz",
