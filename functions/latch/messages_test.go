@@ -111,7 +111,7 @@ func (s *stack) texts(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last = bodies["default"]
+		last = bodies["email"]
 	}
 	return last
 }

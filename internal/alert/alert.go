@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,11 +21,24 @@ type Condition struct {
 	// Subject is what it is about, beside the site: a workload, a branch, a
 	// cluster. Of one kind and subject there is one condition.
 	Subject string `json:"subject,omitempty"`
-	Text    string `json:"text"` // a sentence with the numbers
+	Text    string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
 	// Did is what gitlatch did, or goes on doing, about it, as a phrase: "lowers no
 	// checkpoint", "its checkpoint is 200: ..."; "" is nothing.
 	Did string `json:"did,omitempty"`
 	Do  string `json:"do"` // what a person should do about it
+}
+
+// longest is how many bytes of a text a message tells: it is read on a phone, and
+// what carries it takes 256 KiB of messages that hold the text some times over.
+const longest = 4 << 10
+
+// Brief is a text as far as a message tells it, and how much more there is.
+func Brief(text string) string {
+	if len(text) <= longest {
+		return text
+	}
+	told := strings.ToValidUTF8(text[:longest], "")
+	return fmt.Sprintf("%s... and %d bytes more", told, len(text)-len(told))
 }
 
 // Kind is a stable name for a condition: filters and runbooks go by it.

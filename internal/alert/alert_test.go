@@ -55,6 +55,21 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
+func TestALongTextIsToldInBrief(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, want string }{
+		{"", ""},
+		{strings.Repeat("x", longest), strings.Repeat("x", longest)},
+		{strings.Repeat("x", longest+1), strings.Repeat("x", longest) + "... and 1 bytes more"},
+		{strings.Repeat("x", longest-1) + "ü", strings.Repeat("x", longest-1) + "... and 2 bytes more"},
+		{strings.Repeat("x", 100*longest), strings.Repeat("x", longest) + "... and 405504 bytes more"},
+	} {
+		if got := Brief(test.text); got != test.want {
+			t.Errorf("%d bytes: %q", len(test.text), got[max(0, len(got)-40):])
+		}
+	}
+}
+
 func TestEveryKindHasASeverity(t *testing.T) {
 	t.Parallel()
 	for kind, of := range kinds {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -136,7 +137,35 @@ func TestTreeReadsBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-// A broken record, or site.yaml, stands beside the message that a person gets.
+// all is what an error has to say, beyond what it tells.
+func all(err error) string {
+	if p, ok := err.(problems); ok {
+		return errors.Join(p...).Error()
+	}
+	return err.Error()
+}
+
+// Who edits many lines at once is told of the first, and how many there are.
+func TestABrokenFileIsToldInBrief(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{4: "w4", 5: "w5", 6: "and 1 more", 168: "and 163 more"} {
+		var record strings.Builder
+		record.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata:\n")
+		for i := range n {
+			fmt.Fprintf(&record, "  deployment.w%d: many\n", i+1)
+		}
+		_, err := ParseRecord("shop", []byte(record.String()))
+		lines := strings.Split(err.Error(), "\n")
+		if last := lines[len(lines)-1]; len(lines) != min(n, 6) || !strings.Contains(last, want) {
+			t.Errorf("%d problems: %d lines, of which the last is %q, want %q", n, len(lines), last, want)
+		}
+		if told := strings.Count(all(err), "\n") + 1; told != n {
+			t.Errorf("%d problems: it knows of %d", n, told)
+		}
+	}
+}
+
+// A broken record, or site.yaml, stands beside all that is wrong with it.
 func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 	t.Parallel()
 	paths, _ := filepath.Glob(golden + "/broken/*.yaml")
@@ -162,7 +191,7 @@ func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 				t.Fatal("was taken")
 			}
 			told := strings.TrimSuffix(path, ".yaml") + ".txt"
-			got := err.Error() + "\n"
+			got := all(err) + "\n"
 			if *update {
 				write(t, told, []byte(got))
 			}

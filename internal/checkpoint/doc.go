@@ -6,6 +6,6 @@
 // Below checkpoints/<site>/ are site.yaml, a [Site], and for each namespace a
 // record, checkpoint.yaml, and its Component, kustomization.yaml. The record is
 // the truth; the Component is written from it and never read. Reading is
-// strict and says all that is wrong at once; writing is canonical, so that the
+// strict and finds all that is wrong at once; writing is canonical, so that the
 // same content is always the same bytes.
 package checkpoint

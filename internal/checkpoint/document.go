@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,33 @@ func (d *document) refuse(field, format string, args ...any) {
 	}
 	d.problems = append(d.problems, fmt.Errorf("%s: %s", where, fmt.Sprintf(format, args...)))
 }
+
+// err is what is wrong with the document, nil where nothing is.
+func (d *document) err() error {
+	if len(d.problems) == 0 {
+		return nil
+	}
+	return problems(d.problems)
+}
+
+// problems are all that is wrong with a document.
+type problems []error
+
+// mostTold is how many problems of a document are told: who edits a hundred lines
+// at once makes the same mistake in each.
+const mostTold = 5
+
+// Error returns a line a problem: the first ones, and how many more there are.
+func (p problems) Error() string {
+	told := slices.Clone(p[:min(len(p), mostTold)])
+	if more := len(p) - len(told); more > 0 {
+		told = append(told, fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(told...).Error()
+}
+
+// Unwrap returns all of them.
+func (p problems) Unwrap() []error { return p }
 
 // root returns the value of the only document in data; nil, with the problem
 // noted, where there is none or more than one.

@@ -74,7 +74,7 @@ func (e Evidence) Format() []byte {
 }
 
 // ParseEvidence reads inert.yaml. It takes what Format writes and what a person
-// makes of it. The error says all that is wrong, each problem with its field and
+// makes of it. The error says what is wrong, each problem with its field and
 // what to do.
 func ParseEvidence(data []byte) (Evidence, error) { return parseEvidence(evidenceFile, data) }
 
@@ -82,7 +82,7 @@ func parseEvidence(file string, data []byte) (Evidence, error) {
 	d := document{file: file}
 	top := d.fields("", d.root(data))
 	if len(d.problems) > 0 && len(top.keys) == 0 {
-		return nil, errors.Join(d.problems...)
+		return nil, d.err()
 	}
 	top.equal("apiVersion", siteAPI)
 	top.equal("kind", evidenceKind)
@@ -101,7 +101,7 @@ func parseEvidence(file string, data []byte) (Evidence, error) {
 	}
 	top.refuseRest()
 	if len(d.problems) > 0 {
-		return nil, errors.Join(d.problems...)
+		return nil, d.err()
 	}
 	return found, nil
 }

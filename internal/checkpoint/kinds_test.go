@@ -103,7 +103,7 @@ func TestABrokenKindOfASiteSaysAllThatIsWrong(t *testing.T) {
 		`kinds.Web: must be a DNS label, and no kind that gitlatch knows by itself`,
 		`kinds.Web.apiVersion: is missing`, `kinds.Web.kind: is missing`, `kinds.Web.replicas: is missing`,
 	}
-	if got := strings.ReplaceAll(err.Error(), "site.yaml: ", ""); got != strings.Join(want, "\n") {
+	if got := strings.ReplaceAll(all(err), "site.yaml: ", ""); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 }

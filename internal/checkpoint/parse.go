@@ -10,7 +10,7 @@ import (
 
 // ParseRecord reads the record of a namespace. It takes what Format writes and
 // what a person makes of it: other order, comments, numbers without quotes. The
-// error says all that is wrong, each problem with its field and what to do. Which
+// error says what is wrong, each problem with its field and what to do. Which
 // kinds there are it does not know, and takes any.
 func ParseRecord(namespace string, data []byte) (Record, error) {
 	return parseRecord(recordFile, namespace, data, func(workload.Kind) error { return nil })
@@ -20,7 +20,7 @@ func parseRecord(file, namespace string, data []byte, foreign func(workload.Kind
 	d := document{file: file}
 	top := d.fields("", d.root(data))
 	if len(d.problems) > 0 && len(top.keys) == 0 {
-		return Record{}, errors.Join(d.problems...)
+		return Record{}, d.err()
 	}
 	top.equal("apiVersion", "v1")
 	top.equal("kind", "ConfigMap")
@@ -31,7 +31,7 @@ func parseRecord(file, namespace string, data []byte, foreign func(workload.Kind
 	r := Record{Namespace: namespace, Entries: entries(namespace, d.fields("data", top.get("data")), foreign)}
 	top.refuseRest()
 	if len(d.problems) > 0 {
-		return Record{}, errors.Join(d.problems...)
+		return Record{}, d.err()
 	}
 	return r, nil
 }

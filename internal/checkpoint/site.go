@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -54,7 +53,7 @@ func (s Site) Format() []byte {
 	return b
 }
 
-// ParseSite reads site.yaml. The error says all that is wrong with it; of a
+// ParseSite reads site.yaml. The error says what is wrong with it; of a
 // file in a newer format only that it is newer.
 func ParseSite(data []byte) (Site, error) { return parseSite(siteFile, data) }
 
@@ -88,7 +87,7 @@ func parseSite(file string, data []byte) (Site, error) {
 	}
 	f.refuseRest()
 	if len(d.problems) > 0 {
-		return Site{}, errors.Join(d.problems...)
+		return Site{}, d.err()
 	}
 	return s, nil
 }

@@ -177,9 +177,12 @@ type Budget struct {
 	At     time.Time `json:"at,omitzero"`     // zero is a full bucket
 }
 
+// Unknown stands for a scale that is not known.
+const Unknown int32 = -1
+
 // Recent remembers the scale of the fleet at a few instants, for the guard
-// against a mass drop. Counts[id][i] is the scale at At[i], -1 where it was not
-// known.
+// against a mass drop. Counts[id][i] is the scale at At[i], or the last known
+// before it where it was not known then; Unknown where there was none.
 type Recent struct {
 	At     []time.Time             `json:"at,omitzero"`
 	Counts map[workload.ID][]int32 `json:"counts,omitzero"`

@@ -11,8 +11,9 @@ import (
 )
 
 // Assess looks at the fleet as a whole before anything is decided of one
-// workload. scales are the known scales of the workloads that the site latches.
-// It returns the head with what the guards remember, and what they stop.
+// workload. scales are those of the workloads that the site latches and that were
+// seen, in pods; latch.Unknown is one that is not known. It returns the head with
+// what the guards remember, and what they stop.
 func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32) (latch.Head, Stop) {
 	h, stop := assessCluster(g, h, fleet)
 	if stop.All {
@@ -22,10 +23,12 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID
 		return h, Stop{All: true, Reason: ReasonHold, Text: "the site is held by a person until " + h.HoldUntil.UTC().Format(time.RFC3339)}
 	}
 	h.HoldUntil = time.Time{}
+	if stop.Reason != ReasonNone {
+		return h, stop // the site's own cluster is compared with itself alone
+	}
 
-	h = assessDrop(g, h, fleet.At, scales)
+	h = assessDrop(g, h, fleet.At, withUnread(scales, h.Recent, fleet))
 	switch {
-	case stop.Reason != ReasonNone:
 	case len(fleet.Unread) > 0:
 		stop = Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
 	case h.Drop != nil:
@@ -59,89 +62,10 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 		"cluster %s is not the site's, %s: raise only, until it is adopted", fleet.Cluster, c.UID)}
 }
 
-// marks is how many instants the guard against a mass drop remembers at most.
-const marks = 6
-
-// assessDrop finds a mass drop, and its end, and remembers the scales of now.
-func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]int32) latch.Head {
-	since := now.Add(-g.DropWithin)
-	before := func(id workload.ID) int32 { return peak(h.Recent, id, since) }
-	if h.Drop != nil {
-		before = func(id workload.ID) int32 { return h.Drop.Before[id] }
-	}
-	dropped, total := 0, 0
-	for id, scale := range scales {
-		if peak := before(id); peak >= 2 {
-			total++
-			if int64(scale)*2 <= int64(peak) {
-				dropped++
-			}
-		}
-	}
-	mass := dropped >= g.DropLeast && float64(dropped) >= shareOf(g.DropShare, total)
-	switch {
-	case !mass:
-		h.Drop = nil
-	case h.Drop == nil:
-		h.Drop = &latch.Drop{Since: now, Workloads: dropped, Before: peaks(h.Recent, since)}
-	}
-	h.Recent = remember(h.Recent, now, g, scales)
-	return h
-}
-
 // shareOf is a share of a number of workloads. A share like 0.07 is no binary
 // fraction: 7 of 100 must be no less and no more than 7 %.
 func shareOf(share float64, workloads int) float64 {
 	return math.Round(share*float64(workloads)*1e6) / 1e6
-}
-
-// peaks is the highest scale that each workload was seen with since an instant.
-func peaks(r latch.Recent, since time.Time) map[workload.ID]int32 {
-	all := make(map[workload.ID]int32, len(r.Counts))
-	for id := range r.Counts {
-		if n := peak(r, id, since); n > 0 {
-			all[id] = n
-		}
-	}
-	return all
-}
-
-// peak is the highest scale that a workload was seen with since an instant, 0
-// where it was not seen.
-func peak(r latch.Recent, id workload.ID, since time.Time) int32 {
-	highest := int32(0)
-	for i, count := range r.Counts[id] {
-		if !r.At[i].Before(since) {
-			highest = max(highest, count)
-		}
-	}
-	return highest
-}
-
-// remember adds the scales of now, unless the last were added a moment ago, and
-// forgets what is older than the guard looks back.
-func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]int32) latch.Recent {
-	if n := len(r.At); n > 0 && now.Sub(r.At[n-1]) < g.DropWithin/marks {
-		return r
-	}
-	old := 0
-	for old < len(r.At) && r.At[old].Before(now.Add(-g.DropWithin)) {
-		old++
-	}
-	next := latch.Recent{Counts: make(map[workload.ID][]int32, len(scales))}
-	next.At = append(append(next.At, r.At[old:]...), now)
-	for id, scale := range scales {
-		counts := make([]int32, 0, len(next.At))
-		if past, ok := r.Counts[id]; ok {
-			counts = append(counts, past[old:]...)
-		} else {
-			for range r.At[old:] {
-				counts = append(counts, -1)
-			}
-		}
-		next.Counts[id] = append(counts, scale)
-	}
-	return next
 }
 
 // Unlooked says of an entry that no look would find its workload: it stays as it

@@ -25,7 +25,7 @@ const (
 // condition notes what people should know: what there is, in a sentence, what
 // was done about it, and what they should do.
 func (p *pass) condition(kind alert.Kind, subject, text, did, do string) {
-	p.conditions = append(p.conditions, alert.Condition{Kind: kind, Subject: subject, Text: text, Did: did, Do: do})
+	p.conditions = append(p.conditions, alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: did, Do: do})
 }
 
 // problem notes what a person must mend although the tick goes on.
@@ -61,7 +61,10 @@ func (p *pass) findConditions() {
 		return
 	}
 	p.head.Outbox = append(p.head.Outbox[:len(p.head.Outbox):len(p.head.Outbox)], alerts...)
-	p.head.Outbox = p.head.Outbox[max(0, len(p.head.Outbox)-outboxAtMost):]
+	if over := len(p.head.Outbox) - outboxAtMost; over > 0 {
+		p.problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, outboxAtMost))
+		p.head.Outbox = p.head.Outbox[over:]
+	}
 }
 
 func (p *pass) fleetConditions() {

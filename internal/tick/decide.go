@@ -40,7 +40,10 @@ func (p *pass) decide(context.Context) error {
 func (p *pass) scales() map[workload.ID]int32 {
 	scales := map[workload.ID]int32{}
 	for _, s := range p.fleet.Samples {
-		if _, _, latched := p.set.Choose(s); latched && s.Scale != nil {
+		if _, _, latched := p.set.Choose(s); !latched {
+			continue
+		}
+		if scales[s.ID] = latch.Unknown; s.Scale != nil {
 			scales[s.ID] = s.Scale.Desired
 		}
 	}

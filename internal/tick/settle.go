@@ -2,10 +2,12 @@ package tick
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
@@ -60,23 +62,28 @@ func (p *pass) published(d policy.Decision) bool {
 }
 
 // alert sends what is in the outbox, and saves that it was. One that could not
-// be sent stays for the next tick.
+// be sent stays for the next tick, and all behind it; one that was refused for
+// good is dropped, and said to be.
 func (p *pass) alert(ctx context.Context) error {
 	if p.DryRun || p.Alerts == nil || len(p.head.Outbox) == 0 {
 		return nil
 	}
-	sent := 0
+	done := 0
 	for _, a := range p.head.Outbox {
-		if err := p.Alerts.Send(ctx, a); err != nil {
+		err := p.Alerts.Send(ctx, a)
+		var refused *alert.RefusedError
+		if errors.As(err, &refused) {
+			p.problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
+		} else if err != nil {
 			p.problem(fmt.Errorf("send alert %q: %w", a.Headline(), err))
 			break
 		}
-		sent++
+		done++
 	}
-	if sent == 0 {
+	if done == 0 {
 		return nil
 	}
-	p.head.Outbox = p.head.Outbox[sent:]
+	p.head.Outbox = p.head.Outbox[done:]
 	_, err := p.Store.Save(ctx, p.lease, p.head, nil, nil)
 	return err
 }

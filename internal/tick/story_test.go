@@ -274,9 +274,13 @@ var events = map[string]func(*story, []string) error{
 		s.inPlace = w
 		return nil
 	},
-	// topic deaf | hears: whether alerts arrive from now on.
+	// topic deaf | hears | refuses surge: whether alerts arrive from now on, or all
+	// but those of a kind, which it will never take.
 	"topic": func(s *story, w []string) error {
-		s.deaf = w[0] == "deaf"
+		s.deaf, s.refused = w[0] == "deaf", ""
+		if w[0] == "refuses" {
+			s.refused = alert.Kind(w[1])
+		}
 		return nil
 	},
 	// state lost: all that was remembered is gone.

@@ -71,7 +71,8 @@ type Sampler interface {
 }
 
 // Alerts sends messages to people. An error means that it is not known to have
-// arrived; it is sent again then, under the same id.
+// arrived; it is sent again then, under the same id, and before others. An
+// alert.RefusedError means that it never will: it is dropped, and others are sent.
 type Alerts interface {
 	Send(ctx context.Context, a alert.Alert) error
 }

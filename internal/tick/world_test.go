@@ -69,9 +69,11 @@ type world struct {
 	// inPlace are the files that are edited in place.
 	inPlace []string
 
-	// sent are the alerts that arrived; deaf is a topic that takes none.
-	sent []alert.Alert
-	deaf bool
+	// sent are the alerts that arrived; deaf is a topic that takes none, refused the
+	// kind that it will never take.
+	sent    []alert.Alert
+	deaf    bool
+	refused alert.Kind
 }
 
 func newWorld(files map[string]string) *world {
@@ -136,6 +138,9 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 	}
 	if t.deaf {
 		return errors.New("topic does not exist")
+	}
+	if a.Kind == t.refused {
+		return &alert.RefusedError{Cause: errors.New("message too long")}
 	}
 	t.sent = append(t.sent, a)
 	return nil

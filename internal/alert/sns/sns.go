@@ -29,9 +29,9 @@ type Topic struct {
 	Client Publisher
 }
 
-// Protocols whose subscribers are machines get the alert as JSON; all others
-// get the text.
-var machines = []string{"sqs", "lambda", "http", "https", "firehose"}
+// Protocols whose subscribers are people get the text; all others get the alert
+// as JSON, which stands in the message once for all of them.
+var people = []string{"email", "sms"}
 
 // Send publishes an alert. Subscribers can filter by the attributes site, kind,
 // severity and state.
@@ -46,11 +46,12 @@ func (t Topic) Send(ctx context.Context, a alert.Alert) error {
 	})
 }
 
-// Tell publishes a message. Its attributes are those of an alert.
+// Tell publishes a message. Its attributes are those of an alert. A message that
+// SNS would never take is an alert.RefusedError.
 func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
-	bodies := map[string]string{"default": n.Text}
-	for _, protocol := range machines {
-		bodies[protocol] = string(n.Document)
+	bodies := map[string]string{"default": string(n.Document)}
+	for _, protocol := range people {
+		bodies[protocol] = n.Text
 	}
 	body, err := json.Marshal(bodies)
 	if err != nil {
@@ -87,25 +88,42 @@ func subject(text string) string {
 	return text[:min(len(text), 99)]
 }
 
-// What SNS says, and what to do about it.
-var remedies = map[string]string{
-	"NotFound":                    "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn",
-	"NotFoundException":           "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn",
-	"AuthorizationError":          "the role may not publish to it: allow sns:Publish on the topic",
-	"AuthorizationErrorException": "the role may not publish to it: allow sns:Publish on the topic",
-	"KMSAccessDenied":             "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it",
-	"KMSDisabled":                 "the topic's key is disabled: enable it",
-	"InvalidParameter":            "alerts.sns.topicArn is not the ARN of a topic",
+// What SNS says, and what to do about it: the first that fits counts. It has one
+// code for a parameter that is wrong, and names the parameter in its words alone.
+var faults = []struct {
+	code, words string // "" are any words
+	remedy      string
+	forGood     bool // it refuses the message, whenever that is sent
+}{
+	{"NotFound", "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
+	{"NotFoundException", "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
+	{"AuthorizationError", "", "the role may not publish to it: allow sns:Publish on the topic", false},
+	{"AuthorizationErrorException", "", "the role may not publish to it: allow sns:Publish on the topic", false},
+	{"KMSAccessDenied", "", "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it", false},
+	{"KMSDisabled", "", "the topic's key is disabled: enable it", false},
+	{"InvalidParameter", "TopicArn", "alerts.sns.topicArn is not the ARN of a topic", false},
+	{"InvalidParameter", "", "it does not take this message", true},
+	{"ParameterValueInvalid", "", "it does not take this message", true},
+	{"ValidationException", "", "it does not take this message", true},
 }
 
+// explain says what to do about an error of SNS.
 func (t Topic) explain(err error) error {
-	if err == nil {
-		return nil
+	var said smithy.APIError
+	if errors.As(err, &said) {
+		for _, f := range faults {
+			if f.code != said.ErrorCode() || !strings.Contains(said.ErrorMessage(), f.words) {
+				continue
+			}
+			err = fmt.Errorf("topic %s: %s (%w)", t.ARN, f.remedy, err)
+			if f.forGood {
+				return &alert.RefusedError{Cause: err}
+			}
+			return err
+		}
 	}
-	var code smithy.APIError
-	if errors.As(err, &code) && remedies[code.ErrorCode()] != "" {
-		remedy := remedies[code.ErrorCode()]
-		return fmt.Errorf("topic %s: %s (%w)", t.ARN, remedy, err)
+	if err != nil {
+		err = fmt.Errorf("topic %s: %w", t.ARN, err)
 	}
-	return fmt.Errorf("topic %s: %w", t.ARN, err)
+	return err
 }

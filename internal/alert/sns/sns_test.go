@@ -1,0 +1,157 @@
+package sns_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssns "github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const arn = "arn:aws:sns:eu-west-1:123456789012:gitlatch"
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// topic takes what SNS takes: 256 KiB, the attributes among them.
+type topic struct {
+	sent []*awssns.PublishInput
+	// fails is what it answers instead, whatever it is sent.
+	fails error
+}
+
+func (p *topic) Publish(_ context.Context, in *awssns.PublishInput, _ ...func(*awssns.Options)) (*awssns.PublishOutput, error) {
+	if p.fails != nil {
+		return nil, p.fails
+	}
+	size := len(*in.Message)
+	for name, a := range in.MessageAttributes {
+		size += len(name) + len(*a.DataType) + len(*a.StringValue)
+	}
+	if size > 256<<10 {
+		return nil, &types.InvalidParameterException{Message: aws.String("Invalid parameter: Message too long")}
+	}
+	p.sent = append(p.sent, in)
+	return &awssns.PublishOutput{}, nil
+}
+
+// broken is what a tick says of the record of a namespace of 56 workloads, once
+// one sed has gone over its 168 lines.
+func broken(t *testing.T) alert.Alert {
+	t.Helper()
+	r := checkpoint.Record{Namespace: "recommendations", Entries: map[workload.ID]checkpoint.Entry{}}
+	for i := range 56 {
+		name := fmt.Sprintf("recommendations-for-returning-customers-of-the-shop-%d", i)
+		r.Entries[workload.ID{Namespace: r.Namespace, Kind: workload.Deployment, Name: name}] = checkpoint.Entry{Replicas: 100, Min: 10, Max: 2000}
+	}
+	data := bytes.ReplaceAll(r.Format(), []byte("deployment."), []byte("deploy."))
+	file := checkpoint.RecordPath("prod-eu", r.Namespace)
+	tree, err := checkpoint.ParseTree("prod-eu", map[string][]byte{file: data})
+	if err != nil || tree.Broken[r.Namespace] == nil {
+		t.Fatal("the record is not broken", err)
+	}
+	_, alerts := alert.Advance("prod-eu", nil, []alert.Condition{{Kind: alert.Invalid, Subject: file, Text: tree.Broken[r.Namespace].Error()}}, noon, time.Hour)
+	return alerts[0]
+}
+
+func TestTheAlertOfABrokenRecordIsTaken(t *testing.T) {
+	t.Parallel()
+	of := &topic{}
+	a := broken(t)
+	if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+		t.Fatalf("a text of %d bytes: %v", len(a.Text), err)
+	}
+	if !strings.Contains(*of.sent[0].Message, "and 163 more") {
+		t.Errorf("does not say how many there are: %s", *of.sent[0].Message)
+	}
+}
+
+// The text is told to people, and the alert to machines, each once for all.
+func TestAnAlertIsInAMessageOnce(t *testing.T) {
+	t.Parallel()
+	of := &topic{}
+	a := alert.Alert{ID: "1", Site: "prod-eu", Condition: alert.Condition{Kind: alert.MassDrop, Text: "12 workloads lost half"}, State: alert.Raised}
+	if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	var bodies map[string]string
+	if err := json.Unmarshal([]byte(*of.sent[0].Message), &bodies); err != nil {
+		t.Fatal(err)
+	}
+	var got alert.Alert
+	if err := json.Unmarshal([]byte(bodies["default"]), &got); err != nil || got != a {
+		t.Errorf("machines get %q, %v", bodies["default"], err)
+	}
+	if bodies["email"] != a.Message() || bodies["sms"] != a.Message() || len(bodies) != 3 {
+		t.Errorf("people get %q", bodies)
+	}
+}
+
+func TestWhatIsRefusedForGood(t *testing.T) {
+	t.Parallel()
+	said := func(code, text string) error { return &smithy.GenericAPIError{Code: code, Message: text} }
+	for _, test := range []struct {
+		name    string
+		err     error
+		forGood bool
+		words   string
+	}{
+		{"too long", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Message too long")}, true, "does not take this message"},
+		{"a subject", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Subject")}, true, "Subject"},
+		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "does not take this message"},
+		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "does not take this message"},
+		// Whose name is wrong takes none, until a person corrects it.
+		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.sns.topicArn"},
+		{"no topic", &types.NotFoundException{Message: aws.String("Topic does not exist")}, false, "deploy the stack again"},
+		{"no rights", &types.AuthorizationErrorException{Message: aws.String("no")}, false, "allow sns:Publish"},
+		{"throttled", said("Throttling", "Rate exceeded"), false, "Rate exceeded"},
+		{"down", said("InternalError", "try again"), false, "try again"},
+		{"silent", context.DeadlineExceeded, false, "deadline"},
+	} {
+		err := sns.Topic{ARN: arn, Client: &topic{fails: test.err}}.Send(t.Context(), alert.Alert{})
+		var refused *alert.RefusedError
+		if errors.As(err, &refused) != test.forGood || !errors.Is(err, test.err) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if !strings.Contains(fmt.Sprint(err), test.words) || !strings.Contains(fmt.Sprint(err), arn) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.words)
+		}
+	}
+}
+
+// A stand-in for SNS takes the alert of a broken record, and refuses what is too
+// long as SNS does.
+func TestAStandInForSNSTakesAndRefuses(t *testing.T) {
+	t.Parallel()
+	client := awssns.NewFromConfig(moto.Start(t).Config())
+	made, err := client.CreateTopic(t.Context(), &awssns.CreateTopicInput{Name: aws.String("gitlatch")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, a := sns.Topic{ARN: *made.TopicArn, Client: client}, broken(t)
+	if err := of.Send(t.Context(), a); err != nil {
+		t.Error(err)
+	}
+	a.Text = strings.Repeat("too long ", 20_000)
+	var refused *alert.RefusedError
+	if err := of.Send(t.Context(), a); !errors.As(err, &refused) {
+		t.Errorf("a text of %d bytes: %v", len(a.Text), err)
+	}
+	of.ARN += "-of-another"
+	if err := of.Send(t.Context(), broken(t)); err == nil || errors.As(err, &refused) {
+		t.Errorf("a topic that is not there: %v", err)
+	}
+}
