@@ -21,6 +21,12 @@ const (
 // to a site.
 func Directory(site string) string { return path.Join("checkpoints", site) }
 
+// Files are the names, below the directory of a site, of all that a Tree is made
+// of; * is any namespace.
+func Files() []string {
+	return []string{siteFile, evidenceFile, path.Join("*", recordFile), path.Join("*", componentFile)}
+}
+
 // SitePath is the path of a site's site.yaml.
 func SitePath(site string) string { return path.Join(Directory(site), siteFile) }
 
