@@ -71,19 +71,42 @@ func (o *objects) drop() {
 	delete(o.held, largest)
 }
 
-// get returns an object's content; ok is false where it is not at hand.
+// get returns an object's content; ok is false where it is not at hand. What is on
+// disk is loaded before, but for commits, of which a history may be long.
 func (o *objects) get(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, ok bool) {
-	if obj, ok := o.held[id]; ok {
-		return obj.data, obj.kind == kind
+	obj, ok := o.held[id]
+	if !ok && o.disk != nil && kind == plumbing.CommitObject {
+		var err error
+		obj, err = o.disk.object(id)
+		ok = err == nil
 	}
-	if o.disk == nil || o.large[id] {
-		return nil, false
+	return obj.data, ok && obj.kind == kind
+}
+
+// load takes objects from disk into memory, and returns those that are not at hand
+// then.
+func (o *objects) load(ctx context.Context, ids []plumbing.Hash) (left []plumbing.Hash, err error) {
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, ok := o.held[id]; ok || o.large[id] {
+			continue
+		}
+		if o.disk == nil {
+			left = append(left, id)
+			continue
+		}
+		switch obj, err := o.disk.object(id); {
+		case errors.Is(err, errLarge):
+			o.large[id] = true
+		case err != nil:
+			left = append(left, id)
+		default:
+			o.add(obj)
+		}
 	}
-	obj, err := o.disk.object(id)
-	if errors.Is(err, errLarge) {
-		o.large[id] = true
-	}
-	return obj.data, err == nil && obj.kind == kind
+	return left, nil
 }
 
 // has reports whether an object is at hand, or is too large to be.

@@ -141,14 +141,14 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sig
 // fetch asks for objects, and again for the others as long as some of them come:
 // git leaves one out that is in a tree which is asked for with it.
 func (r *Repository) fetch(ctx context.Context, commit plumbing.Hash, ids []plumbing.Hash) error {
-	for before := 0; len(ids) > 0 && len(ids) != before; {
-		if err := r.remote.fetch(ctx, r.objects, commit, ids); err != nil {
-			return err
-		}
+	ids, err := r.objects.load(ctx, ids)
+	for before := 0; err == nil && len(ids) > 0 && len(ids) != before; {
 		before = len(ids)
-		ids = slices.DeleteFunc(slices.Clone(ids), r.objects.has)
+		if err = r.remote.fetch(ctx, r.objects, commit, ids); err == nil {
+			ids, err = r.objects.load(ctx, ids)
+		}
 	}
-	return nil
+	return err
 }
 
 func parseBranch(name string) (plumbing.ReferenceName, error) {
