@@ -17,9 +17,19 @@ const (
 	componentFile = "kustomization.yaml"
 )
 
+// mostRecord is how many bytes Kubernetes takes of a ConfigMap. YAML of more would
+// cost a hundred times as many to parse.
+const mostRecord = 1 << 20
+
 // Directory is the path, from the root of the repository, of all that belongs
 // to a site.
 func Directory(site string) string { return path.Join("checkpoints", site) }
+
+// Files are the names, below the directory of a site, of all that a Tree is made
+// of; * is any namespace.
+func Files() []string {
+	return []string{siteFile, evidenceFile, path.Join("*", recordFile), path.Join("*", componentFile)}
+}
 
 // SitePath is the path of a site's site.yaml.
 func SitePath(site string) string { return path.Join(Directory(site), siteFile) }
@@ -72,6 +82,10 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	for file, data := range files {
 		namespace, name, ok := split(site, file)
 		if !ok || name != recordFile {
+			continue
+		}
+		if len(data) > mostRecord {
+			t.Broken[namespace] = fmt.Errorf("%s: has %d bytes, and a ConfigMap takes %d: remove what is not of gitlatch", file, len(data), mostRecord)
 			continue
 		}
 		r, err := parseRecord(file, namespace, data, t.foreign)

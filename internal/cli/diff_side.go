@@ -69,7 +69,7 @@ func (s *declaredSide) readRepository(ctx context.Context) (err error) {
 
 // readAt reads policy and checkpoints at a commit.
 func (s *declaredSide) readAt(ctx context.Context, commit string) error {
-	directory, file := checkpoint.Directory(s.config.Site), s.config.Repository.PolicyFile
+	directory, file := tick.Checkpoints(s.config.Site), s.config.Repository.PolicyFile
 	objects, err := s.repository.Read(ctx, commit, nil, directory, file)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 }
 
 func (s *declaredSide) treeAt(ctx context.Context, commit string) (checkpoint.Tree, error) {
-	directory := checkpoint.Directory(s.config.Site)
+	directory := tick.Checkpoints(s.config.Site)
 	objects, err := s.repository.Read(ctx, commit, nil, directory)
 	if err != nil {
 		return checkpoint.Tree{}, err

@@ -116,7 +116,7 @@ func readSite(ctx context.Context, c config.Config, r repo.Repository) (tip stri
 	if tip, _, err = r.Heads(ctx); err != nil {
 		return tip, set, tree, err
 	}
-	directory, file := checkpoint.Directory(c.Site), c.Repository.PolicyFile
+	directory, file := tick.Checkpoints(c.Site), c.Repository.PolicyFile
 	objects, err := r.Read(ctx, tip, nil, directory, file)
 	if err != nil {
 		return tip, set, tree, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -82,7 +81,7 @@ type levels struct {
 // read reads those of another commit, where they differ. What cannot be read
 // declares nothing.
 func (l *levels) read(ctx context.Context, r Repository, commit string) error {
-	directory := checkpoint.Directory(l.site)
+	directory := tick.Checkpoints(l.site)
 	objects, err := r.Read(ctx, commit, map[string]string{directory: l.directory}, directory)
 	var unsafe *repo.UnsafeError
 	if errors.As(err, &unsafe) {

@@ -21,10 +21,12 @@ type Repository interface {
 	Heads(ctx context.Context, also ...string) (base string, others []string, err error)
 
 	// Read reads paths at a commit: files, and directories with all files below
-	// them. A path that is not there has the zero Object and no error. Where a
-	// path's id equals the one in known, its content is not fetched. A path that
-	// is, or leads through, a symlink, a submodule or a Git LFS pointer is an
-	// UnsafeError; one below a path is noted in its Object.
+	// them, or with some where Within says which. A path that is not there has the
+	// zero Object and no error. Where a path's id equals the one in known, its
+	// content is not fetched. A path that is, or leads through, a symlink, a
+	// submodule or a Git LFS pointer is an UnsafeError, and so is one beyond what
+	// is read (MostBytes and so on). Such a path below a directory is noted in its
+	// Object, and the rest is read.
 	Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]Object, error)
 
 	// History returns the commits that a commit descends from, itself included,

@@ -121,7 +121,7 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 	if p.git.tree != nil {
 		return p.git.tree, nil
 	}
-	directory := checkpoint.Directory(p.Site)
+	directory := Checkpoints(p.Site)
 	objects, err := p.Repository.Read(ctx, p.git.tip, nil, directory)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	objects, err := p.read(ctx, p.git.tip, p.known(), p.PolicyFile, checkpoint.Directory(p.Site))
+	objects, err := p.read(ctx, p.git.tip, p.known(), p.PolicyFile, Checkpoints(p.Site))
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
 	}
-	directory := objects[checkpoint.Directory(p.Site)]
+	directory := objects[Checkpoints(p.Site)]
 	p.git.directory = directory.ID
 	if err := p.readCheckpoints(ctx, directory); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (p *pass) known() map[string]string {
 		known[p.PolicyFile] = id
 	}
 	if id := p.head.Agreed.Directory; id != "" && p.head.Intent == nil && len(p.InPlace) == 0 {
-		known[checkpoint.Directory(p.Site)] = id
+		known[Checkpoints(p.Site)] = id
 	}
 	for file, f := range p.git.files {
 		if f.ID != "" {
@@ -184,6 +184,12 @@ func (p *pass) readPolicy(o repo.Object) error {
 	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
 	p.git.clean = false
 	return p.usePolicy()
+}
+
+// Checkpoints is the path by which a repository is asked for the directory of a
+// site, as Tree takes it. What else people keep there is not read.
+func Checkpoints(site string) string {
+	return repo.Within(checkpoint.Directory(site), checkpoint.Files()...)
 }
 
 // Tree reads the directory of a site as a repository holds it. What must not be

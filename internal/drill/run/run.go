@@ -127,10 +127,10 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		}
 		look.Commit = tip
 	}
-	directory := checkpoint.Directory(flushed.Site)
+	directory := tick.Checkpoints(flushed.Site)
 	objects, err := r.Tick.Repository.Read(ctx, look.Commit, nil, directory)
 	if err != nil {
-		return look, fmt.Errorf("read %s: %w", directory, err)
+		return look, fmt.Errorf("read %s: %w", checkpoint.Directory(flushed.Site), err)
 	}
 	if look.Tree, err = tick.Tree(flushed.Site, objects[directory]); err != nil {
 		return look, err

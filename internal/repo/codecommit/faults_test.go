@@ -145,7 +145,7 @@ func TestAFileThatIsTooLargeIsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"dir/large": strings.Repeat("x", 6<<20+1), "dir/small": "1"})
 	r, tip := open(t, s), o.Tip("main")
-	const why = "is too large for CodeCommit to hand out"
+	why := repo.TooLarge // for CodeCommit to hand out, too
 	var unsafe *repo.UnsafeError
 	if _, err := r.Read(t.Context(), tip, nil, "dir/large"); !errors.As(err, &unsafe) || *unsafe != (repo.UnsafeError{Path: "dir/large", Why: why}) {
 		t.Errorf("got %v", err)

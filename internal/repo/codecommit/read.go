@@ -19,7 +19,7 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	defer r.mu.Unlock()
 	problems := []error{ctx.Err(), repo.CheckCommit(commit)}
 	for _, path := range paths {
-		problems = append(problems, repo.CheckPath(path))
+		problems = append(problems, repo.CheckPath(repo.ParseScope(path).Path))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, fmt.Errorf("read %s: %w", r, err)
@@ -35,19 +35,24 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	return found, nil
 }
 
-func (r *Repository) object(ctx context.Context, commit, path, known string) (o repo.Object, err error) {
-	at, ok, err := r.find(ctx, commit, path)
+func (r *Repository) object(ctx context.Context, commit, asked, known string) (o repo.Object, err error) {
+	scope := repo.ParseScope(asked)
+	at, ok, err := r.find(ctx, commit, scope.Path)
 	if !ok || err != nil {
 		return o, err
 	}
 	if o.ID = at.id; o.ID == known {
 		return o, nil
 	}
-	if err := r.files(ctx, commit, at, &o); err != nil {
+	read := &reading{Repository: r, commit: commit, scope: scope, unsafe: map[string]string{}}
+	if o.Files, err = read.files(ctx, at); err != nil {
 		return repo.Object{}, err
 	}
-	if why := o.Unsafe[path]; why != "" {
-		return repo.Object{}, &repo.UnsafeError{Path: path, Why: why}
+	if why := read.unsafe[scope.Path]; why != "" {
+		return repo.Object{}, &repo.UnsafeError{Path: scope.Path, Why: why}
+	}
+	if len(read.unsafe) > 0 {
+		o.Unsafe = read.unsafe
 	}
 	return o, nil
 }
@@ -71,79 +76,6 @@ func (r *Repository) find(ctx context.Context, commit, path string) (at place, o
 		}
 	}
 	return at, true, nil
-}
-
-// files adds the content of a file, or of all files below a folder, by path, and
-// what is there that is no file.
-func (r *Repository) files(ctx context.Context, commit string, at place, into *repo.Object) error {
-	into.Files = map[string][]byte{}
-	unsafe := func(path, why string) {
-		if into.Unsafe == nil {
-			into.Unsafe = map[string]string{}
-		}
-		into.Unsafe[path] = why
-	}
-	var files []place
-	all, err := r.walk(ctx, commit, at)
-	if err != nil {
-		return err
-	}
-	for _, p := range all {
-		if why := p.kind.unsafe(); why != "" {
-			unsafe(p.path, why)
-		} else {
-			files = append(files, p)
-		}
-	}
-	contents, large := make([][]byte, len(files)), make([]bool, len(files))
-	err = each(ctx, len(files), func(ctx context.Context, i int) (err error) {
-		contents[i], err = r.blob(ctx, files[i].id)
-		if large[i] = errors.Is(err, errTooLarge); large[i] {
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for i, file := range files {
-		switch {
-		case large[i]:
-			unsafe(file.path, errTooLarge.Error())
-		case repo.IsLFS(contents[i]):
-			unsafe(file.path, "is a Git LFS pointer")
-		default:
-			into.Files[file.path] = contents[i]
-		}
-	}
-	return nil
-}
-
-// walk returns all that is no folder at a place and below, a level of folders at
-// a time.
-func (r *Repository) walk(ctx context.Context, commit string, at place) (leaves []place, err error) {
-	for level := []place{at}; len(level) > 0; {
-		var folders, next []place
-		for _, p := range level {
-			if p.kind == aFolder {
-				folders = append(folders, p)
-			} else {
-				leaves = append(leaves, p)
-			}
-		}
-		found, err := r.list(ctx, commit, folders)
-		if err != nil {
-			return nil, err
-		}
-		for i, f := range found {
-			places := f.below(folders[i].path)
-			for _, name := range slices.Sorted(maps.Keys(places)) {
-				next = append(next, places[name])
-			}
-		}
-		level = next
-	}
-	return leaves, nil
 }
 
 // differing returns the paths of the files that are not the same at two places,

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // keepBytes is how much content is kept from one tick to the next: far more
@@ -13,27 +15,27 @@ const keepBytes = 16 << 20
 // seen is what was read and can never change: by its id.
 type seen struct {
 	mu      *sync.Mutex
-	folders map[[2]string]folder // by id and path
+	folders map[string]folder
 	blobs   map[string][]byte
 	commits map[string]types.Commit
 	bytes   int
 }
 
 func newSeen() seen {
-	return seen{mu: &sync.Mutex{}, folders: map[[2]string]folder{}, blobs: map[string][]byte{}, commits: map[string]types.Commit{}}
+	return seen{mu: &sync.Mutex{}, folders: map[string]folder{}, blobs: map[string][]byte{}, commits: map[string]types.Commit{}}
 }
 
-func (s *seen) folder(at place) (folder, bool) {
+func (s *seen) folder(id string) (folder, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f, ok := s.folders[[2]string{at.id, at.path}]
+	f, ok := s.folders[id]
 	return f, ok
 }
 
-func (s *seen) keepFolder(at place, f folder) {
+func (s *seen) keepFolder(id string, f folder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.folders[[2]string{at.id, at.path}] = f
+	s.folders[id] = f
 	s.bytes += 100 * len(f)
 }
 
@@ -47,6 +49,9 @@ func (s *seen) blob(id string) ([]byte, bool) {
 func (s *seen) keepBlob(id string, content []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.bytes+len(content) > repo.MostRead {
+		return
+	}
 	s.blobs[id] = content
 	s.bytes += len(content)
 }

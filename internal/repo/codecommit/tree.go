@@ -1,14 +1,18 @@
 package codecommit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // An entry is what a name in a folder stands for.
@@ -52,18 +56,25 @@ func (f folder) below(at string) map[string]place {
 	return places
 }
 
-// list returns what is in each of several folders of a commit.
-func (r *Repository) list(ctx context.Context, commit string, at []place) ([]folder, error) {
-	found := make([]folder, len(at))
-	err := each(ctx, len(at), func(ctx context.Context, i int) (err error) {
-		found[i], err = r.folder(ctx, commit, at[i])
+// list returns what is in each of several folders of a commit, by their ids. What
+// is the same is asked for once.
+func (r *Repository) list(ctx context.Context, commit string, at []place) (map[string]folder, error) {
+	one := slices.CompactFunc(slices.SortedFunc(slices.Values(at), byID), func(a, b place) bool { return a.id == b.id })
+	found, list := map[string]folder{}, make([]folder, len(one))
+	err := each(ctx, len(one), func(ctx context.Context, i int) (err error) {
+		list[i], err = r.folder(ctx, commit, one[i])
 		return err
 	})
+	for i, p := range one {
+		found[p.id] = list[i]
+	}
 	return found, err
 }
 
+func byID(a, b place) int { return cmp.Compare(a.id, b.id) }
+
 func (r *Repository) folder(ctx context.Context, commit string, at place) (folder, error) {
-	if f, ok := r.seen.folder(at); ok {
+	if f, ok := r.seen.folder(at.id); ok {
 		return f, nil
 	}
 	out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
@@ -85,7 +96,7 @@ func (r *Repository) folder(ctx context.Context, commit string, at place) (folde
 	for _, e := range out.SubModules {
 		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSubmodule, aws.ToString(e.CommitId), ""}
 	}
-	r.seen.keepFolder(at, f)
+	r.seen.keepFolder(at.id, f)
 	return f, nil
 }
 
@@ -102,16 +113,19 @@ func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
 		return nil, r.explain(err)
 	}
 	content := out.Content
-	if content == nil {
+	switch {
+	case len(content) > repo.MostBytes:
+		return nil, errTooLarge
+	case content == nil:
 		content = []byte{}
 	}
 	r.seen.keepBlob(id, content)
 	return content, nil
 }
 
-// errTooLarge says that CodeCommit does not hand out a blob, since it is larger
-// than 6 MB.
-var errTooLarge = errors.New("is too large for CodeCommit to hand out")
+// errTooLarge says that a blob is not read. One larger than 6 MB CodeCommit does
+// not hand out.
+var errTooLarge = errors.New(repo.TooLarge)
 
 // atOnce is how many requests are under way at a time.
 const atOnce = 8

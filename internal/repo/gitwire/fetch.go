@@ -5,13 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // memoryBytes bounds the packs that are unpacked in memory: those of a partial
@@ -46,8 +43,26 @@ func (s *server) some(ctx context.Context, into *objects, commit plumbing.Hash, 
 		case slices.Contains(ids, commit):
 			return s.begin(ctx, into, commit)
 		}
-		return s.partial(ctx, into, want{ids, 0, "tree:0"})
+		return s.apart(ctx, into, ids)
 	})
+}
+
+// apart fetches objects: all at once, or where that is too much in halves. One
+// that alone is too much is noted as such.
+func (s *server) apart(ctx context.Context, into *objects, ids []plumbing.Hash) error {
+	err := s.partial(ctx, into, want{ids, 0, "tree:0"})
+	switch {
+	case !errors.Is(err, errTooMuch):
+		return err
+	case len(ids) == 1:
+		into.large[ids[0]] = true
+		return nil
+	}
+	half := len(ids) / 2
+	if err := s.apart(ctx, into, ids[:half]); err != nil {
+		return err
+	}
+	return s.apart(ctx, into, ids[half:])
 }
 
 // begin fetches a commit with its trees, or with the root of them where all are
@@ -73,7 +88,7 @@ func (s *server) deepen(ctx context.Context, into *objects, commit plumbing.Hash
 // partial fetches into memory.
 func (s *server) partial(ctx context.Context, into *objects, w want) error {
 	most := bound{memoryBytes, "the paths hold too much to be checkpoints"}
-	return s.pack(ctx, w, most, into.unpack)
+	return s.pack(ctx, w, most, func(pack io.Reader) error { return into.unpack(ctx, pack) })
 }
 
 // whole fetches commits with all their files, onto disk, in place of what was
@@ -88,10 +103,11 @@ func (s *server) whole(ctx context.Context, into *objects, commit plumbing.Hash,
 		return err
 	}
 	s.dir = dir
-	disk := filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRU(4*cache.MiByte))
 	most := bound{s.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file of the commit"}
-	err = s.pack(ctx, want{[]plumbing.Hash{commit}, depth, ""}, most, func(pack io.Reader) error {
-		return packfile.UpdateObjectStorage(disk, pack)
+	var disk *spool
+	err = s.pack(ctx, want{[]plumbing.Hash{commit}, depth, ""}, most, func(pack io.Reader) (err error) {
+		disk, err = spooled(ctx, pack, filepath.Join(dir, "pack"), s.maxBytes)
+		return err
 	})
 	if err != nil {
 		return errors.Join(err, s.close())
@@ -107,7 +123,7 @@ func (s *server) close() error {
 	}
 	var closed error
 	if s.disk != nil {
-		closed = s.disk.Close()
+		closed = s.disk.file.Close()
 	}
 	err := errors.Join(closed, os.RemoveAll(s.dir))
 	s.dir, s.disk = "", nil

@@ -103,7 +103,7 @@ func TestAPackHoldsEachObjectOnce(t *testing.T) {
 		t.Errorf("the pack holds %d objects, want 2", n)
 	}
 	objs := newObjects()
-	if err := objs.unpack(&packed); err != nil || len(objs.held) != 2 {
+	if err := objs.unpack(t.Context(), &packed); err != nil || len(objs.held) != 2 {
 		t.Errorf("unpacked it is %d objects, %v", len(objs.held), err)
 	}
 }

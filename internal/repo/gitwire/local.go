@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,7 +118,7 @@ func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []p
 	if into.disk != nil {
 		l.disk.Reindex()
 	}
-	into.disk = l.disk
+	into.disk = onDisk{l.disk}
 	return nil
 }
 
@@ -192,3 +193,28 @@ func (l *local) move(lock *os.File, branch plumbing.ReferenceName, old, to plumb
 	}
 	return os.Rename(lock.Name(), l.refPath(branch))
 }
+
+// onDisk is the objects of a repository on disk.
+type onDisk struct{ from *filesystem.Storage }
+
+func (d onDisk) object(id plumbing.Hash) (object, error) {
+	// The size of an object that another repository lends is not known before.
+	if size, err := d.from.EncodedObjectSize(id); err == nil && size > repo.MostBytes {
+		return object{}, errLarge
+	}
+	stored, err := d.from.EncodedObject(plumbing.AnyObject, id)
+	switch {
+	case err != nil:
+		return object{}, err
+	case stored.Size() > repo.MostBytes:
+		return object{}, errLarge
+	}
+	r, err := stored.Reader()
+	if err != nil {
+		return object{}, err
+	}
+	data, err := io.ReadAll(r)
+	return object{stored.Type(), data}, errors.Join(err, r.Close())
+}
+
+func (d onDisk) has(id plumbing.Hash) bool { return d.from.HasEncodedObject(id) == nil }

@@ -1,14 +1,17 @@
 package gitwire
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // keepBytes is how much content objects are kept in memory for, from one commit
@@ -20,7 +23,16 @@ const keepBytes = 16 << 20
 type objects struct {
 	held map[plumbing.Hash]object
 	size int64
-	disk storer.EncodedObjectStorer // nil where there is none
+	// large are those that are there and are not read, since they are too large.
+	large map[plumbing.Hash]bool
+	disk  store // nil where there is none
+}
+
+// A store is objects on disk.
+type store interface {
+	// object returns an object. One beyond repo.MostBytes is errLarge.
+	object(id plumbing.Hash) (object, error)
+	has(id plumbing.Hash) bool
 }
 
 // An object is a commit, a tree or a blob as git stores it, unpacked.
@@ -31,63 +43,112 @@ type object struct {
 
 func (o object) id() plumbing.Hash { return plumbing.ComputeHash(o.kind, o.data) }
 
-func newObjects() *objects { return &objects{held: map[plumbing.Hash]object{}} }
+func newObjects() *objects {
+	return &objects{held: map[plumbing.Hash]object{}, large: map[plumbing.Hash]bool{}}
+}
 
+// add holds one more object. Where that is too much, the largest are let go.
 func (o *objects) add(obj object) {
 	id := obj.id()
-	if _, ok := o.held[id]; !ok {
-		o.held[id] = obj
-		o.size += int64(len(obj.data))
+	if _, ok := o.held[id]; ok || o.large[id] {
+		return
+	}
+	o.held[id] = obj
+	for o.size += int64(len(obj.data)); o.size > repo.MostRead; {
+		o.drop()
 	}
 }
 
-// get returns an object's content; ok is false where it is not at hand.
+func (o *objects) drop() {
+	var largest plumbing.Hash
+	for id, obj := range o.held {
+		if len(obj.data) >= len(o.held[largest].data) {
+			largest = id
+		}
+	}
+	o.large[largest] = true
+	o.size -= int64(len(o.held[largest].data))
+	delete(o.held, largest)
+}
+
+// get returns an object's content; ok is false where it is not at hand. What is on
+// disk is loaded before, but for commits, of which a history may be long.
 func (o *objects) get(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, ok bool) {
-	if obj, ok := o.held[id]; ok {
-		return obj.data, obj.kind == kind
+	obj, ok := o.held[id]
+	if !ok && o.disk != nil && kind == plumbing.CommitObject {
+		var err error
+		obj, err = o.disk.object(id)
+		ok = err == nil
 	}
-	if o.disk == nil {
-		return nil, false
-	}
-	stored, err := o.disk.EncodedObject(kind, id)
-	if err != nil {
-		return nil, false
-	}
-	data, err = content(stored)
-	return data, err == nil
+	return obj.data, ok && obj.kind == kind
 }
 
+// load takes objects from disk into memory, and returns those that are not at hand
+// then.
+func (o *objects) load(ctx context.Context, ids []plumbing.Hash) (left []plumbing.Hash, err error) {
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, ok := o.held[id]; ok || o.large[id] {
+			continue
+		}
+		if o.disk == nil {
+			left = append(left, id)
+			continue
+		}
+		switch obj, err := o.disk.object(id); {
+		case errors.Is(err, errLarge):
+			o.large[id] = true
+		case err != nil:
+			left = append(left, id)
+		default:
+			o.add(obj)
+		}
+	}
+	return left, nil
+}
+
+// has reports whether an object is at hand, or is too large to be.
 func (o *objects) has(id plumbing.Hash) bool {
-	if _, ok := o.held[id]; ok {
+	if _, ok := o.held[id]; ok || o.large[id] {
 		return true
 	}
-	return o.disk != nil && o.disk.HasEncodedObject(id) == nil
+	return o.disk != nil && o.disk.has(id)
 }
 
 // trim forgets what is in memory once it is much; nothing is lost but time.
 func (o *objects) trim() {
 	if o.size > keepBytes {
 		clear(o.held)
+		clear(o.large)
 		o.size = 0
 	}
 }
 
-// unpack takes the objects of a pack into memory.
-func (o *objects) unpack(pack io.Reader) error {
-	into := memory.NewStorage()
-	parser, err := packfile.NewParserWithStorage(packfile.NewScanner(pack), into)
-	if err == nil {
-		_, err = parser.Parse()
+// unpack takes the objects of a pack into memory. Where some are too large, the
+// others are taken, and the error is errTooMuch.
+func (o *objects) unpack(ctx context.Context, from io.Reader) error {
+	data, err := io.ReadAll(from)
+	if err != nil {
+		return err
 	}
-	if err != nil && !errors.Is(err, packfile.ErrEmptyPackfile) {
-		return fmt.Errorf("read the pack: %w", err)
+	p, err := index(ctx, bytes.NewReader(data), memoryBytes)
+	if err != nil {
+		return err
 	}
-	for _, stored := range into.Objects {
-		data, err := content(stored)
+	for id := range p.places {
+		obj, err := p.object(id)
 		if err != nil {
-			return fmt.Errorf("read the pack: %w", err)
+			return err
 		}
-		o.add(object{stored.Type(), data})
+		o.add(obj)
+	}
+	for id := range p.large {
+		o.large[id] = true
+	}
+	if p.lost {
+		return fmt.Errorf("%w %d MiB of one object", errTooMuch, repo.MostBytes>>20)
 	}
 	return nil
 }
@@ -115,13 +176,4 @@ func encoded(obj object) plumbing.EncodedObject {
 	m.SetType(obj.kind)
 	_, _ = m.Write(obj.data) // never fails
 	return m
-}
-
-func content(stored plumbing.EncodedObject) ([]byte, error) {
-	r, err := stored.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
 }

@@ -84,7 +84,7 @@ func early(err error) error {
 type band struct {
 	*packets
 	rest  []byte
-	words strings.Builder
+	words words
 	done  bool
 }
 
@@ -117,7 +117,7 @@ func (b *band) take(p packet) error {
 	case 1:
 		b.rest = rest
 	case 2:
-		b.words.Write(rest)
+		_, _ = b.words.Write(rest) // it never fails
 	case 3:
 		return &serverError{repo.OneLine(string(rest))}
 	default:

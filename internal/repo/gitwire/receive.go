@@ -34,8 +34,11 @@ func (s *server) push(ctx context.Context, branch plumbing.ReferenceName, old pl
 		return forbidden(err)
 	}
 	defer answer.Close()
-	return report(answer)
+	return report(reportBytes.of(answer))
 }
+
+// reportBytes bounds what is said to a push: hooks may say much.
+var reportBytes = bound{16 << 20, "the push may have landed all the same"}
 
 // forbidden makes a refusal of a status that asking again does not change.
 func forbidden(err error) error {

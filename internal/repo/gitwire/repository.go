@@ -1,8 +1,11 @@
 package gitwire
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -98,7 +101,7 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	at, err := parseID(commit)
 	for _, path := range paths {
 		if err == nil {
-			err = repo.CheckPath(path)
+			err = repo.CheckPath(repo.ParseScope(path).Path)
 		}
 	}
 	if err == nil {
@@ -113,25 +116,39 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	return found, nil
 }
 
-// look runs f until it misses nothing, and fetches in between what it missed.
+// look runs f until it misses nothing, and fetches in between what it missed. What
+// does not come is not asked for again.
 func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sight) error) error {
 	if !r.objects.has(commit) {
 		r.objects.trim()
 	}
+	asked := map[plumbing.Hash]bool{}
 	for {
-		s := &sight{objects: r.objects}
+		s := &sight{objects: r.objects, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{}}
 		if err := f(s); err != nil || len(s.missing) == 0 {
 			return err
 		}
-		if err := r.remote.fetch(ctx, r.objects, commit, s.missing); err != nil {
+		ids := slices.SortedFunc(maps.Keys(s.missing), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
+		if err := r.fetch(ctx, commit, ids); err != nil {
 			return err
 		}
-		for _, id := range s.missing {
-			if !r.objects.has(id) {
-				return fmt.Errorf("object %s of commit %s is not there", id, commit)
-			}
+		for _, id := range ids {
+			asked[id] = true
 		}
 	}
+}
+
+// fetch asks for objects, and again for the others as long as some of them come:
+// git leaves one out that is in a tree which is asked for with it.
+func (r *Repository) fetch(ctx context.Context, commit plumbing.Hash, ids []plumbing.Hash) error {
+	ids, err := r.objects.load(ctx, ids)
+	for before := 0; err == nil && len(ids) > 0 && len(ids) != before; {
+		before = len(ids)
+		if err = r.remote.fetch(ctx, r.objects, commit, ids); err == nil {
+			ids, err = r.objects.load(ctx, ids)
+		}
+	}
+	return err
 }
 
 func parseBranch(name string) (plumbing.ReferenceName, error) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // server is a repository on a server that speaks git, whatever the way to it.
@@ -27,7 +25,7 @@ type server struct {
 	announce bool
 
 	dir  string // of the last commit fetched whole; "" where there is none
-	disk *filesystem.Storage
+	disk *spool
 }
 
 func (s *server) String() string { return s.wire.String() }

@@ -1,6 +1,9 @@
 package gitwire
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,48 +17,76 @@ import (
 // editing are plain functions, run again after each fetch.
 type sight struct {
 	*objects
-	missing []plumbing.Hash
+	ctx     context.Context
+	asked   map[plumbing.Hash]bool // what was fetched for; of what is not at hand there is none
+	missing map[plumbing.Hash]bool
 }
 
-func (s *sight) need(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, bool) {
-	data, ok := s.get(kind, id)
-	if !ok {
-		s.missing = append(s.missing, id)
+// need returns an object; ok is false where it is missing, and is fetched. One
+// that cannot be had is an error, which says why.
+func (s *sight) need(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, ok bool, err error) {
+	if err := s.ctx.Err(); err != nil {
+		return nil, false, err
 	}
-	return data, ok
+	data, ok = s.get(kind, id)
+	switch {
+	case ok:
+		return data, true, nil
+	case s.large[id]:
+		return nil, false, unread{repo.TooLarge}
+	case s.asked[id]:
+		return nil, false, unread{repo.Missing}
+	}
+	s.missing[id] = true
+	return nil, false, nil
+}
+
+// unread says why an object cannot be had.
+type unread struct{ why string }
+
+func (u unread) Error() string { return u.why }
+
+// at gives an error the path of an object that cannot be had.
+func at(path string, err error) error {
+	var u unread
+	if errors.As(err, &u) {
+		return &repo.UnsafeError{Path: path, Why: u.why}
+	}
+	return err
 }
 
 func (s *sight) commit(id plumbing.Hash) (h header, ok bool, err error) {
-	data, ok := s.need(plumbing.CommitObject, id)
-	if !ok {
-		return header{}, false, nil
+	data, ok, err := s.need(plumbing.CommitObject, id)
+	if err == nil && ok {
+		h, err = parseCommit(data)
 	}
-	if h, err = parseCommit(data); err != nil {
+	if err != nil {
 		return header{}, false, fmt.Errorf("commit %s: %w", id, err)
 	}
-	return h, true, nil
+	return h, ok, nil
 }
 
 func (s *sight) tree(id plumbing.Hash) (entries []entry, ok bool, err error) {
-	data, ok := s.need(plumbing.TreeObject, id)
+	data, ok, err := s.need(plumbing.TreeObject, id)
 	if !ok {
-		return nil, false, nil
+		return nil, false, err
 	}
 	if entries, err = parseTree(data); err != nil {
-		return nil, false, fmt.Errorf("tree %s: %w", id, err)
+		return nil, false, unread{"is no tree as git writes them"}
 	}
 	return entries, true, nil
 }
 
 // read is Repository.Read on what is at hand.
-func (s *sight) read(commit plumbing.Hash, known map[string]string, paths []string) (map[string]repo.Object, error) {
+func (s *sight) read(commit plumbing.Hash, known map[string]string, asked []string) (map[string]repo.Object, error) {
 	h, ok, err := s.commit(commit)
 	if !ok {
 		return nil, err
 	}
-	found := make(map[string]repo.Object, len(paths))
-	for _, path := range paths {
-		e, ok, err := s.find(h.tree, path)
+	found := make(map[string]repo.Object, len(asked))
+	for _, path := range asked {
+		scope := repo.ParseScope(path)
+		e, ok, err := s.find(h.tree, scope.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -66,11 +97,12 @@ func (s *sight) read(commit plumbing.Hash, known map[string]string, paths []stri
 		object := repo.Object{ID: e.id.String()}
 		if known[path] != object.ID {
 			object.Files = map[string][]byte{}
-			if err := s.files(e, path, &object); err != nil {
+			w := &reading{sight: s, scope: scope, into: &object}
+			if err := w.files(e, scope, 0); err != nil {
 				return nil, err
 			}
-			if why := object.Unsafe[path]; why != "" {
-				return nil, &repo.UnsafeError{Path: path, Why: why}
+			if why := object.Unsafe[scope.Path]; why != "" {
+				return nil, &repo.UnsafeError{Path: scope.Path, Why: why}
 			}
 		}
 		found[path] = object
@@ -89,7 +121,7 @@ func (s *sight) find(tree plumbing.Hash, path string) (e entry, ok bool, err err
 		}
 		entries, ok, err := s.tree(e.id)
 		if !ok {
-			return entry{}, false, err
+			return entry{}, false, at(cmp.Or(walked, "the root"), err)
 		}
 		if e, ok = named(entries, name); !ok {
 			return entry{}, false, nil
@@ -102,31 +134,63 @@ func (s *sight) find(tree plumbing.Hash, path string) (e entry, ok bool, err err
 	return e, true, nil
 }
 
-// files adds the content of an entry, and of all below it, by path.
-func (s *sight) files(e entry, path string, into *repo.Object) error {
-	why := e.what().unsafe()
-	if why == "" && e.what() == aFile {
-		data, ok := s.need(plumbing.BlobObject, e.id)
-		if !ok || !repo.IsLFS(data) {
-			into.Files[path] = data
-			return nil
-		}
-		why = "is a Git LFS pointer"
+// A reading is a path that is read, with what is below it.
+type reading struct {
+	*sight
+	scope repo.Scope
+	into  *repo.Object
+	paths int // files and folders so far
+}
+
+// files adds the content of an entry, and of all below it that is in scope, by
+// path. What is not read is noted, with the reason.
+func (w *reading) files(e entry, scope repo.Scope, levels int) error {
+	w.paths++
+	err := w.add(e, scope, levels)
+	var u unread
+	if !errors.As(err, &u) {
+		return err
 	}
-	if why != "" {
-		if into.Unsafe == nil {
-			into.Unsafe = map[string]string{}
-		}
-		into.Unsafe[path] = why
-		return nil
+	if w.into.Unsafe == nil {
+		w.into.Unsafe = map[string]string{}
 	}
-	entries, _, err := s.tree(e.id)
+	w.into.Unsafe[scope.Path] = u.why
+	return nil
+}
+
+func (w *reading) add(e entry, scope repo.Scope, levels int) error {
+	folder := e.what() == aTree
+	switch {
+	case e.what().unsafe() != "":
+		return unread{e.what().unsafe()}
+	case scope.Refuses(folder) != "":
+		return unread{scope.Refuses(folder)}
+	case w.scope.Whole() && w.paths > repo.MostPaths:
+		return &repo.UnsafeError{Path: w.scope.Path, Why: repo.TooMany}
+	case folder && levels > repo.MostLevels:
+		return unread{repo.TooDeep}
+	case !folder:
+		return w.file(e, scope.Path)
+	}
+	entries, _, err := w.tree(e.id)
 	for _, below := range entries {
-		if err := s.files(below, join(path, below.name), into); err != nil {
-			return err
+		if to, ok := scope.Below(below.name); ok && err == nil {
+			err = w.files(below, to, levels+1)
 		}
 	}
 	return err
+}
+
+func (w *reading) file(e entry, path string) error {
+	data, ok, err := w.need(plumbing.BlobObject, e.id)
+	switch {
+	case err != nil:
+		return err
+	case ok && repo.IsLFS(data):
+		return unread{"is a Git LFS pointer"}
+	}
+	w.into.Files[path] = data
+	return nil
 }
 
 func named(entries []entry, name string) (entry, bool) {

@@ -1,6 +1,7 @@
 package gitwire
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type edit struct {
 // copied byte for byte, in the order that they have. A tree left without
 // entries has the id of the empty tree. at is where the tree is.
 func (e *edit) splice(tree plumbing.Hash, at string, files map[string][]byte) (plumbing.Hash, error) {
-	entries, ok, err := e.entries(tree)
+	entries, ok, err := e.entries(tree, at)
 	if !ok {
 		return tree, err
 	}
@@ -45,11 +46,12 @@ func (e *edit) splice(tree plumbing.Hash, at string, files map[string][]byte) (p
 }
 
 // entries is the sight's tree, in which the zero id is a tree to begin.
-func (e *edit) entries(tree plumbing.Hash) ([]entry, bool, error) {
+func (e *edit) entries(tree plumbing.Hash, path string) ([]entry, bool, error) {
 	if tree.IsZero() || tree == emptyTree {
 		return nil, true, nil
 	}
-	return e.tree(tree)
+	entries, ok, err := e.tree(tree)
+	return entries, ok, at(cmp.Or(path, "the root"), err)
 }
 
 var emptyTree = treeObject(nil).id()

@@ -44,9 +44,9 @@ func (r *Repository) tag(ctx context.Context, name, commit string) error {
 		return repo.ErrTagged
 	}
 	var data []byte
-	if err := r.look(ctx, id, func(s *sight) error {
-		data, _ = s.need(plumbing.CommitObject, id)
-		return nil
+	if err := r.look(ctx, id, func(s *sight) (err error) {
+		data, _, err = s.need(plumbing.CommitObject, id)
+		return err
 	}); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (s *server) pack(ctx context.Context, w want, most bound, use func(io.Reade
 		return err
 	}
 	defer answer.Close()
-	limited := &limit{r: answer, left: most.bytes, bound: most}
+	limited := most.of(answer)
 	in := &packets{r: limited}
 	if err := s.skipToPack(in, w); err != nil {
 		return err
@@ -125,6 +125,8 @@ func (l *limit) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+func (b bound) of(r io.Reader) *limit { return &limit{r: r, left: b.bytes, bound: b} }
 
 var errTooMuch = errors.New("the server sends more than")
 

@@ -85,30 +85,52 @@ func (r *Repository) Read(ctx context.Context, id string, known map[string]strin
 		return nil, fmt.Errorf("commit %s does not exist", id)
 	}
 	objects := map[string]repo.Object{}
-	for _, path := range paths {
-		if repo.IsLFS([]byte(c.Files[path])) {
-			return nil, &repo.UnsafeError{Path: path, Why: "is a Git LFS pointer"}
-		}
-		o := repo.Object{Files: map[string][]byte{}}
+	for _, asked := range paths {
+		scope := repo.ParseScope(asked)
+		o := repo.Object{Files: map[string][]byte{}, Unsafe: map[string]string{}}
 		var text strings.Builder
 		for _, file := range slices.Sorted(maps.Keys(c.Files)) {
-			if file == path || strings.HasPrefix(file, path+"/") {
-				o.Files[file] = []byte(c.Files[file])
-				fmt.Fprintf(&text, "%q %q\n", strings.TrimPrefix(file, path), c.Files[file])
+			if rest, below := strings.CutPrefix(file, scope.Path); below && (rest == "" || rest[0] == '/') {
+				take(&o, scope, strings.Split(rest, "/")[1:], c.Files[file])
+				fmt.Fprintf(&text, "%q %q\n", rest, c.Files[file])
 			}
 		}
+		if why := o.Unsafe[scope.Path]; why != "" {
+			return nil, &repo.UnsafeError{Path: scope.Path, Why: why}
+		}
 		switch {
-		case len(o.Files) == 0:
+		case text.Len() == 0:
 			o = repo.Object{}
 		default:
 			o.ID = hash(text.String())
-			if known[path] == o.ID {
-				o.Files = nil
+			if known[asked] == o.ID {
+				o.Files, o.Unsafe = nil, nil
 			}
 		}
-		objects[path] = o
+		objects[asked] = o
 	}
 	return objects, ctx.Err()
+}
+
+// take adds a file that lies in a scope, by the names on the way to it.
+func take(into *repo.Object, scope repo.Scope, way []string, content string) {
+	why := scope.Refuses(len(way) > 0)
+	switch {
+	case why != "":
+	case len(way) > 0:
+		if below, ok := scope.Below(way[0]); ok {
+			take(into, below, way[1:], content)
+		}
+		return
+	case len(content) > repo.MostBytes:
+		why = repo.TooLarge
+	case repo.IsLFS([]byte(content)):
+		why = "is a Git LFS pointer"
+	default:
+		into.Files[scope.Path] = []byte(content)
+		return
+	}
+	into.Unsafe[scope.Path] = why
 }
 
 // History returns the commits that a commit descends from.

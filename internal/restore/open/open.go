@@ -103,13 +103,13 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return checkpoint.Tree{}, err
 	}
-	directory := checkpoint.Directory(s.opener.Config.Site)
+	directory := tick.Checkpoints(s.opener.Config.Site)
 	objects, err := r.Read(ctx, tip, nil, directory)
 	if err != nil {
 		return checkpoint.Tree{}, err
 	}
 	if objects[directory].ID == "" {
-		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch declares nothing of it: there is no %s", s.opener.Config.Site, directory)
+		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch declares nothing of it: there is no %s", s.opener.Config.Site, checkpoint.Directory(s.opener.Config.Site))
 	}
 	return tick.Tree(s.opener.Config.Site, objects[directory])
 }

@@ -82,6 +82,7 @@ type Entry struct {
 	Path    string
 	Mode    string // "100644" where empty; "100755", "120000", or "160000", which takes a commit as content
 	Content string
+	ID      string // of a blob or tree that is there already, in place of the content
 }
 
 // Commit makes one commit and returns its id.
@@ -103,6 +104,8 @@ func (o *Origin) Commit(t testing.TB, c Change) string {
 		switch mode := cmp.Or(e.Mode, "100644"); {
 		case e.Content == Removed:
 			fmt.Fprintf(&in, "D %s\n", e.Path)
+		case e.ID != "":
+			fmt.Fprintf(&in, "M %s %s %s\n", mode, e.ID, e.Path)
 		case mode == "160000":
 			fmt.Fprintf(&in, "M %s %s %s\n", mode, e.Content, e.Path)
 		default:

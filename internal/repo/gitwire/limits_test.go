@@ -1,0 +1,135 @@
+package gitwire_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// What a process of its own may take to read a hostile repository. The time is
+// that of a machine with much else to do.
+const (
+	mostMemory = 256 << 20 // bytes
+	mostTime   = time.Minute
+)
+
+// hostile is what a person who may push puts into the namespace bad of a site,
+// and why the site's tree then leaves that namespace out; "" is that it does not.
+var hostile = map[string]struct {
+	put func(*testing.T, *gitserver.Origin)
+	why string
+}{
+	"nested trees beside the record": {func(t *testing.T, o *gitserver.Origin) {
+		o.Put(t, "main", "checkpoints/prod/bad/nested", o.Nested(t, 7))
+	}, ""},
+	"nested trees as a namespace": {func(t *testing.T, o *gitserver.Origin) {
+		o.Put(t, "main", "checkpoints/prod/bad", o.Nested(t, 7))
+	}, ""},
+	"nested trees as the record": {func(t *testing.T, o *gitserver.Origin) {
+		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Nested(t, 7))
+	}, "checkpoints/prod/bad/checkpoint.yaml is a directory"},
+	"zeros as the record": {func(t *testing.T, o *gitserver.Origin) {
+		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Zeros(t, 1<<30))
+	}, "checkpoints/prod/bad/checkpoint.yaml " + repo.TooLarge},
+	"zeros beside the record": {func(t *testing.T, o *gitserver.Origin) {
+		o.Put(t, "main", "checkpoints/prod/bad/zeros", o.Zeros(t, 1<<30))
+	}, ""},
+	"many zeros": {func(t *testing.T, o *gitserver.Origin) {
+		for n := range 40 { // 160 MiB, none of which is too large by itself
+			o.Put(t, "main", fmt.Sprintf("checkpoints/prod/bad-%d/checkpoint.yaml", n), o.Zeros(t, repo.MostBytes-int64(n)))
+		}
+		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Zeros(t, repo.MostBytes))
+	}, "checkpoints/prod/bad/checkpoint.yaml " + repo.TooLarge},
+	"a wide folder": {func(t *testing.T, o *gitserver.Origin) {
+		o.Put(t, "main", "checkpoints/prod/bad", o.Wide(t, 200_000))
+	}, "checkpoints/prod/bad " + repo.TooLarge},
+	"a deep folder": {func(t *testing.T, o *gitserver.Origin) {
+		o.Push(t, "main", map[string]string{"checkpoints/prod/bad" + strings.Repeat("/d", 1000) + "/file": "deep"}, "deep")
+	}, ""},
+}
+
+// Within 256 MiB and in seconds, the rest of the site is read, whatever stands in
+// one namespace, and the path is named.
+func TestAHostileNamespaceCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range hostile {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := gitserver.Start(t)
+			o := s.Create(t, "shop", map[string]string{
+				"checkpoints/prod/shop/checkpoint.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata: {}\n",
+			})
+			c.put(t, o)
+			for way, url := range map[string]string{"http": s.URL("shop"), "disk": o.Dir} {
+				out := limited(t, url, o.Tip("main"))
+				if want := "bad: " + c.why; !strings.Contains(out, "shop is read") || c.why != "" && !strings.Contains(out, want) {
+					t.Errorf("over %s: %s\nwant that shop is read, and %s", way, out, want)
+				}
+			}
+			gitserver.WithoutFilter(t, o)
+			if out := limited(t, s.URL("shop"), o.Tip("main")); !strings.Contains(out, "shop is read") {
+				t.Errorf("of a server without partial clone: %s", out)
+			}
+		})
+	}
+}
+
+const limitedURL, limitedCommit = "GITWIRE_TEST_URL", "GITWIRE_TEST_COMMIT"
+
+// limited reads a site in a process of its own, and returns what that says.
+func limited(t *testing.T, url, commit string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
+	defer cancel()
+	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestReadInALimitedProcess$", "-test.v")
+	child.Env = append(os.Environ(), limitedURL+"="+url, limitedCommit+"="+commit)
+	out, err := child.CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("%v: %.2000s", errors.Join(err, ctx.Err()), out)
+	}
+	usage, ok := child.ProcessState.SysUsage().(*syscall.Rusage)
+	if peak := usage.Maxrss << 10; !ok || peak > mostMemory {
+		t.Errorf("%s took %d MiB, of %d", url, peak>>20, mostMemory>>20)
+	}
+	return string(out)
+}
+
+// TestReadInALimitedProcess is the process of limited.
+func TestReadInALimitedProcess(t *testing.T) {
+	url := os.Getenv(limitedURL)
+	if url == "" {
+		t.Skip("not a test by itself: TestAHostileNamespaceCostsItselfAlone runs it")
+	}
+	limit := syscall.Rlimit{Cur: 2 * mostMemory, Max: 2 * mostMemory} // the machine's memory is not ours to fill
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, gitwire.Options{URL: url})
+	directory := tick.Checkpoints("prod")
+	found, err := r.Read(t.Context(), os.Getenv(limitedCommit), nil, directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := tick.Tree("prod", found[directory])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tree.Namespaces()) > 0 && tree.Has(checkpoint.RecordPath("prod", "shop")) {
+		fmt.Println("shop is read")
+	}
+	for namespace, why := range tree.Broken {
+		fmt.Printf("%s: %v\n", namespace, why)
+	}
+}

@@ -1,0 +1,70 @@
+package tick_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// Whatever a person puts into one namespace of the site, the others cross in the
+// same tick, and the path that is not read is named. Over a real server.
+func TestAHostileNamespaceStopsNoOther(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path string
+		put  func(*gitserver.Origin) string
+		why  string // "" where pay crosses, too
+	}{
+		"nested trees beside the record": {"pay/nested", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, ""},
+		"nested trees as the record":     {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, "is a directory"},
+		"a file as the namespace":        {"pay", func(o *gitserver.Origin) string { return o.Zeros(t, 1) }, "is a file where a directory is needed"},
+		"zeros as the record":            {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
+		"zeros as the Component":         {"pay/kustomization.yaml", func(o *gitserver.Origin) string { return o.Zeros(t, 256<<20) }, repo.TooLarge},
+		"a wide namespace":               {"pay", func(o *gitserver.Origin) string { return o.Wide(t, 200_000) }, repo.TooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(nil)
+			server := gitserver.Start(t)
+			origin := server.Create(t, "site", map[string]string{"gitlatch.yaml": latching})
+			origin.Put(t, "main", "checkpoints/prod/"+c.path, c.put(origin))
+			w.scale("shop/web", 87)
+			w.scale("pay/api", 87)
+
+			repository, err := gitwire.Open(gitwire.Options{URL: server.URL("site"), Branch: "main", TempDir: t.TempDir()})
+			must(t, err)
+			var report tick.Report
+			for range 2 {
+				report, err = w.tick(func(t *tick.Tick) { t.Repository = deadlined{repository} })
+				must(t, err)
+				w.now = w.now.Add(period)
+			}
+			must(t, repository.Close())
+			if got := origin.Show(t, "main", "checkpoints/prod/shop/checkpoint.yaml"); !strings.Contains(got, `deployment.web: "100"`) {
+				t.Errorf("the record of shop is\n%s", got)
+			}
+			if c.why == "" {
+				if got := origin.Show(t, "main", "checkpoints/prod/pay/checkpoint.yaml"); !strings.Contains(got, `deployment.api: "100"`) {
+					t.Errorf("the record of pay is\n%s", got)
+				}
+			} else if err := report.Err(); err == nil || !strings.Contains(err.Error(), "checkpoints/prod/"+c.path+" "+c.why) {
+				t.Errorf("problems %v do not say that %s %s", err, c.path, c.why)
+			}
+		})
+	}
+}
+
+// deadlined is a repository that a tick does not wait for without end.
+type deadlined struct{ repo.Repository }
+
+func (d deadlined) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return d.Repository.Read(ctx, commit, known, paths...)
+}
