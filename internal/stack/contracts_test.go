@@ -280,30 +280,6 @@ func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
-	bindings := map[string]string{"LatchAccess": "infra/rbac/clusterrolebinding.yaml", "RestoreAccess": "infra/rbac/restore/clusterrolebinding.yaml",
-		"DrillAccess": "infra/rbac/doctor/clusterrolebinding.yaml"}
-	resources := deployed(t, of, samples[0]).resources()
-	for id, r := range resources {
-		if at(r, "Type") != "AWS::EKS::AccessEntry" {
-			continue
-		}
-		own := strings.TrimSuffix(id, "Access") + "Function"
-		if who, runs := at(r, "Properties", "PrincipalArn"), at(resources, own, "Properties", "Role"); who != runs {
-			broken = append(broken, fmt.Sprintf("%s: is for %v, and %s runs as %v", id, who, own, runs))
-		}
-		groups := list(at(r, "Properties", "KubernetesGroups"))
-		var bound []any
-		for _, subject := range list(at(read(t, bindings[id]).tree, "subjects")) {
-			bound = append(bound, at(subject, "name"))
-		}
-		if len(groups) != 1 || !slices.Contains(bound, groups[0]) {
-			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and %s binds its rights to %v", id, groups, bindings[id], bound))
-		}
-	}
-	return broken
-}
-
 // A brake is not to outlive its time by much, and a restore that stopped at its
 // deadline is to be noticed.
 func expiredBrakesAreReleased(t *testing.T, of template) (broken []string) {
