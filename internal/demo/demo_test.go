@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -271,6 +273,30 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 			t.Errorf("%s is %v, want at least %v; all: %v", name, got[name], least, got)
 		}
 	}
+	if says, is := declaredByTheReadme(t), got["rebuild_declared_checkpoint"]; math.Abs(says/is-1) > 0.001 {
+		t.Errorf("a rebuild declares %v of what is needed, and README.md says %v", is, says)
+	}
+}
+
+// declaredByTheReadme is what README.md says that a rebuild declares of what is
+// needed, as a share: above 1 where it declares more.
+func declaredByTheReadme(t *testing.T) float64 {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`declares ([0-9,]+) pods where ([0-9,]+) are needed`).FindSubmatch(readme)
+	if said == nil {
+		t.Fatal("README.md does not say what a rebuild declares beyond what is needed")
+	}
+	var pods [2]float64
+	for i := range pods {
+		if pods[i], err = strconv.ParseFloat(strings.ReplaceAll(string(said[i+1]), ",", ""), 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pods[0] / pods[1]
 }
 
 // theReadmeShows looks for the commit that README.md begins with in a run's

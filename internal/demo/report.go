@@ -32,6 +32,7 @@ func (d *day) figures(out io.Writer) error {
 		{"commits_warmup", float64(d.commitsIn(Span{0, span.From}))},
 		{"rebuild_met_manifests", share(r.Manifests.Met, r.Needed)},
 		{"rebuild_met_checkpoint", share(r.Checkpoint.Met, r.Needed)},
+		{"rebuild_declared_checkpoint", share(r.Checkpoint.Created, r.Needed)},
 		{"rebuild_rounds_manifests", float64(r.Manifests.Rounds)},
 		{"rebuild_rounds_checkpoint", float64(r.Checkpoint.Rounds)},
 	} {

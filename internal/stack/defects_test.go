@@ -24,7 +24,7 @@ const rings = "      AlarmActions: [!If [OwnsState, !Ref AlertTopic, !ImportValu
 var defects = []defect{
 	// What CloudFormation and SAM would refuse.
 	{"a property is misspelt", "", "      Timeout: !FindInMap", "      Timeut: !FindInMap", "cfn-lint", "E3002"},
-	{"a property of the schedule is misspelt", "", "a tick over the site ${Site}\"\n            OmitName: true", "a tick over the site ${Site}\"\n            OmitNames: true", "sam-translator", "InvalidResourceException"},
+	{"a property of the schedule is misspelt", "", "            OmitName: true\n            State: !Ref ScheduleState", "            OmitNames: true\n            State: !Ref ScheduleState", "sam-translator", "InvalidResourceException"},
 	{"an event is of an unknown type", "", "        Tick:\n          Type: ScheduleV2", "        Tick:\n          Type: ScheduleV3", "sam-translator", "InvalidResourceException"},
 	{"a queue is given twice over", "", "              Arn: !GetAtt UndeliveredTicks.Arn", "              Type: SQS\n              Arn: !GetAtt UndeliveredTicks.Arn", "sam-translator", "InvalidResourceException"},
 	{"OFF is a boolean", "", "{Mode: \"OFF\"}\n            Input: !Sub '{\"site\": \"${Site}\"}'", "{Mode: OFF}\n            Input: !Sub '{\"site\": \"${Site}\"}'", "cfn-lint, translated", "E3030"},
@@ -45,7 +45,7 @@ var defects = []defect{
 	{"an endpoint is of no type", "infra/vpc-endpoints.yaml", "VpcEndpointType: Gateway", "VpcEndpointType: Gate", "cfn-lint", "E3030"},
 
 	// What the second stack in a region, or the one after a deletion, would meet.
-	{"the schedule has a name", "", "a tick over the site ${Site}\"\n            OmitName: true\n", "a tick over the site ${Site}\"\n", "cfn-guard", "schedules_have_no_name"},
+	{"the schedule has a name", "", "            OmitName: true\n            State: !Ref ScheduleState", "            State: !Ref ScheduleState", "cfn-guard", "schedules_have_no_name"},
 	{"the table has a name", "", "      BillingMode:", "      TableName: gitlatch\n      BillingMode:", "cfn-guard", "nothing_has_a_fixed_name"},
 	{"an export is not the stack's own", "", "Export: {Name: !Sub \"${AWS::StackName}-Topic\"}", "Export: {Name: gitlatch-Topic}", "contract", "coexistence"},
 
@@ -103,6 +103,11 @@ var defects = []defect{
 	{"an alarm never says that it is over", "", "levels stay as git has them.\n" + rings + "      OKActions:", "levels stay as git has them.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"a schedule that stopped is not missed", "", "      TreatMissingData: breaching", "      TreatMissingData: notBreaching", "cfn-guard", "a_missing_heartbeat_rings"},
 
+	{"the heartbeat is muted", "", "      MetricName: Heartbeat\n", "      MetricName: Heartbeat\n      ActionsEnabled: false\n", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
+	{"the heartbeat is missed only where there is a mail to send", "", "    Condition: Scheduled\n", "    Condition: Mails\n", "contract", "metrics"},
+	{"the heartbeat is missed while ticks are off on purpose", "", "    Condition: Scheduled\n", "", "contract", "metrics"},
+	{"ticks begin before they can log in", "", "!If [MakesAccessEntry, !Ref LatchAccess, made elsewhere]", "made elsewhere", "contract", "access"},
+	{"releases begin before they can log in", "", "!If [MakesRestoreAccess, !Ref RestoreAccess, made elsewhere]", "made elsewhere", "contract", "access"},
 	{"a heartbeat rings", "", "      ComparisonOperator: LessThanThreshold", "      ComparisonOperator: GreaterThanThreshold", "contract", "alarms"},
 	{"pushes that fail are counted by the least of a period", "", "      MetricName: PushFailures\n      Dimensions: [{Name: site, Value: !Ref Site}]\n      Statistic: Sum", "      MetricName: PushFailures\n      Dimensions: [{Name: site, Value: !Ref Site}]\n      Statistic: Minimum", "contract", "alarms"},
 	{"nothing is ever under-declared", "", "      Threshold: !Ref UnderDeclaredPodsAllowed", "      Threshold: 1000000", "contract", "alarms"},
@@ -176,6 +181,7 @@ var defects = []defect{
 	{"a worker is told of the queue", fleetSource, "          GOMEMLIMIT: !FindInMap [Memory, !Ref MemorySize, GoLimit]\n", "          GOMEMLIMIT: !FindInMap [Memory, !Ref MemorySize, GoLimit]\n          GITLATCH_QUEUE: !Ref Turns\n", "contract", "environment of the fleet"},
 	{"the dispatcher is told of no list", fleetSource, "          GITLATCH_QUEUE: !Ref Turns\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Fleet}\"\n              fleet: \"${FleetFile}\"\n", "          GITLATCH_QUEUE: !Ref Turns\n          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Fleet}\"\n", "contract", "configuration of the fleet"},
 	{"an alarm is on a metric of one site", fleetSource, "      MetricName: Dispatches\n      Dimensions: [{Name: fleet,", "      MetricName: Dispatches\n      Dimensions: [{Name: site,", "contract", "alarms of the fleet"},
+	{"a fleet's heartbeat is missed while it is off on purpose", fleetSource, "  HeartbeatMissing:\n    Type: AWS::CloudWatch::Alarm\n    Condition: Scheduled\n", "  HeartbeatMissing:\n    Type: AWS::CloudWatch::Alarm\n", "contract", "alarms of the fleet"},
 	{"a schedule that stopped is no alarm", fleetSource, "      MetricName: Dispatches\n      Dimensions: [{Name: fleet, Value: !Ref Fleet}]\n      Statistic: Sum\n      Period: !FindInMap [Periods, !Ref PeriodMinutes, Seconds]\n      EvaluationPeriods: 3\n      DatapointsToAlarm: 3\n      ComparisonOperator: LessThanThreshold\n      Threshold: 1\n      TreatMissingData: breaching", "      MetricName: Dispatches\n      Dimensions: [{Name: fleet, Value: !Ref Fleet}]\n      Statistic: Sum\n      Period: !FindInMap [Periods, !Ref PeriodMinutes, Seconds]\n      EvaluationPeriods: 3\n      DatapointsToAlarm: 3\n      ComparisonOperator: LessThanThreshold\n      Threshold: 1\n      TreatMissingData: notBreaching", "contract", "alarms of the fleet"},
 	{"a worker may send turns", fleetSource, "                  - sqs:ReceiveMessage\n", "                  - sqs:ReceiveMessage\n                  - sqs:SendMessage\n", "iam", "give a turn as a worker"},
 	{"a dispatcher may alert", fleetSource, "              - Sid: GiveTurns\n", "              - Sid: Alert\n                Effect: Allow\n                Action: sns:Publish\n                Resource: !Ref AlertTopic\n              - Sid: GiveTurns\n", "contract", "rights of the fleet"},

@@ -173,6 +173,11 @@ func fleetIsConfigured(t *testing.T, of template) (broken []string) {
 // fleetsAlarmsAreOnWhatIsEmitted is about all alarms: on our own metrics, and on
 // those of the functions and queues that there are. Each is driven, too.
 func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string) {
+	for id, r := range fleet(t, of, fleets[1]).resources() {
+		if at(r, "Type") == "AWS::CloudWatch::Alarm" && at(r, "Properties", "TreatMissingData") == "breaching" {
+			broken = append(broken, fmt.Sprintf("alarm %s misses what is off on purpose", id))
+		}
+	}
 	d := fleet(t, of, fleets[0])
 	cases := fleetAlarms(d)
 	var lines bytes.Buffer

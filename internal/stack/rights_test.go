@@ -191,3 +191,36 @@ func actions(role any) []string {
 	}
 	return slices.Sorted(maps.Keys(allowed))
 }
+
+// accessEntryNamesTheGroupWithRights is about who logs in: as a member of a group
+// with rights, and not before there is an entry.
+func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
+	bindings := map[string]string{"LatchAccess": "infra/rbac/clusterrolebinding.yaml", "RestoreAccess": "infra/rbac/restore/clusterrolebinding.yaml",
+		"DrillAccess": "infra/rbac/doctor/clusterrolebinding.yaml"}
+	d := deployed(t, of, samples[0])
+	resources := d.resources()
+	for id, r := range resources {
+		if at(r, "Type") != "AWS::EKS::AccessEntry" {
+			continue
+		}
+		own := strings.TrimSuffix(id, "Access") + "Function"
+		if who, runs := at(r, "Properties", "PrincipalArn"), at(resources, own, "Properties", "Role"); who != runs {
+			broken = append(broken, fmt.Sprintf("%s: is for %v, and %s runs as %v", id, who, own, runs))
+		}
+		events, _ := at(resources, own, "Properties", "Events").(map[string]any)
+		for name, event := range events {
+			if !strings.Contains(fmt.Sprint(event), d.physical(id)) {
+				broken = append(broken, fmt.Sprintf("%s: does not wait for %s, and begins before %s can log in", name, id, own))
+			}
+		}
+		groups := list(at(r, "Properties", "KubernetesGroups"))
+		var bound []any
+		for _, subject := range list(at(read(t, bindings[id]).tree, "subjects")) {
+			bound = append(bound, at(subject, "name"))
+		}
+		if len(groups) != 1 || !slices.Contains(bound, groups[0]) {
+			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and %s binds its rights to %v", id, groups, bindings[id], bound))
+		}
+	}
+	return broken
+}

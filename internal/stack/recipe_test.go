@@ -1,0 +1,173 @@
+package stack
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/program"
+)
+
+// A step is a command of a recipe, and what people answer where it asks.
+type step struct {
+	command string
+	answers map[string]string // by what stands on the line before
+}
+
+// recipe takes the commands out of a section of the README: lines that begin with
+// $, and below each the lines where something is answered.
+func recipe(t *testing.T, section string) (steps []step) {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(readme), "\n## "+section+"\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	for line := range strings.Lines(text) {
+		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
+		if command, is := strings.CutPrefix(line, "$ "); indented && is {
+			steps = append(steps, step{command, map[string]string{}})
+		} else if asked := question.FindStringSubmatch(line); indented && asked != nil && len(steps) > 0 {
+			steps[len(steps)-1].answers[asked[1]] = asked[2]
+		}
+	}
+	return steps
+}
+
+// question is a line where SAM asks, with the answer that Enter gives in brackets.
+var question = regexp.MustCompile(`^\s*(\S[^\n]* \[[^\n]*\]:) ?([^\n]*)$`)
+
+// workplace is a folder with what SAM reads of this repository. Its functions are
+// built at once, of nothing.
+func workplace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{source, fleetSource, "infra/samconfig.toml"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), string(text))
+	}
+	write(t, filepath.Join(dir, "Makefile"), "build-%:\n\ttouch $(ARTIFACTS_DIR)/bootstrap\n")
+	return dir
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// play types a step's command, and its answers where SAM asks. It agrees to the
+// changes, and else it types Enter.
+func play(t *testing.T, s step, dir string, at *cloud) {
+	t.Helper()
+	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))
+	cmd := command(t, "bash", "-c", s.command)
+	cmd.Dir = dir
+	// Nothing of this machine's own settings. Whatever is not on loopback, such as
+	// the question whether SAM is the newest, is sent to a proxy that is not there.
+	cmd.Env = []string{"PATH=" + filepath.Join(venv, "bin") + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(),
+		"LANG=C.UTF-8", "SAM_CLI_TELEMETRY=0", "SAM_CLI_POLL_DELAY=0.05", "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1", "NO_PROXY=127.0.0.1",
+		"AWS_ENDPOINT_URL=" + at.URL, "AWS_DEFAULT_REGION=" + region, "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none"}
+	keys, typed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer typed.Close()
+	answers := maps.Clone(s.answers)
+	shown := &screen{answer: func(asked string) {
+		answer := answers[asked]
+		delete(answers, asked)
+		if strings.HasPrefix(asked, "Deploy this changeset?") {
+			answer = "y"
+		}
+		_, _ = io.WriteString(typed, answer+"\n") // fails where the program is gone, which says why
+	}}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = keys, shown, shown
+	err = cmd.Run()
+	keys.Close()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", s.command, err, shown.all.Bytes())
+	}
+	for asked := range answers {
+		t.Errorf("%s: never asks %q\n%s", s.command, asked, shown.all.Bytes())
+	}
+}
+
+// A screen shows what a program says, and answers where it asks.
+type screen struct {
+	all    bytes.Buffer
+	answer func(asked string)
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.all.Write(p)
+	said := s.all.Bytes()
+	last := said[bytes.LastIndexByte(said, '\n')+1:]
+	if asked := question.FindSubmatch(last); asked != nil && bytes.HasSuffix(last, []byte("]: ")) {
+		s.answer(string(asked[1]))
+		s.all.WriteByte('\n')
+	}
+	return len(p), nil
+}
+
+// SAM keeps what it was answered, and the next deployment goes by that. So a
+// recipe must not answer for a while what it takes back by another command.
+func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
+	t.Parallel()
+	for section, stack := range map[string]string{"Deploy on AWS": "gitlatch", "Hundreds of sites": "gitlatch-fleet"} {
+		t.Run(section, func(t *testing.T) {
+			t.Parallel()
+			dir, at := workplace(t), newCloud(t)
+			steps := recipe(t, section)
+			for _, s := range steps {
+				if strings.HasPrefix(s.command, "sam ") {
+					play(t, s, dir, at)
+				}
+			}
+			deployed := at.deployed(t, stack)
+			if len(deployed) < 2 {
+				t.Fatalf("the recipe does not deploy twice: %v", steps)
+			}
+			for _, d := range deployed {
+				for name, value := range d.parameters {
+					if first := deployed[0].parameters[name]; value != first {
+						t.Errorf("%s was deployed as %q, and then as %q", name, first, value)
+					}
+				}
+				if !d.holds(map[string]any{"Condition": "Scheduled"}) {
+					t.Error("deployed with its schedule off")
+				}
+				for _, said := range d.violated() {
+					t.Error(said)
+				}
+			}
+		})
+	}
+}
+
+func TestTheGroupHasItsRightsBeforeTheRecipeDeploys(t *testing.T) {
+	t.Parallel()
+	var commands []string
+	for _, s := range recipe(t, "Deploy on AWS") {
+		commands = append(commands, s.command)
+	}
+	rights := slices.Index(commands, "kubectl apply -k infra/rbac")
+	deploys := slices.IndexFunc(commands, func(c string) bool { return strings.HasPrefix(c, "sam deploy") })
+	if rights < 0 || rights > deploys {
+		t.Errorf("ticks begin before the group of the access entry has rights: %q", commands)
+	}
+}
