@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 type checkup struct {
 	flags
 	paths         []string
+	url           string
 	output        string
 	write, dryRun bool
 }
@@ -52,6 +54,7 @@ It exits with 0 where there is nothing to mend, with 1 where there is, and with
 	troubled(c)
 	d.register(c)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
+	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
 	c.Flags().StringVarP(&d.output, "output", "o", "table", "table or json")
@@ -62,6 +65,11 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	print, ok := doctorOutputs[d.output]
 	if !ok {
 		return fmt.Errorf("--output: must be table or json, got %q", d.output)
+	}
+	if d.url != "" {
+		if err := wrongURL(d.url); err != nil {
+			return err
+		}
 	}
 	c, err := d.config()
 	if err != nil {
@@ -114,6 +122,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if tip, seen.Set, seen.Tree, err = readSite(ctx, c, r); err != nil {
 		return seen, "", err
 	}
+	seen.Here = doctor.Here{Servers: []string{objects.Server()}, Repository: cmp.Or(d.url, c.Repository.Address()), Branch: c.Repository.Branch, Tip: tip}
 	seen.Cluster = doctor.ReadCluster(ctx, objects, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))
 	if err != nil || len(c.Repository.InPlace) == 0 {

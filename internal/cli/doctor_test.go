@@ -18,7 +18,16 @@ items:
 - metadata: {name: shop, namespace: flux-system}
   spec:
     path: ./clusters/prod-eu/shop
+    sourceRef: {kind: GitRepository, name: fleet}
     ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]
+  status: {conditions: [{type: Ready, status: "True"}]}
+`
+	repositories = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepositoryList
+items:
+- metadata: {name: fleet, namespace: flux-system}
+  spec: {url: https://git.example.com/platform/fleet.git, ref: {branch: main}}
+  status: {conditions: [{type: Ready, status: "True"}]}
 `
 	overlay   = "resources: [../../../apps/shop]\ncomponents: [../../../checkpoints/prod-eu/shop]\n"
 	manifests = `resources: [all.yaml]
@@ -39,18 +48,24 @@ func tended(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	delete(w.api.workloads, "pay/statefulset/ledger")
-	w.api.objects = map[string]string{"kustomizations": kustomizations}
+	w.api.objects = map[string]string{"kustomizations": kustomizations, "gitrepositories": repositories}
 	for range 3 {
 		if got := w.tick(); got.status != 0 {
 			t.Fatalf("tick: %+v", got)
 		}
 	}
+	w.overlays(t)
+	return w
+}
+
+// overlays pushes the overlay of shop.
+func (w *world) overlays(t *testing.T) {
+	t.Helper()
 	w.origin.Push(t, "main", map[string]string{
 		"clusters/prod-eu/shop/kustomization.yaml": overlay,
 		"apps/shop/kustomization.yaml":             manifests,
 		"apps/shop/all.yaml":                       manifestsOf("shop", "api", "cart", "web"),
 	}, "overlay of shop")
-	return w
 }
 
 func TestDoctorIsContentWithWhatIsAsItShouldBe(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type drilling struct {
 	exact, dryRun, all bool
 	tag                bool
 	paths              []string
+	url                string
 	wait               time.Duration
 	output             string
 }
@@ -70,6 +72,7 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 	c.Flags().BoolVar(&d.tag, "tag", false, "name the commit that was scored drill/<date>; not with CodeCommit, whose API knows no tags")
 	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
+	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().DurationVar(&d.wait, "wait", 2*time.Minute, "how long a tick that is under way is waited for")
 	c.Flags().StringVarP(&d.output, "output", "o", "table", strings.Join(drillFormats(), ", "))
 	return c
@@ -113,6 +116,9 @@ func (d *drilling) check() error {
 	if !(d.minCoverage >= 0 && d.minCoverage <= 1) {
 		wrong = append(wrong, fmt.Errorf("--min-coverage: must be from 0 to 1, got %v", d.minCoverage))
 	}
+	if d.url != "" {
+		wrong = append(wrong, wrongURL(d.url))
+	}
 	if d.wait < 0 {
 		wrong = append(wrong, fmt.Errorf("--wait: must not be negative, got %s", d.wait))
 	}
@@ -138,6 +144,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
+	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
 	r.Tick.DryRun, r.Paths, r.Tag = d.dryRun, d.paths, d.tag
 	r.Exact, r.MinCoverage, r.LeaseWithin = d.exact, d.minCoverage, d.wait
 	document, err := r.Drill(ctx)

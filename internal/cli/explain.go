@@ -167,7 +167,7 @@ func explainEvidence(line func(string, string, ...any), r tick.Report, s workloa
 	case p.AcceptRisk:
 		line("inert", "by nothing that %s says; its policy accepts that", file)
 	default:
-		line("inert", "by nothing that %s says, so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without", file)
+		line("inert", "by nothing that %s says, so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without, and what applies it may then set the live count", file)
 	}
 }
 

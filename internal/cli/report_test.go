@@ -211,7 +211,7 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	}
 	says("by nothing that " + file + " says; its policy accepts that\n")
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
-	says("so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without\n")
+	says("so that no level of it is written: gitlatch doctor shows what is missing, doctor --write commits what it finds; acceptRisk: true in its policy does without, and what applies it may then set the live count\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/*"), "evidence")
 	says("by hand, Ana (line shop/deployment/* of " + file + ")\n")
 	w.origin.Push(t, "main", evidence("shop/deployment/web"), "evidence")

@@ -31,7 +31,9 @@ func (s *source) fill(place *ways.Place, c config.Config) error {
 	place.Branch = c.Repository.Branch
 	place.Name = cmp.Or(s.name, c.Site)
 	place.Path = cmp.Or(s.path, "clusters/"+c.Site)
-	place.Repository = cmp.Or(s.url, reachable(c.Repository))
+	if place.Repository = s.url; s.url == "" && strings.HasPrefix(c.Repository.Address(), "https://") {
+		place.Repository = c.Repository.Address()
+	}
 	return errors.Join(wrongURL(place.Repository), wrongName(place.Name), wrongPath(place.Path))
 }
 
@@ -75,19 +77,4 @@ func wrongPath(path string) error {
 		return fmt.Errorf("--path: must be a folder from the root of the repository, such as clusters/prod, got %q", path)
 	}
 	return nil
-}
-
-// reachable is the URL by which a cluster could reach a repository, "" where the
-// configuration does not say: a path is this machine's own.
-func reachable(r config.Repository) string {
-	switch {
-	case r.GitHub.Repository != "":
-		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
-		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
-	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
-		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
-	case strings.HasPrefix(r.URL, "https://"):
-		return r.URL
-	}
-	return ""
 }

@@ -55,6 +55,7 @@ type world struct {
 	now    time.Time
 	api    *api
 	origin *gitserver.Origin
+	url    string // by which the cluster reaches the repository
 }
 
 const (
@@ -70,7 +71,7 @@ repository: {url: %q}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), api: newAPI(t)}
+	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), api: newAPI(t), url: "https://git.example.com/platform/fleet.git"}
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{"gitlatch.yaml": latching, "apps/web.yaml": "kind: Deployment\n"})
 	w.write(t, "kubeconfig", fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -119,6 +120,9 @@ type outcome struct {
 func (w *world) run(args ...string) outcome {
 	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor", "restore", "diff", "log", "drill"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
+	}
+	if slices.Contains([]string{"doctor", "drill"}, args[0]) && w.url != "" {
+		args = append(args, "--url", w.url)
 	}
 	return run(w.now, args...)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net"
@@ -26,6 +27,21 @@ type Repository struct {
 	Auth     Auth   // to the URL
 	CAFile   string // PEM, trusted instead of the system's; "" is the system's
 	MaxBytes int    // that one read of the repository may take; 0 is the adapter's own limit
+}
+
+// Address is the URL by which others than this machine reach the repository, as
+// https, ssh or user@host:path; "" where the configuration does not say.
+func (r Repository) Address() string {
+	switch {
+	case r.GitHub.Repository != "":
+		server := strings.TrimSuffix(strings.TrimSuffix(r.GitHub.APIURL, "/"), "/api/v3")
+		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
+	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
+		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
+	case strings.HasPrefix(r.URL, "https://"), overSSH(r.URL):
+		return r.URL
+	}
+	return ""
 }
 
 // A Mode is how crossings reach the branch.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/gitops"
@@ -19,6 +20,7 @@ type Build struct {
 	Include, Exclude string
 
 	source source
+	origin origin
 	kinds  workload.Kinds
 }
 
@@ -47,14 +49,20 @@ type applier struct {
 	// keeps judges whether the live count of a workload outlives its applying:
 	// nil, or what is wrong.
 	keeps func(subject, map[string]string) *Finding
+	claim claim
+	// unbound is why what it keeps is no evidence, of no workload yet; nil where it
+	// is. away is true of one that applies to another cluster.
+	unbound *Finding
+	away    bool
 }
 
 func (c Cluster) appliers() []applier {
 	var all []applier
 	for _, k := range c.kustomizations {
 		a := k.applier(c.Kinds)
+		a.claim = k.claim(c.repository(k))
 		for i := range a.builds {
-			a.builds[i].source = c.source(k)
+			a.builds[i].source, a.builds[i].origin = c.source(k), a.claim.origins[0]
 		}
 		all = append(all, a)
 	}
@@ -83,19 +91,57 @@ func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
 	return gitops.Object{}, false
 }
 
-// owners are the appliers of a workload, with the annotations that it is built
-// with.
-func (e *examination) owners(id workload.ID) (owners []applier, annotations []map[string]string) {
-	for _, a := range e.appliers {
-		owns, built := a.lists[id], map[string]string(nil)
-		for _, o := range e.Overlays {
-			if w, ok := o.rendered(id); ok && o.By == a.name {
-				owns, built = true, w.Annotations
-			}
-		}
-		if owns {
-			owners, annotations = append(owners, a), append(annotations, built)
+// apart judges the appliers, and takes the overlays out of the case that are known
+// to be namesakes.
+func (e *examination) apart() {
+	for i, a := range e.appliers {
+		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a.claim), e.Here.otherDestination(a.claim) != ""
+	}
+	namesake := func(o Overlay) bool {
+		return slices.ContainsFunc(e.appliers, func(a applier) bool {
+			return a.name == o.By && (a.away || !slices.ContainsFunc(a.builds, func(b Build) bool { return b.Dir == o.Dir && !e.Here.another(b.origin) }))
+		})
+	}
+	var kept []Overlay
+	for _, o := range e.Overlays {
+		if namesake(o) {
+			e.namesakes = append(e.namesakes, o)
+		} else {
+			kept = append(kept, o)
 		}
 	}
-	return owners, annotations
+	e.Overlays = kept
+}
+
+// An owner is an applier of a workload, with the annotations that it is built with.
+type owner struct {
+	applier
+	annotations map[string]string
+}
+
+// owners are the appliers of a workload on this cluster, and those that would be
+// if they were of this cluster and of the site's repository.
+func (e *examination) owners(id workload.ID) (owners []owner, others []applier) {
+	for _, a := range e.appliers {
+		w, built := a.built(id, e.Overlays)
+		_, named := a.built(id, e.namesakes)
+		switch {
+		case built || a.lists[id] && !a.away:
+			owners = append(owners, owner{a, w.Annotations})
+		case a.unbound != nil && (named || a.lists[id]):
+			others = append(others, a)
+		}
+	}
+	return owners, others
+}
+
+// built is what an applier builds of a workload, by the last of the overlays that
+// give it.
+func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object, ok bool) {
+	for _, o := range overlays {
+		if w, gives := o.rendered(id); gives && o.By == a.name {
+			built, ok = w, true
+		}
+	}
+	return built, ok
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -19,6 +20,8 @@ type application struct {
 		Source      *argoSource  `json:"source"`
 		Sources     []argoSource `json:"sources"`
 		Destination struct {
+			Server    string `json:"server"`
+			Name      string `json:"name"`
 			Namespace string `json:"namespace"`
 		} `json:"destination"`
 		IgnoreDifferences []difference `json:"ignoreDifferences"`
@@ -27,6 +30,15 @@ type application struct {
 		} `json:"syncPolicy"`
 	} `json:"spec"`
 	Status struct {
+		Sync struct {
+			Status    string   `json:"status"`
+			Revision  string   `json:"revision"`
+			Revisions []string `json:"revisions"` // of sources
+		} `json:"sync"`
+		Conditions []struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		} `json:"conditions"`
 		Resources []struct {
 			Group     string `json:"group"`
 			Kind      string `json:"kind"`
@@ -37,8 +49,10 @@ type application struct {
 }
 
 type argoSource struct {
-	Path      string `json:"path"`
-	Directory struct {
+	RepoURL        string `json:"repoURL"`
+	TargetRevision string `json:"targetRevision"`
+	Path           string `json:"path"`
+	Directory      struct {
 		Recurse bool   `json:"recurse"`
 		Include string `json:"include"`
 		Exclude string `json:"exclude"`
@@ -75,12 +89,12 @@ func (a application) sources() []argoSource {
 }
 
 func (a application) applier(kinds workload.Kinds) applier {
-	by := applier{name: "argocd: " + a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps}
-	for _, s := range a.sources() {
+	by := applier{name: "argocd: " + a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps, claim: a.claim()}
+	for i, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
 			continue
 		}
-		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace,
+		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace, origin: by.claim.origins[i],
 			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
 	for _, r := range a.Status.Resources {
@@ -88,6 +102,46 @@ func (a application) applier(kinds workload.Kinds) applier {
 		by.lists[workload.ID{Namespace: r.Namespace, Kind: kind, Name: r.Name}] = true
 	}
 	return by
+}
+
+// The cluster that Argo CD runs in, as its destinations call it. Another name is
+// whatever a Secret of Argo CD says, and so proves nothing.
+const (
+	ownServer = "https://kubernetes.default.svc"
+	ownName   = "in-cluster"
+)
+
+// claim is what an Application says that it does.
+func (a application) claim() claim {
+	c := claim{name: a.name(), server: a.Spec.Destination.Server, remedy: "make its destination " + ownServer, stopped: a.stopped()}
+	if name := a.Spec.Destination.Name; name != "" && name != ownName {
+		c.server = "name: " + name
+	}
+	seen := a.Status.Sync.Revisions
+	if len(seen) == 0 {
+		seen = []string{a.Status.Sync.Revision}
+	}
+	for i, s := range a.sources() {
+		o := origin{url: s.RepoURL, is: cmp.Or(place(s.RepoURL), "no repository"), revision: cmp.Or(s.TargetRevision, head), option: "targetRevision"}
+		if o.revision == head && i < len(seen) {
+			o.resolved = seen[i]
+		}
+		c.origins = append(c.origins, o)
+	}
+	return c
+}
+
+// stopped says why nothing reconciles an Application, "" where something does.
+func (a application) stopped() string {
+	for _, c := range a.Status.Conditions {
+		if strings.HasSuffix(c.Type, "Error") { // the others are warnings
+			return c.Type + ": " + c.Message
+		}
+	}
+	if a.Status.Sync.Status == "" {
+		return "no Argo CD has reported on it"
+	}
+	return ""
 }
 
 func (s argoSource) edits() gitops.Edits {
@@ -105,15 +159,19 @@ func (s argoSource) edits() gitops.Edits {
 	return e
 }
 
-// syncAnnotation holds the options of one object.
-const syncAnnotation = "argocd.argoproj.io/sync-options"
+// syncAnnotation holds options of one object. What is ignored is respected by the
+// Application's own options alone.
+const (
+	syncAnnotation = "argocd.argoproj.io/sync-options"
+	respect        = "RespectIgnoreDifferences=true"
+)
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
-	options := slices.Clone(a.Spec.SyncPolicy.SyncOptions)
+	var own []string // of the workload alone
 	for option := range strings.SplitSeq(annotations[syncAnnotation], ",") {
-		options = append(options, strings.TrimSpace(option))
+		own = append(own, strings.TrimSpace(option))
 	}
-	o := s.object
+	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
 	ignores, groupless := false, false
 	for _, d := range a.Spec.IgnoreDifferences {
@@ -127,11 +185,13 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 		return &Finding{RuleWithoutGroup, s.ID.Short(), fmt.Sprintf("%s: its rule in ignoreDifferences has no group, and matches nothing: make it %s", a.name(), rule)}
 	case !ignores:
 		return &Finding{NoRule, s.ID.Short(), fmt.Sprintf("%s applies it and re-applies its count: add %s to its ignoreDifferences", a.name(), rule)}
-	case !slices.Contains(options, "RespectIgnoreDifferences=true"):
-		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf("%s ignores its count without respecting that: any other sync re-applies it; add RespectIgnoreDifferences=true to its syncOptions", a.name())}
+	case !slices.Contains(options, respect) && slices.Contains(own, respect):
+		return &Finding{OptionNotRead, s.ID.Short(), fmt.Sprintf("%s stands in its annotation %s, where Argo CD does not read it: any other sync re-applies its count; put it into spec.syncPolicy.syncOptions of %s", respect, syncAnnotation, a.name())}
+	case !slices.Contains(options, respect):
+		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf("%s ignores its count without respecting that: any other sync re-applies it; add %s to its syncOptions", a.name(), respect)}
 	}
 	for _, option := range []string{"Replace=true", "Force=true"} {
-		if slices.Contains(options, option) {
+		if slices.Contains(options, option) || slices.Contains(own, option) {
 			return &Finding{Replaced, s.ID.Short(), fmt.Sprintf("%s applies it with %s, which passes over ignoreDifferences: remove that option", a.name(), option)}
 		}
 	}

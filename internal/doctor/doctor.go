@@ -14,6 +14,7 @@ import (
 // A Case is all that is looked at.
 type Case struct {
 	Site     string
+	Here     Here
 	Fleet    workload.Fleet
 	Set      policy.Set
 	Tree     checkpoint.Tree
@@ -90,6 +91,7 @@ func Examine(c Case) Report {
 	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, report: Report{
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
+	e.apart()
 	e.cluster()
 	e.ways()
 	e.named()
@@ -118,9 +120,12 @@ func Examine(c Case) Report {
 type examination struct {
 	Case
 	appliers []applier
-	report   Report
-	without  map[string]lost // by namespace, what no build has a Component for
-	guards   []guard
+	// namesakes are the overlays that are left out of the case, since an object of
+	// another cluster or of another repository names their folders.
+	namesakes []Overlay
+	report    Report
+	without   map[string]lost // by namespace, what no build has a Component for
+	guards    []guard
 }
 
 func (e *examination) find(trap Trap, subject, text string) Finding {

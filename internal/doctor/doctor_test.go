@@ -173,13 +173,15 @@ func TestAFolderOfAnotherRepositoryIsPassedOver(t *testing.T) {
 func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
 	t.Parallel()
 	f := read(t, "flux") // built from another repository, but in the inventory
-	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n") +
+	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-  sourceRef: {kind: GitRepository, name: fleet}\n+  sourceRef: {kind: GitRepository, name: other}\n") +
 		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
 	r := f.examine(t)
 	if len(r.Workloads) != 1 || r.Workloads[0].Inert != "" || r.Findings[0].Trap != doctor.NoRule {
 		t.Errorf("%s", tell(r))
 	}
-	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {source: {chart: web, helm: {}}, ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}}\n")
+	const sources = "sources: [{repoURL: 'https://charts.example.com', chart: web, helm: {}}, {repoURL: 'git@git.example.com:platform/fleet', targetRevision: main, ref: values}]"
+	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {"+sources+", ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}}\n"+
+		"-status: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n+status: {sync: {status: Synced}, resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n")
 	if r = f.examine(t); r.Workloads[0].Inert != "argocd: Application argocd/shop ignores /spec/replicas" {
 		t.Errorf("%s", tell(r))
 	}

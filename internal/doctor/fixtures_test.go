@@ -28,6 +28,13 @@ import (
 
 const folder = "../../testdata/doctor"
 
+// fleetSource is the site's repository as a source of Flux.
+const fleetSource = `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: fleet, namespace: flux-system}, spec: {url: "https://git.example.com/platform/fleet.git", ref: {branch: main}}, status: {conditions: [{type: Ready, status: "True"}]}}
+`
+
+// here is the cluster that fixtures are of, and the repository.
+var here = doctor.Here{Servers: []string{"https://api.prod.example.com"}, Repository: "https://git.example.com/platform/fleet.git", Branch: "main"}
+
 var update = flag.Bool("update", false, "rewrite what the fixtures want by what is found; read the diff")
 
 // good are the fixtures on which doctor is silent; the others name one of them
@@ -108,11 +115,12 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		}
 	}
 	repository := mem.New(files)
-	c := doctor.Case{Site: f.site(), Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
+	c := doctor.Case{Site: f.site(), Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Here.Tip = tip
 	builds := c.Cluster.Builds()
 	for dir := range strings.FieldsSeq(f["paths"]) {
 		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: dir})

@@ -1,12 +1,15 @@
 package doctor
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -18,8 +21,10 @@ import (
 type kustomization struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Path      string `json:"path"`
-		SourceRef struct {
+		Suspend    bool            `json:"suspend"`
+		KubeConfig json.RawMessage `json:"kubeConfig"`
+		Path       string          `json:"path"`
+		SourceRef  struct {
 			Kind      string `json:"kind"`
 			Name      string `json:"name"`
 			Namespace string `json:"namespace"`
@@ -33,7 +38,8 @@ type kustomization struct {
 		Ignore          []ignoreRule `json:"ignore"`
 	} `json:"spec"`
 	Status struct {
-		Inventory struct {
+		Conditions []metav1.Condition `json:"conditions"`
+		Inventory  struct {
 			Entries []struct {
 				ID string `json:"id"` // namespace_name_group_kind
 			} `json:"entries"`
@@ -77,6 +83,60 @@ func (k kustomization) applier(kinds workload.Kinds) applier {
 	}
 	return applier{name: name, lists: lists, keeps: k.keeps,
 		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits}}}
+}
+
+// claim is what a Kustomization says that it does, with its source, nil where that
+// is not there or no GitRepository.
+func (k kustomization) claim(from *gitRepository) claim {
+	ref := k.Spec.SourceRef
+	c := claim{name: fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name), stopped: stopped(k.Spec.Suspend, k.Status.Conditions)}
+	if len(k.Spec.KubeConfig) > 0 && string(k.Spec.KubeConfig) != "null" {
+		c.server, c.remedy = "the cluster of its spec.kubeConfig", "take that field out"
+	}
+	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, cmp.Or(ref.Namespace, k.Metadata.Namespace), ref.Name)}
+	switch {
+	case from != nil:
+		o.is, o.url = place(from.Spec.URL)+" by "+o.is, from.Spec.URL
+		o.revision, o.option = from.revision(), "spec.ref.branch, and that alone,"
+		if why := stopped(from.Spec.Suspend, from.Status.Conditions); why != "" && c.stopped == "" {
+			c.stopped = "its source: " + why
+		}
+	case ref.Kind == "GitRepository":
+		o.is += ", which is not there"
+	}
+	c.origins = []origin{o}
+	return c
+}
+
+// revision is the branch that a source follows, or what it takes instead; in the
+// order in which Flux heeds them.
+func (r gitRepository) revision() string {
+	switch ref := r.Spec.Ref; {
+	case ref.Commit != "":
+		return "commit " + ref.Commit
+	case ref.Name != "":
+		return ref.Name
+	case ref.SemVer != "":
+		return "semver " + ref.SemVer
+	case ref.Tag != "":
+		return "tag " + ref.Tag
+	default:
+		return cmp.Or(ref.Branch, "master")
+	}
+}
+
+// stopped says why Flux does not reconcile an object, "" where it does.
+func stopped(suspended bool, conditions []metav1.Condition) string {
+	ready := apimeta.FindStatusCondition(conditions, "Ready")
+	switch {
+	case suspended:
+		return "it is suspended"
+	case ready == nil:
+		return "no Flux has reported on it"
+	case ready.Status == metav1.ConditionFalse && !strings.HasPrefix(ready.Reason, "Progressing"):
+		return ready.Reason + ": " + ready.Message
+	}
+	return ""
 }
 
 // ssaAnnotation says how Flux applies one object.

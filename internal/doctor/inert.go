@@ -22,17 +22,23 @@ func (e *examination) inert(s *subject) {
 
 // judge is inert without a note.
 func (e *examination) judge(s subject) (what string, wrong []Finding) {
-	owners, annotations := e.owners(s.ID)
+	owners, others := e.owners(s.ID)
 	var keeping []string
-	var dropped []Finding
-	for i, owner := range owners {
-		f := owner.keeps(s, annotations[i])
-		dropped = append(dropped, e.dropped(s, owner, f == nil)...)
-		if f != nil {
+	var dropped, unbound []Finding
+	for _, owner := range owners {
+		f := owner.keeps(s, owner.annotations)
+		dropped = append(dropped, e.dropped(s, owner.applier, f == nil)...)
+		switch {
+		case f != nil:
 			wrong = append(wrong, *f)
-		} else {
+		case owner.unbound != nil:
+			unbound = append(unbound, Finding{owner.unbound.Trap, s.ID.Short(), owner.unbound.Text})
+		default:
 			keeping = append(keeping, owner.name+" ignores "+s.pointer())
 		}
+	}
+	for _, other := range others {
+		unbound = append(unbound, Finding{other.unbound.Trap, s.ID.Short(), other.unbound.Text})
 	}
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
 		// No build has the count, so that nothing re-applies it but what a
@@ -44,8 +50,11 @@ func (e *examination) judge(s subject) (what string, wrong []Finding) {
 		return "", append(wrong, dropped...)
 	case len(keeping) > 0:
 		return strings.Join(keeping, "; "), dropped
+	case len(unbound) > 0:
+		return "", append(unbound, dropped...)
 	case s.sample != nil && len(e.Cluster.Unread) == 0 && !slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
-		return "", []Finding{{NoApplier, s.ID.Short(), "no Kustomization of Flux and no Application of Argo CD in the cluster applies it, so nothing is known to leave its count alone; if that is so, its policy may acceptRisk"}}
+		return "", []Finding{{NoApplier, s.ID.Short(), fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so nothing is known to leave its count alone. If a tool in another cluster applies it, a hub, look there whether it ignores %s, and say so in %s by a line of your own for namespace/kind/name. acceptRisk in its policy comes last: what applies it may then set the live count to the checkpoint at any commit",
+			s.pointer(), checkpoint.EvidencePath(e.Site))}}
 	}
 	return "", nil
 }
@@ -152,5 +161,5 @@ func (e *examination) keepsAny(w Workload) bool {
 	if _, ok := e.admits(another); strings.HasPrefix(w.Inert, "admission: ") {
 		return ok
 	}
-	return !slices.ContainsFunc(owners, func(a applier) bool { return a.keeps(another, nil) != nil })
+	return !slices.ContainsFunc(owners, func(o owner) bool { return o.keeps(another, nil) != nil })
 }

@@ -100,7 +100,7 @@ func TestOnARealControlPlane(t *testing.T) {
 		}
 	})
 
-	cp.Define(t, controlplane.Kustomization, controlplane.HelmRelease, controlplane.Application)
+	cp.Define(t, controlplane.Kustomization, controlplane.GitRepository, controlplane.HelmRelease, controlplane.Application)
 	for _, way := range good {
 		t.Run(way, func(t *testing.T) {
 			f := read(t, way)
@@ -199,7 +199,7 @@ func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group), nil)}
+	c := doctor.Case{Site: "prod", Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group), nil)}
 	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
 		t.Fatal(err)
 	}

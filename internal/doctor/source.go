@@ -16,8 +16,20 @@ import (
 type gitRepository struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Ignore string `json:"ignore"`
+		URL     string `json:"url"`
+		Suspend bool   `json:"suspend"`
+		Ignore  string `json:"ignore"`
+		Ref     struct {
+			Branch string `json:"branch"`
+			Tag    string `json:"tag"`
+			SemVer string `json:"semver"`
+			Name   string `json:"name"`
+			Commit string `json:"commit"`
+		} `json:"ref"`
 	} `json:"spec"`
+	Status struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	} `json:"status"`
 }
 
 // A source is what becomes of the repository before a build has it. The zero
@@ -31,14 +43,23 @@ type source struct {
 
 // source returns that of a Kustomization.
 func (c Cluster) source(k kustomization) source {
-	ref := k.Spec.SourceRef
-	of := source{files: cmp.Or(ref.Kind, "GitRepository") == "GitRepository"}
-	for _, s := range c.repositories {
-		if ref.Kind == "GitRepository" && s.Metadata.Name == ref.Name && s.Metadata.Namespace == cmp.Or(ref.Namespace, k.Metadata.Namespace) {
-			of.leaves = ignore.Parse(s.Spec.Ignore)
-		}
+	of := source{files: cmp.Or(k.Spec.SourceRef.Kind, "GitRepository") == "GitRepository"}
+	if s := c.repository(k); s != nil {
+		of.leaves = ignore.Parse(s.Spec.Ignore)
 	}
 	return of
+}
+
+// repository is the source of a Kustomization, nil where it is not there or no
+// GitRepository.
+func (c Cluster) repository(k kustomization) *gitRepository {
+	ref := k.Spec.SourceRef
+	for i, s := range c.repositories {
+		if ref.Kind == "GitRepository" && s.Metadata.Name == ref.Name && s.Metadata.Namespace == cmp.Or(ref.Namespace, k.Metadata.Namespace) {
+			return &c.repositories[i]
+		}
+	}
+	return nil
 }
 
 // asks are the files that say what is left out of some paths, where the source

@@ -22,8 +22,13 @@ const (
 	RuleWithoutGroup Trap = "rule-without-group"
 	NotRespected     Trap = "not-respected"
 	Replaced         Trap = "replaced"
+	OptionNotRead    Trap = "option-not-read"
 	SSA              Trap = "ssa"
 	MinAsCheckpoint  Trap = "min-as-checkpoint"
+	OtherDestination Trap = "other-destination"
+	OtherRepository  Trap = "other-repository"
+	OtherRevision    Trap = "other-revision"
+	NotReconciling   Trap = "not-reconciling"
 	NoApplier        Trap = "no-applier"
 
 	FailsClosed      Trap = "policy-fails-closed"
@@ -51,7 +56,8 @@ const (
 // worst are all traps, the worst first.
 var worst = []Trap{
 	OtherCluster,
-	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, Replaced, SSA, MinAsCheckpoint, NoApplier,
+	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, Replaced, SSA, MinAsCheckpoint,
+	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
 	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,

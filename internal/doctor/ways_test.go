@@ -44,12 +44,13 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 	admission := string(ways.Admission(place)) + "\n---\n" + string(ways.Images(place))
 	steps := file(t, filepath.Join(gitopsFolder, "admission/example/flux/prod-eu.yaml"))
 	const policy = "MutatingAdmissionPolicy gitlatch-replicas"
+	const ready = "status: {conditions: [{type: Ready, status: 'True'}]}\n"
 	for name, c := range map[string]struct {
 		fixture
 		inert, by string
 	}{
-		"argocd": {exampleOf(t, "argocd", string(ways.ArgoCD(place))), "argocd: Application argocd/prod-eu ignores /spec/replicas", place.Path},
-		"flux":   {exampleOf(t, "flux", string(ways.Flux(place))), "flux: Kustomization flux-system/prod-eu ignores /spec/replicas", place.Path},
+		"argocd": {exampleOf(t, "argocd", string(ways.ArgoCD(place))+"status: {sync: {status: Synced}}\n"), "argocd: Application argocd/prod-eu ignores /spec/replicas", place.Path},
+		"flux":   {exampleOf(t, "flux", strings.Replace(string(ways.Flux(place)), "\n---\n", "\n"+ready+"---\n", 1)+ready), "flux: Kustomization flux-system/prod-eu ignores /spec/replicas", place.Path},
 		"admission by Flux": {exampleOf(t, "admission", admission, steps),
 			"admission: " + policy + " acts on creation alone", policy},
 		"admission by Argo CD": {exampleOf(t, "admission", admission, argoSteps(t)),

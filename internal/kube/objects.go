@@ -14,7 +14,10 @@ import (
 
 // Objects reads whole objects of a cluster, for what looks at more of them than
 // samples hold. It is safe for concurrent use.
-type Objects struct{ client rest.Interface }
+type Objects struct {
+	client rest.Interface
+	server string
+}
 
 // NewObjects returns a reader of the cluster that config leads to. It asks
 // nothing of the cluster yet.
@@ -30,8 +33,11 @@ func NewObjects(config *rest.Config) (*Objects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new reader of objects: %w", err)
 	}
-	return &Objects{client}, nil
+	return &Objects{client, config.Host}, nil
 }
+
+// Server is the address of the API server.
+func (o *Objects) Server() string { return o.server }
 
 // List returns all objects of a kind as JSON, page by page; none where the
 // cluster does not have the kind. The error is a phrase in one line.

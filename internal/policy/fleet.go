@@ -136,7 +136,7 @@ func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
 		_, covered := e.Covers(d.ID)
 		if writes := d.Crosses() || d.Verdict == Review; writes && d.Reading == ReadingScale && !d.To.IsZero() && !covered && !d.AcceptRisk {
 			d.Verdict, d.Reason = Pending, ReasonNoEvidence
-			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does, acceptRisk of its policy does without"
+			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does; acceptRisk of its policy does without, and what applies it may then set the live count"
 		}
 		kept[i] = d
 	}

@@ -260,7 +260,7 @@ func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 	t.Helper()
 	objects, err := kube.NewObjects(r.cp.As("drill", "system:masters"))
 	must(t, err)
-	dry := &run.Run{Tick: sites.Tick(r.config, r.parts), Objects: objects, Branch: "main"}
+	dry := &run.Run{Tick: sites.Tick(r.config, r.parts), Objects: objects, Here: doctor.Here{Branch: "main"}}
 	dry.Tick.DryRun = true
 	document, err := dry.Drill(t.Context())
 	must(t, err)

@@ -42,7 +42,8 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 		return nil, err
 	}
 	r := &run.Run{
-		Tick: site.Tick(o.Config, parts), Objects: objects, Branch: o.Config.Repository.Branch,
+		Tick: site.Tick(o.Config, parts), Objects: objects,
+		Here:        doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch},
 		MinCoverage: MinCoverage, Keeper: keeper, Page: page.Drill,
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
@@ -50,7 +51,7 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 }
 
 // objects reads the cluster that the tick samples.
-func objects(ctx context.Context, o *site.Opener, parts site.Parts) (doctor.Lister, error) {
+func objects(ctx context.Context, o *site.Opener, parts site.Parts) (*kube.Objects, error) {
 	if cluster, ok := parts.Sampler.(*eks.Cluster); ok {
 		found, err := cluster.Client(ctx)
 		if err != nil {

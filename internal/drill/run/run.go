@@ -25,8 +25,8 @@ import (
 type Run struct {
 	Tick    *tick.Tick // Flush is the run's to set; with DryRun nothing is written
 	Objects doctor.Lister
-	Branch  string   // as the report names it
-	Paths   []string // folders that are built besides those that the cluster names
+	Here    doctor.Here // the report names its branch; a tip is not compared
+	Paths   []string    // folders that are built besides those that the cluster names
 
 	Exact       bool
 	MinCoverage float64
@@ -117,7 +117,7 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 // look reads all that is scored, at the commit that was published, or at the tip
 // where there was nothing to say.
 func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error) {
-	look := score.Look{Tick: flushed, Branch: r.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
+	look := score.Look{Tick: flushed, Branch: r.Here.Branch, Flush: r.Tick.Flush, MinCoverage: r.MinCoverage}
 	if flushed.Commit != nil && flushed.Commit.ID != "" {
 		look.Commit = flushed.Commit.ID
 	} else {
@@ -136,7 +136,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		return look, err
 	}
 	seen := doctor.Case{
-		Site: flushed.Site, Set: flushed.Set, Tree: look.Tree,
+		Site: flushed.Site, Here: r.Here, Set: flushed.Set, Tree: look.Tree,
 		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At, Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -84,7 +85,7 @@ func newParts(t *testing.T) (*parts, *run.Run) {
 	c.Site = "prod"
 	r := &run.Run{
 		Tick:    site.Tick(c, site.Parts{Sampler: p, Store: p.store, Repository: p.repository, Clock: func() time.Time { return p.now }, Owner: "drill"}),
-		Objects: p, Branch: "main", Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Teller: p, Tag: true,
+		Objects: p, Here: doctor.Here{Branch: "main"}, Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Teller: p, Tag: true,
 	}
 	return p, r
 }

@@ -22,6 +22,7 @@ var (
 	ScaledObject  = Definition{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"}
 	Application   = Definition{Group: "argoproj.io", Version: "v1alpha1", Kind: "Application"}
 	Kustomization = Definition{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+	GitRepository = Definition{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "GitRepository"}
 	HelmRelease   = Definition{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
 )
 
@@ -29,6 +30,11 @@ var (
 func (cp *ControlPlane) Define(t testing.TB, kinds ...Definition) {
 	t.Helper()
 	for _, d := range kinds {
+		one := strings.ToLower(d.Kind)
+		many := one + "s"
+		if stem, ends := strings.CutSuffix(one, "y"); ends {
+			many = stem + "ies"
+		}
 		subresources := ""
 		if d.Subresources != "" {
 			subresources = "\n    subresources: " + d.Subresources
@@ -36,17 +42,17 @@ func (cp *ControlPlane) Define(t testing.TB, kinds ...Definition) {
 		cp.Apply(t, fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: %[4]ss.%[1]s}
+metadata: {name: %[6]s.%[1]s}
 spec:
   group: %[1]s
   scope: Namespaced
-  names: {plural: %[4]ss, singular: %[4]s, kind: %[3]s, listKind: %[3]sList}
+  names: {plural: %[6]s, singular: %[4]s, kind: %[3]s, listKind: %[3]sList}
   versions:
   - name: %[2]s
     served: true
     storage: true
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}%[5]s
-`, d.Group, d.Version, d.Kind, strings.ToLower(d.Kind), subresources))
+`, d.Group, d.Version, d.Kind, one, subresources, many))
 	}
 	cp.Established(t)
 }

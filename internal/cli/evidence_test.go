@@ -1,0 +1,142 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	// application is a good one of shop: API stands for the address that the command
+	// talks to, TIP for the commit at the branch.
+	application = `
+- metadata: {name: shop, namespace: argocd}
+  spec:
+    destination: {server: https://kubernetes.default.svc, namespace: shop}
+    source: {repoURL: https://git.example.com/platform/fleet.git, targetRevision: main, path: clusters/prod-eu/shop}
+    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]
+    syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}
+  status: {sync: {status: Synced, revision: TIP}}
+`
+	// staging is another cluster's, without a rule.
+	staging = `
+- metadata: {name: staging, namespace: argocd}
+  spec:
+    destination: {name: staging, namespace: shop}
+    source: {repoURL: https://git.example.com/platform/fleet.git, targetRevision: main, path: clusters/prod-eu/shop}
+  status: {sync: {status: Synced}, resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}
+`
+)
+
+// What is evidence, and what is evidence of somewhere else: doctor --write writes
+// down the one alone, and two ticks that take no risk then latch, or do not.
+func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
+	t.Parallel()
+	argo := func(edits ...string) map[string]string {
+		return map[string]string{"applications": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationList\nitems:" + strings.NewReplacer(edits...).Replace(application)}
+	}
+	flux := func(edits ...string) map[string]string {
+		edit := strings.NewReplacer(edits...)
+		return map[string]string{"kustomizations": edit.Replace(kustomizations), "gitrepositories": edit.Replace(repositories)}
+	}
+	beside := argo()
+	beside["applications"] += staging
+	const (
+		server   = "server: https://kubernetes.default.svc"
+		url      = "https://git.example.com/platform/fleet.git"
+		revision = "targetRevision: main"
+		source   = "source: {repoURL: " + url + ", " + revision + ", path: clusters/prod-eu/shop}"
+		path     = "path: ./clusters/prod-eu/shop"
+		synced   = "{sync: {status: Synced, revision: TIP}}"
+	)
+	for name, c := range map[string]struct {
+		objects    map[string]string
+		annotation string // of the workloads
+		trap       string // "" is that it counts
+	}{
+		"by the URL of its own cluster":  {argo(), "", ""},
+		"by the name of its own cluster": {argo(server, "name: in-cluster"), "", ""},
+		"by the address of the API":      {argo(server, "server: API/"), "", ""},
+		"over SSH":                       {argo(url, "git@Git.example.com:platform/fleet"), "", ""},
+		"over SSH, by a URL":             {argo(url, "ssh://git@git.example.com:2222/platform/fleet.git/"), "", ""},
+		"with a user":                    {argo(url, "https://bot:hunter2@git.example.com/platform/fleet"), "", ""},
+		"by the whole name of a branch":  {argo(revision, "targetRevision: refs/heads/main"), "", ""},
+		"HEAD":                           {argo(revision, "targetRevision: HEAD"), "", ""},
+		"no revision":                    {argo(revision+", ", ""), "", ""},
+		"one of two sources": {argo(source, "sources: [{repoURL: 'https://charts.example.com', chart: web}, "+strings.TrimPrefix(source, "source: ")+"]",
+			"revision: TIP", "revisions: ['1.0.0', TIP]"), "", ""},
+		"a warning":             {argo(synced, "{sync: {status: Synced}, conditions: [{type: OrphanedResourceWarning}]}"), "", ""},
+		"another's beside it":   {beside, "", ""},
+		"Flux":                  {flux(), "", ""},
+		"Flux over SSH":         {flux(url, "ssh://git@git.example.com/platform/fleet"), "", ""},
+		"Flux by a whole name":  {flux("branch: main", "branch: other, name: refs/heads/main"), "", ""},
+		"Flux, at it":           {flux(`{type: Ready, status: "True"}`, "{type: Ready, status: Unknown, reason: Progressing}"), "", ""},
+		"nothing":               {map[string]string{}, "", "no-applier"},
+		"another cluster's":     {argo(server, "server: https://api.staging.example.com", url, "https://git.example.com/elsewhere/fleet.git"), "", "other-destination"},
+		"another name":          {argo(server, "name: staging"), "", "other-destination"},
+		"of a kubeconfig":       {flux(path, path+"\n    kubeConfig: {secretRef: {name: staging}}"), "", "other-destination"},
+		"another repository":    {argo(url, "https://git.example.com/elsewhere/fleet.git"), "", "other-repository"},
+		"another host":          {argo(url, "https://git.example.org/platform/fleet.git"), "", "other-repository"},
+		"Flux, from another":    {flux(url, "https://git.example.com/elsewhere/fleet.git"), "", "other-repository"},
+		"Flux, from a bucket":   {flux("kind: GitRepository, name: fleet", "kind: Bucket, name: fleet"), "", "other-repository"},
+		"Flux, from nowhere":    {flux("kind: GitRepository, name: fleet", "kind: GitRepository, name: gone"), "", "other-repository"},
+		"no such revision":      {argo(revision, "targetRevision: v9.9.9"), "", "other-revision"},
+		"HEAD, elsewhere":       {argo(revision, "targetRevision: HEAD", "revision: TIP", "revision: 4f0c6e2a9b7d15c38e60f2b4a7c9d1e3f5a6b7c8"), "", "other-revision"},
+		"HEAD, never seen":      {argo(revision, "targetRevision: HEAD", ", revision: TIP", ""), "", "other-revision"},
+		"Flux, at a tag":        {flux("branch: main", "branch: main, tag: main"), "", "other-revision"},
+		"Flux, at a commit":     {flux("branch: main", "branch: main, commit: TIP"), "", "other-revision"},
+		"Flux, at no branch":    {flux(", ref: {branch: main}", ""), "", "other-revision"},
+		"an error":              {argo(synced, "{sync: {status: Unknown}, conditions: [{type: ComparisonError, message: no such revision}]}"), "", "not-reconciling"},
+		"never looked at":       {argo("status: "+synced, "operation: {}"), "", "not-reconciling"},
+		"Flux, failing":         {flux(`{type: Ready, status: "True"}`, `{type: Ready, status: "False", reason: BuildFailed}`), "", "not-reconciling"},
+		"Flux, suspended":       {flux(path, path+"\n    suspend: true"), "", "not-reconciling"},
+		"Flux, never looked at": {flux(`status: {conditions: [{type: Ready, status: "True"}]}`, "status: {}"), "", "not-reconciling"},
+		"an option where it is not read": {argo("syncOptions: [RespectIgnoreDifferences=true]", "syncOptions: [Prune=false]"),
+			"RespectIgnoreDifferences=true", "option-not-read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			delete(w.api.workloads, "pay/statefulset/ledger")
+			if got := w.run("init"); got.status != 0 {
+				t.Fatalf("init: %+v", got)
+			}
+			w.overlays(t)
+			tip := w.origin.Push(t, "main", map[string]string{
+				"gitlatch.yaml":      strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1),
+				"apps/shop/all.yaml": strings.ReplaceAll(manifestsOf("shop", "api", "cart", "web"), "namespace: shop}", "namespace: shop, annotations: {argocd.argoproj.io/sync-options: '"+c.annotation+"'}}"),
+			}, "take no risk")
+			w.api.objects = map[string]string{}
+			for resource, text := range c.objects {
+				w.api.objects[resource] = strings.NewReplacer("TIP", tip, "API", w.api.URL).Replace(text)
+			}
+			found := w.run("doctor", "--write")
+			if told := strings.HasPrefix(found.out, c.trap+": shop/api, shop/cart, shop/web\n"); told != (c.trap != "") || (found.status == 0) != (c.trap == "") || strings.Contains(found.out, "hunter2") {
+				t.Errorf("doctor: %+v", found)
+			}
+			for range 2 {
+				if got := w.tick(); got.status != 0 {
+					t.Fatalf("tick: %+v", got)
+				}
+			}
+			record := w.files(t)["checkpoints/prod-eu/shop/checkpoint.yaml"]
+			if written := strings.Contains(record, "deployment.web: "); written != (c.trap == "") {
+				t.Errorf("a level is written: %v, of\n%s", written, found.out)
+			}
+		})
+	}
+}
+
+// A repository that is known by a path of this machine is told from no other.
+func TestEvidenceTakesAURLThatTheClusterKnows(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.url = ""
+	got := w.run("doctor", "--write")
+	if got.status != 1 || !strings.HasPrefix(got.out, "other-repository: shop/api, shop/cart, shop/web\n") || !strings.Contains(got.out, "say it by --url") || !strings.Contains(got.err, "is not written") {
+		t.Errorf("%+v", got)
+	}
+	w.url = "https://bot:hunter2@git.example.com/platform/fleet.git"
+	if got = w.run("doctor"); got.status != 2 || strings.Contains(got.out+got.err, "hunter2") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,144 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// A Here is what evidence has to be of: the cluster that was read, and what the
+// site writes to.
+//
+// An ignore rule proves something if its object is applied to this cluster, takes
+// the site's repository at the site's branch, and is reconciled. Any other object
+// proves nothing, and takes nothing from what another proves.
+//
+// A Repository of "" is one of which only a path or an address of this machine is
+// known: no object can be told to take it, so that no rule proves anything.
+type Here struct {
+	// Servers are addresses of the API server, besides the one by which a tool calls
+	// the cluster that it runs in.
+	Servers    []string
+	Repository string // the URL by which the cluster reaches it
+	Branch     string
+	// Tip is the commit at the branch, where HEAD has to have led; "" takes HEAD for
+	// the branch.
+	Tip string
+}
+
+// A claim is what an object of a GitOps tool says that it does, in the words that
+// both tools share.
+type claim struct {
+	name string // "Application argocd/shop"
+	// server is the address of the cluster that it applies to, or other words for
+	// that; "" is the one that the tool runs in.
+	server  string
+	remedy  string // what to do if that is this cluster
+	origins []origin
+	stopped string // why nothing reconciles it; "" where something does
+}
+
+// An origin is what a tool takes from git.
+type origin struct {
+	is       string // for people: a URL, or an object
+	url      string // "" where that is not known
+	revision string // the name of a branch, or what is none
+	resolved string // the commit that a revision of HEAD led to; "" is not known
+	option   string // which field names the branch
+}
+
+// conditions are what evidence takes, in this order, each with its trap. One that
+// does not hold says what is wrong and what to do.
+var conditions = []struct {
+	trap  Trap
+	wrong func(Here, claim) string
+}{
+	{OtherDestination, Here.otherDestination},
+	{OtherRepository, Here.otherRepository},
+	{OtherRevision, Here.otherRevision},
+	{NotReconciling, Here.notReconciling},
+}
+
+// unbound is the first condition that a claim does not meet, of no workload; nil
+// where it meets them all.
+func (h Here) unbound(c claim) *Finding {
+	for _, condition := range conditions {
+		if wrong := condition.wrong(h, c); wrong != "" {
+			return &Finding{Trap: condition.trap, Text: c.name + " " + wrong}
+		}
+	}
+	return nil
+}
+
+func (h Here) otherDestination(c claim) string {
+	own := func(server string) bool { return address(server) == address(c.server) }
+	if c.server == "" || own(ownServer) || slices.ContainsFunc(h.Servers, own) {
+		return ""
+	}
+	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", c.server, c.remedy)
+}
+
+func (h Here) otherRepository(c claim) string {
+	switch is := names(c.origins, func(o origin) string { return o.is }); {
+	case h.Repository == "":
+		return fmt.Sprintf("takes %s, and the configuration does not say by which URL the cluster reaches the site's repository: say it by --url", is)
+	case !slices.ContainsFunc(c.origins, h.takes):
+		return fmt.Sprintf("takes %s, and the site's repository is %s: what it ignores says nothing of the checkpoints there. If the two are one repository, give doctor --url", is, place(h.Repository))
+	}
+	return ""
+}
+
+func (h Here) otherRevision(c claim) string {
+	var others []origin
+	for _, o := range c.origins {
+		if h.takes(o) && h.follows(o) {
+			return ""
+		} else if h.takes(o) {
+			others = append(others, o)
+		}
+	}
+	at := ","
+	if o := others[0]; o.resolved != "" {
+		at = fmt.Sprintf(", which last led to %.12s and not to where the branch is,", o.resolved)
+	}
+	return fmt.Sprintf("takes %s%s and the site writes to branch %s: make its %s %[3]s", names(others, func(o origin) string { return o.revision }), at, h.Branch, others[0].option)
+}
+
+func (Here) notReconciling(c claim) string {
+	if c.stopped == "" {
+		return ""
+	}
+	return "does not reconcile, so that nothing keeps what it ignores: " + repo.OneLine(c.stopped) + "; correct that first"
+}
+
+// takes reports whether an origin is the site's repository.
+func (h Here) takes(o origin) bool {
+	return o.url != "" && h.Repository != "" && place(o.url) == place(h.Repository)
+}
+
+// follows reports whether an origin is at the site's branch, by its name or by HEAD.
+func (h Here) follows(o origin) bool {
+	return strings.TrimPrefix(o.revision, "refs/heads/") == h.Branch || o.revision == head && (h.Tip == "" || o.resolved == h.Tip)
+}
+
+// head is the revision that is the repository's own branch, whichever that is.
+const head = "HEAD"
+
+// another reports whether an origin is known to be another repository: a folder of
+// this one that it names is a namesake.
+func (h Here) another(o origin) bool {
+	return h.Repository != "" && o.url != "" && !h.takes(o)
+}
+
+func names(all []origin, name func(origin) string) string {
+	var said []string
+	for _, o := range all {
+		said = append(said, name(o))
+	}
+	if len(said) == 0 {
+		return "nothing"
+	}
+	return strings.Join(slices.Compact(said), ", ")
+}
