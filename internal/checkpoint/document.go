@@ -56,9 +56,17 @@ func (p problems) Error() string {
 // Unwrap returns all of them.
 func (p problems) Unwrap() []error { return p }
 
+// mostBytes is how much of a document is parsed: what Kubernetes takes of a
+// ConfigMap. YAML needs up to a hundred times its bytes in memory.
+const mostBytes = 1 << 20
+
 // root returns the value of the only document in data; nil, with the problem
 // noted, where there is none or more than one.
 func (d *document) root(data []byte) *yaml.Node {
+	if len(data) > mostBytes {
+		d.refuse("", "has %d bytes, and at most %d are read: remove what is not of gitlatch", len(data), mostBytes)
+		return nil
+	}
 	var doc yaml.Node
 	stream := yaml.NewDecoder(bytes.NewReader(data))
 	switch err := stream.Decode(&doc); {

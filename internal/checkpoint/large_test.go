@@ -7,12 +7,19 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// A record that no cluster would take is not parsed, and costs its namespace.
-func TestARecordLargerThanAConfigMapIsNotParsed(t *testing.T) {
+// What no cluster would take is not parsed. A record costs its namespace.
+func TestADocumentLargerThanAConfigMapIsNotParsed(t *testing.T) {
 	t.Parallel()
-	path := checkpoint.RecordPath("prod", "shop")
-	tree, err := checkpoint.ParseTree("prod", map[string][]byte{path: []byte("[" + strings.Repeat("0,", 1<<19) + "]")})
-	if got := tree.Broken["shop"]; err != nil || got == nil || !strings.HasPrefix(got.Error(), path+": has 1048578 bytes") {
-		t.Errorf("got %v, %v", got, err)
+	large := []byte("[" + strings.Repeat("0,", 1<<19) + "]")
+	record, evidence := checkpoint.RecordPath("prod", "shop"), checkpoint.EvidencePath("prod")
+	tree, err := checkpoint.ParseTree("prod", map[string][]byte{record: large, evidence: large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, siteErr := checkpoint.ParseSite(large)
+	for path, err := range map[string]error{record: tree.Broken["shop"], evidence: tree.Unproven, "site.yaml": siteErr} {
+		if err == nil || !strings.HasPrefix(err.Error(), path+": has 1048578 bytes, and at most 1048576 are read") {
+			t.Errorf("%s: got %v", path, err)
+		}
 	}
 }

@@ -17,10 +17,6 @@ const (
 	componentFile = "kustomization.yaml"
 )
 
-// mostRecord is how many bytes Kubernetes takes of a ConfigMap. YAML of more would
-// cost a hundred times as many to parse.
-const mostRecord = 1 << 20
-
 // Directory is the path, from the root of the repository, of all that belongs
 // to a site.
 func Directory(site string) string { return path.Join("checkpoints", site) }
@@ -82,10 +78,6 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	for file, data := range files {
 		namespace, name, ok := split(site, file)
 		if !ok || name != recordFile {
-			continue
-		}
-		if len(data) > mostRecord {
-			t.Broken[namespace] = fmt.Errorf("%s: has %d bytes, and a ConfigMap takes %d: remove what is not of gitlatch", file, len(data), mostRecord)
 			continue
 		}
 		r, err := parseRecord(file, namespace, data, t.foreign)

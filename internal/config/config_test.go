@@ -110,6 +110,15 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 	}
 }
 
+// A file on the branch must not cost a tick its memory.
+func TestALargeDocumentIsNotParsed(t *testing.T) {
+	t.Parallel()
+	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute, nil)
+	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and at most 1048576 are read" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestGoodDocumentsAreRead(t *testing.T) {
 	t.Setenv("HOME", "/home/ops")
 	for _, f := range fixtures(t, "good") {

@@ -62,8 +62,16 @@ var purpose = map[string]string{
 	KindFleet:  "which sites a fleet has: the file that fleet of a Config names",
 }
 
+// mostBytes is how much of a document is parsed. YAML needs up to a hundred times
+// its bytes in memory.
+const mostBytes = 1 << 20
+
 // only returns the root of the only document in data.
 func (r *reader) only(kind string, data []byte) (*yaml.Node, bool) {
+	if len(data) > mostBytes {
+		r.problem(0, "", "has %d bytes, and at most %d are read", len(data), mostBytes)
+		return nil, false
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
 	switch err := decoder.Decode(&doc); {
