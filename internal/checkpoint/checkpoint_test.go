@@ -35,7 +35,7 @@ func exampleChanges() []Change {
 	}
 	return []Change{
 		at("shop", workload.Deployment, "web", Entry{Replicas: 200, Min: 3, Max: 500, Rollout: Rollout{
-			Milestone: 25, Share: 30, Phase: PhaseProgressing, Returns: SideFrom, ImagesOnly: true,
+			Milestone: 30, Phase: PhaseProgressing, Returns: SideFrom, ImagesOnly: true,
 			From: Template{"5d8f9c7b64", ImagesOf(map[string]string{"app": "registry.example.com/web:v1", "proxy": "envoy:1.31"})},
 			To:   Template{"7c9b6d5f88", ImagesOf(map[string]string{"app": "registry.example.com/web@sha256:" + strings.Repeat("0f", 32), "proxy": "envoy:1.31"})},
 		}}),

@@ -33,13 +33,8 @@ func anyRollout(r *rand.Rand) Rollout {
 		}
 		return ImagesOf(by)
 	}
-	milestone := r.Int32N(100)
-	share := int32(0)
-	if more := 99 - milestone; more > 0 && r.IntN(2) == 0 {
-		share = milestone + 1 + r.Int32N(more)
-	}
 	return Rollout{
-		Milestone: milestone, Share: share, Phase: pick(r, Phases()...), Returns: pick(r, SideFrom, SideTo), ImagesOnly: r.IntN(2) == 0,
+		Milestone: r.Int32N(100), Phase: pick(r, Phases()...), Returns: pick(r, SideFrom, SideTo), ImagesOnly: r.IntN(2) == 0,
 		From: Template{Hash: pick(r, "5d8f", "1e3", "0", "web-5f"), Images: images()},
 		To:   Template{Hash: pick(r, "7c9b", "null", "007", "web-7c"), Images: images()},
 	}

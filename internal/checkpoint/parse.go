@@ -77,10 +77,6 @@ func entries(namespace string, data *fields, foreign func(workload.Kind) error) 
 			data.refuse(key(id, suffixMin), "must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)
 		}
 		wholeRollout(data, id)
-		if e := r.Entries[id]; e.Rollout.Share <= e.Rollout.Milestone {
-			e.Rollout.Share = 0 // it says no more than the milestone
-			r.Entries[id] = e
-		}
 	}
 	return r.Entries
 }
@@ -101,7 +97,7 @@ func splitKey(namespace, k string) (id workload.ID, suffix string, err error) {
 	}
 	if !rolloutSuffix(suffix) {
 		return workload.ID{}, "", fmt.Errorf("unknown fact %q: %s, %s and those of a rollout are known: %s, and %s or %s with the name of a container",
-			suffix, suffixMax, suffixMin, strings.Join(append(rolloutSuffixes, suffixShare), ", "), suffixFrom+"_", suffixTo+"_")
+			suffix, suffixMax, suffixMin, strings.Join(rolloutSuffixes, ", "), suffixFrom+"_", suffixTo+"_")
 	}
 	return id, suffix, errors.Join(Fits(id), fitsKey(id, suffix))
 }

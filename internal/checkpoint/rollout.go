@@ -1,6 +1,8 @@
 package checkpoint
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -11,13 +13,10 @@ import (
 // rebuild should begin with. The zero value is no rollout. Rollouts compare
 // with ==.
 type Rollout struct {
-	// Milestone is how far the rollout got in good health, in percent, below
-	// 100; 0 from its beginning, and again once it failed.
+	// Milestone is how far the rollout had got in good health at its commit, in
+	// percent, below 100; 0 where it failed or goes back.
 	Milestone int32 `json:"milestone,omitzero"`
-	// Share is how far it had got when the milestone was written, in percent, where
-	// that was beyond it; else 0.
-	Share int32 `json:"share,omitzero"`
-	// Phase is how the rollout stood when the milestone was written.
+	// Phase is how the rollout stood then.
 	Phase Phase `json:"phase,omitzero"`
 	// From is the template that ran before, and To the target.
 	From Template `json:"from,omitzero"`
@@ -29,9 +28,20 @@ type Rollout struct {
 	ImagesOnly bool `json:"imagesOnly,omitzero"`
 }
 
-// Reached is how far the rollout had got in good health when that was last
-// written, in percent.
-func (r Rollout) Reached() int32 { return max(r.Milestone, r.Share) }
+// UnmarshalJSON reads the stored form, and that of earlier versions, in which a
+// share beyond the milestone was how far the rollout had got.
+func (r *Rollout) UnmarshalJSON(data []byte) error {
+	type stored Rollout
+	was := struct {
+		*stored
+		Share int32 `json:"share"`
+	}{stored: (*stored)(r)}
+	strict := json.NewDecoder(bytes.NewReader(data))
+	strict.DisallowUnknownFields()
+	err := strict.Decode(&was)
+	r.Milestone = max(r.Milestone, was.Share)
+	return err
+}
 
 // Returned is the template that a rebuild should begin with.
 func (r Rollout) Returned() Template {

@@ -16,16 +16,17 @@ import (
 // container can be named: that key is its image.
 const (
 	suffixMilestone = "_milestone"
-	suffixShare     = "_share"
 	suffixPhase     = "_phase"
 	suffixFrom      = "_from"
 	suffixTo        = "_to"
 	suffixReturns   = "_returns"
 	suffixDiffer    = "_differ"
+	// suffixShare stands in records of earlier versions: how far the rollout had got,
+	// where that was beyond the milestone. It is read as the milestone, and not written.
+	suffixShare = "_share"
 )
 
-// rolloutSuffixes are those that stand together: where one stands, all do. With
-// them stands a share that is beyond the milestone.
+// rolloutSuffixes are those that stand together: where one stands, all do.
 var rolloutSuffixes = []string{suffixMilestone, suffixPhase, suffixFrom, suffixTo, suffixReturns, suffixDiffer}
 
 const (
@@ -47,11 +48,7 @@ func (r Rollout) facts() []fact {
 	if r == (Rollout{}) {
 		return nil
 	}
-	facts := []fact{{suffixMilestone, strconv.Itoa(int(r.Milestone))}}
-	if r.Share != 0 {
-		facts = append(facts, fact{suffixShare, strconv.Itoa(int(r.Share))})
-	}
-	facts = append(facts, fact{suffixPhase, string(r.Phase)})
+	facts := []fact{{suffixMilestone, strconv.Itoa(int(r.Milestone))}, {suffixPhase, string(r.Phase)}}
 	facts = append(facts, r.From.facts(suffixFrom)...)
 	facts = append(facts, r.To.facts(suffixTo)...)
 	differ := differMore
@@ -91,8 +88,6 @@ func FitsRollout(id workload.ID, r Rollout) error {
 	switch {
 	case r.Milestone < 0 || r.Milestone > 99:
 		return fmt.Errorf("workload %q: milestone must be 0 to 99, got %d", id, r.Milestone)
-	case r.Share != 0 && (r.Share <= r.Milestone || r.Share > 99):
-		return fmt.Errorf("workload %q: share must be beyond the milestone of %d and at most 99, got %d", id, r.Milestone, r.Share)
 	case !slices.Contains(Phases(), r.Phase):
 		return fmt.Errorf("workload %q: phase must be one of %s, got %q", id, phaseNames(), r.Phase)
 	case r.Returns != SideFrom && r.Returns != SideTo:
@@ -156,10 +151,8 @@ func imageSuffix(suffix string) (side, container string, ok bool) {
 // read takes one line of a rollout.
 func (r *Rollout) read(data *fields, k, suffix string) {
 	switch suffix {
-	case suffixMilestone:
-		r.Milestone = data.percent(k)
-	case suffixShare:
-		r.Share = data.percent(k)
+	case suffixMilestone, suffixShare:
+		r.Milestone = max(r.Milestone, data.percent(k))
 	case suffixPhase:
 		r.Phase = oneOf(data, k, Phases()...)
 	case suffixFrom:

@@ -109,7 +109,7 @@ func newDiffRow(r diff.Row) diffRow {
 	if r.Proposes {
 		row.Proposed = raw(numberOf(r, r.Proposed))
 	}
-	if (r.State == diff.Pending || r.State == diff.Waiting) && (!r.To.IsZero() || r.Reading == policy.ReadingRollout) {
+	if waits := r.State == diff.Pending || r.State == diff.Waiting; waits && !r.To.IsZero() || r.State == diff.Pending && r.Reading == policy.ReadingRollout {
 		row.To = raw(numberOf(r, r.To))
 	}
 	return row

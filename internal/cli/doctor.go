@@ -122,6 +122,9 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if tip, seen.Set, seen.Tree, err = readSite(ctx, c, r); err != nil {
 		return seen, "", err
 	}
+	for _, ignored := range seen.Set.Ignored {
+		fmt.Fprintln(env.Err, ignored)
+	}
 	seen.Here = doctor.Here{Servers: []string{objects.Server()}, Repository: cmp.Or(d.url, c.Repository.Address()), Branch: c.Repository.Branch, Tip: tip}
 	seen.Cluster = doctor.ReadCluster(ctx, objects, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))

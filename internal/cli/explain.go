@@ -198,46 +198,26 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 	}
 }
 
-// explainRollout says what is declared of a rollout, and what would change it.
+// explainRollout says what is declared of a rollout, and which stopwatches run.
 func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
-	explainProgress(line, set.ChooseRollout(s), s.Rollout, l.Rollout, now)
-	r := l.Declared.Rollout
+	p, r, t := set.ChooseRollout(s), l.Declared.Rollout, l.Rollout
+	for _, watch := range []struct {
+		of   latch.Stopwatch
+		text string
+	}{
+		{t.Flight, "in flight for %s; recorded after " + policy.Span(p.RolloutAfter) + ", or when it fails"},
+		{t.Still, "pods of " + t.Target + " are missing, and none came for %s"},
+		{t.Healthy, "healthy for %s"},
+	} {
+		if watch.of.Running() {
+			line("timer", watch.text, policy.Span(watch.of.Elapsed(now)))
+		}
+	}
 	if r == (checkpoint.Rollout{}) {
 		return
 	}
-	at := fmt.Sprintf("%d %%", r.Milestone)
-	if r.Share != 0 {
-		at += fmt.Sprintf(" when it was at %d %%", r.Share)
-	}
-	line("rollout", "from %s to %s, declared at %s, %s: a rebuild should begin with %s", template(r.From), template(r.To), at, r.Phase, r.Returned().Hash)
-	p := set.ChooseRollout(s)
-	if s.Rollout == nil || !s.Rollout.InFlight || s.Rollout.Failure != "" || p.Rollout == policy.ModeIgnore {
-		return
-	}
-	if at, pods, more := policy.NextMilestone(p, r, s.Rollout.Desired); more {
-		line("next", "%d %%, once %d of %s of %s are available in good health, in two samples in a row", at, pods, count(s.Rollout.Desired, "pod"), r.To.Hash)
-	}
-	if r.Milestone < p.Cut {
-		line("", "from %d %% on a rebuild should begin with %s", p.Cut, r.To.Hash)
-	}
-	line("", "0 %% at once, which returns %s, when it fails or goes back; none once it is complete", r.From.Hash)
-}
-
-// explainProgress says for how long a rollout was seen, and for how long it came
-// no further.
-func explainProgress(line func(string, string, ...any), p policy.Policy, r *workload.Rollout, t latch.Rollout, now time.Time) {
-	if t.Target == "" || p.Rollout == policy.ModeIgnore {
-		return
-	}
-	line("timer", "a rollout to %s seen for %s", t.Target, policy.Span(t.Elapsed(now)))
-	if !t.Progress.Running() {
-		return
-	}
-	then := "it is not in good health"
-	if r != nil && r.Unjudged && r.Halted == "" {
-		then = "it has failed"
-	}
-	line("", "no more of its pods available for %s; after %s %s", policy.Span(t.Progress.Elapsed(now)), policy.Span(p.ProgressDeadline), then)
+	line("rollout", "from %s to %s, declared at %d %%, %s: a rebuild should begin with %s", template(r.From), template(r.To), r.Milestone, r.Phase, r.Returned().Hash)
+	line("", "%s from the second healthy sample in a row at %d %% or above; %s when it fails or goes back; nothing once it is over", r.To.Hash, p.Cut, r.From.Hash)
 }
 
 // template is a template as a person tells it from another.

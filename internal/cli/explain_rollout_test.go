@@ -6,39 +6,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What stands still has so long to get on; a policy that ignores rollouts says
-// nothing of them.
-func TestExplainSaysHowLongARolloutMadeNoProgress(t *testing.T) {
+// Explain says which stopwatches of a rollout run and for how long, and what its
+// record says. It foretells nothing.
+func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	since := latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}
-	timer := latch.Rollout{Target: "db-2", Stopwatch: latch.Stopwatch{Since: noon.Add(-time.Hour)}, Progress: latch.Progress{Stopwatch: since}}
-	said := func(mode policy.Mode, r *workload.Rollout) string {
-		var b strings.Builder
-		p := policy.Presets()["cope"]
-		p.Rollout = mode
-		explainProgress(func(topic, format string, args ...any) { fmt.Fprintf(&b, topic+": "+format+"\n", args...) }, p, r, timer, noon)
-		return b.String()
-	}
-	seen := "timer: a rollout to db-2 seen for 1h\n: no more of its pods available for 6m; after 10m "
+	hour := latch.Stopwatch{Since: noon.Add(-time.Hour)}
+	record := checkpoint.Entry{Rollout: checkpoint.Rollout{Milestone: 30, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom,
+		From: checkpoint.Template{Hash: "db-1"}, To: checkpoint.Template{Hash: "db-2"}}}
 	for name, c := range map[string]struct {
-		mode policy.Mode
-		of   *workload.Rollout
+		of   latch.Latch
 		want string
 	}{
-		"unjudged": {policy.ModeLatch, &workload.Rollout{Unjudged: true}, seen + "it has failed\n"},
-		"judged":   {policy.ModeLatch, &workload.Rollout{}, seen + "it is not in good health\n"},
-		"halted":   {policy.ModeLatch, &workload.Rollout{Unjudged: true, Halted: "paused"}, seen + "it is not in good health\n"},
-		"unread":   {policy.ModeLatch, nil, seen + "it is not in good health\n"},
-		"ignored":  {policy.ModeIgnore, &workload.Rollout{Unjudged: true}, ""},
+		"none":      {latch.Latch{}, ""},
+		"in flight": {latch.Latch{Rollout: latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: healthy for 1h\n"},
+		"missing pods": {latch.Latch{Rollout: latch.Rollout{Target: "db-2", Flight: hour, Still: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
+			"timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: pods of db-2 are missing, and none came for 6m\n"},
+		"recorded": {latch.Latch{Declared: record}, "rollout: from db-1 to db-2, declared at 30 %, progressing: a rebuild should begin with db-1\n" +
+			": db-2 from the second healthy sample in a row at 50 % or above; db-1 when it fails or goes back; nothing once it is over\n"},
 	} {
-		if got := said(c.mode, c.of); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		var b strings.Builder
+		explainRollout(func(topic, format string, args ...any) { fmt.Fprintf(&b, topic+": "+format+"\n", args...) }, policy.DefaultSet(), workload.Sample{}, c.of, noon)
+		if got := b.String(); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
 	}
 }

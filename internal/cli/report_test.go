@@ -54,7 +54,7 @@ func TestReportsHaveTheirForm(t *testing.T) {
 // one is done, one is seen for the first time, and one crosses with its level.
 func rolling(t *testing.T) *world {
 	w := newWorld(t)
-	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {hold: 0m}", 1)}, "policy")
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {after: 5m}", 1)}, "policy")
 	set := func(name string, n int32, r *rolls) {
 		w.api.workloads["shop/deployment/"+name] = &pods{desired: n, ready: n, least: 2, most: 300, rolls: r}
 	}

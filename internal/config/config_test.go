@@ -166,6 +166,9 @@ func describe(set policy.Set) string {
 		fmt.Fprintf(&b, "match   %+v\npolicy  %+v\n", rule.Match, rule.Policy)
 	}
 	fmt.Fprintf(&b, "default %+v\nguards  %+v\n", set.Default, set.Guards)
+	for _, text := range set.Ignored {
+		fmt.Fprintf(&b, "ignored %s\n", text)
+	}
 	return b.String()
 }
 

@@ -41,7 +41,9 @@ type object struct {
 func (o object) names() []string {
 	var names []string
 	for _, f := range o.fields {
-		if _, ok := f.into.(refused); !ok {
+		switch f.into.(type) {
+		case refused, ignored:
+		default:
 			names = append(names, f.name)
 		}
 	}

@@ -30,7 +30,7 @@ func ParsePolicy(name string, data []byte, period time.Duration, kinds workload.
 	if err := join(r.problems); err != nil {
 		return policy.Set{}, err
 	}
-	doc.set.Latch = doc.mode == modeLatch
+	doc.set.Latch, doc.set.Ignored = doc.mode == modeLatch, r.ignored
 	for _, rule := range doc.rules {
 		doc.set.Rules = append(doc.set.Rules, *rule)
 	}
@@ -138,10 +138,11 @@ func presetRules(p *policy.Policy) []field {
 		{"bounds", "what is done with an autoscaler's min and max", false, own{word[policy.Mode]{&p.Bounds, policy.Modes()}}},
 		{"rollout", "what is done with a rollout in flight", false, object{fields: []field{
 			{"mode", "latch declares its milestones, report only says them", false, own{word[policy.Mode]{&p.Rollout, policy.Modes()}}},
-			{"hold", "how long one that is soon over, or gets on so soon after another, must last to be recorded", false, own{span{into: &p.RolloutHold}}},
-			{"progressDeadline", "how long it may make no progress until all that it asked for is due, and it has failed where its controller has no deadline", false, own{span{into: &p.ProgressDeadline}}},
-			{"milestones", "those that it passes, in percent, ascending", false, own{percents{&p.Milestones}}},
-			{"cut", "the percentage in good health from which on a rebuild should begin with the new template", false, own{percent{&p.Cut}}},
+			{"after", "how long a rollout must be in flight to be recorded; one that fails is recorded at once", false, own{span{into: &p.RolloutAfter}}},
+			{"hold", "ignored: after says how long a rollout must be in flight to be recorded", false, ignored("remove it; after says how long a rollout must be in flight to be recorded")},
+			{"progressDeadline", "for how long none of its missing pods comes until it has failed, and it is healthy until a failure is over", false, own{span{into: &p.ProgressDeadline}}},
+			{"milestones", "those that its record passes, in percent, ascending", false, own{percents{&p.Milestones}}},
+			{"cut", "the percentage from which on, in two healthy samples in a row, a rebuild should begin with the new template", false, own{percent{&p.Cut}}},
 		}}},
 		{"undriven", "also latches what no autoscaler drives", false, own{truth{&p.Undriven}}},
 		{"acceptRisk", "also writes levels that nothing is known to keep from acting on the live cluster", false, truth{&p.AcceptRisk}},

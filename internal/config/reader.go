@@ -29,6 +29,7 @@ type reader struct {
 	lines    map[string]int // by path, of what stands in the document
 	failed   map[string]bool
 	problems []Problem
+	ignored  []string // fields that say nothing any more, with their lines
 }
 
 func newReader(file string) *reader {

@@ -155,6 +155,16 @@ func (f refused) read(r *reader, path string, _ *yaml.Node) { r.report(path, "%s
 
 func (f refused) schema() schema { return schema{} }
 
+// An ignored field is one of earlier versions, which says nothing any more. The text
+// says what to do. Its value is not read, and no site stops over it.
+type ignored string
+
+func (f ignored) read(r *reader, path string, n *yaml.Node) {
+	r.ignored = append(r.ignored, Problem{r.file, n.Line, path, "is ignored: " + string(f)}.Error())
+}
+
+func (f ignored) schema() schema { return schema{"deprecated": true} }
+
 // A presence is set where its field stands, with the object that it holds.
 type presence struct {
 	object

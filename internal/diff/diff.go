@@ -32,8 +32,8 @@ type State string
 
 // The states. Pending is what crosses within the next few samples if it stays, and
 // Frozen what would, but for the reason given. Waiting is what the policy keeps as
-// it is until it has lasted for hours, as the level of a day's peak is kept
-// through the night: git says what it should. Bounds is a level in sync whose
+// it is until it has lasted, as the level of a day's peak is kept through the night,
+// or until another commit is made: git says what it should. Bounds is a level in sync whose
 // accepted bounds are not the live ones. Absent is declared and does not run.
 const (
 	InSync    State = "in-sync"

@@ -138,6 +138,7 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		return s
 	}
 	halted := func(s workload.Sample) workload.Sample { s.Rollout.Halted = "paused"; return s }
+	past := func(e checkpoint.Entry) checkpoint.Entry { e.Rollout.Returns = checkpoint.SideTo; return e }
 	at := func(milestone int32) checkpoint.Entry {
 		e := declares(100)
 		e.Rollout = checkpoint.Rollout{Milestone: milestone, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom,
@@ -150,12 +151,15 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		sample workload.Sample
 		want   string
 	}{
-		{"at its milestone", at(25), rolling(30, ""), "in-sync 25 % -> -: its rollout is at 25 %: 30 of 100 pods of v2 are available"},
-		{"further", at(25), rolling(80, ""), "pending 25 % -> 75 %: 80 of 100 pods of v2 are available: 75 % once 2 samples in a row say so"},
-		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so, or once it lasts for 1h where it is soon over or follows on another"},
-		{"not declared, and halted", declares(100), halted(rolling(30, "")), "pending 0 % -> 25 %: 30 of 100 pods of v2 are available: 25 % once 2 samples in a row say so"},
-		{"failed", at(25), rolling(30, "ProgressDeadlineExceeded"), "pending 25 % -> 0 %: ProgressDeadlineExceeded"},
-		{"done", at(90), running(100), "pending 90 % -> 0 %: no pods of another template are left"},
+		{"at its milestone", at(30), rolling(30, ""), "in-sync 30 % -> -: its rollout is at 30 %, progressing: 30 of 100 pods of v2 are available"},
+		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 %: 30 of 100 pods of v2 are available"},
+		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of v2 are available, the first sample at the cut"},
+		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 is in flight, seen for 0m of 15m: recorded then, or when it fails"},
+		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 is in flight, seen for 0m of 15m: recorded then, or when it fails"},
+		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of v2 are available; deadline"},
+		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 %: deadline"},
+		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: deadline"},
+		{"over", at(90), running(100), "pending 90 % -> 0 %: its rollout is over"},
 	} {
 		r := diff.Compare(one(latching(), c.entry, c.sample))
 		if len(r.Rows) != 2 || r.Rows[1].Reading != policy.ReadingRollout {

@@ -124,22 +124,12 @@ func (p pair) rollout() (row Row, ok bool) {
 	if row, broken := p.broken(row); broken {
 		return row, true
 	}
-	decide := func(look policy.Look, l latch.Latch) (latch.Latch, policy.Decision) {
-		return policy.DecideRollout(chosen, l, p.sample, look)
-	}
-	look := p.look(0)
-	look.Period = min(look.Period, chosen.ProgressDeadline/4) // or it would fail by being looked at
-	d, samples := lasting(chosen, look, decide, p.latch())
+	// One look tells neither for how long it has been in flight nor what the samples
+	// before it were.
+	_, d := policy.DecideRollout(chosen, p.latch(), p.sample, p.look(0))
 	row = decided(row, d)
-	if row.State == Pending && samples > 1 && !row.To.IsZero() && len(p.sample.Rollout.Templates) > 0 {
-		target, to := p.sample.Rollout.Templates[0], row.To.Rollout
-		row.Text = fmt.Sprintf("%d of %d pods of %s are available: %d %% once %d samples in a row say so",
-			target.Available, p.sample.Rollout.Desired, target.Hash, to.Milestone, samples)
-		if !recorded && to.Phase == checkpoint.PhaseProgressing && chosen.RolloutHold > 0 {
-			// One look does not tell its pace, nor what was before it.
-			row.State = Waiting
-			row.Text += fmt.Sprintf(", or once it lasts for %s where it is soon over or follows on another", policy.Span(chosen.RolloutHold))
-		}
+	if d.Rides || d.Verdict == policy.Pending && d.Reason == policy.ReasonNone {
+		row.State = Waiting
 	}
 	return row, true
 }

@@ -14,7 +14,11 @@ import (
 // Format is the version of the stored form that Encode writes, and the newest
 // that Decode reads. It grows with every change that an older gitlatch would
 // lose or misread.
-const Format = 1
+const Format = 2
+
+// gone are the fields of a value of format 1 that this one keeps no more. What they
+// held is observed anew.
+var gone = []string{"rollout"}
 
 // compressAbove is the size in bytes from which on a stored value is
 // compressed: the head of a large fleet would not fit into a DynamoDB item.
@@ -57,6 +61,9 @@ func Decode[T Stored](where string, data []byte) (T, error) {
 	if err == nil && sealed.Format < 1 {
 		err = errors.New("has no format version")
 	}
+	if err == nil && sealed.Format < Format {
+		sealed.State, err = without(sealed.State, gone)
+	}
 	if err == nil {
 		strict := json.NewDecoder(bytes.NewReader(sealed.State))
 		strict.DisallowUnknownFields()
@@ -83,6 +90,18 @@ func open(data []byte) (sealed envelope[json.RawMessage], err error) {
 	}
 	err = json.Unmarshal(data, &sealed)
 	return sealed, err
+}
+
+// without returns an object of JSON without some of its fields.
+func without(state json.RawMessage, fields []string) (json.RawMessage, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(state, &object); err != nil {
+		return nil, err
+	}
+	for _, name := range fields {
+		delete(object, name)
+	}
+	return json.Marshal(object)
 }
 
 // inUTC gives every instant in a value the location UTC, in place, so that

@@ -22,7 +22,7 @@ func TestStoredFormIsStable(t *testing.T) {
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	watch := latch.Stopwatch{Since: noon, Lost: time.Minute, Paused: noon}
 	check(t, latch.Latch{ID: web},
-		`{"format":1,"state":{"id":"shop/deployment/web"}}`)
+		`{"format":2,"state":{"id":"shop/deployment/web"}}`)
 	check(t, latch.Latch{
 		ID:         web,
 		Declared:   checkpoint.Entry{Replicas: 200, Min: 3, Max: 500},
@@ -35,7 +35,7 @@ func TestStoredFormIsStable(t *testing.T) {
 		Watch: latch.Watch{Since: noon, Episodes: []latch.Episode{{Kind: "ceiling", Since: noon, From: 7, About: "v2", Raised: true}},
 			Falls: []time.Time{noon}, Turns: []time.Time{noon}, Rising: true, Measured: noon, Usual: 0.5, Learned: noon},
 		Rev: 7,
-	}, `{"format":1,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
+	}, `{"format":2,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
 		`"up":{"levels":[500,1000]},`+
 		`"down":{"level":100,"count":2,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"freeze":{"reason":"unread","since":"2026-11-20T12:00:00.000000001Z"},`+
@@ -49,7 +49,7 @@ func TestStoredFormIsStable(t *testing.T) {
 		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
 		Intent: &latch.Intent{ID: "1", Base: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: checkpoint.Entry{Replicas: 5}}}},
 		Recent: latch.Recent{Counts: map[workload.ID][]int32{web: {5, -1}}},
-	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
+	}, `{"format":2,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
 		`"intent":{"id":"1","base":"c0ffee","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+
 		`"recent":{"counts":{"shop/deployment/web":[5,-1]}}}}`)
 	check(t, latch.Head{
@@ -58,13 +58,13 @@ func TestStoredFormIsStable(t *testing.T) {
 		Intent:   &latch.Intent{ID: "1", Marks: map[string]latch.Marks{"apps/values.yaml": {web: {500}}}},
 		Proposal: &latch.Proposal{Branch: "b", Files: map[string]string{"apps/values.yaml": "b10b"}},
 		Edited:   []latch.Edit{{ID: web, File: "apps/values.yaml", From: 200, To: 150}},
-	}, `{"format":1,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
+	}, `{"format":2,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
 		`"refused":[{"line":7,"id":"shop/deployment/web","text":"an alias"},{"text":"is a symlink"}]}}},`+
 		`"intent":{"id":"1","marks":{"apps/values.yaml":{"shop/deployment/web":[500]}}},`+
 		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","changes":null,"files":{"apps/values.yaml":"b10b"}},`+
 		`"edited":[{"id":"shop/deployment/web","file":"apps/values.yaml","from":200,"to":150}]}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
-		`{"format":1,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
+		`{"format":2,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
 }
 
 func check[T latch.Stored](t *testing.T, v T, want string) {

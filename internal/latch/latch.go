@@ -25,7 +25,7 @@ type Latch struct {
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
-	// Rollout is the timer of a milestone, and what was spent on its rollout.
+	// Rollout is what is remembered of a rollout in flight.
 	Rollout Rollout `json:"rollout,omitzero"`
 
 	// Freeze is why the timers stand still; the zero value is a running latch.
@@ -104,10 +104,9 @@ func (l Latch) Proposing(e checkpoint.Entry) Latch {
 	return l.started(was, e)
 }
 
-// started returns the latch with timers that run against e from now on. A
-// milestone moves no timer of the scale, nor a level that of the milestone.
+// started returns the latch with timers that run against e from now on. A record
+// of a rollout moves no timer.
 func (l Latch) started(was, e checkpoint.Entry) Latch {
-	l.Rollout = l.Rollout.settled(was.Rollout, e.Rollout)
 	if was.WithRollout(e.Rollout) == e {
 		return l
 	}
@@ -123,13 +122,12 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 	return l
 }
 
-// Adopted returns the latch after a person made the branch hold e: timers start
-// anew, and gitlatch leaves the entry alone until the given instant; its rollout,
-// where they did not touch that, only if it did so already.
+// Adopted returns the latch after a person made the branch hold e: timers of the
+// scale start anew, and gitlatch leaves the entry alone until the given instant; its
+// rollout, where they did not touch that, only if it did so already.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
 	l.YieldScale = scale && !until.IsZero() && (l.YieldUntil.IsZero() || l.YieldScale)
-	l.Rollout = l.Rollout.adopted(l.Declared.Rollout, e.Rollout)
 	l.Declared, l.Proposed, l.Up, l.Down = e, checkpoint.Entry{}, Up{}, Down{}
 	l.OptedOut, l.YieldUntil = false, until
 	return l
@@ -146,7 +144,7 @@ func (l Latch) Yielded(now time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		l.Rollout.blank() && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
+		l.Rollout == (Rollout{}) && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
 }
 
 // Equal reports whether two latches say the same, their revisions aside.

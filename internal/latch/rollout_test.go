@@ -1,6 +1,8 @@
 package latch
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -13,98 +15,109 @@ func rollout(milestone int32, from, to string) checkpoint.Rollout {
 	return checkpoint.Rollout{Milestone: milestone, From: checkpoint.Template{Hash: from}, To: checkpoint.Template{Hash: to}}
 }
 
-// What a rollout has spent is counted from its beginning to its end, or to that of
-// one that overtakes it, whatever happens to the level beside it.
-func TestARolloutsCommitsAreCounted(t *testing.T) {
-	t.Parallel()
-	none, at10, at25, next := checkpoint.Rollout{}, rollout(10, "v1", "v2"), rollout(25, "v1", "v2"), rollout(0, "v2", "v3")
-	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10, 25}, Progress: Progress{Asked: 7, Available: 7, Due: 7}, Before: noon, Follows: 1, Commits: 3}
-	over := Rollout{Before: noon, Follows: 1, Commits: 3}
-	stopped := Rollout{Commits: 3}
-	after := func(r Rollout, commits int) Rollout {
-		r.Commits = commits
-		return r
-	}
-	entry := func(level int32, r checkpoint.Rollout) checkpoint.Entry {
-		return checkpoint.Entry{Replicas: level, Rollout: r}
-	}
-	for name, c := range map[string]struct {
-		timer            Rollout
-		was, now         checkpoint.Entry
-		settled, adopted Rollout
-	}{
-		"its beginning":               {after(flies, 0), entry(50, none), entry(50, at10), after(flies, 1), Rollout{Commits: 1}},
-		"an advance":                  {flies, entry(50, at10), entry(50, at25), after(flies, 4), stopped},
-		"a level beside it":           {flies, entry(50, at10), entry(100, at10), flies, flies},
-		"a level beside an advance":   {flies, entry(50, at10), entry(100, at25), after(flies, 4), stopped},
-		"another that overtakes it":   {flies, entry(50, at25), entry(50, next), after(flies, 1), Rollout{Commits: 1}},
-		"the way back of it":          {flies, entry(50, at25), entry(50, rollout(0, "v2", "v1")), after(flies, 4), Rollout{Commits: 1}},
-		"nothing while it flies":      {flies, entry(50, at25), entry(50, none), after(flies, 0), Rollout{}},
-		"its end":                     {over, entry(50, at25), entry(50, none), after(over, 0), Rollout{}},
-		"its end with its level":      {over, entry(50, at25), checkpoint.Entry{}, after(over, 0), Rollout{}},
-		"a level where there is none": {flies, entry(50, none), entry(100, none), flies, flies},
-	} {
-		l := Latch{Declared: c.was, Rollout: c.timer}
-		if got := l.Settled(c.now); !got.Equal(Latch{Declared: c.now, Rollout: c.settled}) {
-			t.Errorf("%s, settled: %+v", name, got.Rollout)
-		}
-		if got := l.Adopted(c.now, time.Time{}); !got.Equal(Latch{Declared: c.now, Rollout: c.adopted}) {
-			t.Errorf("%s, adopted: %+v", name, got.Rollout)
-		}
-		proposed := l.Proposing(c.now)
-		if !proposed.Equal(Latch{Declared: c.was, Proposed: c.now, Rollout: c.settled}) {
-			t.Errorf("%s, proposed: %+v", name, proposed.Rollout)
-		}
-		if c.now != (checkpoint.Entry{}) && !proposed.Settled(c.now).Equal(Latch{Declared: c.now, Rollout: c.settled}) {
-			t.Errorf("%s, proposed and merged: %+v", name, proposed.Settled(c.now).Rollout)
-		}
-	}
-	for _, says := range []Rollout{stopped, flies, {Before: noon}, {Target: "v2"}} {
-		if (Latch{Rollout: says}).Blank() {
-			t.Errorf("%+v says nothing", says)
-		}
-	}
-	if !(Latch{}).Blank() {
-		t.Error("the absence of all says something")
-	}
-	if none, some := stopped.Restarted(none), flies.Restarted(at10); !none.blank() || some.Commits != 3 || some.Target != "" {
-		t.Errorf("begun anew, %+v and %+v", none, some)
-	}
+// flies is what is remembered of a rollout in flight since noon.
+func flies() Rollout {
+	at := Stopwatch{Since: noon}
+	return Rollout{Target: "v2", Flight: at, Still: at, Healthy: at, Most: 3, Percent: 30, Held: true, Failed: true}
 }
 
-// A time that was not observed takes nothing from what was measured before it.
+// A rollout that is not seen stands still: what was measured stays, and the samples
+// before and after are not in a row.
 func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 	t.Parallel()
-	flies := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon}, Levels: []int32{10}, Served: 3, Soon: true,
-		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon}}, Before: noon, Follows: 1, Commits: 3}
 	later := noon.Add(time.Hour)
-	still := Rollout{Target: "v2", Stopwatch: Stopwatch{Since: noon, Paused: later},
-		Progress: Progress{Asked: 5, Available: 3, Due: 4, Stopwatch: Stopwatch{Since: noon, Paused: later}}, Before: noon, Follows: 1, Commits: 3}
-	got := flies.Pause(later)
-	if l := (Latch{Rollout: got}); !l.Equal(Latch{Rollout: still}) {
-		t.Errorf("%+v, want %+v", got, still)
+	at := Stopwatch{Since: noon, Paused: later}
+	want := Rollout{Target: "v2", Flight: at, Still: at, Healthy: at, Most: 3, Failed: true}
+	if got := flies().Pause(later); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
-	for name, c := range map[string]struct{ got, want time.Time }{
-		"in flight":          {flies.Seen(later), later},
-		"not seen since":     {got.Seen(later.Add(time.Hour)), later},
-		"over":               {Rollout{Before: noon}.Seen(later), noon},
-		"that was never one": {Rollout{}.Seen(later), time.Time{}},
-	} {
-		if !c.got.Equal(c.want) {
-			t.Errorf("%s: last seen at %s, want %s", name, c.got, c.want)
-		}
+	if got := flies().Pause(later).Pause(later.Add(time.Hour)); got != want {
+		t.Errorf("paused again, %+v, want %+v", got, want)
+	}
+	if got := (Rollout{}).Pause(later); got != (Rollout{}) {
+		t.Errorf("of none is left %+v", got)
 	}
 }
 
-// A milestone moves no timer of the level.
-func TestAMilestoneMovesNoTimerOfTheLevel(t *testing.T) {
+// What git comes to hold of a rollout, by whom it may be, moves nothing of what is
+// remembered of it; and of a level nothing either.
+func TestARecordMovesNoTimer(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
-	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Up: Up{Levels: []int32{20}}, Down: Down{Level: 20, Count: 2, Stopwatch: Stopwatch{Since: now}}}
-	got := l.Settled(checkpoint.Entry{Replicas: 50, Rollout: rollout(10, "v1", "v2")})
-	l.Declared, l.Rollout = got.Declared, got.Rollout
-	if !got.Equal(l) {
-		t.Errorf("%+v, want %+v", got, l)
+	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Rollout: flies(), Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2, Stopwatch: Stopwatch{Since: noon}}}
+	to := checkpoint.Entry{Replicas: 50, Rollout: rollout(30, "v1", "v2")}
+	for name, got := range map[string]Latch{"settled": l.Settled(to), "proposed": l.Proposing(to), "merged": l.Proposing(to).Settled(to)} {
+		want := l
+		want.Declared, want.Proposed = got.Declared, got.Proposed
+		if !got.Equal(want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if got := l.Adopted(to, noon.Add(time.Hour)); got.Rollout != flies() || got.YieldScale {
+		t.Errorf("adopted: %+v", got)
+	}
+	if (Latch{Rollout: flies()}).Blank() || !(Latch{}).Blank() {
+		t.Error("a rollout in flight says nothing, or the absence of all something")
+	}
+}
+
+// The state of a rollout is small on purpose: each field more is one more corner.
+func TestARolloutHasAtMost14Fields(t *testing.T) {
+	t.Parallel()
+	if n := leaves(reflect.TypeFor[Rollout]()); n > 14 {
+		t.Errorf("%d fields", n)
+	}
+}
+
+func leaves(of reflect.Type) (n int) {
+	if of.Kind() != reflect.Struct || of == reflect.TypeFor[time.Time]() {
+		return 1
+	}
+	for i := range of.NumField() {
+		n += leaves(of.Field(i).Type)
+	}
+	return n
+}
+
+// What an earlier version remembered of a rollout is let go of, with the share that it
+// stored beside a milestone; nothing else is.
+func TestStateOfAnEarlierFormatIsRead(t *testing.T) {
+	t.Parallel()
+	const declared = `"declared":{"replicas":50,"rollout":{"milestone":25,"share":30,"phase":"progressing","from":{"hash":"v1"},"to":{"hash":"v2"},"returns":"from"}}`
+	const before = `{"format":1,"state":{"id":"shop/deployment/web",` + declared + `,"up":{"levels":[100]},` +
+		`"rollout":{"target":"v2","since":"2026-11-20T12:00:00Z","levels":[10,25],"progress":{"asked":7,"available":5,"once":5,"due":5,"longest":60000000000,"since":"2026-11-20T12:00:00Z"},` +
+		`"short":{"since":"2026-11-20T12:00:00Z"},"well":{"since":"2026-11-20T12:00:00Z"},"served":5,"soon":true,"before":"2026-11-20T11:00:00Z","follows":2,"commits":3},"rev":7}}`
+	got, err := Decode[Latch]("the table", []byte(before))
+	r := rollout(30, "v1", "v2")
+	r.Phase, r.Returns = checkpoint.PhaseProgressing, checkpoint.SideFrom
+	want := Latch{ID: got.ID, Declared: checkpoint.Entry{Replicas: 50, Rollout: r}, Up: Up{Levels: []int32{100}}, Rev: 7}
+	if err != nil || got.ID.Name != "web" || !got.Equal(want) || got.Rev != 7 {
+		t.Errorf("%v, %+v, want %+v", err, got, want)
+	}
+	for name, text := range map[string]string{
+		"a field that no version had":          `{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`,
+		"a field of the earlier format, later": `{"format":2,"state":{"id":"shop/deployment/web","rollout":{"commits":3}}}`,
+		"an earlier format that is no object":  `{"format":1,"state":[]}`,
+	} {
+		if _, err := Decode[Latch]("the table", []byte(text)); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+	head, err := Decode[Head]("the table", []byte(`{"format":1,"state":{"proposal":{"branch":"b","head":"c0ffee","opened":"2026-11-20T12:00:00Z","changes":[{"id":"shop/deployment/web","to":{"rollout":{"milestone":25,"share":30}}}]}}}`))
+	if err != nil || head.Proposal.Changes[0].To.Rollout.Milestone != 30 {
+		t.Errorf("a head: %v, %+v", err, head.Proposal)
+	}
+}
+
+// What is stored of a rollout is read as it was, to the last field.
+func TestARolloutIsStoredWhole(t *testing.T) {
+	t.Parallel()
+	data, err := json.Marshal(flies())
+	var back Rollout
+	if err := json.Unmarshal(data, &back); err != nil || back != flies() {
+		t.Errorf("%v: %s", err, data)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -38,6 +38,8 @@ type Decision struct {
 	// Urgent is set for what waits for no budget, Surge for a raise beyond the
 	// policy's surge.
 	Urgent, Surge bool
+	// Rides is set for what causes no commit, and is made with the site's next.
+	Rides bool
 	// Capped is set where the accepted upper bound is below the need, while the
 	// live one is not.
 	Capped bool
@@ -158,6 +160,7 @@ const (
 	ReasonObserve Reason = "observe" // the site is in mode observe
 	ReasonReport  Reason = "report"  // the policy reports only
 	ReasonBudget  Reason = "budget"  // the day's commits are spent
+	ReasonRides   Reason = "rides"   // it is made with the site's next commit
 	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
 	ReasonMany    Reason = "many"    // too many retire at once
 	ReasonFlush   Reason = "flush"   // a drill raises only
@@ -173,8 +176,7 @@ const (
 	ReasonName     Reason = "unfit-name" // its name is too long for the record
 
 	ReasonUnfit   Reason = "unfit-rollout" // the record cannot hold its templates
-	ReasonWayBack Reason = "way-back"      // a rollout to an older template, of which nothing is recorded
-	ReasonRoom    Reason = "room"          // the rollout's commits are kept for what decides
+	ReasonWayBack Reason = "way-back"      // a rollout to an earlier template, of which nothing is recorded
 )
 
 // A Stop is a reason for which nothing in the fleet is lowered, or nothing is

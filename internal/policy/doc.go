@@ -17,4 +17,8 @@
 //     lower bound, or 1) there is no margin, so that it can always be reached.
 //
 // In between, the latch is quiet.
+//
+// # Rollouts
+//
+// The rule stands in words beside [DecideRollout], as the README has it.
 package policy

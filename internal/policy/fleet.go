@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -81,7 +82,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
 	if l.Rollout = l.Rollout.Pause(look.Last); whole {
-		l.Rollout = l.Rollout.Restarted(l.Effective().Declared.Rollout) // who comes back begins anew
+		l.Rollout = latch.Rollout{} // who comes back begins anew
 	}
 	switch {
 	case !whole:
@@ -143,25 +144,29 @@ func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
 	return kept
 }
 
+// Ride withholds the crossings of a tick that only ride with another, where no other
+// causes a commit.
+func Ride(decisions []Decision) []Decision {
+	if Commits(decisions) {
+		return decisions
+	}
+	return withhold(decisions, ReasonRides, "it goes with the site's next commit", func(Decision) bool { return true })
+}
+
+// Commits reports whether any of the decisions causes a commit.
+func Commits(decisions []Decision) bool {
+	return slices.ContainsFunc(decisions, func(d Decision) bool { return d.Crosses() && !d.Rides })
+}
+
 // Afford withholds all crossings of a tick whose commit the budget does not
 // have, unless one of them is urgent: the commit is made then, and the others
-// ride along. Half of what the budget can store is for levels, and for what a rebuild
-// begins with: a commit of other milestones alone leaves it.
+// ride along.
 func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Decision {
-	urgent, levels := false, false
-	for _, d := range decisions {
-		urgent = urgent || d.Crosses() && d.Urgent
-		levels = levels || d.Crosses() && (d.Reading == ReadingScale || alters(d.From.Rollout, d.To.Rollout))
+	urgent := slices.ContainsFunc(decisions, func(d Decision) bool { return d.Crosses() && d.Urgent })
+	if urgent || Affords(g, b, now) {
+		return decisions
 	}
-	all := func(Decision) bool { return true }
-	switch tokens := refill(g, b, now).Tokens; {
-	case urgent:
-	case tokens < 1:
-		return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), all)
-	case !levels && tokens < bucket(g)/2:
-		return withhold(decisions, ReasonBudget, "the commits that the budget has left are kept for levels", all)
-	}
-	return decisions
+	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), func(Decision) bool { return true })
 }
 
 // Affords reports whether the budget has a commit.

@@ -247,13 +247,6 @@ func TestBudget(t *testing.T) {
 	g := policy.DefaultGuards() // 24 a day, one an hour, six at most
 	after := func(d time.Duration) time.Time { return noon.Add(d) }
 	lower := []policy.Decision{cross("a", 200, 100, false)}
-	of := func(milestone int32, to string) checkpoint.Entry {
-		r := checkpoint.Rollout{Milestone: milestone, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, From: checkpoint.Template{Hash: "v1"}, To: checkpoint.Template{Hash: to}}
-		return checkpoint.Entry{Rollout: r}
-	}
-	rollout := func(from, to checkpoint.Entry) []policy.Decision {
-		return []policy.Decision{{ID: web, Reading: policy.ReadingRollout, Verdict: policy.Cross, From: from, To: to}}
-	}
 	tests := []struct {
 		name      string
 		budget    latch.Budget
@@ -271,11 +264,6 @@ func TestBudget(t *testing.T) {
 		{"a raise that is not urgent waits", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 100, 120, false)}, false},
 		{"a first level waits", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 0, 120, false)}, false},
 		{"an urgent raise does not", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 100, 200, true)}, true},
-		{"half is not for milestones", latch.Budget{Tokens: 2.9, At: noon}, noon, rollout(of(0, "v2"), of(10, "v2")), false},
-		{"the other half is", latch.Budget{Tokens: 3, At: noon}, noon, rollout(of(0, "v2"), of(10, "v2")), true},
-		{"all is for what a rebuild begins with", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), of(0, "v3")), true},
-		{"and for the end of that", latch.Budget{Tokens: 1, At: noon}, noon, rollout(of(0, "v2"), checkpoint.Entry{}), true},
-		{"which waits for one", latch.Budget{Tokens: 0.9, At: noon}, noon, rollout(of(0, "v2"), of(0, "v3")), false},
 		{"others ride along", latch.Budget{At: noon}, noon, []policy.Decision{cross("a", 200, 100, false), cross("b", 1, 2, true)}, true},
 		{"what is urgent and withheld carries none", latch.Budget{At: noon}, noon,
 			append(policy.Observe([]policy.Decision{cross("b", 1, 2, true)}), cross("a", 200, 100, false)), false},
@@ -292,6 +280,32 @@ func TestBudget(t *testing.T) {
 			if !tt.made && (d.Verdict != policy.Pending || d.Reason != policy.ReasonBudget) {
 				t.Errorf("%s: withheld as %s %s", tt.name, d.Verdict, d.Reason)
 			}
+		}
+	}
+}
+
+// What only rides never makes a commit, and goes with any that is made.
+func TestWhatRidesMakesNoCommit(t *testing.T) {
+	t.Parallel()
+	rides := cross("a", 1, 1, false)
+	rides.Rides = true
+	withheld := cross("b", 1, 2, false)
+	withheld.Verdict, withheld.Reason = policy.Pending, policy.ReasonNoEvidence
+	for name, c := range map[string]struct {
+		beside []policy.Decision
+		goes   bool
+	}{
+		"alone":                        {nil, false},
+		"with another that rides":      {[]policy.Decision{rides}, false},
+		"with one that is withheld":    {[]policy.Decision{withheld}, false},
+		"with a lowering":              {[]policy.Decision{cross("b", 2, 1, false)}, true},
+		"with one that is urgent":      {[]policy.Decision{cross("b", 1, 2, true)}, true},
+		"with one for a person":        {[]policy.Decision{{Verdict: policy.Review}}, false},
+		"with a lowering that freezes": {[]policy.Decision{{Verdict: policy.Frozen}}, false},
+	} {
+		got := policy.Ride(append([]policy.Decision{rides}, c.beside...))[0]
+		if got.Crosses() != c.goes || !c.goes && (got.Verdict != policy.Pending || got.Reason != policy.ReasonRides) {
+			t.Errorf("%s: %s %s", name, got.Verdict, got.Reason)
 		}
 	}
 }

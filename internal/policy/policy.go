@@ -39,21 +39,17 @@ type Policy struct {
 	// Scale and Bounds are what is done with a scale and its bounds, Rollout
 	// with a rollout in flight.
 	Scale, Bounds, Rollout Mode
-	// RolloutHold is how long a rollout must be in flight to be recorded where a
-	// record is not worth its commits: at its pace it is over within six periods
-	// and within half of the hold, or it gets on and is the third or a later one in
-	// a row, each begun within the hold of the one before. Any other is recorded
-	// after two samples, as is one that somebody halted, and one that fails at
-	// once.
-	RolloutHold time.Duration
-	// ProgressDeadline is the observed time without progress after which all that
-	// a rollout asked for is due, and one has failed whose controller judges none
-	// itself.
+	// RolloutAfter is how long a rollout must be in flight for its record to begin, 0
+	// from its first sample on. One that fails is recorded at once.
+	RolloutAfter time.Duration
+	// ProgressDeadline is for how long no pod of a rollout comes, of those that are
+	// missing, until it has failed; and for how long it is healthy until the failure
+	// is over.
 	ProgressDeadline time.Duration
-	// Milestones are those that a rollout passes, in percent, ascending.
+	// Milestones are those that a record passes, in percent, ascending.
 	Milestones []int32
-	// Cut is the percentage in good health from which on a rebuild should begin
-	// with the new template.
+	// Cut is the percentage from which on, in two healthy samples in a row, a rebuild
+	// should begin with the new template.
 	Cut int32
 	// Undriven lets the policy latch a workload that no autoscaler drives.
 	Undriven bool
@@ -110,8 +106,8 @@ func Presets() map[string]Policy {
 		Scale:    ModeLatch,
 		Bounds:   ModeReport,
 
-		Rollout:     ModeLatch,
-		RolloutHold: time.Hour,
+		Rollout:      ModeLatch,
+		RolloutAfter: 15 * time.Minute,
 		// As a Deployment's progressDeadlineSeconds, which is 600 by default
 		// (SetDefaults_Deployment in k8s.io/kubernetes, pkg/apis/apps/v1).
 		ProgressDeadline: 10 * time.Minute,
@@ -128,7 +124,7 @@ func Presets() map[string]Policy {
 }
 
 // DefaultMilestones are the milestones of the presets, in percent.
-func DefaultMilestones() []int32 { return []int32{10, 25, 50, 75, 90} }
+func DefaultMilestones() []int32 { return []int32{25, 50, 75} }
 
 // PresetNames are the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(Presets())) }
@@ -158,7 +154,7 @@ func (p Policy) Problems() []Problem {
 	check(slices.Contains(Modes(), p.Scale), "scale", "must be one of %s, got %q", list(Modes()), p.Scale)
 	check(slices.Contains(Modes(), p.Bounds), "bounds", "must be one of %s, got %q", list(Modes()), p.Bounds)
 	check(slices.Contains(Modes(), p.Rollout), "rollout.mode", "must be one of %s, got %q", list(Modes()), p.Rollout)
-	check(p.RolloutHold >= 0, "rollout.hold", "must not be negative, got %s", p.RolloutHold)
+	check(p.RolloutAfter >= 0, "rollout.after", "must not be negative, got %s", p.RolloutAfter)
 	check(p.ProgressDeadline > 0, "rollout.progressDeadline", "must be above 0, got %s", p.ProgressDeadline)
 	check(ascending(p.Milestones, 1, 99), "rollout.milestones", "must be one or more of 1 to 99 %%, ascending, got %v", p.Milestones)
 	check(p.Cut >= 1 && p.Cut <= 99, "rollout.cut", "must be from 1 to 99 %%, got %d", p.Cut)
@@ -228,6 +224,9 @@ type Set struct {
 	Rules   []Rule
 	Default Policy
 	Guards  Guards
+	// Ignored are the fields that the policy file still has and that say nothing any
+	// more, each with its line and what to do.
+	Ignored []string
 }
 
 // DefaultSet is what a site without a gitlatch.yaml is run by.

@@ -75,7 +75,7 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 		{"an unknown mode of bounds", func(p *policy.Policy) { p.Bounds = "follow" }, `bounds: must be one of latch, report, ignore, got "follow"`},
 		{"an unknown mode of rollouts", func(p *policy.Policy) { p.Rollout = "watch" }, `rollout.mode: must be one of latch, report, ignore, got "watch"`},
 		{"a rollout that fails before it begins", func(p *policy.Policy) { p.ProgressDeadline = 0 }, "rollout.progressDeadline: must be above 0, got 0s"},
-		{"a rollout that is recorded before it begins", func(p *policy.Policy) { p.RolloutHold = -1 }, "rollout.hold: must not be negative, got -1ns"},
+		{"a rollout that is recorded before it begins", func(p *policy.Policy) { p.RolloutAfter = -1 }, "rollout.after: must not be negative, got -1ns"},
 		{"no milestones", func(p *policy.Policy) { p.Milestones = nil }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got []"},
 		{"milestones that descend", func(p *policy.Policy) { p.Milestones = []int32{50, 25} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 25]"},
 		{"a milestone that is the end", func(p *policy.Policy) { p.Milestones = []int32{50, 100} }, "rollout.milestones: must be one or more of 1 to 99 %, ascending, got [50 100]"},

@@ -43,3 +43,27 @@ func TestReadmeTable(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeSaysTheRuleOfRollouts holds the README's words to those that stand beside
+// the code, and both to a length that can be read aloud.
+func TestReadmeSaysTheRuleOfRollouts(t *testing.T) {
+	t.Parallel()
+	words := func(file, from, to string) string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rule, begins := strings.Cut(string(text), from)
+		rule, _, ends := strings.Cut(rule, to)
+		if !begins || !ends {
+			t.Fatalf("%s does not have the rule", file)
+		}
+		rule = strings.NewReplacer("//", "", "\n- ", "\n", "\n//   - ", "\n").Replace(rule)
+		return strings.Join(strings.Fields(rule), " ")
+	}
+	code := words("rollout.go", "// rule, as users read it:", "\nfunc DecideRollout")
+	readme := words("../../README.md", "**Rollouts.**", "Over is what the controller")
+	if n := len(strings.Fields(code)); code != readme || n > 290 {
+		t.Errorf("%d words beside the code:\n%s\nin the README:\n%s", n, code, readme)
+	}
+}

@@ -44,7 +44,7 @@ const (
 // anything was seeded. The subtests are one story and run in order.
 func TestASplitComesBackAsItWasLost(t *testing.T) {
 	t.Parallel()
-	s := &splitStory{keeper: newKeeper(t, splitFiles(), time.Minute), log: audit.New(t, splitGroup)}
+	s := &splitStory{keeper: newKeeper(t, splitFiles(), 5*time.Minute), log: audit.New(t, splitGroup)}
 	if !t.Run("lost at 30/70", s.lose) {
 		return
 	}
@@ -146,7 +146,7 @@ func (s *splitStory) lose(t *testing.T) {
 	must(t, err)
 	s.record = tree.Entries()
 	for id, e := range s.record {
-		if r := e.Rollout; e.Replicas != splitPods || r.Milestone != 25 || r.Share != 30 || r.Phase != checkpoint.PhaseHalted || !r.ImagesOnly {
+		if r := e.Rollout; e.Replicas != splitPods || r.Milestone != 30 || r.Phase != checkpoint.PhaseHalted || !r.ImagesOnly {
 			t.Errorf("git has of %s: %+v", id, e)
 		}
 	}

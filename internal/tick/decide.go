@@ -27,9 +27,12 @@ func (p *pass) decide(context.Context) error {
 	if p.report.Observe = !p.set.Latch; p.report.Observe {
 		decisions = policy.Observe(decisions)
 	}
-	decisions = policy.Prove(p.head.Agreed.Evidence, decisions)
+	decisions = policy.Ride(policy.Prove(p.head.Agreed.Evidence, decisions))
 	if p.Flush == policy.FlushNone {
 		decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
+	}
+	for _, ignored := range p.set.Ignored {
+		p.notice(NoticeIgnored, p.PolicyFile, ignored)
 	}
 	p.report.Set, p.report.Latches, p.report.Decisions = p.set, p.latches.now, decisions
 	p.report.Evidence = p.head.Agreed.Evidence

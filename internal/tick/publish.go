@@ -89,7 +89,7 @@ func (p *pass) merge(ctx context.Context) (writing, error) {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 	}
-	if len(p.changes) == 0 && len(p.mends()) == 0 {
+	if !policy.Commits(p.changes) && len(p.mends()) == 0 {
 		return writing{}, err // they would have come with the crossings, and wait
 	}
 	return w, err

@@ -77,16 +77,16 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	rollouts := []lost{
 		{"Lost at 10 % of a bad v2: v1", id("shop/bad"), 1, true, "10 % progressing from", "app:1"},
 		{"Lost at 90 % of a good v2: v2", id("shop/good"), 9, true, "90 % progressing to", "app:2"},
-		{"Failed at 75 %: v1", id("shop/failed"), 8, false, "75 % halted to", "app:2"},
-		{"Failed at 75 % with no pod of v1 left: v1", id("shop/gone"), 8, false, "75 % halted to", "app:2"},
-		{"StatefulSet likewise, at 10 %: v1", id("shop/statefulset/bad-db"), 1, true, "10 % progressing from", "app:1"},
+		{"Failed at 75 %: v1", id("shop/failed"), 8, false, "80 % halted to", "app:2"},
+		{"Failed at 75 % with no pod of v1 left: v1", id("shop/gone"), 8, false, "80 % halted to", "app:2"},
+		{"StatefulSet likewise, at 10 %, where no pod came for ten minutes: v1", id("shop/statefulset/bad-db"), 1, true, "0 % failed from", "app:1"},
 		{"StatefulSet likewise, at 90 %: v2", id("shop/statefulset/good-db"), 9, false, "90 % halted to", "app:2"},
-		{"StatefulSet likewise, failed at 75 %: v1", id("shop/statefulset/failed-db"), 8, false, "75 % halted to", "app:2"},
-		{"StatefulSet likewise, failed at 75 % with no pod of v1 left: v1", id("shop/statefulset/gone-db"), 8, false, "75 % halted to", "app:2"},
+		{"StatefulSet likewise, failed at 75 %: v1", id("shop/statefulset/failed-db"), 8, false, "80 % halted to", "app:2"},
+		{"StatefulSet likewise, failed at 75 % with no pod of v1 left: v1", id("shop/statefulset/gone-db"), 8, false, "80 % halted to", "app:2"},
 		{"Paused before it was told v2: v1", id("shop/staged"), 0, false, "0 % halted from", "app:1"},
 		{"StatefulSet likewise, by a partition that no ordinal reaches: v1", id("shop/statefulset/staged-db"), 0, false, "0 % halted from", "app:1"},
 	}
-	failed, gone, badDB, goodDB, failedDB, goneDB := &rollouts[2], &rollouts[3], &rollouts[4], &rollouts[5], &rollouts[6], &rollouts[7]
+	failed, gone, goodDB, failedDB, goneDB := &rollouts[2], &rollouts[3], &rollouts[5], &rollouts[6], &rollouts[7]
 	r := &realParts{
 		cp: controlplane.Start(t, controlplane.Options{}), server: gitserver.Start(t), calls: &calls{}, now: morning,
 	}
@@ -101,8 +101,10 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	r.rolls(t, rollouts)
 
 	r.tick(t)
+	r.tick(t)
+	r.tick(t)
 	if r.tick(t).Commit == nil {
-		t.Fatal("two samples of ten rollouts made no commit")
+		t.Fatal("ten rollouts that have been in flight for 15 minutes made no commit")
 	}
 	for _, l := range rollouts {
 		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
@@ -122,7 +124,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	r.until(t, goneDB.id, func(s workload.Sample) bool { return s.Scale.Ready == 8 && !s.Rollout.Mixed() })
 	report := r.tick(t)
 	for _, l := range []*lost{failed, gone} {
-		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 75 -> 0 %: ProgressDeadlineExceeded") {
+		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 80 -> 0 %: ProgressDeadlineExceeded") {
 			t.Errorf("the failure of %s is told by %+v", l.id, report.Commit)
 		}
 		if !slices.ContainsFunc(report.Conditions, func(c alert.Condition) bool { return c.Kind == alert.RolloutFailed && c.Subject == l.id.String() }) {
@@ -130,7 +132,6 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 		}
 		l.record, l.returns = "0 % failed from", "app:1"
 	}
-	badDB.record = "0 % failed from" // ten minutes since the first look
 	t.Run(failed.said+", by its condition", func(t *testing.T) { r.returns(t, *failed) })
 	t.Run(gone.said+", by its condition", func(t *testing.T) { r.returns(t, *gone) })
 	for _, l := range []*lost{failedDB, goneDB} {
@@ -139,7 +140,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	r.quietTicks(t, 1)
 	report = r.tick(t)
 	for _, l := range []*lost{failedDB, goneDB} {
-		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 75 -> 0 %: no more pods of "+l.id.Name+"-") {
+		if report.Commit == nil || !strings.Contains(report.Commit.Message, l.id.String()+" rollout 80 -> 0 %: 8 of 10 pods of "+l.id.Name+"-") {
 			t.Errorf("the failure of %s for lack of progress is told by %+v", l.id, report.Commit)
 		}
 		l.record, l.returns = "0 % failed from", "app:1"

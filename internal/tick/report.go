@@ -66,7 +66,7 @@ type Report struct {
 // A Notice is one thing found in git that is not as it was agreed.
 type Notice struct {
 	Kind    NoticeKind
-	Subject string // a workload or a commit
+	Subject string // a workload, a commit or a file
 	Text    string
 }
 
@@ -87,6 +87,7 @@ const (
 	NoticeDeclined  NoticeKind = "declined"  // people closed the proposal, or took it over
 	NoticeWithdrawn NoticeKind = "withdrawn" // nothing was left of the proposal
 	NoticeStale     NoticeKind = "stale"     // a Component or a marked count does not say what its record says
+	NoticeIgnored   NoticeKind = "ignored"   // the policy file has a field that says nothing any more
 	NoticeOverruled NoticeKind = "overruled" // people edited a record and a marked count, each otherwise
 )
 

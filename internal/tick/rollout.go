@@ -18,7 +18,7 @@ func (p *pass) decideRollouts(stop policy.Stop) []policy.Decision {
 		flies := s.Rollout != nil && s.Rollout.InFlight && chosen.Rollout != policy.ModeIgnore
 		if why := p.unlatched(l); why.Verdict != "" {
 			if l.Rollout = l.Rollout.Pause(look.Last); why.Verdict != policy.Frozen {
-				l.Rollout = l.Rollout.Restarted(l.Effective().Declared.Rollout)
+				l.Rollout = latch.Rollout{}
 			}
 			if p.latches.known(s.ID) {
 				p.latches.set(l)

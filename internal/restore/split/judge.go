@@ -83,7 +83,7 @@ func Judge(c Candidate, created json.RawMessage, site string) (s Seed, left Left
 		return s, Left{c.ID, reason, text}, nil
 	}
 	r, n := c.Entry.Rollout, d.Spec.Replicas
-	s = Seed{ID: c.ID, Name: Name(c), Reached: r.Reached(), Replicas: n, Pods: before(n, r.Reached(), c.Utilisation), Halted: r.Phase == checkpoint.PhaseHalted}
+	s = Seed{ID: c.ID, Name: Name(c), Reached: r.Milestone, Replicas: n, Pods: before(n, r.Milestone, c.Utilisation), Halted: r.Phase == checkpoint.PhaseHalted}
 	s.Target = min(n, n+d.Spec.Strategy.RollingUpdate.MaxSurge.of(n)-s.Pods)
 	s.Surge = s.Pods + s.Target - n
 	s.Object, err = replicaSet(c, created, s, site)

@@ -19,7 +19,7 @@ var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 // lost is what git has of a rollout at 30/70.
 func lost() checkpoint.Entry {
 	return checkpoint.Entry{Replicas: 100, Rollout: checkpoint.Rollout{
-		Milestone: 25, Share: 30, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, ImagesOnly: true,
+		Milestone: 30, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideFrom, ImagesOnly: true,
 		From: checkpoint.Template{Hash: "5d8f", Images: "app=web:v1 proxy=envoy:1 setup=setup:v1"},
 		To:   checkpoint.Template{Hash: "7c9b", Images: "app=web:v2 proxy=envoy:1 setup=setup:v2"},
 	}}
@@ -124,30 +124,30 @@ func TestASeedThatArgoMayTakeForItsOwnIsNotPruned(t *testing.T) {
 func TestHowManyPodsAreSeeded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		replicas, milestone, share int32
-		surge                      string
-		aims                       int // in percent; 0 is no autoscaler
-		want                       string
+		replicas, milestone int32
+		surge               string
+		aims                int // in percent; 0 is no autoscaler
+		want                string
 	}{
-		{100, 25, 30, "25%", 0, "70, 55 with 25 surge"},
-		{100, 25, 30, "25%", 70, "70, 55 with 25 surge"},
-		{100, 25, 30, "25%", 80, "80, 45 with 25 surge"},  // so many carry the load if v2 turns bad
-		{100, 90, 0, "25%", 70, "70, 55 with 25 surge"},   // likewise
-		{100, 90, 0, "25%", 0, "10, 100 with 10 surge"},   // the Deployment never asks for more than all
-		{100, 0, 0, "0", 0, "100, 0 with 0 surge"},        // it goes on by maxUnavailable
-		{100, 0, 0, "3", 100, "100, 3 with 3 surge"},      // failed: v1 as it was
-		{100, 0, 0, "10%", 150, "100, 10 with 10 surge"},  // never more than all
-		{7, 25, 28, "25%", 0, "5, 4 with 2 surge"},        // 2 of 7 are 28.6 %
-		{2, 90, 99, "1", 0, "1, 2 with 1 surge"},          // one survives
-		{1, 0, 0, "25%", 0, "1, 1 with 1 surge"},          //
-		{1000, 25, 30, "0", 70, "700, 300 with 0 surge"},  //
-		{100, 50, 0, "25%", 29, "50, 75 with 25 surge"},   //
-		{100, 50, 0, "25%", 7, "50, 75 with 25 surge"},    //
-		{100, 99, 0, "25%", 7, "7, 100 with 7 surge"},     // 0.07 of 100 is 7
-		{300, 10, 33, "33%", 0, "201, 198 with 99 surge"}, //
+		{100, 30, "25%", 0, "70, 55 with 25 surge"},
+		{100, 30, "25%", 70, "70, 55 with 25 surge"},
+		{100, 30, "25%", 80, "80, 45 with 25 surge"},  // so many carry the load if v2 turns bad
+		{100, 90, "25%", 70, "70, 55 with 25 surge"},  // likewise
+		{100, 90, "25%", 0, "10, 100 with 10 surge"},  // the Deployment never asks for more than all
+		{100, 0, "0", 0, "100, 0 with 0 surge"},       // it goes on by maxUnavailable
+		{100, 0, "3", 100, "100, 3 with 3 surge"},     // failed: v1 as it was
+		{100, 0, "10%", 150, "100, 10 with 10 surge"}, // never more than all
+		{7, 28, "25%", 0, "5, 4 with 2 surge"},        // 2 of 7 are 28.6 %
+		{2, 99, "1", 0, "1, 2 with 1 surge"},          // one survives
+		{1, 0, "25%", 0, "1, 1 with 1 surge"},         //
+		{1000, 30, "0", 70, "700, 300 with 0 surge"},  //
+		{100, 50, "25%", 29, "50, 75 with 25 surge"},  //
+		{100, 50, "25%", 7, "50, 75 with 25 surge"},   //
+		{100, 99, "25%", 7, "7, 100 with 7 surge"},    // 0.07 of 100 is 7
+		{300, 33, "33%", 0, "201, 198 with 99 surge"}, //
 	} {
 		e := lost()
-		e.Replicas, e.Rollout.Milestone, e.Rollout.Share = 0, c.milestone, c.share
+		e.Replicas, e.Rollout.Milestone = 0, c.milestone
 		text := strings.Replace(strings.Replace(manifest, "replicas: 100", fmt.Sprint("replicas: ", c.replicas), 1), "maxSurge: 25%", "maxSurge: "+c.surge, 1)
 		objects := []string{text}
 		if c.aims > 0 {
@@ -232,7 +232,7 @@ func TestWhatIsLeftForAPersonToDecide(t *testing.T) {
 		"without a level":  {change: func(_ *workload.ID, e *checkpoint.Entry) { e.Replicas = 0 }, created: replace("replicas: 100", "replicas: 3")},
 		"halted":           {change: func(_ *workload.ID, e *checkpoint.Entry) { e.Rollout.Phase = checkpoint.PhaseHalted }},
 		"failed": {change: func(_ *workload.ID, e *checkpoint.Entry) {
-			e.Rollout.Phase, e.Rollout.Milestone, e.Rollout.Share = checkpoint.PhaseFailed, 0, 0
+			e.Rollout.Phase, e.Rollout.Milestone = checkpoint.PhaseFailed, 0
 		}},
 	} {
 		id, e := web, lost()
