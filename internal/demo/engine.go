@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
@@ -55,9 +56,10 @@ func openEngine(address, repository, dir string) (*engine, error) {
 // outcome is what a demo wants to know of one tick.
 type outcome struct {
 	committed bool
-	declared  map[workload.ID]int32         // by git, after the tick
-	frozen    map[policy.Reason]int         // workloads whose timers stand still
-	waiting   map[workload.ID]policy.Reason // what crossings wait for
+	declared  map[workload.ID]int32              // by git, after the tick
+	frozen    map[policy.Reason]int              // workloads whose timers stand still
+	waiting   map[workload.ID]policy.Reason      // what crossings wait for
+	inFlight  map[workload.ID]checkpoint.Rollout // what git says of each rollout in flight
 }
 
 // look makes one tick at an instant. A demo has no excuse for anything that a
@@ -69,9 +71,14 @@ func (e *engine) look(ctx context.Context, at time.Time) (outcome, error) {
 	if err := errors.Join(err, r.Err()); err != nil {
 		return outcome{}, err
 	}
-	o := outcome{committed: r.Commit != nil, declared: map[workload.ID]int32{}, frozen: map[policy.Reason]int{}, waiting: map[workload.ID]policy.Reason{}}
+	o := outcome{committed: r.Commit != nil, declared: map[workload.ID]int32{}, frozen: map[policy.Reason]int{}, waiting: map[workload.ID]policy.Reason{}, inFlight: map[workload.ID]checkpoint.Rollout{}}
 	for id, l := range r.Latches {
 		o.declared[id] = l.Declared.Replicas
+	}
+	for _, s := range r.Samples {
+		if s.Rollout != nil && s.Rollout.InFlight && s.Rollout.Desired > 0 {
+			o.inFlight[s.ID] = r.Latches[s.ID].Declared.Rollout
+		}
 	}
 	for _, d := range r.Decisions {
 		switch {

@@ -23,6 +23,8 @@ type day struct {
 	commits []time.Duration                 // instants of ticks that committed, since the start
 	frozen  map[policy.Reason]stillness     // by reason, within the day itself
 	waits   []map[workload.ID]policy.Reason // by tick: what crossings waited for
+	flights []*flight                       // in the order in which they began
+	open    map[workload.ID]*flight         // of these, those that still fly
 }
 
 // waited is what a crossing of a workload waited for at an instant, as of the
@@ -37,7 +39,7 @@ type stillness struct{ ticks, most int }
 
 // play takes all ticks of a trace.
 func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *engine, p progress) (*day, error) {
-	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[policy.Reason]stillness{}}
+	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[policy.Reason]stillness{}, open: map[workload.ID]*flight{}}
 	for at := time.Duration(0); at < t.Length; at += period {
 		endpoint.Seek(at)
 		o, err := e.look(ctx, t.Start.Add(at))
@@ -53,6 +55,7 @@ func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *en
 
 func (d *day) note(at time.Duration, o outcome) {
 	d.waits = append(d.waits, o.waiting)
+	d.fly(at, o.inFlight)
 	if o.committed {
 		d.commits = append(d.commits, at)
 	}

@@ -20,6 +20,7 @@ func (d *day) figures(out io.Writer) error {
 	span := dayOf(d.trace)
 	worst := WorstCoverage(d.trace, d.history, holdUp, span)
 	r := WorstMoment(d.trace, d.history, span)
+	rollouts, lasted := d.rollouts()
 	var text strings.Builder
 	for _, f := range []struct {
 		name  string
@@ -30,6 +31,8 @@ func (d *day) figures(out io.Writer) error {
 		{"changes", float64(d.trace.ScaleChanges(span.From, span.To))},
 		{"commits", float64(d.commitsIn(span))},
 		{"commits_warmup", float64(d.commitsIn(Span{0, span.From}))},
+		{"rollouts", float64(len(rollouts))},
+		{"rollouts_lasting", float64(len(lasted))},
 		{"rebuild_met_manifests", share(r.Manifests.Met, r.Needed)},
 		{"rebuild_met_checkpoint", share(r.Checkpoint.Met, r.Needed)},
 		{"rebuild_declared_checkpoint", share(r.Checkpoint.Created, r.Needed)},
@@ -62,6 +65,7 @@ func (d *day) report(out io.Writer, s chart.Style) error {
 		d.gitLog(s),
 		d.charts(s),
 		d.commitTable(s),
+		d.rolloutTable(s),
 		d.rebuildTable(s),
 		d.frozenTable(s),
 		d.lookAround(s),

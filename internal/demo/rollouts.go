@@ -1,0 +1,79 @@
+package demo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A flight is a rollout as ticks saw it, and what git said of it.
+type flight struct {
+	id          workload.ID
+	first, last time.Duration // of the ticks that saw it, since the start of the trace
+	said        []string      // what git came to say of it, in order
+}
+
+// lasting is how long a rollout must be in flight to be recorded.
+var lasting = policy.Presets()["cope"].RolloutAfter
+
+func (f *flight) lasted() bool { return f.last-f.first >= lasting }
+
+// fly follows the rollouts in flight by one tick, and what git then says of each.
+func (d *day) fly(at time.Duration, inFlight map[workload.ID]checkpoint.Rollout) {
+	maps.DeleteFunc(d.open, func(id workload.ID, _ *flight) bool {
+		_, flies := inFlight[id]
+		return !flies
+	})
+	for _, id := range slices.SortedFunc(maps.Keys(inFlight), workload.Compare) {
+		f := d.open[id]
+		if f == nil {
+			f = &flight{id: id, first: at}
+			d.open[id] = f
+			d.flights = append(d.flights, f)
+		}
+		f.last = at
+		if r := inFlight[id]; r != (checkpoint.Rollout{}) {
+			side := map[checkpoint.Side]string{checkpoint.SideFrom: "old", checkpoint.SideTo: "new"}[r.Returns]
+			if text := fmt.Sprintf("%s, at %d %%", side, r.Milestone); len(f.said) == 0 || !strings.HasSuffix(f.said[len(f.said)-1], text) {
+				f.said = append(f.said, d.clock(at).Format("15:04 ")+text)
+			}
+		}
+	}
+}
+
+// rollouts are those of the day itself, and of these the ones that lasted.
+func (d *day) rollouts() (all, lasted []*flight) {
+	for _, f := range d.flights {
+		if f.first < d.trace.WarmUp {
+			continue
+		}
+		if all = append(all, f); f.lasted() {
+			lasted = append(lasted, f)
+		}
+	}
+	return all, lasted
+}
+
+func (d *day) rolloutTable(s chart.Style) string {
+	all, lasted := d.rollouts()
+	text := s.Heading("Rollouts on "+d.name()) + fmt.Sprintf("\n  %d, of which %d were in flight for %.0f minutes or more\n", len(all), len(lasted), lasting.Minutes())
+	var rows [][]string
+	for _, f := range lasted {
+		said := "nothing"
+		if len(f.said) > 0 {
+			said = strings.Join(f.said, "; ")
+		}
+		rows = append(rows, []string{d.clock(f.first).Format("15:04"), f.id.Short(), fmt.Sprintf("%.0f min", (f.last - f.first).Minutes()), "git said: " + said})
+	}
+	if len(rows) == 0 {
+		return text
+	}
+	return text + chart.Table("llrl", rows...)
+}
