@@ -182,7 +182,8 @@ const Unknown int32 = -1
 
 // Recent remembers the scale of the fleet at a few instants, for the guard
 // against a mass drop. Counts[id][i] is the scale at At[i], or the last known
-// before it where it was not known then; Unknown where there was none.
+// before it where it was not known then; Unknown where there was none, or no such
+// workload.
 type Recent struct {
 	At     []time.Time             `json:"at,omitzero"`
 	Counts map[workload.ID][]int32 `json:"counts,omitzero"`

@@ -15,17 +15,23 @@ const marks = 6
 // assessDrop finds a mass drop, and its end, and remembers the scales of now. A
 // drop begins once DropShare of the workloads that are known, and DropLeast at
 // least, have at most half of their peak since DropWithin, or since the last look
-// where that is older. It lasts until fewer are down or unknown.
-func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]int32) latch.Head {
-	from := since(h.Recent, now.Add(-g.DropWithin))
-	before := func(id workload.ID) int32 { return peak(h.Recent, id, from) }
+// where that is older. It lasts until fewer are down, unknown or absent. A look at
+// a part of the fleet is neither compared nor remembered.
+func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32) latch.Head {
+	if len(fleet.Unread) > 0 {
+		return h
+	}
+	from := since(h.Recent, fleet.At.Add(-g.DropWithin))
+	before := peaks(h.Recent, from)
 	if h.Drop != nil {
-		before = func(id workload.ID) int32 { return h.Drop.Before[id] }
+		before = h.Drop.Before
 	}
 	down, total := 0, 0
-	for id, scale := range scales {
-		was, unknown := before(id), scale == latch.Unknown
-		if was < 2 || unknown && h.Drop == nil {
+	gone := absent(h, fleet, scales)
+	for id, was := range before {
+		scale, latched := scales[id]
+		unknown := gone[id] || scale == latch.Unknown
+		if was < 2 || !latched && !gone[id] || unknown && h.Drop == nil {
 			continue
 		}
 		total++
@@ -38,28 +44,30 @@ func assessDrop(g Guards, h latch.Head, now time.Time, scales map[workload.ID]in
 	case !mass:
 		h.Drop = nil
 	case h.Drop == nil:
-		h.Drop = &latch.Drop{Since: now, Workloads: down, Before: peaks(h.Recent, from)}
+		h.Drop = &latch.Drop{Since: fleet.At, Workloads: down, Before: before}
 	}
-	h.Recent = remember(h.Recent, now, g, scales)
+	h.Recent = remember(h.Recent, g, fleet.At, scales, gone)
 	return h
 }
 
-// withUnread adds the workloads that are remembered and were not seen, where the
-// fleet was read in part: their scales are unknown. Where it was read whole they
-// are gone, and no part of it.
-func withUnread(scales map[workload.ID]int32, r latch.Recent, fleet workload.Fleet) map[workload.ID]int32 {
-	if len(fleet.Unread) == 0 {
-		return scales
+// absent are the workloads that are remembered and were not seen.
+func absent(h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32) map[workload.ID]bool {
+	gone := map[workload.ID]bool{}
+	for id := range h.Recent.Counts {
+		gone[id] = true
 	}
-	all := make(map[workload.ID]int32, len(r.Counts))
-	for id := range r.Counts {
-		all[id] = latch.Unknown
+	if h.Drop != nil {
+		for id := range h.Drop.Before {
+			gone[id] = true
+		}
 	}
-	for _, s := range fleet.Samples {
-		delete(all, s.ID) // what is seen and not latched is no part of the fleet
+	for id := range scales {
+		delete(gone, id)
 	}
-	maps.Copy(all, scales)
-	return all
+	for _, s := range fleet.Samples { // what is seen and not latched is no part of the fleet
+		delete(gone, s.ID)
+	}
+	return gone
 }
 
 // since is the index of the first instant that is remembered since another; where
@@ -95,27 +103,28 @@ func peak(r latch.Recent, id workload.ID, from int) int32 {
 
 // remember adds the scales of now, unless the last were added a moment ago, and
 // forgets what is older than the guard looks back. What is unknown is remembered as
-// it was.
-func remember(r latch.Recent, now time.Time, g Guards, scales map[workload.ID]int32) latch.Recent {
+// it was; what is absent has no scale, and is remembered as long as it had one.
+func remember(r latch.Recent, g Guards, now time.Time, scales map[workload.ID]int32, gone map[workload.ID]bool) latch.Recent {
 	if n := len(r.At); n > 0 && now.Sub(r.At[n-1]) < g.DropWithin/marks {
 		return r
 	}
 	from := since(r, now.Add(-g.DropWithin))
 	next := latch.Recent{At: append(slices.Clone(r.At[from:]), now), Counts: make(map[workload.ID][]int32, len(scales))}
 	for id, scale := range scales {
-		past, known := r.Counts[id]
-		switch {
-		case known:
-			past = past[from:]
-		case scale == latch.Unknown:
-			continue
-		default:
-			past = slices.Repeat([]int32{latch.Unknown}, len(r.At)-from)
+		past := slices.Repeat([]int32{latch.Unknown}, len(r.At)-from)
+		if known, ok := r.Counts[id]; ok {
+			past = known[from:]
 		}
-		if scale == latch.Unknown {
+		if scale == latch.Unknown && len(past) > 0 {
 			scale = past[len(past)-1]
 		}
 		next.Counts[id] = slices.Concat(past, []int32{scale})
 	}
+	for id := range gone {
+		if peak(r, id, from) > 0 {
+			next.Counts[id] = slices.Concat(r.Counts[id][from:], []int32{latch.Unknown})
+		}
+	}
+	maps.DeleteFunc(next.Counts, func(_ workload.ID, counts []int32) bool { return slices.Max(counts) == latch.Unknown })
 	return next
 }

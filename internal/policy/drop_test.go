@@ -72,7 +72,8 @@ func TestMassDrop(t *testing.T) {
 		{"the night falls slowly", nil, []seen{{0, scales(5, 100)}, {30, scales(5, 60)}, {60, scales(5, 35)}, {90, scales(5, 20)}}, false},
 		{"of what was new a moment ago", nil, []seen{{0, scales(1, 20)}, {5, scales(5, 20)}, {10, scales(5, 10)}}, true},
 		{"what is absent has not halved", nil, []seen{{0, scales(10, 20)}, {5, scales(6, 20)}}, false},
-		{"what is made anew is another", nil, []seen{{0, scales(5, 20)}, {5, scales(0, 0)}, {10, scales(5, 10)}}, false},
+		{"what is made anew half as large", nil, []seen{{0, scales(5, 20)}, {5, scales(0, 0)}, {10, scales(5, 10)}}, true},
+		{"what is made anew after more than half an hour", nil, []seen{{0, scales(5, 20)}, {5, scales(0, 0)}, {40, scales(0, 0)}, {75, scales(5, 10)}}, false},
 		{"the first look", nil, []seen{{0, scales(5, 1)}}, false},
 		{"over a night without looks", nil, []seen{{0, scales(5, 20)}, {600, scales(5, 1)}}, true},
 		{"not quite over a night without looks", nil, []seen{{0, scales(5, 20)}, {600, scales(5, 11)}}, false},
@@ -157,10 +158,11 @@ func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
 		{"three others are not known", down(100, 100, 100, 100, unknown, unknown, unknown), nil, true},
 		{"two are down and one is not known", down(20, 20, unknown), nil, true},
 		{"one is down and one is not known", down(20, unknown), nil, false},
-		{"two are not read", without(2), part, false},
-		{"those that dropped are gone", without(4), nil, false},
+		{"two are not read", without(2), part, true},
+		{"all that are read are well", down(100), part, true},
+		{"those that dropped are gone", without(4), nil, true},
+		{"two that dropped are gone", without(2), nil, false},
 		{"those that dropped are seen, and not latched", without(4), func(f *workload.Fleet) {
-			part(f)
 			for id := range few(4, 0, 0, 0) {
 				f.Samples = append(f.Samples, workload.Sample{ID: id})
 			}

@@ -28,7 +28,7 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID
 		return h, stop // the site's own cluster is compared with itself alone
 	}
 
-	h = assessDrop(g, h, fleet.At, withUnread(scales, h.Recent, fleet))
+	h = assessDrop(g, h, fleet, scales)
 	switch {
 	case len(fleet.Unread) > 0:
 		stop = Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
