@@ -17,11 +17,20 @@ import (
 // it so far.
 type document struct {
 	file     string
-	problems []error
+	problems []error // the first mostKept
+	more     int     // how many there are besides
 }
+
+// mostKept is how many problems of a document are kept: one of a megabyte can hold
+// hundreds of thousands.
+const mostKept = 100
 
 // refuse notes what is wrong with a field; "" is the document itself.
 func (d *document) refuse(field, format string, args ...any) {
+	if len(d.problems) == mostKept {
+		d.more++
+		return
+	}
 	where := d.file
 	if field != "" {
 		where += ": " + field
@@ -34,27 +43,30 @@ func (d *document) err() error {
 	if len(d.problems) == 0 {
 		return nil
 	}
-	return problems(d.problems)
+	return &problems{d.problems, d.more}
 }
 
-// problems are all that is wrong with a document.
-type problems []error
+// problems are what is wrong with a document.
+type problems struct {
+	kept []error
+	more int // not kept
+}
 
 // mostTold is how many problems of a document are told: who edits a hundred lines
 // at once makes the same mistake in each.
 const mostTold = 5
 
 // Error returns a line a problem: the first ones, and how many more there are.
-func (p problems) Error() string {
-	told := slices.Clone(p[:min(len(p), mostTold)])
-	if more := len(p) - len(told); more > 0 {
+func (p *problems) Error() string {
+	told := slices.Clone(p.kept[:min(len(p.kept), mostTold)])
+	if more := len(p.kept) - len(told) + p.more; more > 0 {
 		told = append(told, fmt.Errorf("and %d more", more))
 	}
 	return errors.Join(told...).Error()
 }
 
-// Unwrap returns all of them.
-func (p problems) Unwrap() []error { return p }
+// Unwrap returns those that were kept.
+func (p *problems) Unwrap() []error { return p.kept }
 
 // mostBytes is how much of a document is parsed: what Kubernetes takes of a
 // ConfigMap. YAML needs up to a hundred times its bytes in memory.

@@ -104,7 +104,7 @@ func ParseConfig(name string, data []byte) (Config, error) {
 	r := newReader(name)
 	r.read(KindConfig, data, configFields(&c), configRules()...)
 	checkDemand(r, c)
-	if err := join(r.problems); err != nil {
+	if err := r.err(); err != nil {
 		return Config{}, err
 	}
 	return c, nil

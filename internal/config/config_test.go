@@ -119,6 +119,16 @@ func TestALargeDocumentIsNotParsed(t *testing.T) {
 	}
 }
 
+// Nor its log: a file of a megabyte can hold hundreds of thousands of problems.
+func TestTheFirstProblemsAreKept(t *testing.T) {
+	t.Parallel()
+	_, err := ParsePolicy("gitlatch.yaml", []byte(strings.Repeat("a: 1\n", 60_000)), 5*time.Minute, nil)
+	lines := strings.Split(err.Error(), "\n")
+	if last := lines[len(lines)-1]; len(lines) != 101 || !strings.HasPrefix(last, "gitlatch.yaml: has ") || !strings.HasSuffix(last, " more problems") {
+		t.Errorf("%d lines, the last: %s", len(lines), last)
+	}
+}
+
 func TestGoodDocumentsAreRead(t *testing.T) {
 	t.Setenv("HOME", "/home/ops")
 	for _, f := range fixtures(t, "good") {

@@ -16,7 +16,7 @@ func ParseFleet(name string, data []byte) ([]Member, error) {
 	r := newReader(name)
 	r.read(KindFleet, data, fleetFields(&all))
 	checkFleet(r, all)
-	if err := join(r.problems); err != nil {
+	if err := r.err(); err != nil {
 		return nil, err
 	}
 	members := make([]Member, len(all))
@@ -33,7 +33,7 @@ func ParseMember(name string, data []byte) (Member, error) {
 	if root, ok := r.only(KindFleet, data); ok {
 		memberFields(&m).read(r, "", root)
 	}
-	return m, join(r.problems)
+	return m, r.err()
 }
 
 // Of returns how a member of the fleet is run that the configuration is of.

@@ -27,7 +27,7 @@ func ParsePolicy(name string, data []byte, period time.Duration, kinds workload.
 	r := newReader(name)
 	r.read(KindPolicy, data, doc.fields())
 	doc.check(r)
-	if err := join(r.problems); err != nil {
+	if err := r.err(); err != nil {
 		return policy.Set{}, err
 	}
 	doc.set.Latch, doc.set.Ignored = doc.mode == modeLatch, r.ignored

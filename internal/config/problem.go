@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,8 @@ func (p Problem) Error() string {
 	return at + ": " + p.Text
 }
 
-// Errors is all that is wrong with one document, by line. It is never empty.
+// Errors is what is wrong with one document, by line: all of it, but for what a
+// last problem counts. It is never empty.
 type Errors struct {
 	Problems []Problem
 }
@@ -50,11 +52,14 @@ func (e *Errors) Unwrap() []error {
 	return all
 }
 
-// join returns the problems as one error, nil where there are none.
-func join(problems []Problem) error {
-	if len(problems) == 0 {
+// err returns what was recorded as one error, nil where nothing was.
+func (r *reader) err() error {
+	if len(r.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return &Errors{problems}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	if r.more > 0 {
+		r.problems = append(r.problems, Problem{File: r.file, Text: fmt.Sprintf("has %d more problems", r.more)})
+	}
+	return &Errors{r.problems}
 }

@@ -28,8 +28,9 @@ type reader struct {
 	file     string
 	lines    map[string]int // by path, of what stands in the document
 	failed   map[string]bool
-	problems []Problem
-	ignored  []string // fields that say nothing any more, with their lines
+	problems []Problem // the first mostKept
+	more     int       // how many there are besides
+	ignored  []string  // fields that say nothing any more, with their lines
 }
 
 func newReader(file string) *reader {
@@ -114,10 +115,18 @@ func kindOf(root *yaml.Node) string {
 	return ""
 }
 
+// mostKept is how many problems of a document are kept: one of a megabyte can hold
+// hundreds of thousands.
+const mostKept = 100
+
 // problem records what is wrong at a line.
 func (r *reader) problem(line int, path, format string, args ...any) {
-	r.problems = append(r.problems, Problem{r.file, line, path, fmt.Sprintf(format, args...)})
 	r.failed[path] = true
+	if len(r.problems) == mostKept {
+		r.more++
+		return
+	}
+	r.problems = append(r.problems, Problem{r.file, line, path, fmt.Sprintf(format, args...)})
 }
 
 // report records what is wrong with a field, at its line or that of the
