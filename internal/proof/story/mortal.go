@@ -16,17 +16,16 @@ import (
 type topic struct{ *World }
 
 func (t topic) Send(_ context.Context, a alert.Alert) error {
-	if err := t.effect(); err != nil {
-		return err
-	}
-	if t.Deaf {
-		return errors.New("topic does not exist")
-	}
-	if a.Kind == t.Refused {
-		return &alert.RefusedError{Cause: errors.New("message too long")}
-	}
-	t.Sent = append(t.Sent, a)
-	return nil
+	return t.does(func() error {
+		if t.Deaf {
+			return errors.New("topic does not exist")
+		}
+		if a.Kind == t.Unwanted {
+			return &alert.RefusedError{Cause: errors.New("message too long")}
+		}
+		t.Sent = append(t.Sent, a)
+		return nil
+	})
 }
 
 // A Sampler looks at a world's cluster.
@@ -53,25 +52,48 @@ type mortalStore struct {
 	*World
 }
 
-func (s mortalStore) Acquire(ctx context.Context, site, owner string, now, until time.Time) (latch.Lease, error) {
-	if err := s.effect(); err != nil {
-		return latch.Lease{}, err
-	}
-	return s.Store.Acquire(ctx, site, owner, now, until)
+func (s mortalStore) Acquire(ctx context.Context, site, owner string, now, until time.Time) (lease latch.Lease, err error) {
+	err = s.does(func() error {
+		if lease, err = s.Store.Acquire(ctx, site, owner, now, until); err == nil {
+			s.fence = lease.Fence
+		}
+		return err
+	})
+	return lease, err
 }
 
-func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
-	if err := s.effect(); err != nil {
-		return nil, err
+func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {
+	err = s.does(func() error {
+		if err := s.full(h); err != nil {
+			return err
+		}
+		saved, err = s.Store.Save(ctx, l, h, put, drop)
+		s.Unfenced = s.Unfenced || err == nil && l.Fence != s.fence
+		return err
+	})
+	return saved, err
+}
+
+// full says why the store takes no save.
+func (s mortalStore) full(h latch.Head) error {
+	if s.Throttled > 0 {
+		s.Throttled--
+		s.Disturbed = true
+		return errors.New("throughput exceeds the limit")
 	}
-	return s.Store.Save(ctx, l, h, put, drop)
+	if s.Room == 0 {
+		return nil
+	}
+	data, err := latch.Encode(h)
+	if err == nil && len(data) > s.Room {
+		s.Disturbed = true
+		err = errors.New("item exceeds the size that is allowed")
+	}
+	return err
 }
 
 func (s mortalStore) Release(ctx context.Context, l latch.Lease) error {
-	if err := s.effect(); err != nil {
-		return err
-	}
-	return s.Store.Release(ctx, l)
+	return s.does(func() error { return s.Store.Release(ctx, l) })
 }
 
 type mortalRepository struct {
@@ -94,23 +116,36 @@ func (r mortalRepository) History(ctx context.Context, id, until string, limit i
 	return r.Repository.History(ctx, id, until, limit)
 }
 
-func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, error) {
-	if err := r.effect(); err != nil {
-		return "", err
+func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (id string, err error) {
+	err = r.does(func() error {
+		id, err = r.push(ctx, c)
+		return err
+	})
+	if errors.Is(err, errFault) {
+		err = repo.ErrUnknown
 	}
+	return id, err
+}
+
+func (r mortalRepository) push(ctx context.Context, c repo.Commit) (string, error) {
 	if rival := r.Rival; rival != nil {
-		r.Rival = nil
+		r.Rival, r.Disturbed = nil, true
 		rival()
 	}
-	if r.Refuse != "" {
+	refused, hold, lost := r.Refused, r.Hold, r.LostReply
+	r.Disturbed = r.Disturbed || r.Refuse+refused != "" || hold || lost
+	switch {
+	case r.Refuse != "":
 		return "", &repo.RefusedError{Why: r.Refuse, OnDisk: r.OnDisk}
-	}
-	if r.Hold {
-		r.Hold, r.held = false, &c
+	case hold:
+		r.Hold, r.Refused, r.held = false, "", &c
+		if refused != "" {
+			return "", &repo.RefusedError{Why: refused}
+		}
 		return "", repo.ErrUnknown
 	}
 	id, err := r.Repository.Commit(ctx, c)
-	if err == nil && r.LostReply {
+	if err == nil && lost {
 		r.LostReply = false
 		return "", repo.ErrUnknown
 	}
@@ -127,16 +162,14 @@ func (r mortalProposals) Find(ctx context.Context, branch string) (*repo.Proposa
 	return r.Proposals.Find(ctx, branch)
 }
 
-func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, error) {
-	if err := r.effect(); err != nil {
-		return repo.Proposal{}, err
-	}
-	return r.Proposals.Ensure(ctx, d)
+func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (p repo.Proposal, err error) {
+	err = r.does(func() error {
+		p, err = r.Proposals.Ensure(ctx, d)
+		return err
+	})
+	return p, err
 }
 
 func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string) error {
-	if err := r.effect(); err != nil {
-		return err
-	}
-	return r.Proposals.Close(ctx, p, why)
+	return r.does(func() error { return r.Proposals.Close(ctx, p, why) })
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -49,10 +51,12 @@ func (s *Story) person(w []string) error {
 		for path := range s.Repository.Files() {
 			files[path] = nil
 		}
-		for path, text := range s.before {
+		for path, text := range s.was {
 			files[path] = []byte(text)
 		}
 		s.Repository.Edit("Revert", s.Now, files)
+	case "undoes": // the newest commit of gitlatch's on the branch
+		return s.undo()
 	case "commits":
 		s.Repository.Edit("work on the application", s.Now, map[string][]byte{w[1]: []byte(s.Now.String())})
 	case "removes":
@@ -77,7 +81,7 @@ func (s *Story) person(w []string) error {
 		if err != nil || p == nil || p.State != repo.ProposalOpen {
 			return errors.New("there is no open proposal")
 		}
-		s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)
+		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = true
 	case "declines":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil {
@@ -85,6 +89,9 @@ func (s *Story) person(w []string) error {
 		}
 		s.Repository.Decline(p.ID)
 	case "pushes": // to the proposal's branch: path
+		if _, others, err := s.Repository.Heads(context.Background(), s.branch()); err != nil || others[0] == "" {
+			return errors.New("there is no branch")
+		}
 		s.Repository.Push(s.branch(), "taken over", s.Now, map[string][]byte{w[1]: []byte("theirs")})
 	case "busy": // 30: commits elsewhere
 		n, err := strconv.Atoi(w[1])
@@ -95,5 +102,36 @@ func (s *Story) person(w []string) error {
 	default:
 		return fmt.Errorf("a person cannot %q", w[0])
 	}
+	return nil
+}
+
+// undo reverts the newest commit of gitlatch's, as git revert does: where its files
+// were changed since, it fails.
+func (s *Story) undo() error {
+	tip, _, err := s.Repository.Heads(context.Background())
+	if err != nil {
+		return err
+	}
+	log, _, err := s.Repository.History(context.Background(), tip, "", 1000)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(log, func(c repo.LogEntry) bool { return tick.Ours(s.Site, c.Message) && len(c.Parents) == 1 })
+	if i < 0 {
+		return errors.New("there is no commit of gitlatch's")
+	}
+	now, did, was := s.Repository.Files(), s.Repository.Show(log[i].ID), s.Repository.Show(log[i].Parents[0])
+	files := map[string][]byte{}
+	for path, text := range did {
+		if before, ok := was[path]; before == text && ok {
+			continue
+		} else if files[path] = []byte(before); !ok {
+			files[path] = nil
+		}
+		if now[path] != text {
+			return errors.New("the revert has a conflict in " + path)
+		}
+	}
+	s.Repository.Edit("Revert "+log[i].ID, s.Now, files)
 	return nil
 }

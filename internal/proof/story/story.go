@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -36,10 +37,15 @@ func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
 // A Story is a scenario under way. Use New.
 type Story struct {
 	*World
-	Last   Told              // what the last tick said
-	before map[string]string // files before the last tick
+	Last Told // what the last tick said
+	// Watch is called before each tick, and what it returns after. Nil is nobody.
+	Watch func() (after func())
+
+	was    map[string]string // files before the last tick
 	marked map[string]string // commits that the story comes back to, by name
 	failed error             // what a rival could not do
+	turn   time.Time         // that the next tick is given; zero is none
+	beside *Story            // another site of the same repository; nil before it is spoken of
 }
 
 // New begins a story in a world whose repository holds the files.
@@ -82,18 +88,54 @@ func (s *Story) Do(line string) error {
 	if err != nil || len(words) == 0 {
 		return err
 	}
+	return s.do(words)
+}
+
+func (s *Story) do(words []string) error {
 	event, ok := events[words[0]]
-	if !ok {
+	switch {
+	case words[0] == "before" && len(words) > 2:
+		return s.doBefore(words[1], words[2:])
+	case words[0] == "beside" && len(words) > 1:
+		return s.doBeside(words[1:])
+	case !ok:
 		return fmt.Errorf("nobody knows how to %q", words[0])
 	}
-	err, s.failed = errors.Join(event(s, words[1:]), s.failed), nil
+	err := errors.Join(event(s, words[1:]), s.failed)
+	s.failed = nil
 	return err
 }
 
+// before 3 person sets shop/web 150 | before 3 try: what happens just before the
+// third effect of the next tick.
+func (s *Story) doBefore(effect string, words []string) error {
+	n, err := strconv.Atoi(effect)
+	if s.before == nil {
+		s.before = map[int][]func(){}
+	}
+	s.before[n] = append(s.before[n], func() { s.failed = errors.Join(s.failed, s.do(words)) })
+	return err
+}
+
+// beside workload shop/web 12: what happens to another site of the same repository.
+func (s *Story) doBeside(words []string) error {
+	if s.beside == nil {
+		s.beside = New(nil)
+		s.beside.Site, s.beside.Repository = "stage", s.Repository
+	}
+	s.beside.Now = s.Now
+	return s.beside.do(words)
+}
+
 func (s *Story) run() {
-	s.before = s.Repository.Files()
-	report, err := s.Tick()
+	s.was = s.Repository.Files()
+	after := func() {}
+	if s.Watch != nil {
+		after = s.Watch()
+	}
+	report, err := s.Tick(func(t *tick.Tick) { t.Turn = s.turn })
 	s.Last = Told{report, err}
+	after()
 	s.Now = s.Now.Add(Period)
 }
 

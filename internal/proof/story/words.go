@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -18,10 +19,10 @@ import (
 )
 
 var events = map[string]func(*Story, []string) error{
-	// at 14:30 | at +26h: what time it is.
+	// at 14:30 | at +26h | at -2h: what time it is.
 	"at": func(s *Story, w []string) error {
-		if ahead, ok := strings.CutPrefix(w[0], "+"); ok {
-			d, err := time.ParseDuration(ahead)
+		if strings.ContainsAny(w[0], "+-") {
+			d, err := time.ParseDuration(w[0])
 			s.Now = s.Now.Add(d)
 			return err
 		}
@@ -86,6 +87,27 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
+	// try [times]: ticks that may end with an error.
+	"try": func(s *Story, w []string) error {
+		times, err := 1, error(nil)
+		if len(w) > 0 {
+			times, err = strconv.Atoi(w[0])
+		}
+		for range times {
+			s.run()
+		}
+		return err
+	},
+	// twice: one turn, given twice; each tick may end with an error.
+	"twice": func(s *Story, _ []string) error {
+		turn := s.Now
+		s.turn = turn
+		s.run()
+		s.Now = turn.Add(time.Second)
+		s.run()
+		s.turn, s.Now = time.Time{}, turn.Add(Period)
+		return nil
+	},
 	// ticks for 26h: as many as fit.
 	"ticks": func(s *Story, w []string) error {
 		d, err := time.ParseDuration(w[1])
@@ -117,7 +139,34 @@ var events = map[string]func(*Story, []string) error{
 	// is killed just before that effect. A tick that pushes twice, after a lost
 	// race or to propose, has again-extend|again-intent|again-push|again-ensure
 	// after the first push.
+	// dies at 3: just before its third effect, if it has so many.
 	"dies": (*Story).dies,
+	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
+	// is told to have failed.
+	"errs": func(s *Story, w []string) (err error) {
+		s.FailAt, err = strconv.Atoi(w[1])
+		s.run()
+		s.FailAt = 0
+		return err
+	},
+	"unheard": func(s *Story, w []string) (err error) {
+		s.UnheardAt, err = strconv.Atoi(w[1])
+		s.run()
+		s.UnheardAt = 0
+		return err
+	},
+	// throttle 2: the next two saves fail. room 4000 | room: how many bytes the head
+	// may take.
+	"throttle": func(s *Story, w []string) (err error) {
+		s.Throttled, err = strconv.Atoi(w[0])
+		return err
+	},
+	"room": func(s *Story, w []string) (err error) {
+		if s.Room = 0; len(w) > 0 {
+			s.Room, err = strconv.Atoi(w[0])
+		}
+		return err
+	},
 	// reply lost: the next push lands without the tick hearing of it.
 	"reply": func(s *Story, _ []string) error {
 		s.LostReply = true
@@ -136,11 +185,14 @@ var events = map[string]func(*Story, []string) error{
 	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
 	// removes path | breaks shop: a commit by a person.
 	"person": (*Story).person,
-	// push waits: the next push gets no answer, and has not landed. push lands: it
-	// does.
+	// push waits: the next push gets no answer, and has not landed. push refused: the
+	// same, and the tick is told that it was refused. push lands: it does.
 	"push": func(s *Story, w []string) error {
-		if w[0] == "lands" {
+		switch s.Refused = ""; w[0] {
+		case "lands":
 			return s.land()
+		case "refused":
+			s.Refused = "502 Bad Gateway"
 		}
 		s.Hold = true
 		return nil
@@ -170,7 +222,14 @@ var events = map[string]func(*Story, []string) error{
 	},
 	// host proposes | reviews | loses: one with pull requests, for all crossings or
 	// for those that a policy wants reviewed; or one that lost proposal and branch.
+	// host stumbles 2: the next closing of a proposal fails after so many of its
+	// steps: the comment, the closing itself, the removal of its branch.
 	"host": func(s *Story, w []string) error {
+		if w[0] == "stumbles" {
+			n, err := strconv.Atoi(w[1])
+			s.Repository.StumbleAfter(n)
+			return err
+		}
 		if w[0] == "loses" {
 			s.Repository.Lose(s.branch())
 			return nil
@@ -186,16 +245,33 @@ var events = map[string]func(*Story, []string) error{
 	// topic deaf | hears | refuses surge: whether alerts arrive from now on, or all
 	// but those of a kind, which it will never take.
 	"topic": func(s *Story, w []string) error {
-		s.Deaf, s.Refused = w[0] == "deaf", ""
+		s.Deaf, s.Unwanted = w[0] == "deaf", ""
 		if w[0] == "refuses" {
-			s.Refused = alert.Kind(w[1])
+			s.Unwanted = alert.Kind(w[1])
 		}
 		return nil
 	},
-	// state lost: all that was remembered is gone.
-	"state": func(s *Story, _ []string) error {
+	// state lost [but head | but latches]: what was remembered is gone.
+	"state": func(s *Story, w []string) error {
+		head, all, err := s.Store.Load(context.Background(), s.Site)
 		s.Store = latchmem.New()
-		return nil
+		if len(w) < 3 || err != nil {
+			return err
+		}
+		switch w[2] {
+		case "head":
+			all = nil
+		case "latches":
+			head = latch.Head{}
+		}
+		for i := range all {
+			all[i].Rev = 0
+		}
+		lease, err := s.Store.Acquire(context.Background(), s.Site, "backup", s.Now, s.Now.Add(Period))
+		if err == nil {
+			_, err = s.Store.Save(context.Background(), lease, head, all, nil)
+		}
+		return errors.Join(err, s.Store.Release(context.Background(), lease))
 	},
 	// adopt: a person adopts the cluster, and acknowledges what waits for it.
 	// adopt shop/web: asks a workload back in.
@@ -218,7 +294,13 @@ var events = map[string]func(*Story, []string) error{
 	"expect": (*Story).expect,
 }
 
-func (s *Story) dies(w []string) error {
+func (s *Story) dies(w []string) (err error) {
+	if w[0] == "at" {
+		s.KillBefore, err = strconv.Atoi(w[1])
+		s.run()
+		s.KillBefore = 0
+		return err
+	}
 	n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
 	if again, is := strings.CutPrefix(w[1], "again-"); is {
 		n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)

@@ -44,21 +44,22 @@ type World struct {
 	Store      latch.Store
 	runs       int
 
-	// Effects counts those of the tick under way; before the one that has the
-	// number KillBefore the process is dead. 0 kills nobody.
-	Effects, KillBefore int
+	// Effects counts those of the tick under way.
+	Effects int
+	Faults
+	// Unfenced is true once a save took although another had the lease since.
+	Unfenced bool
+	fence    int64
+	// Merged are the commits by which a person merged a proposal.
+	Merged map[string]bool
+	// Disturbed is true where a fault befell the last tick, or another acted in its
+	// midst.
+	Disturbed bool
 	// Rival acts between a tick's read and its push, once.
 	Rival func()
-	// Refuse is what the server says to every push; "" takes them.
-	Refuse string
 	// OnDisk is a repository without a server, which refuses by itself.
-	OnDisk bool
-	// LostReply makes the next push land without the tick hearing of it.
-	LostReply bool
-	// Hold keeps the next push from landing, and the tick from an answer; held is
-	// that push.
-	Hold     bool
-	held     *repo.Commit
+	OnDisk   bool
+	held     *repo.Commit   // a push that has not landed
 	Requests int            // to the repository, in the last tick
 	Kinds    workload.Kinds // that the site's Config names
 	// Propose lets every crossing be proposed; without Host there is nothing to
@@ -70,11 +71,8 @@ type World struct {
 	// InPlace are the files that are edited in place.
 	InPlace []string
 
-	// Sent are the alerts that arrived; Deaf is a topic that takes none, Refused the
-	// kind that it will never take.
-	Sent    []alert.Alert
-	Deaf    bool
-	Refused alert.Kind
+	// Sent are the alerts that arrived.
+	Sent []alert.Alert
 }
 
 // NewWorld returns a world whose repository holds the files.
@@ -86,16 +84,14 @@ func NewWorld(files map[string]string) *World {
 		Fleet:      map[workload.ID]workload.Sample{},
 		Repository: repomem.New(files),
 		Store:      latchmem.New(),
+		Merged:     map[string]bool{},
 	}
 }
-
-// ErrKilled is what a tick ends with that was killed.
-var ErrKilled = errors.New("killed")
 
 // Tick runs one tick at the present instant.
 func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
-	w.Effects, w.Requests = 0, 0
+	w.Effects, w.Requests, w.Disturbed = 0, 0, false
 	t := &tick.Tick{
 		Site:       w.Site,
 		Owner:      fmt.Sprintf("run-%d", w.runs),
@@ -125,17 +121,11 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	return t.Run(context.Background())
 }
 
-// effect is called before each effect of a tick.
-func (w *World) effect() error {
-	w.Effects++
-	if w.KillBefore > 0 && w.Effects >= w.KillBefore {
-		return ErrKilled
-	}
-	return nil
-}
-
 // land lets the push that was held land.
 func (w *World) land() error {
+	if w.held == nil {
+		return errors.New("no push waits")
+	}
 	_, err := w.Repository.Commit(context.Background(), *w.held)
 	return err
 }
