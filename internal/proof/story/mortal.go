@@ -24,6 +24,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 			return &alert.RefusedError{Cause: errors.New("message too long")}
 		}
 		t.Sent = append(t.Sent, a)
+		t.Arrived[a.ID]++
 		return nil
 	})
 }
@@ -171,5 +172,9 @@ func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (p repo.Propo
 }
 
 func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string) error {
-	return r.does(func() error { return r.Proposals.Close(ctx, p, why) })
+	return r.does(func() error {
+		err := r.Proposals.Close(ctx, p, why)
+		r.Disturbed = r.Disturbed || err != nil
+		return err
+	})
 }

@@ -40,6 +40,8 @@ type Story struct {
 	Last Told // what the last tick said
 	// Watch is called before each tick, and what it returns after. Nil is nobody.
 	Watch func() (after func())
+	// Hear is told the words of each line before they are done. Nil is nobody.
+	Hear func(words []string)
 
 	was    map[string]string // files before the last tick
 	marked map[string]string // commits that the story comes back to, by name
@@ -92,6 +94,9 @@ func (s *Story) Do(line string) error {
 }
 
 func (s *Story) do(words []string) error {
+	if s.Hear != nil {
+		s.Hear(words)
+	}
 	event, ok := events[words[0]]
 	switch {
 	case words[0] == "before" && len(words) > 2:

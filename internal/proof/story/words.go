@@ -216,6 +216,9 @@ var events = map[string]func(*Story, []string) error{
 	},
 	"rewind": func(s *Story, w []string) error {
 		now, _, err := s.Repository.Heads(context.Background())
+		if s.marked[strings.Join(w, "")] == "" {
+			return errors.New("no commit was marked")
+		}
 		s.Repository.Rewrite(s.marked[strings.Join(w, "")])
 		s.marked[strings.Join(w, "")] = now
 		return err

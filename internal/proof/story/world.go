@@ -71,8 +71,10 @@ type World struct {
 	// InPlace are the files that are edited in place.
 	InPlace []string
 
-	// Sent are the alerts that arrived.
-	Sent []alert.Alert
+	// Sent are the alerts that arrived since somebody last asked, and Arrived how often
+	// each did, by id.
+	Sent    []alert.Alert
+	Arrived map[string]int
 }
 
 // NewWorld returns a world whose repository holds the files.
@@ -85,6 +87,7 @@ func NewWorld(files map[string]string) *World {
 		Repository: repomem.New(files),
 		Store:      latchmem.New(),
 		Merged:     map[string]bool{},
+		Arrived:    map[string]int{},
 	}
 }
 
