@@ -41,6 +41,11 @@ func lost(s *Seen) string {
 	if s.Moved {
 		return fmt.Sprintf("the branch is at %s, which does not descend from %s", s.After.Tip, s.Before.Tip)
 	}
+	for _, change := range s.changes() {
+		if s.Before.Latches[change.ID].OptedOut {
+			return fmt.Sprintf("a person opted %s out, and it went from %d to %d", change.ID, change.From.Replicas, change.To.Replicas)
+		}
+	}
 	return strings.Join(s.Overwrote, "; ")
 }
 
@@ -134,38 +139,32 @@ func (s *Seen) early(change checkpoint.Change) string {
 	if of == nil || len(of.looks) == 0 {
 		return "nobody looked at it"
 	}
-	if last := of.looks[len(of.looks)-1]; last.frozen != "" {
-		return last.frozen
+	next := of.looks[len(of.looks)-1]
+	if next.frozen != "" {
+		return next.frozen
 	}
 	if s.World.Flush != policy.FlushNone {
 		return ""
 	}
-	hold := s.Told.Set.Default.HoldDown - story.Period
-	under := time.Duration(0)
-	for i := len(of.looks) - 1; i >= 0; i-- {
-		l := of.looks[i]
-		switch {
+	under, hold := time.Duration(0), s.Told.Set.Default.HoldDown-story.Period
+	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
+		if next.runs && next.frozen == "" {
+			under += l.before(next)
+		}
+		switch next = l; {
 		case under >= hold:
 			return ""
 		case l.frozen == "" && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
 			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
-		case l.frozen == "":
-			under += l.since
 		}
 	}
-	if under < hold {
-		return fmt.Sprintf("it was seen under its threshold for %s", under)
-	}
-	return ""
+	return fmt.Sprintf("it was seen under its threshold for %s", under)
 }
 
 func retires(s *Seen) string {
 	for _, change := range s.changes() {
 		_, runs := s.World.Fleet[change.ID]
-		absent := time.Duration(0)
-		if of := s.lives[change.ID]; of != nil {
-			absent = of.absent
-		}
+		absent := s.absent(change.ID)
 		switch {
 		case change.To.Replicas != 0 || change.From.Replicas == 0:
 		case runs:
@@ -175,6 +174,20 @@ func retires(s *Seen) string {
 		}
 	}
 	return ""
+}
+
+// absent is for how long a workload was seen to be absent.
+func (s *Seen) absent(id workload.ID) (d time.Duration) {
+	if s.lives[id] == nil {
+		return 0
+	}
+	looks := s.lives[id].looks
+	for i := len(looks) - 1; i > 0 && !looks[i].runs; i-- {
+		if looks[i].frozen == "" {
+			d += looks[i-1].before(looks[i])
+		}
+	}
+	return d
 }
 
 func yields(s *Seen) string {

@@ -1,8 +1,10 @@
 package law
 
 import (
+	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -11,7 +13,6 @@ import (
 // truth is what runs, as the product could have seen it with every part read.
 type truth struct {
 	lives map[workload.ID]*life
-	last  time.Time // the instant of the last tick that was settled
 	// dropped are the scales that workloads had before a mass drop; nil is none.
 	dropped map[workload.ID]int32
 	// acknowledged is set once a person acknowledged what waited.
@@ -20,40 +21,52 @@ type truth struct {
 
 // A life is what was true of one workload.
 type life struct {
-	looks  []look
-	absent time.Duration // observed, since it was last there
-	urgent int           // healthy ticks in a row that left an urgent need undeclared
+	looks  []*look // in the order in which their ticks began
+	urgent int     // healthy ticks in a row that left an urgent need undeclared
 }
 
 // A look is one workload at one tick.
 type look struct {
 	at     time.Time
-	since  time.Duration // observed, from the look before
+	runs   bool
 	need   int32
 	frozen string // why nothing may be lowered; "" is nothing
 }
 
-// A reading is what is true at the beginning of a tick.
-type reading struct {
-	fleet  map[workload.ID]workload.Sample
-	frozen string // why nothing in the site may be lowered
+// before is the observed time from a look to the next.
+func (l *look) before(next *look) time.Duration {
+	if d := next.at.Sub(l.at); d > 0 && d <= 3*story.Period {
+		return d
+	}
+	return 0
 }
 
-func (w *Witness) read() reading {
-	r := reading{fleet: map[workload.ID]workload.Sample{}}
-	for id, s := range w.story.Fleet {
-		r.fleet[id] = s
-	}
-	head, _, err := w.story.State()
+// begin notes what is true as a tick begins.
+func (w *Witness) begin(head latch.Head) (looks map[workload.ID]*look) {
+	site := ""
 	switch {
-	case err != nil:
-		r.frozen = err.Error()
 	case len(w.story.Unread) > 0:
-		r.frozen = "a part is unread"
+		site = "a part is unread"
 	case head.Cluster.UID != "" && head.Cluster.UID != w.story.Cluster:
-		r.frozen = "the cluster is another"
+		site = "the cluster is another"
 	}
-	return r
+	looks = map[workload.ID]*look{}
+	for id := range union(w.story.Fleet, w.lives) {
+		sample, runs := w.story.Fleet[id]
+		l := &look{at: w.story.Now, runs: runs, frozen: site}
+		if runs && l.frozen == "" {
+			l.frozen = frozenBy(sample)
+		}
+		if sample.Scale != nil {
+			l.need = sample.Scale.Desired
+		}
+		if w.lives[id] == nil {
+			w.lives[id] = &life{}
+		}
+		looks[id] = l
+		w.lives[id].looks = append(w.lives[id].looks, l)
+	}
+	return looks
 }
 
 // frozenBy says why a workload may not be lowered.
@@ -75,75 +88,43 @@ func frozenBy(s workload.Sample) string {
 	return ""
 }
 
-// learn takes in what was true at a tick.
-func (w *Witness) learn(s *Seen, r reading) {
-	if s.Told.Stop.Reason == policy.ReasonSecond {
-		return
-	}
-	s.Since = s.Told.At.Sub(w.last)
-	if s.Since < 0 || s.Since > 3*story.Period {
-		s.Since = 0
-	}
-	if r.frozen == "" && s.Told.Drop != nil {
-		r.frozen = "much of the fleet dropped"
-	}
-	for id := range union(r.fleet, s.After.Latches) {
-		of := w.lives[id]
-		if of == nil {
-			of = &life{}
-			w.lives[id] = of
+// learn takes in what a tick made of what was true.
+func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
+	for id, l := range looks {
+		l.at = s.Told.At
+		if l.frozen == "" && s.Told.Drop != nil {
+			l.frozen = "much of the fleet dropped"
 		}
-		sample, runs := r.fleet[id]
-		if !runs {
-			of.absent += s.Since
-			if of.looks = nil; r.frozen != "" {
-				of.absent -= s.Since
-			}
-			continue
+		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
+			w.lives[id].await(s, sample)
 		}
-		of.absent = 0
-		l := look{at: s.Told.At, since: s.Since, frozen: r.frozen}
-		if l.frozen == "" {
-			l.frozen = frozenBy(sample)
-		}
-		if sample.Scale != nil {
-			l.need = sample.Scale.Desired
-		}
-		of.looks = append(of.looks, l)
-		of.await(s, id, sample)
 	}
-	w.drops(s, r)
+	if s.After.Head.Drop != nil && w.dropped == nil {
+		w.drop(s.Told.At)
+	}
 }
 
-// remember keeps of a tick what the state does: one that was not settled is no
-// look.
-func (w *Witness) remember(s *Seen) {
-	if s.Told.Stop.Reason == policy.ReasonSecond {
+// remember keeps of a tick what the state does: one that was not settled is no look.
+func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
+	if s.settled() && s.Told.Stop.Reason != policy.ReasonSecond {
 		return
 	}
-	if s.settled() {
-		w.last = s.Told.At
-		return
-	}
-	for _, of := range w.lives {
-		if n := len(of.looks); n > 0 && of.looks[n-1].at.Equal(s.Told.At) {
-			of.looks = of.looks[:n-1]
-		}
-		if of.absent > 0 {
-			of.absent -= s.Since
+	for id, l := range looks {
+		if of := w.lives[id]; of != nil {
+			of.looks = slices.DeleteFunc(of.looks, func(o *look) bool { return o == l })
 		}
 	}
 }
 
 // settled reports whether the state holds that the tick was.
-func (s *Seen) settled() bool { return s.After.Head.At.Equal(s.Told.At) }
+func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
 
 // await counts the healthy ticks that an urgent need waits for.
-func (of *life) await(s *Seen, id workload.ID, sample workload.Sample) {
-	entry, l := s.After.Entries[id], s.After.Latches[id]
-	waits := s.Calm && s.Since > 0 && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe &&
-		sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
-		entry.Replicas > 0 && entry.Replicas != entry.Max && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(id)
+func (of *life) await(s *Seen, sample workload.Sample) {
+	entry, l, n := s.After.Entries[sample.ID], s.After.Latches[sample.ID], len(of.looks)
+	waits := s.Calm && n > 1 && of.looks[n-2].before(of.looks[n-1]) > 0 && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe &&
+		s.read(sample.ID) && sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
+		entry.Replicas > 0 && entry.Replicas != entry.Max && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
 	if !waits {
 		of.urgent = 0
 		return
@@ -152,30 +133,30 @@ func (of *life) await(s *Seen, id workload.ID, sample workload.Sample) {
 	if policy.Unready(*sample.Scale) {
 		need = sample.Scale.Ready
 	}
-	if of.urgent++; float64(need) <= 1.25*float64(entry.Replicas) {
+	if of.urgent++; float64(need) <= s.Told.Set.Default.Urgent*float64(entry.Replicas) {
 		of.urgent = 0
 	}
 }
 
-// reviewed reports whether a person is to see the change first.
-func (s *Seen) reviewed(id workload.ID) bool {
-	for _, d := range s.Told.Decisions {
-		if d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken) {
-			return true
-		}
-	}
-	return false
+// read reports whether the tick saw a workload's scale.
+func (s *Seen) read(id workload.ID) bool {
+	return slices.ContainsFunc(s.Told.Samples, func(sample workload.Sample) bool { return sample.ID == id && sample.Scale != nil })
 }
 
-// drops notes what workloads had before a mass drop.
-func (w *Witness) drops(s *Seen, r reading) {
-	if s.After.Head.Drop == nil || w.dropped != nil {
-		return
-	}
+// reviewed reports whether a person is to see the change first, or to correct the
+// record.
+func (s *Seen) reviewed(id workload.ID) bool {
+	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
+		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)
+	})
+}
+
+// drop notes what workloads had in the half hour before a mass drop.
+func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
-	for id := range r.fleet {
-		for _, l := range w.lives[id].looks {
-			if l.at.After(s.Told.At.Add(-30 * time.Minute)) {
+	for id, of := range w.lives {
+		for _, l := range of.looks {
+			if l.at.After(at.Add(-30*time.Minute)) && !l.at.After(at) {
 				w.dropped[id] = max(w.dropped[id], l.need)
 			}
 		}

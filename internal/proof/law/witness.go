@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -27,15 +28,16 @@ type Violation struct {
 type Witness struct {
 	Ticks      int
 	Violations []Violation
-	// Count says how often each row of what a tick may find in git was found.
-	Count map[string]int
+	// Found says how often ticks found each row of what there may be in git.
+	Found map[string]int
 
 	story   *story.Story
-	tip     string          // of the base, as last looked at
-	known   map[string]bool // commits that were looked at
+	tip     string            // of the base, as last looked at
+	known   map[string]Commit // that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
 	intents map[string]string // by the id of an intent, the commit that names it
 	rewound bool              // a person moved the branch since the last look
+	failed  bool              // the push of the last tick did not land, as far as it was seen
 
 	// touched are the workloads that a person did something about since git and
 	// latches last agreed; all is set where it may be any.
@@ -49,7 +51,7 @@ type Witness struct {
 // A word is what a person made of an entry, and until when it stands.
 type word struct {
 	replicas int32
-	at       time.Time
+	until    time.Time
 }
 
 // A Seen is a tick with what was before it and after.
@@ -61,7 +63,6 @@ type Seen struct {
 	// came to its end.
 	Calm          bool
 	Before, After Held
-	Since         time.Duration // of observed time, since the tick before
 	// New are the commits to the base since the last tick, the oldest first, and Mine
 	// those of them that this tick made.
 	New, Mine []Commit
@@ -82,13 +83,13 @@ type Held struct {
 // Watch watches a story from now on.
 func Watch(s *story.Story) *Witness {
 	w := &Witness{
-		Count: map[string]int{}, story: s,
+		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
 		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, unsent: map[string]string{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
-	w.known = map[string]bool{w.tip: true}
+	w.known = map[string]Commit{w.tip: {}}
 	s.Watch, s.Hear = w.watch, w.hear
 	return w
 }
@@ -104,10 +105,14 @@ func (w *Witness) head() string {
 func (w *Witness) watch() func() {
 	seen := &Seen{Witness: w, World: w.story.World}
 	w.look(seen)
-	before := len(seen.New)
+	before, ticks := len(seen.New), w.Ticks
 	seen.Before = w.holds()
-	looked := w.read()
+	w.count(seen.Before)
+	looks := w.begin(seen.Before.Head)
 	return func() {
+		if w.Ticks > ticks { // others came between
+			seen.Before = w.holds()
+		}
 		w.Ticks++
 		seen.Told = w.story.Last
 		w.look(seen)
@@ -118,14 +123,15 @@ func (w *Witness) watch() func() {
 		}
 		seen.After = w.holds()
 		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.Held == "" && !seen.rewritten()
-		w.learn(seen, looked)
+		w.counted(seen)
+		w.learn(seen, looks)
 		for _, law := range Laws {
 			if what := law.Broken(seen); what != "" {
 				w.Violations = append(w.Violations, Violation{law.Name, what})
 			}
 		}
 		w.settle(seen)
-		w.remember(seen)
+		w.remember(seen, looks)
 	}
 }
 
@@ -137,12 +143,15 @@ func (s *Seen) rewritten() bool {
 // settle forgets what a person did once git and latches agree on it.
 func (w *Witness) settle(s *Seen) {
 	for id, t := range w.theirs {
-		if t.at.After(s.Told.At) { // by a clock that went back since
-			t.at = s.Told.At
+		switch until := s.Told.At.Add(s.Told.Set.Guards.Yield); {
+		case t.until.After(until): // the clock went back since
+			t.until = until
 			w.theirs[id] = t
+		case !s.Told.At.Before(t.until):
+			delete(w.theirs, id) // by a clock that is ahead, too
 		}
 	}
-	if s.Calm && disagree(s) == "" {
+	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" {
 		w.touched, w.all = map[workload.ID]bool{}, false
 	}
 }
@@ -159,7 +168,8 @@ func (w *Witness) holds() Held {
 func (w *Witness) hear(words []string) {
 	switch verb := words[0] + " " + append(words, "")[1]; {
 	case words[0] == "state":
-		w.forget(len(words) < 3)
+		w.Found[lostState]++
+		w.forget(words[len(words)-1] != "head", words[len(words)-1] != "latches")
 	case words[0] == "rewind":
 		w.rewound, w.all, w.theirs = true, true, map[workload.ID]word{}
 	case words[0] == "hold", verb == "person declines", verb == "person pushes":
@@ -172,10 +182,15 @@ func (w *Witness) hear(words []string) {
 	}
 }
 
-// forget drops what the product can no longer know.
-func (w *Witness) forget(bool) {
-	w.theirs, w.unsent = map[workload.ID]word{}, map[string]string{}
-	w.truth = truth{lives: map[workload.ID]*life{}}
+// forget drops what the product can no longer know once its head is lost, or its
+// latches.
+func (w *Witness) forget(head, latches bool) {
+	if head {
+		w.unsent, w.dropped = map[string]string{}, nil
+	}
+	if latches {
+		w.theirs, w.lives = map[workload.ID]word{}, map[workload.ID]*life{}
+	}
 }
 
 // at is what a commit declares.
@@ -205,6 +220,9 @@ const (
 	other  author = "another site"
 )
 
+// yield is longer than any site's: the first tick afterwards corrects it.
+const yield = 1000 * time.Hour
+
 // A Commit is one on the base.
 type Commit struct {
 	repo.LogEntry
@@ -229,10 +247,10 @@ func (w *Witness) look(s *Seen) {
 	}
 	var since []Commit
 	id := tip
-	for !w.known[id] {
-		c := byID[id]
-		w.known[id] = true
-		since, id = append(since, w.commit(c)), c.Parents[0]
+	for _, known := w.known[id]; !known; _, known = w.known[id] {
+		c := w.commit(byID[id])
+		w.known[id] = c
+		since, id = append(since, c), c.Parents[0]
 	}
 	s.Moved = s.Moved || id != w.tip && !w.rewound
 	slices.Reverse(since)
@@ -274,16 +292,15 @@ func (w *Witness) account(s *Seen, c Commit) {
 	if c.By == person && slices.ContainsFunc(c.Paths, func(path string) bool { return slices.Contains(w.story.InPlace, path) }) {
 		w.all = true
 	}
-	yield := 24 * time.Hour
 	for _, change := range c.Changes {
 		t, is := w.theirs[change.ID]
 		switch {
 		case c.By == person:
 			w.touched[change.ID] = true
-			w.theirs[change.ID] = word{change.To.Replicas, w.story.Now}
-		case c.By == ours && is && change.From.Replicas != change.To.Replicas && (t.replicas == 0 || c.When.Before(t.at.Add(yield))):
-			s.Overwrote = append(s.Overwrote, fmt.Sprintf("%s, which a person set to %d at %s, went from %d to %d at %s",
-				change.ID, t.replicas, t.at.Format(time.TimeOnly), change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly)))
+			w.theirs[change.ID] = word{change.To.Replicas, w.story.Now.Add(yield)}
+		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until):
+			s.Overwrote = append(s.Overwrote, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
+				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
 		case change.From.Replicas != change.To.Replicas:
 			delete(w.theirs, change.ID)
 		}

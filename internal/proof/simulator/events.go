@@ -59,7 +59,7 @@ var events = []event{
 	}},
 	{"lost push", 4, func(d *draw) []string { return d.pushing("push waits") }},
 	{"late push", 4, func(d *draw) []string { return append(d.pushing("push waits"), "push lands", "try") }},
-	{"late push, in mid-tick", 4, func(d *draw) []string { return append(d.pushing("push waits"), d.amidst("push lands")...) }},
+	{"late push in mid-tick", 4, func(d *draw) []string { return append(d.pushing("push waits"), d.amidst("push lands")...) }},
 	{"refused and late", 4, func(d *draw) []string { return append(d.pushing("push refused"), d.amidst("push lands")...) }},
 	{"reply lost", 4, func(d *draw) []string { return d.pushing("reply lost") }},
 	{"death", 8, func(d *draw) []string { return d.falls("dies") }},
@@ -74,7 +74,7 @@ var events = []event{
 	{"unheard", 6, func(d *draw) []string { return d.falls("unheard") }},
 	{"throttled", 3, func(d *draw) []string { return d.then("throttle %d", 1+d.IntN(3)) }},
 	{"oversized", 1, func(d *draw) []string { return append(append([]string{"room 100"}, d.then(d.scale())...), "room") }},
-	{"state lost", 1, func(d *draw) []string { return d.then("state lost") }},
+	{"all state lost", 1, func(d *draw) []string { return d.then("state lost") }},
 	{"state lost but the head", 1, func(d *draw) []string { return d.then("state lost but head") }},
 	{"state lost but latches", 1, func(d *draw) []string { return d.then("state lost but latches") }},
 	{"clock ahead", 2, func(d *draw) []string {
@@ -180,16 +180,13 @@ func (d *draw) begin() (lines []string) {
 // calm ends all that fails, and what waited never lands.
 func (d *draw) calm() []string { return []string{"refuse", "unread", "room", "topic hears", "try 4"} }
 
-var weights = func() (sum int) {
+// event draws a kind of event.
+func (d *draw) event() event {
+	sum := 0
 	for _, e := range events {
 		sum += e.weight
 	}
-	return sum
-}()
-
-// event draws a kind of event.
-func (d *draw) event() event {
-	n := d.IntN(weights)
+	n := d.IntN(sum)
 	for _, e := range events {
 		if n -= e.weight; n < 0 {
 			return e

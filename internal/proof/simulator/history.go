@@ -6,6 +6,7 @@ package simulator
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -75,12 +76,12 @@ func (h History) Breaks(name string) bool {
 }
 
 // Shrink leaves out what a history needs not to break a law: halves, quarters and
-// so on of its lines, then single ones.
+// so on of its lines, then single ones, then ticks.
 func (h History) Shrink(name string) History {
 	for size := len(h.Lines) / 2; size > 0; {
 		smaller := false
 		for from := 0; from < len(h.Lines); {
-			without := History{h.Files, append(append([]string{}, h.Lines[:from]...), h.Lines[min(from+size, len(h.Lines)):]...)}
+			without := h.with(from, size)
 			if without.Breaks(name) {
 				h, smaller = without, true
 				continue
@@ -91,7 +92,24 @@ func (h History) Shrink(name string) History {
 			size /= 2
 		}
 	}
+	for i, line := range h.Lines {
+		times := 0
+		if _, err := fmt.Sscanf(line, "try %d", &times); err != nil {
+			continue
+		}
+		for n := 1; n < times; n++ {
+			if fewer := h.with(i, 1, fmt.Sprintf("try %d", n)); fewer.Breaks(name) {
+				h = fewer
+				break
+			}
+		}
+	}
 	return h
+}
+
+// with is the history with other lines in the place of so many from one on.
+func (h History) with(from, size int, lines ...string) History {
+	return History{h.Files, slices.Concat(h.Lines[:from], lines, h.Lines[min(from+size, len(h.Lines)):])}
 }
 
 // Scenario is a history as a file of testdata/scenarios.
@@ -113,7 +131,7 @@ type draw struct {
 
 func newDraw(seed uint64) *draw {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14))}
-	d.files = map[string]string{"gitlatch.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: %s}}\nguards: {retire: {after: 2h}}\n",
+	d.files = map[string]string{"gitlatch.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: %s}}\nguards: {yield: 1h, retire: {after: 2h}}\n",
 		pick(d, "30m", "2h", "10m"))}
 	d.hosts = d.IntN(2) == 0
 	return d

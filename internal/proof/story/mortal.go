@@ -68,8 +68,10 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 		if err := s.full(h); err != nil {
 			return err
 		}
-		saved, err = s.Store.Save(ctx, l, h, put, drop)
-		s.Unfenced = s.Unfenced || err == nil && l.Fence != s.fence
+		if saved, err = s.Store.Save(ctx, l, h, put, drop); err == nil {
+			s.Unfenced = s.Unfenced || l.Fence != s.fence
+			s.saved(h, saved, drop)
+		}
 		return err
 	})
 	return saved, err
@@ -118,6 +120,7 @@ func (r mortalRepository) History(ctx context.Context, id, until string, limit i
 }
 
 func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (id string, err error) {
+	r.Pushed = true
 	err = r.does(func() error {
 		id, err = r.push(ctx, c)
 		return err

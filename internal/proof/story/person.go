@@ -36,6 +36,9 @@ func (s *Story) person(w []string) error {
 		})
 		return err
 	case "accepts": // shop/web 3 500: bounds
+		if tree, err := s.Tree(); err != nil || tree.Entries()[ID(w[1])].Replicas == 0 {
+			return errors.New("there is no level to bound")
+		}
 		low, _ := strconv.Atoi(w[2])
 		high, err := strconv.Atoi(w[3])
 		edit("accept bounds", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
@@ -81,7 +84,8 @@ func (s *Story) person(w []string) error {
 		if err != nil || p == nil || p.State != repo.ProposalOpen {
 			return errors.New("there is no open proposal")
 		}
-		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = true
+		log, _, err := s.Repository.History(context.Background(), p.Head, "", 1)
+		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = err == nil && tick.Ours(s.Site, log[0].Message)
 	case "declines":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil {

@@ -38,7 +38,10 @@ var events = map[string]func(*Story, []string) error{
 	// of the target available, and asked for where nothing else is said. rolled shop/web: it is done.
 	"rolls": (*Story).rolls,
 	"rolled": func(s *Story, w []string) error {
-		sample := s.Fleet[ID(w[0])]
+		sample, ok := s.Fleet[ID(w[0])]
+		if !ok {
+			return errors.New("no such workload runs")
+		}
 		sample.Rollout = &workload.Rollout{}
 		s.Fleet[ID(w[0])] = sample
 		return nil
@@ -283,7 +286,7 @@ var events = map[string]func(*Story, []string) error{
 		if len(w) > 0 {
 			a = tick.Amendment{Latch: true, Workloads: []workload.ID{ID(w[0])}}
 		}
-		return tick.Amend(context.Background(), s.Store, s.Site, "person", s.Now, Period, a)
+		return s.amend(a)
 	},
 	// hold +3h [shop/web]: a person holds the site, or a workload.
 	"hold": func(s *Story, w []string) error {
@@ -292,9 +295,14 @@ var events = map[string]func(*Story, []string) error{
 		if len(w) > 1 {
 			a.Workloads = []workload.ID{ID(w[1])}
 		}
-		return errors.Join(err, tick.Amend(context.Background(), s.Store, s.Site, "person", s.Now, Period, a))
+		return errors.Join(err, s.amend(a))
 	},
 	"expect": (*Story).expect,
+}
+
+func (s *Story) amend(a tick.Amendment) error {
+	s.kept = nil
+	return tick.Amend(context.Background(), s.Store, s.Site, "person", s.Now, Period, a)
 }
 
 func (s *Story) dies(w []string) (err error) {

@@ -42,6 +42,7 @@ type World struct {
 
 	Repository *repomem.Repository
 	Store      latch.Store
+	kept       *kept // nil is not known
 	runs       int
 
 	// Effects counts those of the tick under way.
@@ -50,8 +51,14 @@ type World struct {
 	// Unfenced is true once a save took although another had the lease since.
 	Unfenced bool
 	fence    int64
+	// Pushed is set where the last tick pushed, whatever came of it.
+	Pushed bool
+	// Settled are the instants of the ticks that were settled.
+	Settled map[time.Time]bool
 	// Merged are the commits by which a person merged a proposal.
 	Merged map[string]bool
+	// policies are those that were read, by their text.
+	policies map[string]policy.Set
 	// Disturbed is true where a fault befell the last tick, or another acted in its
 	// midst.
 	Disturbed bool
@@ -86,7 +93,9 @@ func NewWorld(files map[string]string) *World {
 		Fleet:      map[workload.ID]workload.Sample{},
 		Repository: repomem.New(files),
 		Store:      latchmem.New(),
+		Settled:    map[time.Time]bool{},
 		Merged:     map[string]bool{},
+		policies:   map[string]policy.Set{},
 		Arrived:    map[string]int{},
 	}
 }
@@ -94,26 +103,21 @@ func NewWorld(files map[string]string) *World {
 // Tick runs one tick at the present instant.
 func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
-	w.Effects, w.Requests, w.Disturbed = 0, 0, false
+	w.Effects, w.Requests, w.Disturbed, w.Pushed = 0, 0, false, false
 	t := &tick.Tick{
-		Site:       w.Site,
-		Owner:      fmt.Sprintf("run-%d", w.runs),
-		Period:     Period,
-		Lease:      Period - time.Minute,
-		Sampler:    Sampler{w},
-		Store:      mortalStore{w.Store, w},
-		Repository: mortalRepository{w.Repository, w},
-		Alerts:     topic{w},
-		Flush:      w.Flush,
-		InPlace:    w.InPlace,
-		Clock:      func() time.Time { return w.Now },
-		PolicyFile: "gitlatch.yaml",
-		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
-			if data == nil {
-				return config.DefaultPolicy(Period), nil
-			}
-			return config.ParsePolicy(file, data, Period, w.Kinds)
-		},
+		Site:        w.Site,
+		Owner:       fmt.Sprintf("run-%d", w.runs),
+		Period:      Period,
+		Lease:       Period - time.Minute,
+		Sampler:     Sampler{w},
+		Store:       mortalStore{w.Store, w},
+		Repository:  mortalRepository{w.Repository, w},
+		Alerts:      topic{w},
+		Flush:       w.Flush,
+		InPlace:     w.InPlace,
+		Clock:       func() time.Time { return w.Now },
+		PolicyFile:  "gitlatch.yaml",
+		ParsePolicy: w.parsePolicy,
 	}
 	if w.Host {
 		t.Proposals, t.Propose = mortalProposals{w.Repository, w}, w.Propose
@@ -122,6 +126,21 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		c(t)
 	}
 	return t.Run(context.Background())
+}
+
+// parsePolicy reads a policy, once while it and the kinds are the same.
+func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
+	if data == nil {
+		return config.DefaultPolicy(Period), nil
+	}
+	key := fmt.Sprint(len(w.Kinds), string(data))
+	if set, ok := w.policies[key]; ok {
+		return set, nil
+	}
+	if set, err = config.ParsePolicy(file, data, Period, w.Kinds); err == nil {
+		w.policies[key] = set
+	}
+	return set, err
 }
 
 // land lets the push that was held land.
@@ -142,14 +161,41 @@ func (w *World) Tree() (checkpoint.Tree, error) {
 	return checkpoint.ParseTree(w.Site, files)
 }
 
-// State is what the store holds now.
+// State is what the store holds now. It is not to be changed.
 func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
+	if k := w.kept; k != nil && k.store == w.Store {
+		return k.head, k.latches, nil
+	}
 	head, all, err := w.Store.Load(context.Background(), w.Site)
 	latches := map[workload.ID]latch.Latch{}
 	for _, l := range all {
 		latches[l.ID] = l
 	}
+	w.kept = &kept{w.Store, head, latches}
 	return head, latches, err
+}
+
+// kept is what a store is known to hold.
+type kept struct {
+	store   latch.Store
+	head    latch.Head
+	latches map[workload.ID]latch.Latch
+}
+
+// saved keeps what was saved, so that nobody need read it back.
+func (w *World) saved(h latch.Head, put []latch.Latch, drop []workload.ID) {
+	w.Settled[h.At] = true
+	if w.kept == nil || w.kept.store != w.Store {
+		return
+	}
+	next := &kept{w.Store, h, maps.Clone(w.kept.latches)}
+	for _, l := range put {
+		next.latches[l.ID] = l
+	}
+	for _, id := range drop {
+		delete(next.latches, id)
+	}
+	w.kept = next
 }
 
 // Person edits the entries of one namespace's record, as a person with an
