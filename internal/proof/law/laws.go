@@ -42,8 +42,8 @@ func lost(s *Seen) string {
 		return fmt.Sprintf("the branch is at %s, which does not descend from %s", s.After.Tip, s.Before.Tip)
 	}
 	for _, change := range s.changes() {
-		if s.Before.Latches[change.ID].OptedOut {
-			return fmt.Sprintf("a person opted %s out, and it went from %d to %d", change.ID, change.From.Replicas, change.To.Replicas)
+		if change.From.IsZero() && s.Before.Latches[change.ID].OptedOut {
+			return fmt.Sprintf("a person opted %s out, and it is declared at %d", change.ID, change.To.Replicas)
 		}
 	}
 	return strings.Join(s.Overwrote, "; ")
@@ -203,9 +203,9 @@ func yields(s *Seen) string {
 
 func late(s *Seen) string {
 	for id, of := range s.lives {
-		hold := s.Told.Set.Default.HoldUp
+		hold := 2
 		if sample := s.World.Fleet[id]; sample.Rollout == nil || sample.Rollout.Mixed() {
-			hold = max(hold, 3)
+			hold = 3
 		}
 		if of.urgent > hold+2 {
 			return fmt.Sprintf("%s needs %d, git declares %d, and %d healthy ticks did not raise it",

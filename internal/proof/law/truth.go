@@ -21,8 +21,9 @@ type truth struct {
 
 // A life is what was true of one workload.
 type life struct {
-	looks  []*look // in the order in which their ticks began
-	urgent int     // healthy ticks in a row that left an urgent need undeclared
+	looks   []*look   // in the order in which their ticks looked
+	urgent  int       // healthy ticks in a row that left an urgent need undeclared
+	awaited time.Time // the instant of the last tick
 }
 
 // A look is one workload at one tick.
@@ -40,6 +41,9 @@ func (l *look) before(next *look) time.Duration {
 	}
 	return 0
 }
+
+// urgent is the need over what is declared above which a raise waits for no budget.
+const urgent = 1.25
 
 // begin notes what is true as a tick begins.
 func (w *Witness) begin(head latch.Head) (looks map[workload.ID]*look) {
@@ -91,6 +95,9 @@ func frozenBy(s workload.Sample) string {
 // learn takes in what a tick made of what was true.
 func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	for id, l := range looks {
+		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // others came before it looked
+			of.looks = append(slices.DeleteFunc(of.looks, func(o *look) bool { return o == l }), l)
+		}
 		l.at = s.Told.At
 		if l.frozen == "" && s.Told.Drop != nil {
 			l.frozen = "much of the fleet dropped"
@@ -119,11 +126,17 @@ func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 // settled reports whether the state holds that the tick was.
 func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
 
-// await counts the healthy ticks that an urgent need waits for.
+// await counts the healthy ticks that an urgent need waits for. A turn that is
+// given again is none.
 func (of *life) await(s *Seen, sample workload.Sample) {
-	entry, l, n := s.After.Entries[sample.ID], s.After.Latches[sample.ID], len(of.looks)
-	waits := s.Calm && n > 1 && of.looks[n-2].before(of.looks[n-1]) > 0 && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe &&
-		s.read(sample.ID) && sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
+	entry, l := s.After.Entries[sample.ID], s.After.Latches[sample.ID]
+	since := s.Told.At.Sub(of.awaited)
+	if of.awaited = s.Told.At; since == time.Second {
+		return
+	}
+	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period
+	waits := healthy && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && (s.Told.Held != "" || s.read(sample.ID)) &&
+		sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
 		entry.Replicas > 0 && entry.Replicas != entry.Max && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
 	if !waits {
 		of.urgent = 0
@@ -133,7 +146,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	if policy.Unready(*sample.Scale) {
 		need = sample.Scale.Ready
 	}
-	if of.urgent++; float64(need) <= s.Told.Set.Default.Urgent*float64(entry.Replicas) {
+	if of.urgent++; float64(need) <= urgent*float64(entry.Replicas) {
 		of.urgent = 0
 	}
 }
@@ -156,7 +169,7 @@ func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
 		for _, l := range of.looks {
-			if l.at.After(at.Add(-30*time.Minute)) && !l.at.After(at) {
+			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) {
 				w.dropped[id] = max(w.dropped[id], l.need)
 			}
 		}

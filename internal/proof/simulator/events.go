@@ -1,6 +1,9 @@
 package simulator
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // An event is a kind of thing that happens: how often beside the others, and the
 // lines that tell it.
@@ -60,15 +63,21 @@ var events = []event{
 	{"lost push", 4, func(d *draw) []string { return d.pushing("push waits") }},
 	{"late push", 4, func(d *draw) []string { return append(d.pushing("push waits"), "push lands", "try") }},
 	{"late push in mid-tick", 4, func(d *draw) []string { return append(d.pushing("push waits"), d.amidst("push lands")...) }},
+	{"late push, buried", 2, func(d *draw) []string {
+		return append(d.pushing("push waits"), pick(d, "try", "dies at 5", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
+	}},
+	{"death, buried", 2, func(d *draw) []string {
+		return append(d.falls("dies"), fmt.Sprintf("person busy %d", 15+d.IntN(30)), pick(d, "person undoes", "person sets "+d.who()+" 70", "try"), "try")
+	}},
 	{"refused and late", 4, func(d *draw) []string { return append(d.pushing("push refused"), d.amidst("push lands")...) }},
 	{"reply lost", 4, func(d *draw) []string { return d.pushing("reply lost") }},
 	{"death", 8, func(d *draw) []string { return d.falls("dies") }},
 	{"deaths in a row", 6, func(d *draw) []string {
-		lines := d.falls("dies")
-		for range 1 + d.IntN(3) {
-			lines = append(lines, d.falls("dies")...)
+		lines := []string{d.scale(), "try"}
+		for range 2 + d.IntN(3) {
+			lines = append(lines, d.scale(), fmt.Sprintf("dies at %d", d.effect()))
 		}
-		return lines
+		return append(lines, "try")
 	}},
 	{"error", 6, func(d *draw) []string { return d.falls("errs") }},
 	{"unheard", 6, func(d *draw) []string { return d.falls("unheard") }},
@@ -105,8 +114,14 @@ var names = []string{"shop/web", "shop/api", "pay/ledger", "pay/jobs"}
 func (d *draw) who() string { return pick(d, names...) }
 
 func (d *draw) scale() string {
-	return fmt.Sprintf("workload %s %d", d.who(), 1+int(d.ExpFloat64()*100))
+	return fmt.Sprintf("workload %s %d", d.who(), d.pods())
 }
+
+// pods are from 1 to 5000, as many below 70 as above.
+func (d *draw) pods() int { return int(math.Exp(d.Float64() * math.Log(5000))) }
+
+// effect is the number of one, oftener of those about the push.
+func (d *draw) effect() int { return pick(d, 1, 2, 3, 4, 4, 5, 5, 5, 6, 7, 8, 9) }
 
 // then is a line and some ticks.
 func (d *draw) then(line string, args ...any) []string {
@@ -123,7 +138,7 @@ func (d *draw) amidst(line string) []string {
 
 // falls is a tick that a fault befalls at one of its effects.
 func (d *draw) falls(how string) []string {
-	return []string{d.scale(), "try", fmt.Sprintf("%s at %d", how, 1+d.IntN(8))}
+	return []string{d.scale(), "try", fmt.Sprintf("%s at %d", how, d.effect())}
 }
 
 // pushing is a tick whose push meets a fault.
@@ -169,7 +184,10 @@ func outage(d *draw) (lines []string) {
 // begin is how a site begins.
 func (d *draw) begin() (lines []string) {
 	for _, who := range names {
-		lines = append(lines, fmt.Sprintf("workload %s %d", who, 1+int(d.ExpFloat64()*100)))
+		lines = append(lines, fmt.Sprintf("workload %s %d", who, d.pods()))
+	}
+	if d.IntN(2) == 0 {
+		lines = append(lines, "turns")
 	}
 	if d.hosts {
 		lines = append(lines, pick(d, "host proposes", "host proposes", "host reviews"))

@@ -131,8 +131,8 @@ type draw struct {
 
 func newDraw(seed uint64) *draw {
 	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14))}
-	d.files = map[string]string{"gitlatch.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {down: %s}}\nguards: {yield: 1h, retire: {after: 2h}}\n",
-		pick(d, "30m", "2h", "10m"))}
+	d.files = map[string]string{"gitlatch.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: %s, down: %s}}\nguards: {yield: 1h, retire: {after: 2h}}\n",
+		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"))}
 	d.hosts = d.IntN(2) == 0
 	return d
 }

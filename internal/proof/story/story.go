@@ -46,7 +46,8 @@ type Story struct {
 	was    map[string]string // files before the last tick
 	marked map[string]string // commits that the story comes back to, by name
 	failed error             // what a rival could not do
-	turn   time.Time         // that the next tick is given; zero is none
+	turn   time.Time         // that the next ticks are given; zero is none
+	turns  bool              // gives each tick its own
 	beside *Story            // another site of the same repository; nil before it is spoken of
 }
 
@@ -138,7 +139,11 @@ func (s *Story) run() {
 	if s.Watch != nil {
 		after = s.Watch()
 	}
-	report, err := s.Tick(func(t *tick.Tick) { t.Turn = s.turn })
+	turn := s.turn
+	if s.turns && turn.IsZero() {
+		turn = s.Now
+	}
+	report, err := s.Tick(func(t *tick.Tick) { t.Turn = turn })
 	s.Last = Told{report, err}
 	after()
 	s.Now = s.Now.Add(Period)

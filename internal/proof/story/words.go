@@ -101,6 +101,11 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
+	// turns: each tick from now on is given the turn that it is due in.
+	"turns": func(s *Story, _ []string) error {
+		s.turns = true
+		return nil
+	},
 	// twice: one turn, given twice; each tick may end with an error.
 	"twice": func(s *Story, _ []string) error {
 		turn := s.Now
