@@ -32,6 +32,7 @@ type look struct {
 	runs   bool
 	need   int32
 	frozen string // why nothing may be lowered; "" is nothing
+	unseen bool   // nothing in the site was looked at
 }
 
 // before is the observed time from a look to the next.
@@ -99,9 +100,13 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 			of.looks = append(slices.DeleteFunc(of.looks, func(o *look) bool { return o == l }), l)
 		}
 		l.at = s.Told.At
-		if l.frozen == "" && s.Told.Drop != nil {
+		switch {
+		case s.Told.Stop.All:
+			l.frozen = s.Told.Stop.Text
+		case l.frozen == "" && s.Told.Drop != nil:
 			l.frozen = "much of the fleet dropped"
 		}
+		l.unseen = s.Told.Stop.All
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
 			w.lives[id].await(s, sample)
 		}
@@ -137,7 +142,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period
 	waits := healthy && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && (s.Told.Held != "" || s.read(sample.ID)) &&
 		sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
-		entry.Replicas > 0 && entry.Replicas != entry.Max && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
+		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max) && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
 	if !waits {
 		of.urgent = 0
 		return
@@ -169,7 +174,7 @@ func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
 		for _, l := range of.looks {
-			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) {
+			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) && !l.unseen {
 				w.dropped[id] = max(w.dropped[id], l.need)
 			}
 		}

@@ -157,7 +157,7 @@ func (w *Witness) settle(s *Seen) {
 }
 
 func (w *Witness) holds() Held {
-	head, latches, err := w.story.State()
+	head, latches, err := w.story.Kept()
 	if err != nil {
 		panic(err)
 	}

@@ -20,21 +20,32 @@ var (
 	first = flag.Uint64("first", 1, "the first seed")
 	stop  = flag.Int("stop", 1, "how many broken histories end the run")
 	found = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
+	all   = flag.Bool("all", false, "draw events that bring out known holes, too")
 	only  = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
 )
 
-// open are the laws that today's code is known to break, and what will keep them. A
-// history that breaks one of them ends there, and is not counted.
+// open are the kinds of events that bring out holes which are known and not closed
+// yet. They are drawn with -all, or where -only names them.
 var open = map[string]string{
-	"gitlatch yields to people alone":                  "a commit that is its own intent",
-	"after a calm tick, git and latches agree":         "a commit that is its own intent",
-	"a mass drop ends by recovery, or a person's word": "a guard that knows what is unread",
-	"an urgent raise waits for its hold and two ticks": "a clock that went back",
-	"no commit of a person is lost":                    "a retirement that yields",
-	"a calm tick comes to its end":                     "",
-	"an alert is sent as soon as the topic takes it":   "",
-	"nothing is declared to be 0":                      "",
-	"what runs is not retired":                         "",
+	"refused and late":        "a push that lands later is a person's edit to the next tick",
+	"late push":               "the same",
+	"late push in mid-tick":   "the same",
+	"late push, buried":       "a late push is looked for among few commits",
+	"lost push":               "the same",
+	"death, buried":           "the same",
+	"deaths in a row":         "the intent of the first is overwritten by that of the second",
+	"death":                   "the same",
+	"error":                   "the same",
+	"unheard":                 "a proposal that was pushed unheard and merged is a person's edit",
+	"reply lost":              "the same",
+	"lease expires":           "the same",
+	"closing fails":           "a proposal that was closed without its branch is a person's no",
+	"state lost but the head": "what git declares is not read back",
+	"state lost but latches":  "frozen time counts",
+	"all state lost":          "an intent that was dropped hides what git declares",
+	"clock ahead":             "turns are taken until time catches up",
+	"retired":                 "a retirement does not yield",
+	"gone":                    "the same",
 }
 
 // A run is many histories, played side by side.
@@ -54,7 +65,16 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 		*ticks = min(*ticks, 2000)
 	}
 	chosen := strings.Split(*only, ";")
-	events = slices.DeleteFunc(events, func(e event) bool { return *only != "" && !slices.Contains(chosen, e.name) })
+	events = slices.DeleteFunc(events, func(e event) bool {
+		switch why, known := open[e.name]; {
+		case *only != "":
+			return !slices.Contains(chosen, e.name)
+		case known && !*all:
+			t.Logf("not drawn, for its hole is open: %s: %s", e.name, why)
+			return true
+		}
+		return false
+	})
 	r := &run{seed: *first, seen: map[string]int{}, broken: map[string][]Played{}}
 	var wait sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -99,9 +119,6 @@ func (r *run) take(t *testing.T, seed uint64, p Played) {
 		return
 	}
 	broken := p.Violations[0]
-	if _, known := open[broken.Law]; known && *found == "" {
-		return
-	}
 	r.count++
 	r.broken[broken.Law] = append(r.broken[broken.Law], p)
 	t.Logf("seed %d, %d lines: %s: %s", seed, len(p.Lines), broken.Law, broken.What)

@@ -161,16 +161,22 @@ func (w *World) Tree() (checkpoint.Tree, error) {
 	return checkpoint.ParseTree(w.Site, files)
 }
 
-// State is what the store holds now. It is not to be changed.
+// State is what the store holds now.
 func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
-	if k := w.kept; k != nil && k.store == w.Store {
-		return k.head, k.latches, nil
-	}
 	head, all, err := w.Store.Load(context.Background(), w.Site)
 	latches := map[workload.ID]latch.Latch{}
 	for _, l := range all {
 		latches[l.ID] = l
 	}
+	return head, latches, err
+}
+
+// Kept is State without reading back what ticks saved. It is not to be changed.
+func (w *World) Kept() (latch.Head, map[workload.ID]latch.Latch, error) {
+	if k := w.kept; k != nil && k.store == w.Store {
+		return k.head, k.latches, nil
+	}
+	head, latches, err := w.State()
 	w.kept = &kept{w.Store, head, latches}
 	return head, latches, err
 }
