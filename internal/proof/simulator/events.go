@@ -103,6 +103,9 @@ var events = []event{
 		return append(d.onHost(fmt.Sprintf("host stumbles %d", 1+d.IntN(3))), d.scale(), "try 8")
 	}},
 	{"host loses a branch", 1, func(d *draw) []string { return d.onHost("host loses") }},
+	{"refused alert", 2, func(d *draw) []string {
+		return []string{"topic refuses " + pick(d, "surge", "unread", "mass-drop"), d.scale(), "try", d.scale(), "try 2", "topic hears"}
+	}},
 	{"deaf topic", 2, func(d *draw) []string {
 		return append(append([]string{"topic deaf"}, d.then(d.scale())...), "topic hears")
 	}},

@@ -16,10 +16,11 @@ import (
 )
 
 var (
-	ticks = flag.Int("ticks", 20000, "how many ticks to play")
+	ticks = flag.Int("ticks", 10000, "how many ticks to play")
 	first = flag.Uint64("first", 1, "the first seed")
 	stop  = flag.Int("stop", 1, "how many broken histories end the run")
 	found = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
+	one   = flag.String("law", "", "the law that counts; none are all")
 	all   = flag.Bool("all", false, "draw events that bring out known holes, too")
 	only  = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
 )
@@ -119,6 +120,9 @@ func (r *run) take(t *testing.T, seed uint64, p Played) {
 		return
 	}
 	broken := p.Violations[0]
+	if *one != "" && *one != broken.Law {
+		return
+	}
 	r.count++
 	r.broken[broken.Law] = append(r.broken[broken.Law], p)
 	t.Logf("seed %d, %d lines: %s: %s", seed, len(p.Lines), broken.Law, broken.What)

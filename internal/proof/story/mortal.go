@@ -21,6 +21,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 			return errors.New("topic does not exist")
 		}
 		if a.Kind == t.Unwanted {
+			t.Arrived[a.ID]++
 			return &alert.RefusedError{Cause: errors.New("message too long")}
 		}
 		t.Sent = append(t.Sent, a)

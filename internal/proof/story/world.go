@@ -79,7 +79,7 @@ type World struct {
 	InPlace []string
 
 	// Sent are the alerts that arrived since somebody last asked, and Arrived how often
-	// each did, by id.
+	// each did, or was refused for good, by id.
 	Sent    []alert.Alert
 	Arrived map[string]int
 }
