@@ -35,6 +35,11 @@ test-short: ## Test what needs only Go and git, quickly
 	@scripts/need.sh short
 	go test -short -timeout 5m ./...
 
+.PHONY: faults
+faults: ## Play a million ticks of random histories with faults against what gitlatch promises, and put known defects in to see that they are found (TICKS=1000000; some ten minutes)
+	@go test -count=1 -timeout 120m ./internal/proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -all -ticks $(or $(TICKS),1000000) | grep --line-buffered -vE '^(PASS$$|ok )'
+	@go test -count=1 -timeout 120m ./internal/proof/simulator -run '^TestSeededDefectsAreFound$$' -defects -v | grep --line-buffered -vE '^(PASS$$|ok )'
+
 .PHONY: record-argo
 record-argo: ## Take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded (UPDATE=1: record anew; the first build takes 10 minutes)
 	@scripts/controlplane/build.sh >/dev/null

@@ -49,17 +49,17 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(nil)
-			w.store = latchmem.New()
-			lease, err := w.store.Acquire(t.Context(), site, "before", morning, morning.Add(period))
+			w.Store = latchmem.New()
+			lease, err := w.Store.Acquire(t.Context(), site, "before", morning, morning.Add(period))
 			if err != nil {
 				t.Fatal(err)
 			}
 			web := latchtest.Full[latch.Latch]()
 			web.ID, web.Rev = id("shop/web"), 0
-			if _, err := w.store.Save(t.Context(), lease, latchtest.Full[latch.Head](), []latch.Latch{web}, nil); err != nil {
+			if _, err := w.Store.Save(t.Context(), lease, latchtest.Full[latch.Head](), []latch.Latch{web}, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.store.Release(t.Context(), lease); err != nil {
+			if err := w.Store.Release(t.Context(), lease); err != nil {
 				t.Fatal(err)
 			}
 			head, one := w.head(t), w.latches(t)[web.ID]
@@ -69,7 +69,7 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 			if c.latch != nil {
 				c.latch(&one)
 			}
-			if err := tick.Amend(t.Context(), w.store, site, "person", morning, period, c.amendment); err != nil {
+			if err := tick.Amend(t.Context(), w.Store, site, "person", morning, period, c.amendment); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.head(t); !reflect.DeepEqual(got, head) {

@@ -48,7 +48,7 @@ var scenes = []scene{
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
-		delete(w.fleet, id("pay/ledger"))
+		delete(w.Fleet, id("pay/ledger"))
 		w.ticks(2 * 12)
 	}},
 	{"edit to adopt beside a raise", func(w *world) {
@@ -64,15 +64,15 @@ var scenes = []scene{
 		w.ticks(2)
 		w.scale("shop/web", 180)
 		w.ticks(1)
-		w.rival = func() { w.repository.Edit("elsewhere", w.now, map[string][]byte{"app.yaml": []byte("x")}) }
+		w.Rival = func() { w.Repository.Edit("elsewhere", w.Now, map[string][]byte{"app.yaml": []byte("x")}) }
 	}},
 	{"proposal opened", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.ticks(1)
 	}},
 	{"proposal updated", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.ticks(2)
 		w.scale("shop/web", 180)
@@ -80,7 +80,7 @@ var scenes = []scene{
 		w.ticks(1)
 	}},
 	{"proposal moot", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.ticks(2)
 		w.mergeProposal(false)
@@ -91,7 +91,7 @@ var scenes = []scene{
 		w.ticks(26*12 + 1)
 	}},
 	{"proposal merged beside a crossing", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.ticks(2)
 		w.scale("pay/ledger", 12)
@@ -99,17 +99,17 @@ var scenes = []scene{
 		w.mergeProposal(true)
 	}},
 	{"proposal declined beside a crossing", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("shop/api", 87)
 		w.ticks(2)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)
 		w.setTo("shop/api", 100) // as proposed
-		w.repository.Decline(w.openProposal().ID)
+		w.Repository.Decline(w.openProposal().ID)
 	}},
 	{"Component to propose", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.ticks(2)
 		w.mergeProposal(false)
@@ -117,7 +117,7 @@ var scenes = []scene{
 		w.setTo("shop/web", 150)
 	}},
 	{"Component to join a proposal", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
@@ -127,7 +127,7 @@ var scenes = []scene{
 		w.setTo("shop/web", 150)
 	}},
 	{"Component merged", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
@@ -140,7 +140,7 @@ var scenes = []scene{
 		w.mergeProposal(true)
 	}},
 	{"Component declined beside a crossing", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.scale("pay/ledger", 12)
 		w.ticks(2)
@@ -149,14 +149,14 @@ var scenes = []scene{
 		w.setTo("shop/web", 150)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)
-		w.repository.Decline(w.openProposal().ID)
+		w.Repository.Decline(w.openProposal().ID)
 	}},
 	{"review beside a crossing", func(w *world) {
-		w.host = true
+		w.Host = true
 		w.scale("shop/web", 3)
 		w.scale("shop/api", 87)
 		w.ticks(2)
-		w.repository.Edit("review", w.now, map[string][]byte{"gitlatch.yaml": []byte(strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, surge: {review: true}", 1))})
+		w.Repository.Edit("review", w.Now, map[string][]byte{"gitlatch.yaml": []byte(strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, surge: {review: true}", 1))})
 		w.scale("shop/web", 3000)
 		w.scale("shop/api", 180)
 		w.ticks(1)
@@ -207,7 +207,7 @@ var scenes = []scene{
 		w.ticks(1)
 	}},
 	{"milestone proposed", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.scale("shop/web", 87)
 		w.ticks(2)
 		w.rolls("shop/web", 12, "")
@@ -242,13 +242,13 @@ var scenes = []scene{
 		w.marks("shop/web 3")
 	}},
 	{"in place: proposal opened", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.marks("shop/web 3")
 		w.scale("shop/web", 87)
 		w.ticks(1)
 	}},
 	{"in place: edit to propose", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.ticks(2)
@@ -258,7 +258,7 @@ var scenes = []scene{
 		w.mark("shop/web", 150)
 	}},
 	{"in place: edit merged", func(w *world) {
-		w.host, w.propose = true, true
+		w.Host, w.Propose = true, true
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.ticks(2)
@@ -288,9 +288,9 @@ func TestDeathBeforeEachEffect(t *testing.T) {
 			for effect := 1; ; effect++ {
 				w := newWorld(map[string]string{"gitlatch.yaml": latching})
 				s.play(w)
-				w.killBefore = effect
-				_, err := w.tick()
-				w.killBefore = 0
+				w.KillBefore = effect
+				_, err := w.Tick()
+				w.KillBefore = 0
 				if err == nil {
 					if effect < 4 {
 						t.Fatalf("the tick had only %d effects", effect-1)
@@ -300,7 +300,7 @@ func TestDeathBeforeEachEffect(t *testing.T) {
 				if !errors.Is(err, errKilled) {
 					t.Fatal(err)
 				}
-				w.now = w.now.Add(period)
+				w.Now = w.Now.Add(period)
 				w.ticks(1)
 				if got, want := w.outcome(t), calm.outcome(t); got != want {
 					t.Errorf("killed before effect %d:\n%s\nundisturbed:\n%s", effect, got, want)
@@ -318,15 +318,15 @@ func TestTwiceIsOnce(t *testing.T) {
 			t.Parallel()
 			w := newWorld(map[string]string{"gitlatch.yaml": latching})
 			s.play(w)
-			if _, err := w.tick(); err != nil {
+			if _, err := w.Tick(); err != nil {
 				t.Fatal(err)
 			}
-			if w.rival != nil {
+			if w.Rival != nil {
 				t.Fatal("the rival did not come")
 			}
-			w.tick() // adopts what a rival left
+			w.Tick() // adopts what a rival left
 			once := w.outcome(t)
-			if _, err := w.tick(); err != nil {
+			if _, err := w.Tick(); err != nil {
 				t.Fatal(err)
 			}
 			if twice := w.outcome(t); once != twice {
@@ -349,15 +349,15 @@ func TestRandomHistories(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			w := newWorld(map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, hold: {down: 30m}", 1), "app.yaml": "kind: App\n"})
-			w.host, w.propose = seed%3 > 0, seed%3 > 1
+			w.Host, w.Propose = seed%3 > 0, seed%3 > 1
 			if seed%2 > 0 {
 				w.marks("shop/web 3", "shop/api 3", "pay/ledger 3")
 			}
 			for range 150 {
 				w.happen(r)
 			}
-			w.killBefore, w.rival, w.lostReply, w.refuse, w.unread = 0, nil, false, "", nil
-			w.now = w.now.Add(period)
+			w.KillBefore, w.Rival, w.LostReply, w.Refuse, w.Unread = 0, nil, false, "", nil
+			w.Now = w.Now.Add(period)
 			w.ticks(2) // the first may be told to wait: a branch that was rewritten is believed on the second
 			if head := w.head(t); head.Intent != nil || head.Pushed != nil {
 				t.Error("an intent is left")
@@ -381,7 +381,7 @@ func TestRandomHistories(t *testing.T) {
 				t.Errorf("git declares %v\nlatches hold %v", git, declared)
 			}
 			w.componentsFollow(t)
-			if got := w.repository.Files()["app.yaml"]; !strings.HasPrefix(got, "kind: App") {
+			if got := w.Repository.Files()["app.yaml"]; !strings.HasPrefix(got, "kind: App") {
 				t.Errorf("app.yaml is now %q", got)
 			}
 		})
@@ -393,13 +393,13 @@ func TestRandomHistories(t *testing.T) {
 // before people to say so.
 func (w *world) componentsFollow(t *testing.T) {
 	t.Helper()
-	w.now = w.now.Add(25 * time.Hour)
+	w.Now = w.Now.Add(25 * time.Hour)
 	w.ticks(1)
-	report, err := w.tick()
+	report, err := w.Tick()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := w.tree()
+	tree, err := w.Tree()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,8 +415,8 @@ func (w *world) componentsFollow(t *testing.T) {
 	if head.Agreed.Partly && report.Err() == nil {
 		t.Error("the site is not at rest")
 	}
-	if len(asked) == 0 && report.Err() == nil && len(w.inPlace) > 0 {
-		marks, err := splice.Find(marksFile, []byte(w.repository.Files()[marksFile]), nil)
+	if len(asked) == 0 && report.Err() == nil && len(w.InPlace) > 0 {
+		marks, err := splice.Find(marksFile, []byte(w.Repository.Files()[marksFile]), nil)
 		if err != nil || len(marks) != 3 {
 			t.Fatal(marks, err)
 		}
@@ -430,7 +430,7 @@ func (w *world) componentsFollow(t *testing.T) {
 
 // running reports whether a workload is known, by which its policy accepts the risk.
 func (w *world) running(id workload.ID) bool {
-	_, ok := w.fleet[id]
+	_, ok := w.Fleet[id]
 	return ok
 }
 
@@ -444,15 +444,15 @@ func (w *world) marks(counts ...string) {
 		who, n, _ := strings.Cut(c, " ")
 		text += fmt.Sprintf("%s: %s # {\"$gitlatch\": \"%s\"}\n", id(who).Name, n, id(who))
 	}
-	w.inPlace = []string{marksFile}
-	w.repository.Edit("mark", w.now, map[string][]byte{marksFile: []byte(text)})
+	w.InPlace = []string{marksFile}
+	w.Repository.Edit("mark", w.Now, map[string][]byte{marksFile: []byte(text)})
 }
 
 // mark has a person set a count that is marked.
 func (w *world) mark(who string, n int) {
 	count := regexp.MustCompile(`(?m)^` + id(who).Name + `: \d+`)
-	text := count.ReplaceAllString(w.repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
-	w.repository.Edit("by hand", w.now, map[string][]byte{marksFile: []byte(text)})
+	text := count.ReplaceAllString(w.Repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
+	w.Repository.Edit("by hand", w.Now, map[string][]byte{marksFile: []byte(text)})
 }
 
 // happen does one random thing to the world.
@@ -460,74 +460,74 @@ func (w *world) happen(r *rand.Rand) {
 	who := []string{"shop/web", "shop/api", "pay/ledger"}[r.IntN(3)]
 	switch r.IntN(24) {
 	case 0:
-		w.killBefore = 1 + r.IntN(6)
+		w.KillBefore = 1 + r.IntN(6)
 	case 1:
-		w.lostReply = true
+		w.LostReply = true
 	case 2:
-		w.rival = func() { w.setByHand(who, r) }
+		w.Rival = func() { w.setByHand(who, r) }
 	case 3:
 		w.setByHand(who, r)
 	case 4:
-		w.person("opt out", func(e map[workload.ID]checkpoint.Entry) { delete(e, id(who)) }, id(who).Namespace)
+		w.Person("opt out", func(e map[workload.ID]checkpoint.Entry) { delete(e, id(who)) }, id(who).Namespace)
 	case 5:
-		w.repository.Edit("work", w.now, map[string][]byte{"app.yaml": fmt.Appendf(nil, "kind: App # %d\n", r.Int())})
+		w.Repository.Edit("work", w.Now, map[string][]byte{"app.yaml": fmt.Appendf(nil, "kind: App # %d\n", r.Int())})
 	case 6:
-		w.refuse = []string{"", "protected"}[r.IntN(2)]
+		w.Refuse = []string{"", "protected"}[r.IntN(2)]
 	case 7:
-		w.unread = [][]string{nil, {"deployments: forbidden"}}[r.IntN(2)]
+		w.Unread = [][]string{nil, {"deployments: forbidden"}}[r.IntN(2)]
 	case 8, 9, 10, 11:
-		if _, runs := w.fleet[id(who)]; !runs {
+		if _, runs := w.Fleet[id(who)]; !runs {
 			w.scale(who, 40)
 		}
 		w.rolls(who, int32(r.IntN(100)), []string{"", "", "", "ProgressDeadlineExceeded"}[r.IntN(4)])
 	default:
 		w.scale(who, 1+int32(r.ExpFloat64()*100))
 	}
-	if len(w.inPlace) > 0 && r.IntN(8) == 0 {
+	if len(w.InPlace) > 0 && r.IntN(8) == 0 {
 		set := func() { w.mark(who, r.IntN(300)) }
 		if r.IntN(2) == 0 {
-			w.rival = set
+			w.Rival = set
 		} else {
 			set()
 		}
 	}
-	if w.host && r.IntN(12) == 0 {
+	if w.Host && r.IntN(12) == 0 {
 		switch r.IntN(4) {
 		case 0:
 			w.mergeProposal(r.IntN(2) == 0)
 		case 1:
 			if p := w.openProposal(); p != nil {
-				w.repository.Decline(p.ID)
+				w.Repository.Decline(p.ID)
 			}
 		case 2:
 			if w.openProposal() == nil {
 				break
 			}
-			w.repository.Push("gitlatch/"+site, "theirs", w.now, map[string][]byte{"theirs.yaml": []byte("x")})
+			w.Repository.Push("gitlatch/"+site, "theirs", w.Now, map[string][]byte{"theirs.yaml": []byte("x")})
 		}
 	}
 	for range 1 + r.IntN(4) {
-		w.tick()
-		w.killBefore = 0
-		w.now = w.now.Add(period)
+		w.Tick()
+		w.KillBefore = 0
+		w.Now = w.Now.Add(period)
 	}
 }
 
 func (w *world) setByHand(who string, r *rand.Rand) {
-	w.person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
 		e[id(who)] = checkpoint.Entry{Replicas: 1 + int32(r.IntN(300))}
 	}, id(who).Namespace)
 }
 
 // setTo is a person's edit of a record alone.
 func (w *world) setTo(who string, replicas int32) {
-	w.person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
 		e[id(who)] = checkpoint.Entry{Replicas: replicas, Min: 1, Max: 20000}
 	}, id(who).Namespace)
 }
 
 func (w *world) scale(who string, pods int32) {
-	w.fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
+	w.Fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
 		Desired: pods, Ready: pods, Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
 	}}
 }
@@ -535,17 +535,17 @@ func (w *world) scale(who string, pods int32) {
 // rolls has a workload roll from v1 to v2, with so many of its pods available
 // from v2; failure is by which condition it failed, "" none.
 func (w *world) rolls(who string, percent int32, failure string) {
-	s := w.fleet[id(who)]
+	s := w.Fleet[id(who)]
 	desired := s.Scale.Desired
 	updated := (percent*desired + 99) / 100
 	s.Rollout = &workload.Rollout{InFlight: true, Desired: desired, Failure: failure, Templates: []workload.Template{
 		{Hash: "v2", Desired: updated, Available: updated}, {Hash: "v1", Desired: desired - updated, Available: desired - updated},
 	}}
-	w.fleet[id(who)] = s
+	w.Fleet[id(who)] = s
 }
 
 func (w *world) openProposal() *repo.Proposal {
-	p, err := w.repository.Find(context.Background(), "gitlatch/"+site)
+	p, err := w.Repository.Find(context.Background(), "gitlatch/"+site)
 	if err != nil || p == nil || p.State != repo.ProposalOpen {
 		return nil
 	}
@@ -554,17 +554,17 @@ func (w *world) openProposal() *repo.Proposal {
 
 func (w *world) mergeProposal(squash bool) {
 	if p := w.openProposal(); p != nil {
-		w.repository.Merge(p.ID, squash, w.now)
+		w.Repository.Merge(p.ID, squash, w.Now)
 	}
 }
 
 // ticks runs calm ticks, a period apart.
 func (w *world) ticks(n int) {
 	for range n {
-		if report, err := w.tick(); err != nil {
+		if report, err := w.Tick(); err != nil {
 			panic(fmt.Sprint(report, err))
 		}
-		w.now = w.now.Add(period)
+		w.Now = w.Now.Add(period)
 	}
 }
 
@@ -572,7 +572,7 @@ func (w *world) ticks(n int) {
 // declared levels, the commits, and that nothing is left to do.
 func (w *world) outcome(t testing.TB) string {
 	var b strings.Builder
-	files := w.repository.Files()
+	files := w.Repository.Files()
 	for _, path := range sortedKeys(files) {
 		fmt.Fprintf(&b, "%s: %q\n", path, files[path])
 	}
@@ -581,14 +581,14 @@ func (w *world) outcome(t testing.TB) string {
 			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
 	}
 	ours := 0
-	for _, message := range w.repository.Log() {
+	for _, message := range w.Repository.Log() {
 		if strings.Contains(message, "\nGitlatch-Intent: ") {
 			ours++
 		}
 	}
 	fmt.Fprintf(&b, "%d commits, intent %v, pushed %v\n", ours, w.head(t).Intent, w.head(t).Pushed)
 	if p := w.openProposal(); p != nil {
-		proposed := w.repository.FilesAt("gitlatch/" + site)
+		proposed := w.Repository.FilesAt("gitlatch/" + site)
 		for _, path := range sortedKeys(proposed) {
 			fmt.Fprintf(&b, "proposed %s: %q\n", path, proposed[path])
 		}
@@ -602,7 +602,7 @@ func (w *world) outcome(t testing.TB) string {
 		fmt.Fprintf(&b, "declined %v\n", d.Mend)
 	}
 	alerts := map[string]string{}
-	for _, a := range w.sent {
+	for _, a := range w.Sent {
 		alerts[string(a.Kind)+" "+string(a.State)] = a.ID
 	}
 	fmt.Fprintf(&b, "alerts: %v\n", sortedKeys(alerts))

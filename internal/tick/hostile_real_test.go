@@ -41,9 +41,9 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 			must(t, err)
 			var report tick.Report
 			for range 2 {
-				report, err = w.tick(func(t *tick.Tick) { t.Repository = deadlined{repository} })
+				report, err = w.Tick(func(t *tick.Tick) { t.Repository = deadlined{repository} })
 				must(t, err)
-				w.now = w.now.Add(period)
+				w.Now = w.Now.Add(period)
 			}
 			must(t, repository.Close())
 			if got := origin.Show(t, "main", "checkpoints/prod/shop/checkpoint.yaml"); !strings.Contains(got, `deployment.web: "100"`) {

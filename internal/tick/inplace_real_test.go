@@ -51,9 +51,9 @@ func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 			files := map[string]string{"gitlatch.yaml": latching, "README.md": "of the team\n"}
 			for path, text := range inPlace {
 				files[path] = strings.ReplaceAll(text, "@", "3")
-				w.inPlace = append(w.inPlace, path)
+				w.InPlace = append(w.InPlace, path)
 			}
-			w.inPlace = append(w.inPlace, "apps/linked.yaml", "apps/folder/below.yaml")
+			w.InPlace = append(w.InPlace, "apps/linked.yaml", "apps/folder/below.yaml")
 			origin := server.Create(t, "site", files)
 			origin.Commit(t, gitserver.Change{Branch: "main", Message: "links", Entries: []gitserver.Entry{
 				{Path: "apps/linked.yaml", Mode: "120000", Content: "shop/values.yaml"},
@@ -69,10 +69,10 @@ func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 					repository, err := gitwire.Open(gitwire.Options{URL: server.URL("site"), Branch: "main", Transport: http.DefaultTransport, TempDir: t.TempDir()})
 					must(t, err)
 					server.Reset()
-					last, err = w.tick(func(t *tick.Tick) { t.Repository = repository })
+					last, err = w.Tick(func(t *tick.Tick) { t.Repository = repository })
 					must(t, err)
 					must(t, repository.Close())
-					w.now = w.now.Add(period)
+					w.Now = w.Now.Add(period)
 				}
 				return last
 			}
@@ -121,7 +121,7 @@ func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 
 			// What a person sets while nothing is remembered is theirs.
 			origin.Push(t, "main", map[string]string{"apps/shop/overlay.yaml": strings.ReplaceAll(was, "@", "150")}, "by hand")
-			w.store = latchmem.New()
+			w.Store = latchmem.New()
 			report = run(1)
 			declared("150")
 			if !noticed(report, tick.NoticeAdopted, "shop/deployment/web") {

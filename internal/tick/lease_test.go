@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -22,13 +23,13 @@ func TestALeaseThatAnotherHadInBetween(t *testing.T) {
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})
 	w.scale("shop/web", 87)
 	w.ticks(1)
-	files, before := maps.Clone(w.repository.Files()), state(t, w)
+	files, before := maps.Clone(w.Repository.Files()), state(t, w)
 
-	_, err := w.tick(func(t *tick.Tick) { t.Sampler = sleeper{w} })
+	_, err := w.Tick(func(t *tick.Tick) { t.Sampler = sleeper{w} })
 	if !errors.Is(err, latch.ErrLost) {
 		t.Errorf("the tick ended with %v, want %v", err, latch.ErrLost)
 	}
-	if got := w.repository.Files(); !maps.Equal(got, files) {
+	if got := w.Repository.Files(); !maps.Equal(got, files) {
 		t.Errorf("it pushed: %v", got)
 	}
 	if after := state(t, w); !reflect.DeepEqual(before, after) {
@@ -44,10 +45,10 @@ func TestALeaseThatAnotherHadInBetween(t *testing.T) {
 type sleeper struct{ *world }
 
 func (s sleeper) Sample(ctx context.Context) (workload.Fleet, error) {
-	fleet, err := sampler(s).Sample(ctx)
-	s.now = s.now.Add(period)
-	lease, held := s.store.Acquire(ctx, site, "another", s.now, s.now.Add(time.Minute))
-	return fleet, errors.Join(err, held, s.store.Release(ctx, lease))
+	fleet, err := story.Sampler{World: s.World}.Sample(ctx)
+	s.Now = s.Now.Add(period)
+	lease, held := s.Store.Acquire(ctx, site, "another", s.Now, s.Now.Add(time.Minute))
+	return fleet, errors.Join(err, held, s.Store.Release(ctx, lease))
 }
 
 // A queue may give a turn twice, one after the other: two samples within seconds
@@ -57,14 +58,14 @@ func TestATurnThatIsGivenTwiceIsOneSample(t *testing.T) {
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})
 	w.scale("shop/web", 87)
 	for n, want := range []string{"", "turn of 2026-03-02T08:05:00Z was taken at 2026-03-02T08:05:01Z", "turn of 2026-03-02T08:05:00Z was taken"} {
-		w.now = morning.Add(period + time.Duration(3*n+1)*time.Second)
-		r, err := w.tick(func(t *tick.Tick) { t.Turn = morning.Add(period) })
+		w.Now = morning.Add(period + time.Duration(3*n+1)*time.Second)
+		r, err := w.Tick(func(t *tick.Tick) { t.Turn = morning.Add(period) })
 		if err != nil || r.Commit != nil || (want == "") != (r.Held == "") || !strings.Contains(r.Held, want) {
 			t.Errorf("try %d: held %q, commit %+v, error %v", n, r.Held, r.Commit, err)
 		}
 	}
-	w.now = morning.Add(2*period + time.Second)
-	if r, err := w.tick(func(t *tick.Tick) { t.Turn = morning.Add(2 * period) }); err != nil || r.Commit == nil {
+	w.Now = morning.Add(2*period + time.Second)
+	if r, err := w.Tick(func(t *tick.Tick) { t.Turn = morning.Add(2 * period) }); err != nil || r.Commit == nil {
 		t.Errorf("the next turn: commit %+v, error %v", r.Commit, err)
 	}
 }
@@ -75,19 +76,19 @@ func TestCommitsCarryTheInstantOfTheSample(t *testing.T) {
 	t.Parallel()
 	for name, propose := range map[string]bool{"": false, "gitlatch/" + site: true} {
 		w := newWorld(map[string]string{"gitlatch.yaml": latching})
-		w.host, w.propose = propose, propose
+		w.Host, w.Propose = propose, propose
 		w.scale("shop/web", 87)
 		w.ticks(1)
-		at := w.now
+		at := w.Now
 		w.ticks(3)
-		tip, others, err := w.repository.Heads(t.Context(), "gitlatch/"+site)
+		tip, others, err := w.Repository.Heads(t.Context(), "gitlatch/"+site)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if propose {
 			tip = others[0]
 		}
-		log, _, err := w.repository.History(t.Context(), tip, "", 1)
+		log, _, err := w.Repository.History(t.Context(), tip, "", 1)
 		if err != nil || len(log) != 1 || !log[0].When.Equal(at) {
 			t.Errorf("branch %q: %+v, %v, want one of %s", name, log, err, at)
 		}

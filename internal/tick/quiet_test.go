@@ -14,11 +14,11 @@ func TestQuietTickSavesNoLatch(t *testing.T) {
 	id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	revisions := map[int64]int{}
 	for run, pods := range []int32{87, 87, 87, 95, 92, 100} {
-		w.fleet[id] = workload.Sample{ID: id, Scale: &workload.Scale{Desired: pods, Ready: pods, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
-		if _, err := w.tick(); err != nil {
+		w.Fleet[id] = workload.Sample{ID: id, Scale: &workload.Scale{Desired: pods, Ready: pods, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
+		if _, err := w.Tick(); err != nil {
 			t.Fatal(err)
 		}
-		w.now = w.now.Add(period)
+		w.Now = w.Now.Add(period)
 		if run > 0 {
 			revisions[w.latches(t)[id].Rev]++
 		}

@@ -29,33 +29,33 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 	if len(lives) != 200 {
 		t.Fatalf("%d workloads", len(lives))
 	}
-	w.now = time.Date(2026, 9, 13, 0, 0, 0, 0, time.UTC)
+	w.Now = time.Date(2026, 9, 13, 0, 0, 0, 0, time.UTC)
 	kept := &shelf{}
-	w.store = kept
-	began := w.now
+	w.Store = kept
+	began := w.Now
 	for look := range lives[0].Looks {
 		for i, life := range lives {
-			w.fleet[life.ID] = seenIn(life, look, (look+7*i)%1009 == 0)
+			w.Fleet[life.ID] = seenIn(life, look, (look+7*i)%1009 == 0)
 		}
-		if w.unread = nil; look%911 == 500 {
-			w.unread = []string{"horizontalpodautoscalers: the server is busy"}
+		if w.Unread = nil; look%911 == 500 {
+			w.Unread = []string{"horizontalpodautoscalers: the server is busy"}
 		}
-		report, err := w.tick()
+		report, err := w.Tick()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.now.Sub(began) < simulate.Known {
-			w.sent = nil
+		if w.Now.Sub(began) < simulate.Known {
+			w.Sent = nil
 		}
 		for _, c := range report.Conditions {
-			if w.now.Sub(began) >= simulate.Known && c.Kind.Anomaly() {
-				t.Errorf("%s: %s %s: %s", w.now.Format("Mon 15:04"), c.Kind, c.Subject, c.Text)
+			if w.Now.Sub(began) >= simulate.Known && c.Kind.Anomaly() {
+				t.Errorf("%s: %s %s: %s", w.Now.Format("Mon 15:04"), c.Kind, c.Subject, c.Text)
 			}
 		}
 		if t.Failed() {
 			return
 		}
-		w.now = w.now.Add(period)
+		w.Now = w.Now.Add(period)
 	}
 	// What is remembered to judge is written where something happened: for each
 	// workload some times a day, not at each of its 288 looks.
@@ -63,7 +63,7 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 		t.Errorf("%d writes of latches for what is watched alone, %d for what else there is", kept.watched, kept.written-kept.watched)
 	}
 	t.Logf("%d writes of latches, of them %d for what is watched alone", kept.written, kept.watched)
-	for _, a := range w.sent {
+	for _, a := range w.Sent {
 		if a.Kind != alert.Unread {
 			t.Errorf("sent %s", a.Headline())
 		}
@@ -162,7 +162,7 @@ func sampleOf(of traces.Workload, l traces.State) workload.Sample {
 func TestTheRecordedDayIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
-	w.store = &shelf{}
+	w.Store = &shelf{}
 	day, err := traces.Day()
 	if err != nil {
 		t.Fatal(err)
@@ -170,14 +170,14 @@ func TestTheRecordedDayIsTold(t *testing.T) {
 	var told []string
 	for at := time.Duration(0); at < day.Length; at += period {
 		for i, of := range day.Workloads {
-			w.fleet[of.ID] = sampleOf(of, day.At(i, at))
+			w.Fleet[of.ID] = sampleOf(of, day.At(i, at))
 		}
-		w.now, w.sent = day.Start.Add(at), nil
-		if _, err := w.tick(); err != nil {
+		w.Now, w.Sent = day.Start.Add(at), nil
+		if _, err := w.Tick(); err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range w.sent {
-			told = append(told, w.now.Format("Mon 15:04 ")+strings.TrimPrefix(a.Headline(), "gitlatch prod: "))
+		for _, a := range w.Sent {
+			told = append(told, w.Now.Format("Mon 15:04 ")+strings.TrimPrefix(a.Headline(), "gitlatch prod: "))
 		}
 	}
 	want := []string{

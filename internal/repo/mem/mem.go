@@ -25,6 +25,7 @@ type Repository struct {
 	commits   map[string]commit
 	heads     map[string]string // by branch; base is ""
 	proposals []*proposal       // the oldest first
+	stumble   int               // steps of the next closing before it fails; 0 is never
 }
 
 // base is the key of the base in heads.
@@ -239,6 +240,13 @@ func (r *Repository) FilesAt(branch string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.commits[r.heads[branch]].Files)
+}
+
+// Show are the files of a commit, by path; none where it does not exist.
+func (r *Repository) Show(id string) map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.commits[id].Files)
 }
 
 // Log are the messages of the base's first-parent history, newest first.

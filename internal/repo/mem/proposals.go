@@ -79,10 +79,25 @@ func (r *Repository) Close(ctx context.Context, closing repo.Proposal, why strin
 	case r.heads[p.Branch] != closing.Head:
 		return fmt.Errorf("close proposal %s: %w", p.ID, repo.ErrMoved)
 	}
-	p.comments = append(p.comments, why)
-	r.end(p, repo.ProposalClosed)
-	delete(r.heads, p.Branch)
+	for i, step := range []func(){
+		func() { p.comments = append(p.comments, why) },
+		func() { r.end(p, repo.ProposalClosed) },
+		func() { delete(r.heads, p.Branch) },
+	} {
+		if step(); r.stumble == i+1 {
+			r.stumble = 0
+			return fmt.Errorf("close proposal %s: the host failed", p.ID)
+		}
+	}
 	return nil
+}
+
+// StumbleAfter lets the next closing fail after so many of its steps: the comment,
+// the closing, the removal of the branch. 0 lets it be.
+func (r *Repository) StumbleAfter(steps int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stumble = steps
 }
 
 func (r *Repository) proposal(id string) (*proposal, error) {

@@ -1,0 +1,283 @@
+package law
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Law is a promise. Broken says how a tick broke it, "" where it did not.
+type Law struct {
+	Name   string
+	Broken func(*Seen) string
+}
+
+// Laws are what gitlatch promises, whatever happens.
+var Laws = []Law{
+	{"no commit of a person is lost", lost},
+	{"no checkpoint is committed twice", twice},
+	{"after a calm tick, git and latches agree", disagree},
+	{"a calm tick comes to its end", fails},
+	{"nothing is lowered while it is frozen, nor below what it needed for its hold", lowers},
+	{"what runs is not retired", retires},
+	{"gitlatch yields to people alone", yields},
+	{"an urgent raise waits for its hold and two ticks", late},
+	{"a mass drop ends by recovery, or a person's word", ends},
+	{"an alert is sent as soon as the topic takes it", mute},
+	{"whoever lost the lease writes nothing", unfenced},
+	{"a commit changes the site's own files alone", strays},
+	{"nothing is declared to be 0", zero},
+}
+
+func lost(s *Seen) string {
+	if s.Moved {
+		return fmt.Sprintf("the branch is at %s, which does not descend from %s", s.After.Tip, s.Before.Tip)
+	}
+	for _, change := range s.changes() {
+		if change.From.IsZero() && s.Before.Latches[change.ID].OptedOut {
+			return fmt.Sprintf("a person opted %s out, and it is declared at %d", change.ID, change.To.Replicas)
+		}
+	}
+	return strings.Join(s.Overwrote, "; ")
+}
+
+var trailer = regexp.MustCompile(`(?m)^Gitlatch-Intent: (\S+)$`)
+
+func twice(s *Seen) string {
+	for _, c := range s.New {
+		if c.By != ours {
+			continue
+		}
+		if len(c.Paths) == 0 {
+			return fmt.Sprintf("%s changes nothing", subject(c))
+		}
+		intent := trailer.FindStringSubmatch(c.Message)
+		if intent == nil {
+			return fmt.Sprintf("%s names no intent", subject(c))
+		}
+		if before := s.intents[intent[1]]; before != "" && before != c.ID {
+			return fmt.Sprintf("%s is made again as %s", before, c.ID)
+		}
+		s.intents[intent[1]] = c.ID
+	}
+	return ""
+}
+
+func subject(c Commit) string {
+	line, _, _ := strings.Cut(c.Message, "\n")
+	return line
+}
+
+func disagree(s *Seen) string {
+	if !s.Calm || s.Told.Stop.Reason == policy.ReasonSecond {
+		return ""
+	}
+	git := maps.Clone(s.After.Entries)
+	for _, e := range s.After.Head.Edited { // what a person set in place, and the record is to say
+		entry := git[e.ID]
+		entry.Replicas = e.To
+		git[e.ID] = entry
+	}
+	var wrong []string
+	for id := range union(git, s.After.Latches) {
+		if declared := s.After.Latches[id].Declared; git[id] != declared && !s.broken(id) {
+			wrong = append(wrong, fmt.Sprintf("of %s git says %+v and the latch %+v", id, git[id], declared))
+		}
+	}
+	return strings.Join(slices.Sorted(slices.Values(wrong)), "; ")
+}
+
+// broken reports whether the record that a workload is in cannot be read.
+func (s *Seen) broken(id workload.ID) bool {
+	for _, d := range s.Told.Decisions {
+		if d.ID == id && d.Reason == policy.ReasonBroken {
+			return true
+		}
+	}
+	return false
+}
+
+func fails(s *Seen) string {
+	if s.Told.Failed != nil && !s.World.Disturbed {
+		return s.Told.Failed.Error()
+	}
+	return ""
+}
+
+func lowers(s *Seen) string {
+	for _, change := range s.changes() {
+		from, to := change.From.Replicas, change.To.Replicas
+		if to == 0 || to >= from {
+			continue
+		}
+		if why := s.early(change); why != "" {
+			return fmt.Sprintf("%s went from %d to %d although %s", change.ID, from, to, why)
+		}
+	}
+	return ""
+}
+
+// changes are what this tick's commits to the base changed.
+func (s *Seen) changes() (all []checkpoint.Change) {
+	for _, c := range s.Mine {
+		all = append(all, c.Changes...)
+	}
+	return all
+}
+
+// early says why a lowering should not have been.
+func (s *Seen) early(change checkpoint.Change) string {
+	of := s.lives[change.ID]
+	if of == nil || len(of.looks) == 0 {
+		return "nobody looked at it"
+	}
+	next := of.looks[len(of.looks)-1]
+	if next.frozen != "" {
+		return next.frozen
+	}
+	if s.World.Flush != policy.FlushNone {
+		return ""
+	}
+	under, hold := time.Duration(0), s.Told.Set.Default.HoldDown-story.Period
+	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
+		if next.runs && next.frozen == "" {
+			under += l.before(next)
+		}
+		switch next = l; {
+		case under >= hold:
+			return ""
+		case l.frozen == "" && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
+			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
+		}
+	}
+	return fmt.Sprintf("it was seen under its threshold for %s", under)
+}
+
+func retires(s *Seen) string {
+	for _, change := range s.changes() {
+		_, runs := s.World.Fleet[change.ID]
+		absent := s.absent(change.ID)
+		switch {
+		case change.To.Replicas != 0 || change.From.Replicas == 0:
+		case runs:
+			return fmt.Sprintf("%s runs, and its entry was removed", change.ID)
+		case absent < s.Told.Set.Guards.RetireAfter-story.Period:
+			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
+		}
+	}
+	return ""
+}
+
+// absent is for how long a workload was seen to be absent.
+func (s *Seen) absent(id workload.ID) (d time.Duration) {
+	if s.lives[id] == nil {
+		return 0
+	}
+	looks := s.lives[id].looks
+	for i := len(looks) - 1; i > 0 && !looks[i].runs; i-- {
+		if looks[i].frozen == "" {
+			d += looks[i-1].before(looks[i])
+		}
+	}
+	return d
+}
+
+func yields(s *Seen) string {
+	for id, l := range s.After.Latches {
+		was := s.Before.Latches[id]
+		yields := l.YieldUntil.After(was.YieldUntil) && l.YieldUntil.After(s.Told.At)
+		if (yields || l.OptedOut && !was.OptedOut) && !s.touched[id] && !s.all {
+			return fmt.Sprintf("%s is left alone until %s (opted out: %v), and no person touched it", id, l.YieldUntil.Format(time.TimeOnly), l.OptedOut)
+		}
+	}
+	return ""
+}
+
+func late(s *Seen) string {
+	for id, of := range s.lives {
+		hold := 2
+		if sample := s.World.Fleet[id]; sample.Rollout == nil || sample.Rollout.Mixed() {
+			hold = 3
+		}
+		if of.urgent > hold+2 {
+			return fmt.Sprintf("%s needs %d, git declares %d, and %d healthy ticks did not raise it",
+				id, s.World.Fleet[id].Scale.Desired, s.After.Entries[id].Replicas, of.urgent)
+		}
+	}
+	return ""
+}
+
+func ends(s *Seen) string {
+	if s.dropped == nil || s.After.Head.Drop != nil {
+		return ""
+	}
+	still, total, guards := 0, 0, s.Told.Set.Guards
+	for id, before := range s.dropped {
+		sample, runs := s.World.Fleet[id]
+		if !runs || before < 2 || sample.Scale == nil {
+			continue
+		}
+		if total++; sample.Scale.Desired*4 <= before {
+			still++
+		}
+	}
+	acknowledged := s.acknowledged
+	s.Witness.dropped = nil
+	if acknowledged || still < guards.DropLeast || float64(still) < guards.DropShare*float64(total) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d workloads have less than a quarter of what they had, and the drop is over", still, total)
+}
+
+func mute(s *Seen) string {
+	if s.settled() {
+		for _, a := range s.Told.Alerts {
+			s.unsent[a.ID] = a.Headline()
+		}
+	}
+	maps.DeleteFunc(s.unsent, func(id, _ string) bool { return s.World.Arrived[id] > 0 })
+	if !s.Calm || s.World.Deaf || len(s.unsent) == 0 {
+		return ""
+	}
+	return strings.Join(slices.Sorted(maps.Values(s.unsent)), "; ")
+}
+
+func unfenced(s *Seen) string {
+	if s.World.Unfenced {
+		return "a save took although another had taken the lease"
+	}
+	return ""
+}
+
+func strays(s *Seen) string {
+	own := checkpoint.Directory(s.World.Site) + "/"
+	for _, c := range s.New {
+		for _, path := range c.Paths {
+			if c.By == ours && !strings.HasPrefix(path, own) && !slices.Contains(s.World.InPlace, path) {
+				return fmt.Sprintf("%s changes %s", subject(c), path)
+			}
+		}
+	}
+	return ""
+}
+
+var declaresZero = regexp.MustCompile(`(?m)value: 0$|^  [a-z]+\.[^_\s]+: "0"$`)
+
+func zero(s *Seen) string {
+	for _, c := range s.New {
+		for _, path := range c.Paths {
+			if c.By == ours && declaresZero.MatchString(s.World.Repository.Show(c.ID)[path]) {
+				return fmt.Sprintf("%s declares 0 in %s", subject(c), path)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package law
+
+import (
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+// The rows of what a tick may find in git, as the design has them.
+const (
+	nothing     = "nothing, after a push that failed"
+	stands      = "a commit of ours, its value stands"
+	otherNow    = "a commit of ours, and another value now"
+	edited      = "another's change"
+	deleted     = "entry deleted by another"
+	rewritten   = "the tip does not descend from the agreed one"
+	merged      = "what was proposed was merged"
+	withdrawn   = "proposal closed by us"
+	saidNo      = "proposal closed by a person, or taken over"
+	lostState   = "state lost"
+	stateIsNew  = "state new"
+	stillAgreed = "nothing moved"
+)
+
+// Rows are all that Found counts.
+var Rows = []string{nothing, stands, otherNow, edited, deleted, rewritten, merged, withdrawn, saidNo, lostState, stateIsNew, stillAgreed}
+
+// count notes what a tick is about to find in git.
+func (w *Witness) count(h Held) {
+	agreed := h.Head.Agreed.Tip
+	switch {
+	case agreed == "":
+		w.Found[stateIsNew]++
+		return
+	case agreed == h.Tip && w.failed:
+		w.Found[nothing]++
+	case agreed == h.Tip:
+		w.Found[stillAgreed]++
+	}
+	window, descends := w.window(agreed)
+	if !descends {
+		w.Found[rewritten]++
+		return
+	}
+	rows := map[string]bool{}
+	for _, c := range window {
+		rows[merged] = rows[merged] || c.By == merge
+		for _, change := range c.Changes {
+			now := h.Entries[change.ID] == change.To
+			switch {
+			case c.By == ours && now:
+				rows[stands] = true
+			case c.By == ours:
+				rows[otherNow] = true
+			case c.By == person && now && change.To.IsZero():
+				rows[deleted] = true
+			case c.By == person && now:
+				rows[edited] = true
+			}
+		}
+	}
+	for row, found := range rows {
+		if found {
+			w.Found[row]++
+		}
+	}
+}
+
+// window are the commits that the tip descends from and an older one does not, the
+// oldest first.
+func (w *Witness) window(older string) (commits []Commit, descends bool) {
+	id := w.tip
+	for id != older {
+		c, known := w.known[id]
+		if !known || len(c.Parents) == 0 {
+			return nil, false
+		}
+		commits, id = append(commits, c), c.Parents[0]
+	}
+	slices.Reverse(commits)
+	return commits, true
+}
+
+// counted notes what a tick found of its proposal, and whether its push failed.
+func (w *Witness) counted(s *Seen) {
+	w.failed = s.World.Pushed && len(s.Mine) == 0
+	for _, n := range s.Told.Notices {
+		switch n.Kind {
+		case tick.NoticeWithdrawn:
+			w.Found[withdrawn]++
+		case tick.NoticeDeclined:
+			w.Found[saidNo]++
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package law
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// truth is what runs, as the product could have seen it with every part read.
+type truth struct {
+	lives map[workload.ID]*life
+	// dropped are the scales that workloads had before a mass drop; nil is none.
+	dropped map[workload.ID]int32
+	// acknowledged is set once a person acknowledged what waited.
+	acknowledged bool
+}
+
+// A life is what was true of one workload.
+type life struct {
+	looks   []*look   // in the order in which their ticks looked
+	urgent  int       // healthy ticks in a row that left an urgent need undeclared
+	awaited time.Time // the instant of the last tick
+}
+
+// A look is one workload at one tick.
+type look struct {
+	at     time.Time
+	runs   bool
+	need   int32
+	frozen string // why nothing may be lowered; "" is nothing
+	unseen bool   // nothing in the site was looked at
+}
+
+// before is the observed time from a look to the next.
+func (l *look) before(next *look) time.Duration {
+	if d := next.at.Sub(l.at); d > 0 && d <= 3*story.Period {
+		return d
+	}
+	return 0
+}
+
+// urgent is the need over what is declared above which a raise waits for no budget.
+const urgent = 1.25
+
+// begin notes what is true as a tick begins.
+func (w *Witness) begin(head latch.Head) (looks map[workload.ID]*look) {
+	site := ""
+	switch {
+	case len(w.story.Unread) > 0:
+		site = "a part is unread"
+	case head.Cluster.UID != "" && head.Cluster.UID != w.story.Cluster:
+		site = "the cluster is another"
+	}
+	looks = map[workload.ID]*look{}
+	for id := range union(w.story.Fleet, w.lives) {
+		sample, runs := w.story.Fleet[id]
+		l := &look{at: w.story.Now, runs: runs, frozen: site}
+		if runs && l.frozen == "" {
+			l.frozen = frozenBy(sample)
+		}
+		if sample.Scale != nil {
+			l.need = sample.Scale.Desired
+		}
+		if w.lives[id] == nil {
+			w.lives[id] = &life{}
+		}
+		looks[id] = l
+		w.lives[id].looks = append(w.lives[id].looks, l)
+	}
+	return looks
+}
+
+// frozenBy says why a workload may not be lowered.
+func frozenBy(s workload.Sample) string {
+	switch {
+	case s.Scale == nil:
+		return "its scale is unknown"
+	case s.Terminating:
+		return "it is terminating"
+	case s.Scale.Desired <= 0:
+		return "it is suspended"
+	case s.Scale.Blind != "":
+		return "its autoscaler is blind"
+	case policy.Unready(*s.Scale):
+		return "its pods are not ready"
+	case s.Rollout == nil || s.Rollout.Mixed():
+		return "it rolls"
+	}
+	return ""
+}
+
+// learn takes in what a tick made of what was true.
+func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
+	for id, l := range looks {
+		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // others came before it looked
+			of.looks = append(slices.DeleteFunc(of.looks, func(o *look) bool { return o == l }), l)
+		}
+		l.at = s.Told.At
+		switch {
+		case s.Told.Stop.All:
+			l.frozen = s.Told.Stop.Text
+		case l.frozen == "" && s.Told.Drop != nil:
+			l.frozen = "much of the fleet dropped"
+		}
+		l.unseen = s.Told.Stop.All
+		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
+			w.lives[id].await(s, sample)
+		}
+	}
+	if s.After.Head.Drop != nil && w.dropped == nil {
+		w.drop(s.Told.At)
+	}
+}
+
+// remember keeps of a tick what the state does: one that was not settled is no look.
+func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
+	if s.settled() && s.Told.Stop.Reason != policy.ReasonSecond {
+		return
+	}
+	for id, l := range looks {
+		if of := w.lives[id]; of != nil {
+			of.looks = slices.DeleteFunc(of.looks, func(o *look) bool { return o == l })
+		}
+	}
+}
+
+// settled reports whether the state holds that the tick was.
+func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
+
+// await counts the healthy ticks that an urgent need waits for. A turn that is
+// given again is none.
+func (of *life) await(s *Seen, sample workload.Sample) {
+	entry, l := s.After.Entries[sample.ID], s.After.Latches[sample.ID]
+	since := s.Told.At.Sub(of.awaited)
+	if of.awaited = s.Told.At; since == time.Second {
+		return
+	}
+	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period
+	waits := healthy && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && (s.Told.Held != "" || s.read(sample.ID)) &&
+		sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
+		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max) && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
+	if !waits {
+		of.urgent = 0
+		return
+	}
+	need := sample.Scale.Desired
+	if policy.Unready(*sample.Scale) {
+		need = sample.Scale.Ready
+	}
+	if of.urgent++; float64(need) <= urgent*float64(entry.Replicas) {
+		of.urgent = 0
+	}
+}
+
+// read reports whether the tick saw a workload's scale.
+func (s *Seen) read(id workload.ID) bool {
+	return slices.ContainsFunc(s.Told.Samples, func(sample workload.Sample) bool { return sample.ID == id && sample.Scale != nil })
+}
+
+// reviewed reports whether a person is to see the change first, or to correct the
+// record.
+func (s *Seen) reviewed(id workload.ID) bool {
+	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
+		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)
+	})
+}
+
+// drop notes what workloads had in the half hour before a mass drop.
+func (w *Witness) drop(at time.Time) {
+	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
+	for id, of := range w.lives {
+		for _, l := range of.looks {
+			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) && !l.unseen {
+				w.dropped[id] = max(w.dropped[id], l.need)
+			}
+		}
+	}
+}

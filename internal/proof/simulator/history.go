@@ -1,0 +1,140 @@
+// Package simulator plays random histories of a site against the laws of package
+// law. A history is a list of lines of a story, drawn from a seed: one that breaks
+// a law is shrunk, and printed as a scenario.
+package simulator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/gitlatch/gitlatch/internal/proof/law"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+)
+
+// A History is what happens to a site, a line an event, from its first files on.
+type History struct {
+	Files map[string]string
+	Lines []string
+}
+
+// A Played is a history that was played.
+type Played struct {
+	History
+	*law.Witness
+	Events map[string]int // how often each kind of event was drawn
+}
+
+// Random draws a history of so many events from a seed, and plays it until it
+// breaks a law.
+func Random(seed uint64, events int) Played {
+	d := newDraw(seed)
+	p := Played{History: History{Files: d.files}, Events: map[string]int{}}
+	s := story.New(d.files)
+	p.Witness = law.Watch(s)
+	do := func(lines ...string) {
+		for _, line := range lines {
+			if len(p.Violations) > 0 {
+				return
+			}
+			p.Lines = append(p.Lines, line)
+			_ = s.Do(line) // what cannot be done is not
+		}
+	}
+	do(d.begin()...)
+	for i := 0; i < events && len(p.Violations) == 0; i++ {
+		e := d.event()
+		p.Events[e.name]++
+		do(e.draw(d)...)
+		if i%20 == 19 {
+			do(d.calm()...)
+		}
+	}
+	do(d.calm()...)
+	return p
+}
+
+// Play plays a history until it breaks a law.
+func (h History) Play() *law.Witness {
+	s := story.New(h.Files)
+	w := law.Watch(s)
+	for _, line := range h.Lines {
+		if _ = s.Do(line); len(w.Violations) > 0 {
+			break
+		}
+	}
+	return w
+}
+
+// Breaks reports whether a history breaks a law.
+func (h History) Breaks(name string) bool {
+	w := h.Play()
+	return len(w.Violations) > 0 && w.Violations[0].Law == name
+}
+
+// Shrink leaves out what a history needs not to break a law: halves, quarters and
+// so on of its lines, then single ones, then ticks.
+func (h History) Shrink(name string) History {
+	for size := len(h.Lines) / 2; size > 0; {
+		smaller := false
+		for from := 0; from < len(h.Lines); {
+			without := h.with(from, size)
+			if without.Breaks(name) {
+				h, smaller = without, true
+				continue
+			}
+			from += size
+		}
+		if !smaller || size > 1 {
+			size /= 2
+		}
+	}
+	for i, line := range h.Lines {
+		times := 0
+		if _, err := fmt.Sscanf(line, "try %d", &times); err != nil {
+			continue
+		}
+		for n := 1; n < times; n++ {
+			if fewer := h.with(i, 1, fmt.Sprintf("try %d", n)); fewer.Breaks(name) {
+				h = fewer
+				break
+			}
+		}
+	}
+	return h
+}
+
+// with is the history with other lines in the place of so many from one on.
+func (h History) with(from, size int, lines ...string) History {
+	return History{h.Files, slices.Concat(h.Lines[:from], lines, h.Lines[min(from+size, len(h.Lines)):])}
+}
+
+// Scenario is a history as a file of testdata/scenarios.
+func (h History) Scenario(words string) []byte {
+	a := &txtar.Archive{Comment: []byte(words + "\n")}
+	for name, text := range h.Files {
+		a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(text)})
+	}
+	a.Files = append(a.Files, txtar.File{Name: "story", Data: []byte(strings.Join(h.Lines, "\n") + "\n")})
+	return txtar.Format(a)
+}
+
+// draw draws what happens.
+type draw struct {
+	*rand.Rand
+	files map[string]string
+	hosts bool
+}
+
+func newDraw(seed uint64) *draw {
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14))}
+	d.files = map[string]string{"gitlatch.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: %s, down: %s}}\nguards: {yield: 1h, retire: {after: 2h}}\n",
+		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"))}
+	d.hosts = d.IntN(2) == 0
+	return d
+}
+
+func pick[T any](d *draw, of ...T) T { return of[d.IntN(len(of))] }

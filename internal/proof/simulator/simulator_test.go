@@ -1,0 +1,184 @@
+package simulator
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/proof/law"
+)
+
+var (
+	ticks = flag.Int("ticks", 10000, "how many ticks to play")
+	first = flag.Uint64("first", 1, "the first seed")
+	stop  = flag.Int("stop", 1, "how many broken histories end the run")
+	found = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
+	one   = flag.String("law", "", "the law that counts; none are all")
+	all   = flag.Bool("all", false, "draw events that bring out known holes, too")
+	only  = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
+)
+
+// open are the kinds of events that bring out holes which are known and not closed
+// yet. They are drawn with -all, or where -only names them.
+var open = map[string]string{
+	"refused and late":        "a push that lands later is a person's edit to the next tick",
+	"late push":               "the same",
+	"late push in mid-tick":   "the same",
+	"late push, buried":       "a late push is looked for among few commits",
+	"lost push":               "the same",
+	"death, buried":           "the same",
+	"deaths in a row":         "the intent of the first is overwritten by that of the second",
+	"death":                   "the same",
+	"error":                   "the same",
+	"unheard":                 "a proposal that was pushed unheard and merged is a person's edit",
+	"reply lost":              "the same",
+	"lease expires":           "the same",
+	"closing fails":           "a proposal that was closed without its branch is a person's no",
+	"state lost but the head": "what git declares is not read back",
+	"state lost but latches":  "frozen time counts",
+	"all state lost":          "an intent that was dropped hides what git declares",
+	"clock ahead":             "turns are taken until time catches up",
+	"retired":                 "a retirement does not yield",
+	"gone":                    "the same",
+}
+
+// A run is many histories, played side by side.
+type run struct {
+	mu     sync.Mutex
+	ticks  int
+	seed   uint64
+	seen   map[string]int
+	broken map[string][]Played
+	count  int
+}
+
+// Random histories break no law.
+func TestRandomHistoriesBreakNoLaw(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		*ticks = min(*ticks, 2000)
+	}
+	chosen := strings.Split(*only, ";")
+	events = slices.DeleteFunc(events, func(e event) bool {
+		switch why, known := open[e.name]; {
+		case *only != "":
+			return !slices.Contains(chosen, e.name)
+		case known && !*all:
+			t.Logf("not drawn, for its hole is open: %s: %s", e.name, why)
+			return true
+		}
+		return false
+	})
+	r := &run{seed: *first, seen: map[string]int{}, broken: map[string][]Played{}}
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for seed, more := r.next(); more; seed, more = r.next() {
+				r.take(t, seed, Random(seed, 150))
+			}
+		})
+	}
+	wait.Wait()
+	report(t, r.broken)
+	kinds := slices.Clone(law.Rows)
+	for _, e := range events {
+		kinds = append(kinds, e.name)
+	}
+	slices.SortFunc(kinds, func(a, b string) int { return cmp.Compare(r.seen[a], r.seen[b]) })
+	fmt.Printf("figure simulated_ticks %d\nfigure violations %d\nfigure rarest_event %d (%s)\n", r.ticks, r.count, r.seen[kinds[0]], kinds[0])
+	for _, name := range kinds {
+		t.Logf("%6d %s", r.seen[name], name)
+	}
+}
+
+// next is the seed of the next history.
+func (r *run) next() (seed uint64, more bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seed++
+	return r.seed - 1, r.ticks < *ticks && r.count < *stop
+}
+
+// take adds a history that was played.
+func (r *run) take(t *testing.T, seed uint64, p Played) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ticks += p.Ticks
+	for _, counts := range []map[string]int{p.Events, p.Found} {
+		for name, times := range counts {
+			r.seen[name] += times
+		}
+	}
+	if len(p.Violations) == 0 {
+		return
+	}
+	broken := p.Violations[0]
+	if *one != "" && *one != broken.Law {
+		return
+	}
+	r.count++
+	r.broken[broken.Law] = append(r.broken[broken.Law], p)
+	t.Logf("seed %d, %d lines: %s: %s", seed, len(p.Lines), broken.Law, broken.What)
+}
+
+// report prints of each law the shortest history that breaks it; with -found it
+// writes one for each way in which it is broken.
+func report(t *testing.T, broken map[string][]Played) {
+	for name, all := range broken {
+		slices.SortFunc(all, func(a, b Played) int { return cmp.Compare(len(a.Lines), len(b.Lines)) })
+		if *found == "" {
+			all = all[:1]
+		}
+		ways := map[string]bool{}
+		for _, p := range all {
+			small := p.Shrink(name)
+			if way := name + " " + small.way(); !ways[way] {
+				ways[way] = true
+				scenario := small.Scenario(name + ": " + small.Play().Violations[0].What)
+				t.Errorf("%d histories break the law that %s:\n%s", len(all), name, scenario)
+				if *found != "" {
+					write(t, way, scenario)
+				}
+			}
+		}
+	}
+}
+
+// way is what the lines of a history do, but for what every history does.
+func (h History) way() string {
+	var verbs []string
+	for _, line := range h.Lines {
+		words := strings.Fields(line + " -")
+		switch words[0] {
+		case "workload", "try":
+			continue
+		case "person", "host", "push", "state":
+			verbs = append(verbs, words[0]+"-"+words[1])
+		case "before":
+			verbs = append(verbs, "amid-"+words[2]+"-"+append(words, "")[3])
+		default:
+			verbs = append(verbs, words[0])
+		}
+	}
+	slices.Sort(verbs)
+	return strings.Join(slices.Compact(verbs), " ")
+}
+
+func write(t *testing.T, name string, scenario []byte) {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" ,'/", r) {
+			return '-'
+		}
+		return r
+	}, name)
+	if err := os.WriteFile(filepath.Join(*found, name[:min(len(name), 150)]+".txtar"), scenario, 0o644); err != nil {
+		t.Error(err)
+	}
+}

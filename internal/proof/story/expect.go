@@ -1,0 +1,246 @@
+package story
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func (s *Story) expect(w []string) error {
+	now, err := s.holds()
+	if err != nil {
+		return err
+	}
+	equal := func(got any, want string) error {
+		if fmt.Sprint(got) != want {
+			return fmt.Errorf("got %v, want %s", got, want)
+		}
+		return nil
+	}
+	switch w[0] {
+	case "git": // shop/web 200 | shop/web nothing
+		if e, ok := now.entries[ID(w[1])]; ok {
+			return equal(levelOf(e), w[2])
+		}
+		return equal("nothing", w[2])
+	case "rollout": // shop/web 25 progressing v1 v2 from | shop/web nothing: what git and the latch declare of it
+		r := now.entries[ID(w[1])].Rollout
+		if latched := now.latches[ID(w[1])].Declared.Rollout; latched != r {
+			return fmt.Errorf("git declares %+v, and the latch %+v", r, latched)
+		}
+		if r == (checkpoint.Rollout{}) {
+			return equal("nothing", strings.Join(w[2:], " "))
+		}
+		return equal(fmt.Sprintf("%d %s %s %s %s", r.Milestone, r.Phase, r.From.Hash, r.To.Hash, r.Returns), strings.Join(w[2:], " "))
+	case "milestone": // shop/web pending budget: the decision on its rollout | shop/web none
+		for _, d := range s.Last.Decisions {
+			if d.ID == ID(w[1]) && d.Reading == policy.ReadingRollout {
+				return equal(strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict, d.Reason)), strings.Join(w[2:], " "))
+			}
+		}
+		return equal("none", strings.Join(w[2:], " "))
+	case "message-of-commit":
+		return contains(s.Repository.Log()[0], w[1])
+	case "latch":
+		if n := now.latches[ID(w[1])].Declared.Replicas; n != 0 {
+			return equal(n, w[2])
+		}
+		return equal("nothing", w[2])
+	case "bounds": // shop/web 3 500
+		e := now.entries[ID(w[1])]
+		return equal(fmt.Sprintf("%d %d", e.Min, e.Max), w[2]+" "+w[3])
+	case "commits": // by gitlatch
+		n := 0
+		for _, message := range s.Repository.Log() {
+			if strings.HasPrefix(message, "latch("+s.Site+"): ") {
+				n++
+			}
+		}
+		return equal(n, w[1])
+	case "subject":
+		subject, _, _ := strings.Cut(s.Repository.Log()[0], "\n")
+		return equal(subject, w[1])
+	case "decision": // shop/web freeze rollout
+		for _, d := range s.Last.Decisions {
+			if d.ID == ID(w[1]) {
+				return equal(strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict, d.Reason)), strings.Join(w[2:], " "))
+			}
+		}
+		return errors.New("no decision")
+	case "says": // shop/web "words"
+		for _, d := range s.Last.Decisions {
+			if d.ID == ID(w[1]) {
+				return contains(d.Text, w[2])
+			}
+		}
+		return errors.New("no decision")
+	case "capped":
+		for _, d := range s.Last.Decisions {
+			if d.ID == ID(w[1]) {
+				return equal(d.Capped, "true")
+			}
+		}
+		return errors.New("no decision")
+	case "mismatch": // shop/web 3 500 | shop/web none
+		for _, d := range s.Last.Decisions {
+			if d.ID == ID(w[1]) {
+				if d.Mismatch == nil {
+					return equal("none", strings.Join(w[2:], " "))
+				}
+				return equal(fmt.Sprintf("%d %d", d.Mismatch.Min, d.Mismatch.Max), strings.Join(w[2:], " "))
+			}
+		}
+		return errors.New("no decision")
+	case "notice": // adopted shop/web | rewritten
+		for _, n := range s.Last.Notices {
+			if string(n.Kind) == w[1] && (len(w) < 3 || n.Subject == w[2] || n.Subject == ID(w[2]).String()) {
+				return nil
+			}
+		}
+		return errors.New("no such notice")
+	case "notices": // landed adopted: all that there are
+		var kinds []string
+		for _, n := range s.Last.Notices {
+			kinds = append(kinds, string(n.Kind))
+		}
+		return equal(strings.Join(kinds, " "), strings.Join(w[1:], " "))
+	case "no": // notices | problem | intent
+		switch w[1] {
+		case "notices":
+			return equal(len(s.Last.Notices), "0")
+		case "problem":
+			return equal(s.Last.Err(), "<nil>")
+		case "intent":
+			head := now.head
+			return equal(head.Intent == nil && head.Pushed == nil, "true")
+		case "site":
+			_, ok := s.Repository.Files()[checkpoint.SitePath(s.Site)]
+			return equal(ok, "false")
+		}
+	case "stop":
+		return equal(s.Last.Stop.Reason, w[1])
+	case "problem":
+		return contains(fmt.Sprint(s.Last.Err()), w[1])
+	case "requests": // to the repository, in the last tick
+		return equal(s.Requests, w[1])
+	case "proposal": // open 3 | merged | closed | none: how many it would change, when it is open
+		p, err := s.Repository.Find(context.Background(), s.branch())
+		switch {
+		case err != nil:
+			return err
+		case p == nil:
+			return equal("none", strings.Join(w[1:], " "))
+		case p.State != repo.ProposalOpen:
+			return equal(p.State, strings.Join(w[1:], " "))
+		}
+		return equal(fmt.Sprintf("open %d", len(now.head.Proposal.Changes)), strings.Join(w[1:], " "))
+	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
+		names := "none"
+		if ours := now.head.Proposal; ours != nil && len(ours.Mends) > 0 {
+			var all []string
+			for _, m := range ours.Mends {
+				all = append(all, m.Namespace)
+			}
+			names = strings.Join(all, " ")
+		}
+		return equal(names, strings.Join(w[1:], " "))
+	case "asks": // in the proposal's title, its body or its commit: "words"
+		ours := now.head.Proposal
+		if ours == nil {
+			return errors.New("there is no proposal")
+		}
+		title, body, _ := s.Repository.Words(ours.ID)
+		log, _, err := s.Repository.History(context.Background(), ours.Head, "", 1)
+		said := map[string]string{"title": title, "body": body, "commit": log[0].Message}
+		return errors.Join(err, contains(said[w[1]], w[2]))
+	case "rests": // all that git holds was read and agreed
+		return equal(now.head.Agreed.Partly, "false")
+	case "proposed-file": // path "words": what the proposal's branch holds
+		return contains(s.Repository.FilesAt(s.branch())[w[1]], w[2])
+	case "proposed": // shop/web 200: what the proposal's branch declares
+		files := map[string][]byte{}
+		for path, text := range s.Repository.FilesAt(s.branch()) {
+			files[path] = []byte(text)
+		}
+		tree, err := checkpoint.ParseTree(s.Site, files)
+		if err != nil {
+			return err
+		}
+		if e, ok := tree.Entries()[ID(w[1])]; ok {
+			return equal(e.Replicas, w[2])
+		}
+		return equal("nothing", w[2])
+	case "file": // path "words"
+		return contains(s.Repository.Files()[w[1]], w[2])
+	case "in-place": // path shop/web agrees | "words" | nothing: what is said of what it marks; - is the file itself
+		for _, m := range s.Last.InPlace {
+			if m.File == w[1] && (w[2] == "-" && m.ID == workload.ID{} || w[2] != "-" && m.ID == ID(w[2])) {
+				return contains(cmp.Or(m.Text, "agrees"), w[3])
+			}
+		}
+		return contains("nothing", w[3])
+	case "alerts": // those that arrived since last asked: surge raised, mass-drop resolved
+		var got []string
+		for _, a := range s.Sent {
+			got = append(got, string(a.Kind)+" "+string(a.State))
+		}
+		s.Sent = nil
+		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
+	case "open": // ceiling shop/web | none: what people know of, or of a kind without a workload that all of it is one
+		var got []string
+		for _, o := range now.head.Open {
+			subject := strings.Replace(o.Subject, "/deployment/", "/", 1)
+			got = append(got, strings.TrimSpace(string(o.Kind)+" "+subject))
+		}
+		return equal(cmp.Or(strings.Join(got, ", "), "none"), strings.Join(w[1:], " "))
+	case "message": // among the messages that arrived since, one that holds the words
+		var got []string
+		for _, a := range s.Sent {
+			got = append(got, a.Message())
+		}
+		return contains(strings.Join(got, "\n"), w[1])
+	case "held":
+		return contains(s.Last.Held, "lease is held")
+	}
+	return fmt.Errorf("nobody knows how to expect %q", w[0])
+}
+
+// levelOf is the level of an entry; one that declares only a rollout has none.
+func levelOf(e checkpoint.Entry) string {
+	if e.Replicas == 0 {
+		return "none"
+	}
+	return fmt.Sprint(e.Replicas)
+}
+
+func contains(text, words string) error {
+	if !strings.Contains(text, words) {
+		return fmt.Errorf("%q does not say %q", text, words)
+	}
+	return nil
+}
+
+// holdings are what git and the store hold.
+type holdings struct {
+	entries map[workload.ID]checkpoint.Entry
+	head    latch.Head
+	latches map[workload.ID]latch.Latch
+}
+
+func (w *World) holds() (h holdings, err error) {
+	tree, err := w.Tree()
+	if err != nil {
+		return h, err
+	}
+	h.entries = tree.Entries()
+	h.head, h.latches, err = w.State()
+	return h, err
+}

@@ -1,0 +1,78 @@
+package story
+
+import (
+	"errors"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+)
+
+// Faults befall the ticks of a world. The zero value is a calm one.
+type Faults struct {
+	// KillBefore is the number of the effect before which the process is dead; 0
+	// kills nobody.
+	KillBefore int
+	// FailAt is the number of the effect that fails, and UnheardAt of the one that
+	// takes place and is told to have failed; 0 is none.
+	FailAt, UnheardAt int
+	// before is what happens just before an effect of the next tick, by its number.
+	before map[int][]func()
+
+	// Throttled is how many saves from now on fail.
+	Throttled int
+	// Room is how many bytes the head may take; 0 is any number.
+	Room int
+	// Refuse is what the server says to every push; "" takes them.
+	Refuse string
+	// LostReply makes the next push land without the tick hearing of it.
+	LostReply bool
+	// Hold keeps the next push from landing, and the tick from an answer. With
+	// Refused the tick is told that it was refused.
+	Hold    bool
+	Refused string
+	// Deaf is a topic that takes no alert, Unwanted the kind that it will never take.
+	Deaf     bool
+	Unwanted alert.Kind
+}
+
+var (
+	// ErrKilled is what a tick ends with that was killed.
+	ErrKilled = errors.New("killed")
+	errFault  = errors.New("the service is unavailable")
+)
+
+// does has one effect of a tick, unless a fault comes between.
+func (w *World) does(effect func() error) error {
+	w.Effects++
+	n := w.Effects
+	w.happen(n)
+	switch {
+	case w.KillBefore > 0 && n >= w.KillBefore:
+		w.Disturbed = true
+		return ErrKilled
+	case n == w.FailAt:
+		w.Disturbed = true
+		return errFault
+	}
+	err := effect()
+	if n == w.UnheardAt && err == nil {
+		w.Disturbed = true
+		return errFault
+	}
+	return err
+}
+
+// happen lets happen what is to be before an effect: other ticks, too, which the
+// faults of this one do not befall.
+func (w *World) happen(effect int) {
+	acts := w.before[effect]
+	if len(acts) == 0 {
+		return
+	}
+	delete(w.before, effect)
+	faults, effects, requests := w.Faults, w.Effects, w.Requests
+	w.Faults = Faults{Refuse: faults.Refuse, Room: faults.Room, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
+	for _, act := range acts {
+		act()
+	}
+	w.Faults, w.Effects, w.Requests, w.Disturbed = faults, effects, requests, true
+}

@@ -1,0 +1,184 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+type topic struct{ *World }
+
+func (t topic) Send(_ context.Context, a alert.Alert) error {
+	return t.does(func() error {
+		if t.Deaf {
+			return errors.New("topic does not exist")
+		}
+		if a.Kind == t.Unwanted {
+			t.Arrived[a.ID]++
+			return &alert.RefusedError{Cause: errors.New("message too long")}
+		}
+		t.Sent = append(t.Sent, a)
+		t.Arrived[a.ID]++
+		return nil
+	})
+}
+
+// A Sampler looks at a world's cluster.
+type Sampler struct{ *World }
+
+// Sample gives all that the world's cluster is made to say.
+func (s Sampler) Sample(context.Context) (workload.Fleet, error) {
+	f := workload.Fleet{Site: s.World.Site, Cluster: s.World.Cluster, At: s.Now, Unread: s.Unread, Unmeasured: s.Unmeasured, Kinds: s.Kinds}
+	for _, id := range slices.SortedFunc(maps.Keys(s.Fleet), workload.Compare) {
+		f.Samples = append(f.Samples, s.Fleet[id])
+	}
+	for _, unread := range s.Unread {
+		if err := lose(&f, unread); err != nil {
+			return workload.Fleet{}, err
+		}
+	}
+	return f, nil
+}
+
+// mortalStore and mortalRepository are the working adapters, with every effect
+// announced first.
+type mortalStore struct {
+	latch.Store
+	*World
+}
+
+func (s mortalStore) Acquire(ctx context.Context, site, owner string, now, until time.Time) (lease latch.Lease, err error) {
+	err = s.does(func() error {
+		if lease, err = s.Store.Acquire(ctx, site, owner, now, until); err == nil {
+			s.fence = lease.Fence
+		}
+		return err
+	})
+	return lease, err
+}
+
+func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {
+	err = s.does(func() error {
+		if err := s.full(h); err != nil {
+			return err
+		}
+		if saved, err = s.Store.Save(ctx, l, h, put, drop); err == nil {
+			s.Unfenced = s.Unfenced || l.Fence != s.fence
+			s.saved(h, saved, drop)
+		}
+		return err
+	})
+	return saved, err
+}
+
+// full says why the store takes no save.
+func (s mortalStore) full(h latch.Head) error {
+	if s.Throttled > 0 {
+		s.Throttled--
+		s.Disturbed = true
+		return errors.New("throughput exceeds the limit")
+	}
+	if s.Room == 0 {
+		return nil
+	}
+	data, err := latch.Encode(h)
+	if err == nil && len(data) > s.Room {
+		s.Disturbed = true
+		err = errors.New("item exceeds the size that is allowed")
+	}
+	return err
+}
+
+func (s mortalStore) Release(ctx context.Context, l latch.Lease) error {
+	return s.does(func() error { return s.Store.Release(ctx, l) })
+}
+
+type mortalRepository struct {
+	repo.Repository
+	*World
+}
+
+func (r mortalRepository) Heads(ctx context.Context, also ...string) (string, []string, error) {
+	r.Requests++
+	return r.Repository.Heads(ctx, also...)
+}
+
+func (r mortalRepository) Read(ctx context.Context, id string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	r.Requests++
+	return r.Repository.Read(ctx, id, known, paths...)
+}
+
+func (r mortalRepository) History(ctx context.Context, id, until string, limit int) ([]repo.LogEntry, bool, error) {
+	r.Requests++
+	return r.Repository.History(ctx, id, until, limit)
+}
+
+func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (id string, err error) {
+	r.Pushed = true
+	err = r.does(func() error {
+		id, err = r.push(ctx, c)
+		return err
+	})
+	if errors.Is(err, errFault) {
+		err = repo.ErrUnknown
+	}
+	return id, err
+}
+
+func (r mortalRepository) push(ctx context.Context, c repo.Commit) (string, error) {
+	if rival := r.Rival; rival != nil {
+		r.Rival, r.Disturbed = nil, true
+		rival()
+	}
+	refused, hold, lost := r.Refused, r.Hold, r.LostReply
+	r.Disturbed = r.Disturbed || r.Refuse+refused != "" || hold || lost
+	switch {
+	case r.Refuse != "":
+		return "", &repo.RefusedError{Why: r.Refuse, OnDisk: r.OnDisk}
+	case hold:
+		r.Hold, r.Refused, r.held = false, "", &c
+		if refused != "" {
+			return "", &repo.RefusedError{Why: refused}
+		}
+		return "", repo.ErrUnknown
+	}
+	id, err := r.Repository.Commit(ctx, c)
+	if err == nil && lost {
+		r.LostReply = false
+		return "", repo.ErrUnknown
+	}
+	return id, err
+}
+
+type mortalProposals struct {
+	repo.Proposals
+	*World
+}
+
+func (r mortalProposals) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
+	r.Requests++
+	return r.Proposals.Find(ctx, branch)
+}
+
+func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (p repo.Proposal, err error) {
+	err = r.does(func() error {
+		p, err = r.Proposals.Ensure(ctx, d)
+		return err
+	})
+	return p, err
+}
+
+func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string) error {
+	return r.does(func() error {
+		err := r.Proposals.Close(ctx, p, why)
+		r.Disturbed = r.Disturbed || err != nil
+		return err
+	})
+}

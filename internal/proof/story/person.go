@@ -1,0 +1,141 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func (s *Story) person(w []string) error {
+	edit := func(what string, change func(map[workload.ID]checkpoint.Entry, workload.ID)) {
+		s.Person(what, func(entries map[workload.ID]checkpoint.Entry) { change(entries, ID(w[1])) }, ID(w[1]).Namespace)
+	}
+	switch w[0] {
+	case "sets":
+		n, err := strconv.Atoi(w[2])
+		edit("scale by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+			e := entries[who]
+			e.Replicas = int32(n)
+			entries[who] = e
+		})
+		return err
+	case "milestone": // shop/web 90 to: of the rollout that is declared
+		n, err := strconv.Atoi(w[2])
+		edit("milestone by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+			e := entries[who]
+			e.Rollout.Milestone, e.Rollout.Returns = int32(n), checkpoint.Side(w[3])
+			entries[who] = e
+		})
+		return err
+	case "accepts": // shop/web 3 500: bounds
+		if tree, err := s.Tree(); err != nil || tree.Entries()[ID(w[1])].Replicas == 0 {
+			return errors.New("there is no level to bound")
+		}
+		low, _ := strconv.Atoi(w[2])
+		high, err := strconv.Atoi(w[3])
+		edit("accept bounds", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+			e := entries[who]
+			e.Min, e.Max = int32(low), int32(high)
+			entries[who] = e
+		})
+		return err
+	case "deletes":
+		edit("opt out", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) { delete(entries, who) })
+	case "reverts": // the files of the last tick's commit
+		files := map[string][]byte{}
+		for path := range s.Repository.Files() {
+			files[path] = nil
+		}
+		for path, text := range s.was {
+			files[path] = []byte(text)
+		}
+		s.Repository.Edit("Revert", s.Now, files)
+	case "undoes": // the newest commit of gitlatch's on the branch
+		return s.undo()
+	case "commits":
+		s.Repository.Edit("work on the application", s.Now, map[string][]byte{w[1]: []byte(s.Now.String())})
+	case "removes":
+		s.Repository.Edit("remove", s.Now, map[string][]byte{w[1]: nil})
+	case "replaces": // path "old" "new", ...: what is there once, in a file or several, as one commit
+		files := map[string][]byte{}
+		for w := w[1:]; len(w) > 2; w = w[3:] {
+			text, ok := files[w[0]]
+			if !ok {
+				text = []byte(s.Repository.Files()[w[0]])
+			}
+			if strings.Count(string(text), w[1]) != 1 {
+				return fmt.Errorf("%s holds %q other than once:\n%s", w[0], w[1], text)
+			}
+			files[w[0]] = []byte(strings.Replace(string(text), w[1], w[2], 1))
+		}
+		s.Repository.Edit("by hand", s.Now, files)
+	case "writes": // path "text"
+		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
+	case "merges", "squashes":
+		p, err := s.Repository.Find(context.Background(), s.branch())
+		if err != nil || p == nil || p.State != repo.ProposalOpen {
+			return errors.New("there is no open proposal")
+		}
+		log, _, err := s.Repository.History(context.Background(), p.Head, "", 1)
+		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = err == nil && tick.Ours(s.Site, log[0].Message)
+	case "declines":
+		p, err := s.Repository.Find(context.Background(), s.branch())
+		if err != nil || p == nil {
+			return errors.New("there is no proposal")
+		}
+		s.Repository.Decline(p.ID)
+	case "pushes": // to the proposal's branch: path
+		if _, others, err := s.Repository.Heads(context.Background(), s.branch()); err != nil || others[0] == "" {
+			return errors.New("there is no branch")
+		}
+		s.Repository.Push(s.branch(), "taken over", s.Now, map[string][]byte{w[1]: []byte("theirs")})
+	case "busy": // 30: commits elsewhere
+		n, err := strconv.Atoi(w[1])
+		for i := range n {
+			s.Repository.Edit(fmt.Sprintf("work %d", i), s.Now, map[string][]byte{"app.yaml": []byte(strconv.Itoa(i))})
+		}
+		return err
+	default:
+		return fmt.Errorf("a person cannot %q", w[0])
+	}
+	return nil
+}
+
+// undo reverts the newest commit of gitlatch's, as git revert does: where its files
+// were changed since, it fails.
+func (s *Story) undo() error {
+	tip, _, err := s.Repository.Heads(context.Background())
+	if err != nil {
+		return err
+	}
+	log, _, err := s.Repository.History(context.Background(), tip, "", 1000)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(log, func(c repo.LogEntry) bool { return tick.Ours(s.Site, c.Message) && len(c.Parents) == 1 })
+	if i < 0 {
+		return errors.New("there is no commit of gitlatch's")
+	}
+	now, did, was := s.Repository.Files(), s.Repository.Show(log[i].ID), s.Repository.Show(log[i].Parents[0])
+	files := map[string][]byte{}
+	for path, text := range did {
+		if before, ok := was[path]; before == text && ok {
+			continue
+		} else if files[path] = []byte(before); !ok {
+			files[path] = nil
+		}
+		if now[path] != text {
+			return errors.New("the revert has a conflict in " + path)
+		}
+	}
+	s.Repository.Edit("Revert "+log[i].ID, s.Now, files)
+	return nil
+}

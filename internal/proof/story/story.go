@@ -1,0 +1,182 @@
+// Package story plays scenarios: what happens to a site, a line an event, in the
+// words of a table. All parts around a tick are working ones in memory, and a tick
+// can be killed before any of its effects. Tests alone use it.
+package story
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// tellings are the names of the files that hold a story.
+var tellings = []string{"story", "raises", "nearly", "resolves"}
+
+// Tellings parts an archive: the stories that it tells, by name, and the files of
+// the repository at the start of each.
+func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
+	start, stories = map[string]string{}, map[string]string{}
+	for _, f := range archive.Files {
+		if slices.Contains(tellings, f.Name) {
+			stories[f.Name] = string(f.Data)
+		} else {
+			start[f.Name] = string(f.Data)
+		}
+	}
+	return start, stories
+}
+
+// A Story is a scenario under way. Use New.
+type Story struct {
+	*World
+	Last Told // what the last tick said
+	// Watch is called before each tick, and what it returns after. Nil is nobody.
+	Watch func() (after func())
+	// Hear is told the words of each line before they are done. Nil is nobody.
+	Hear func(words []string)
+
+	was    map[string]string // files before the last tick
+	marked map[string]string // commits that the story comes back to, by name
+	failed error             // what a rival could not do
+	turn   time.Time         // that the next ticks are given; zero is none
+	turns  bool              // gives each tick its own
+	beside *Story            // another site of the same repository; nil before it is spoken of
+}
+
+// New begins a story in a world whose repository holds the files.
+func New(files map[string]string) *Story {
+	return &Story{World: NewWorld(files), marked: map[string]string{}}
+}
+
+// Told is what a tick said.
+type Told struct {
+	tick.Report
+	Failed error // that the tick ended with; nil is none
+}
+
+// String is what was decided and found, a line each.
+func (r Told) String() string {
+	var b strings.Builder
+	for _, d := range r.Decisions {
+		fmt.Fprintf(&b, "%s %s %s: %s\n", d.ID, d.Verdict, d.Reason, d.Text)
+	}
+	for _, n := range r.Notices {
+		fmt.Fprintf(&b, "notice %s %s: %s\n", n.Kind, n.Subject, n.Text)
+	}
+	fmt.Fprintf(&b, "problems: %v\nerror: %v\n", r.Err(), r.Failed)
+	return b.String()
+}
+
+// Play plays lines until one of them fails.
+func (s *Story) Play(lines string) error {
+	for i, line := range strings.Split(lines, "\n") {
+		if err := s.Do(line); err != nil {
+			return fmt.Errorf("story line %d: %s\n%w\nlast report:\n%s", i+1, line, err, s.Last)
+		}
+	}
+	return nil
+}
+
+// Do plays one line. An empty one, or a comment, is nothing.
+func (s *Story) Do(line string) error {
+	words, err := split(line)
+	if err != nil || len(words) == 0 {
+		return err
+	}
+	return s.do(words)
+}
+
+func (s *Story) do(words []string) error {
+	if s.Hear != nil {
+		s.Hear(words)
+	}
+	event, ok := events[words[0]]
+	switch {
+	case words[0] == "before" && len(words) > 2:
+		return s.doBefore(words[1], words[2:])
+	case words[0] == "beside" && len(words) > 1:
+		return s.doBeside(words[1:])
+	case !ok:
+		return fmt.Errorf("nobody knows how to %q", words[0])
+	}
+	err := errors.Join(event(s, words[1:]), s.failed)
+	s.failed = nil
+	return err
+}
+
+// before 3 person sets shop/web 150 | before 3 try: what happens just before the
+// third effect of the next tick.
+func (s *Story) doBefore(effect string, words []string) error {
+	n, err := strconv.Atoi(effect)
+	if s.before == nil {
+		s.before = map[int][]func(){}
+	}
+	s.before[n] = append(s.before[n], func() { s.failed = errors.Join(s.failed, s.do(words)) })
+	return err
+}
+
+// beside workload shop/web 12: what happens to another site of the same repository.
+func (s *Story) doBeside(words []string) error {
+	if s.beside == nil {
+		s.beside = New(nil)
+		s.beside.Site, s.beside.Repository = "stage", s.Repository
+	}
+	s.beside.Now = s.Now
+	return s.beside.do(words)
+}
+
+func (s *Story) run() {
+	s.was = s.Repository.Files()
+	after := func() {}
+	if s.Watch != nil {
+		after = s.Watch()
+	}
+	turn := s.turn
+	if s.turns && turn.IsZero() {
+		turn = s.Now
+	}
+	report, err := s.Tick(func(t *tick.Tick) { t.Turn = turn })
+	s.Last = Told{report, err}
+	after()
+	s.Now = s.Now.Add(Period)
+}
+
+// ID reads namespace/name as a Deployment, or namespace/kind/name. Any other text
+// panics.
+func ID(text string) workload.ID {
+	if strings.Count(text, "/") == 1 {
+		text = strings.Replace(text, "/", "/deployment/", 1)
+	}
+	who, err := workload.ParseID(text)
+	if err != nil {
+		panic(err)
+	}
+	return who
+}
+
+// split parts a line into words; "..." is one word, and # begins a comment.
+func split(line string) (words []string, err error) {
+	for line = strings.TrimSpace(line); line != "" && line[0] != '#'; line = strings.TrimSpace(line) {
+		word, rest, _ := strings.Cut(line, " ")
+		if line[0] == '"' {
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, err
+			}
+			if word, err = strconv.Unquote(quoted); err != nil {
+				return nil, err
+			}
+			rest = line[len(quoted):]
+		}
+		words, line = append(words, word), rest
+	}
+	return words, nil
+}

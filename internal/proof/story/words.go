@@ -1,0 +1,334 @@
+package story
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+var events = map[string]func(*Story, []string) error{
+	// at 14:30 | at +26h | at -2h: what time it is.
+	"at": func(s *Story, w []string) error {
+		if strings.ContainsAny(w[0], "+-") {
+			d, err := time.ParseDuration(w[0])
+			s.Now = s.Now.Add(d)
+			return err
+		}
+		clock, err := time.Parse("15:04", w[0])
+		s.Now = time.Date(s.Now.Year(), s.Now.Month(), s.Now.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
+		return err
+	},
+	// workload shop/web 120 [field=value ...]: what runs from now on. Fields are
+	// those of a sample; what is not named stays as it was.
+	"workload": (*Story).workload,
+	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50] [unjudged] [older] [alone]
+	// [v0 5]: a rollout in flight from one template to another, with so many pods
+	// of the target available, and asked for where nothing else is said. rolled shop/web: it is done.
+	"rolls": (*Story).rolls,
+	"rolled": func(s *Story, w []string) error {
+		sample, ok := s.Fleet[ID(w[0])]
+		if !ok {
+			return errors.New("no such workload runs")
+		}
+		sample.Rollout = &workload.Rollout{}
+		s.Fleet[ID(w[0])] = sample
+		return nil
+	},
+	// gone shop/web: deleted from the cluster.
+	"gone": func(s *Story, w []string) error {
+		delete(s.Fleet, ID(w[0]))
+		return nil
+	},
+	// cluster uid-green: another cluster is sampled from now on.
+	"cluster": func(s *Story, w []string) error {
+		s.Cluster = w[0]
+		return nil
+	},
+	// unread deployments: ... | unread: what cannot be read from now on.
+	"unread": func(s *Story, w []string) error {
+		s.Unread = w
+		return nil
+	},
+	// kinds worker ... | kinds: the kinds that the Config names from now on.
+	"kinds": func(s *Story, w []string) error {
+		s.Kinds = workload.Kinds{}
+		for _, name := range w {
+			kind := strings.ToUpper(name[:1]) + name[1:]
+			s.Kinds[workload.Kind(name)] = workload.Object{Group: "example.com", Version: "v1", Kind: kind, Resource: name + "s", Replicas: workload.Replicas, Ready: workload.Ready}
+		}
+		return nil
+	},
+	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
+	"unmeasured": func(s *Story, w []string) error {
+		s.Unmeasured = w
+		return nil
+	},
+	// tick [times]: one tick, or several, a period apart; time then stands a
+	// period after the last.
+	"tick": func(s *Story, w []string) error {
+		times, err := 1, error(nil)
+		if len(w) > 0 {
+			times, err = strconv.Atoi(w[0])
+		}
+		for range times {
+			s.run()
+			if s.Last.Failed != nil {
+				return s.Last.Failed
+			}
+		}
+		return err
+	},
+	// try [times]: ticks that may end with an error.
+	"try": func(s *Story, w []string) error {
+		times, err := 1, error(nil)
+		if len(w) > 0 {
+			times, err = strconv.Atoi(w[0])
+		}
+		for range times {
+			s.run()
+		}
+		return err
+	},
+	// turns: each tick from now on is given the turn that it is due in.
+	"turns": func(s *Story, _ []string) error {
+		s.turns = true
+		return nil
+	},
+	// twice: one turn, given twice; each tick may end with an error.
+	"twice": func(s *Story, _ []string) error {
+		turn := s.Now
+		s.turn = turn
+		s.run()
+		s.Now = turn.Add(time.Second)
+		s.run()
+		s.turn, s.Now = time.Time{}, turn.Add(Period)
+		return nil
+	},
+	// ticks for 26h: as many as fit.
+	"ticks": func(s *Story, w []string) error {
+		d, err := time.ParseDuration(w[1])
+		for until := s.Now.Add(d); err == nil && s.Now.Before(until); {
+			s.run()
+			err = s.Last.Failed
+		}
+		return err
+	},
+	// drill [exact] [dies before push]: a tick that flushes.
+	"drill": func(s *Story, w []string) error {
+		s.Flush = policy.FlushRaise
+		if len(w) > 0 && w[0] == "exact" {
+			s.Flush, w = policy.FlushExact, w[1:]
+		}
+		defer func() { s.Flush = policy.FlushNone }()
+		if len(w) > 0 {
+			return s.dies(w[1:])
+		}
+		s.run()
+		return s.Last.Failed
+	},
+	// fails with "words": a tick that ends with an error which holds the words.
+	"fails": func(s *Story, w []string) error {
+		s.run()
+		return contains(fmt.Sprint(s.Last.Failed), w[1])
+	},
+	// dies before acquire|extend|intent|push|settle|release: a tick whose process
+	// is killed just before that effect. A tick that pushes twice, after a lost
+	// race or to propose, has again-extend|again-intent|again-push|again-ensure
+	// after the first push.
+	// dies at 3: just before its third effect, if it has so many.
+	"dies": (*Story).dies,
+	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
+	// is told to have failed.
+	"errs": func(s *Story, w []string) (err error) {
+		s.FailAt, err = strconv.Atoi(w[1])
+		s.run()
+		s.FailAt = 0
+		return err
+	},
+	"unheard": func(s *Story, w []string) (err error) {
+		s.UnheardAt, err = strconv.Atoi(w[1])
+		s.run()
+		s.UnheardAt = 0
+		return err
+	},
+	// throttle 2: the next two saves fail. room 4000 | room: how many bytes the head
+	// may take.
+	"throttle": func(s *Story, w []string) (err error) {
+		s.Throttled, err = strconv.Atoi(w[0])
+		return err
+	},
+	"room": func(s *Story, w []string) (err error) {
+		if s.Room = 0; len(w) > 0 {
+			s.Room, err = strconv.Atoi(w[0])
+		}
+		return err
+	},
+	// reply lost: the next push lands without the tick hearing of it.
+	"reply": func(s *Story, _ []string) error {
+		s.LostReply = true
+		return nil
+	},
+	// refuse "words" | refuse: what the server says to every push.
+	"refuse": func(s *Story, w []string) error {
+		s.Refuse = strings.Join(w, " ")
+		return nil
+	},
+	// disk: the repository is a folder, without a server.
+	"disk": func(s *Story, _ []string) error {
+		s.OnDisk = true
+		return nil
+	},
+	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
+	// removes path | breaks shop: a commit by a person.
+	"person": (*Story).person,
+	// push waits: the next push gets no answer, and has not landed. push refused: the
+	// same, and the tick is told that it was refused. push lands: it does.
+	"push": func(s *Story, w []string) error {
+		switch s.Refused = ""; w[0] {
+		case "lands":
+			return s.land()
+		case "refused":
+			s.Refused = "502 Bad Gateway"
+		}
+		s.Hold = true
+		return nil
+	},
+	// rival sets ...: the same, between the next tick's read and its push; rival
+	// lands is the push that waited.
+	"rival": func(s *Story, w []string) error {
+		acts := s.person
+		if w[0] == "lands" {
+			acts = func([]string) error { return s.land() }
+		}
+		s.Rival = func() { s.failed = errors.Join(s.failed, acts(w)) }
+		return nil
+	},
+	// mark [older]: remembers the commit at the branch. rewind [older]: the branch
+	// is moved back to it, as a force-push or a replica that lags behind does;
+	// what it was at is remembered in its place.
+	"mark": func(s *Story, w []string) (err error) {
+		s.marked[strings.Join(w, "")], _, err = s.Repository.Heads(context.Background())
+		return err
+	},
+	"rewind": func(s *Story, w []string) error {
+		now, _, err := s.Repository.Heads(context.Background())
+		if s.marked[strings.Join(w, "")] == "" {
+			return errors.New("no commit was marked")
+		}
+		s.Repository.Rewrite(s.marked[strings.Join(w, "")])
+		s.marked[strings.Join(w, "")] = now
+		return err
+	},
+	// host proposes | reviews | loses: one with pull requests, for all crossings or
+	// for those that a policy wants reviewed; or one that lost proposal and branch.
+	// host stumbles 2: the next closing of a proposal fails after so many of its
+	// steps: the comment, the closing itself, the removal of its branch.
+	"host": func(s *Story, w []string) error {
+		if w[0] == "stumbles" {
+			n, err := strconv.Atoi(w[1])
+			s.Repository.StumbleAfter(n)
+			return err
+		}
+		if w[0] == "loses" {
+			s.Repository.Lose(s.branch())
+			return nil
+		}
+		s.Host, s.Propose = true, w[0] == "proposes"
+		return nil
+	},
+	// in-place apps/values.yaml ...: the files that are edited in place from now on.
+	"in-place": func(s *Story, w []string) error {
+		s.InPlace = w
+		return nil
+	},
+	// topic deaf | hears | refuses surge: whether alerts arrive from now on, or all
+	// but those of a kind, which it will never take.
+	"topic": func(s *Story, w []string) error {
+		s.Deaf, s.Unwanted = w[0] == "deaf", ""
+		if w[0] == "refuses" {
+			s.Unwanted = alert.Kind(w[1])
+		}
+		return nil
+	},
+	// state lost [but head | but latches]: what was remembered is gone.
+	"state": func(s *Story, w []string) error {
+		head, all, err := s.Store.Load(context.Background(), s.Site)
+		s.Store = latchmem.New()
+		if len(w) < 3 || err != nil {
+			return err
+		}
+		switch w[2] {
+		case "head":
+			all = nil
+		case "latches":
+			head = latch.Head{}
+		}
+		for i := range all {
+			all[i].Rev = 0
+		}
+		lease, err := s.Store.Acquire(context.Background(), s.Site, "backup", s.Now, s.Now.Add(Period))
+		if err == nil {
+			_, err = s.Store.Save(context.Background(), lease, head, all, nil)
+		}
+		return errors.Join(err, s.Store.Release(context.Background(), lease))
+	},
+	// adopt: a person adopts the cluster, and acknowledges what waits for it.
+	// adopt shop/web: asks a workload back in.
+	"adopt": func(s *Story, w []string) error {
+		a := tick.Amendment{Cluster: s.Cluster, Acknowledge: true}
+		if len(w) > 0 {
+			a = tick.Amendment{Latch: true, Workloads: []workload.ID{ID(w[0])}}
+		}
+		return s.amend(a)
+	},
+	// hold +3h [shop/web]: a person holds the site, or a workload.
+	"hold": func(s *Story, w []string) error {
+		d, err := time.ParseDuration(strings.TrimPrefix(w[0], "+"))
+		a := tick.Amendment{HoldUntil: s.Now.Add(d)}
+		if len(w) > 1 {
+			a.Workloads = []workload.ID{ID(w[1])}
+		}
+		return errors.Join(err, s.amend(a))
+	},
+	"expect": (*Story).expect,
+}
+
+func (s *Story) amend(a tick.Amendment) error {
+	s.kept = nil
+	return tick.Amend(context.Background(), s.Store, s.Site, "person", s.Now, Period, a)
+}
+
+func (s *Story) dies(w []string) (err error) {
+	if w[0] == "at" {
+		s.KillBefore, err = strconv.Atoi(w[1])
+		s.run()
+		s.KillBefore = 0
+		return err
+	}
+	n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+	if again, is := strings.CutPrefix(w[1], "again-"); is {
+		n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
+	}
+	if n < 0 {
+		return errors.New("no such effect")
+	}
+	s.KillBefore = n + 1
+	s.run()
+	s.KillBefore = 0
+	if !errors.Is(s.Last.Failed, ErrKilled) {
+		return fmt.Errorf("it lived: %w", cmp.Or(s.Last.Failed, errors.New("without an error")))
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	repomem "github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Period is the time from one tick to the next.
+const Period = 5 * time.Minute
+
+// Site is the site of a new world.
+const Site = "prod"
+
+// Morning is when a new world begins.
+var Morning = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// A World is a cluster, a repository and a state that a test plays with: the
+// parts around a tick, all of them working, and a process that can be killed
+// before any of its effects. Use NewWorld.
+type World struct {
+	Site    string
+	Now     time.Time
+	Cluster string
+	Unread  []string
+	// Unmeasured is what cannot be measured of demand.
+	Unmeasured []string
+	Fleet      map[workload.ID]workload.Sample
+
+	Repository *repomem.Repository
+	Store      latch.Store
+	kept       *kept // nil is not known
+	runs       int
+
+	// Effects counts those of the tick under way.
+	Effects int
+	Faults
+	// Unfenced is true once a save took although another had the lease since.
+	Unfenced bool
+	fence    int64
+	// Pushed is set where the last tick pushed, whatever came of it.
+	Pushed bool
+	// Settled are the instants of the ticks that were settled.
+	Settled map[time.Time]bool
+	// Merged are the commits by which a person merged a proposal.
+	Merged map[string]bool
+	// policies are those that were read, by their text.
+	policies map[string]policy.Set
+	// Disturbed is true where a fault befell the last tick, or another acted in its
+	// midst.
+	Disturbed bool
+	// Rival acts between a tick's read and its push, once.
+	Rival func()
+	// OnDisk is a repository without a server, which refuses by itself.
+	OnDisk   bool
+	held     *repo.Commit   // a push that has not landed
+	Requests int            // to the repository, in the last tick
+	Kinds    workload.Kinds // that the site's Config names
+	// Propose lets every crossing be proposed; without Host there is nothing to
+	// propose to.
+	Propose, Host bool
+	// Flush is what the ticks from now on flush.
+	Flush policy.Flush
+
+	// InPlace are the files that are edited in place.
+	InPlace []string
+
+	// Sent are the alerts that arrived since somebody last asked, and Arrived how often
+	// each did, or was refused for good, by id.
+	Sent    []alert.Alert
+	Arrived map[string]int
+}
+
+// NewWorld returns a world whose repository holds the files.
+func NewWorld(files map[string]string) *World {
+	return &World{
+		Site:       Site,
+		Now:        Morning,
+		Cluster:    "uid-blue",
+		Fleet:      map[workload.ID]workload.Sample{},
+		Repository: repomem.New(files),
+		Store:      latchmem.New(),
+		Settled:    map[time.Time]bool{},
+		Merged:     map[string]bool{},
+		policies:   map[string]policy.Set{},
+		Arrived:    map[string]int{},
+	}
+}
+
+// Tick runs one tick at the present instant.
+func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
+	w.runs++
+	w.Effects, w.Requests, w.Disturbed, w.Pushed = 0, 0, false, false
+	t := &tick.Tick{
+		Site:        w.Site,
+		Owner:       fmt.Sprintf("run-%d", w.runs),
+		Period:      Period,
+		Lease:       Period - time.Minute,
+		Sampler:     Sampler{w},
+		Store:       mortalStore{w.Store, w},
+		Repository:  mortalRepository{w.Repository, w},
+		Alerts:      topic{w},
+		Flush:       w.Flush,
+		InPlace:     w.InPlace,
+		Clock:       func() time.Time { return w.Now },
+		PolicyFile:  "gitlatch.yaml",
+		ParsePolicy: w.parsePolicy,
+	}
+	if w.Host {
+		t.Proposals, t.Propose = mortalProposals{w.Repository, w}, w.Propose
+	}
+	for _, c := range change {
+		c(t)
+	}
+	return t.Run(context.Background())
+}
+
+// parsePolicy reads a policy, once while it and the kinds are the same.
+func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
+	if data == nil {
+		return config.DefaultPolicy(Period), nil
+	}
+	key := fmt.Sprint(len(w.Kinds), string(data))
+	if set, ok := w.policies[key]; ok {
+		return set, nil
+	}
+	if set, err = config.ParsePolicy(file, data, Period, w.Kinds); err == nil {
+		w.policies[key] = set
+	}
+	return set, err
+}
+
+// land lets the push that was held land.
+func (w *World) land() error {
+	if w.held == nil {
+		return errors.New("no push waits")
+	}
+	_, err := w.Repository.Commit(context.Background(), *w.held)
+	return err
+}
+
+// Tree is what git declares now, as a fresh reader would see it.
+func (w *World) Tree() (checkpoint.Tree, error) {
+	files := map[string][]byte{}
+	for path, text := range w.Repository.Files() {
+		files[path] = []byte(text)
+	}
+	return checkpoint.ParseTree(w.Site, files)
+}
+
+// State is what the store holds now.
+func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
+	head, all, err := w.Store.Load(context.Background(), w.Site)
+	latches := map[workload.ID]latch.Latch{}
+	for _, l := range all {
+		latches[l.ID] = l
+	}
+	return head, latches, err
+}
+
+// Kept is State without reading back what ticks saved. It is not to be changed.
+func (w *World) Kept() (latch.Head, map[workload.ID]latch.Latch, error) {
+	if k := w.kept; k != nil && k.store == w.Store {
+		return k.head, k.latches, nil
+	}
+	head, latches, err := w.State()
+	w.kept = &kept{w.Store, head, latches}
+	return head, latches, err
+}
+
+// kept is what a store is known to hold.
+type kept struct {
+	store   latch.Store
+	head    latch.Head
+	latches map[workload.ID]latch.Latch
+}
+
+// saved keeps what was saved, so that nobody need read it back.
+func (w *World) saved(h latch.Head, put []latch.Latch, drop []workload.ID) {
+	w.Settled[h.At] = true
+	if w.kept == nil || w.kept.store != w.Store {
+		return
+	}
+	next := &kept{w.Store, h, maps.Clone(w.kept.latches)}
+	for _, l := range put {
+		next.latches[l.ID] = l
+	}
+	for _, id := range drop {
+		delete(next.latches, id)
+	}
+	w.kept = next
+}
+
+// Person edits the entries of one namespace's record, as a person with an
+// editor does: the record only, the rest of the files as they were.
+func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entry), namespace string) {
+	tree, err := w.Tree()
+	if err != nil {
+		panic(err)
+	}
+	r := checkpoint.Record{Namespace: namespace, Entries: maps.Clone(tree.Records[namespace].Entries)}
+	if r.Entries == nil {
+		r.Entries = map[workload.ID]checkpoint.Entry{}
+	}
+	edit(r.Entries)
+	data := r.Format()
+	if len(r.Entries) == 0 {
+		data = nil
+	}
+	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): data})
+}
+
+// branch is the one from which the site proposes.
+func (w *World) branch() string { return tick.ProposalBranch(w.Site) }
