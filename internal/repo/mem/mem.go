@@ -160,6 +160,25 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 	return log, true, ctx.Err()
 }
 
+// mostWindow bounds a window, in commits that are looked up.
+const mostWindow = 2000
+
+// Between returns the commits that tip descends from and base does not.
+func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	if err := ctx.Err(); err != nil {
+		return repo.Window{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.commits[tip]; !ok {
+		return repo.Window{}, fmt.Errorf("commit %s does not exist", tip)
+	}
+	return repo.Walk(base, tip, mostWindow, func(id string) (repo.LogEntry, bool, error) {
+		c, ok := r.commits[id]
+		return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, When: c.When, Message: c.Message}, ok, nil
+	})
+}
+
 // Commit makes one commit and moves a branch to it.
 func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
 	if err := ctx.Err(); err != nil {
