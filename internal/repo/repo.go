@@ -66,8 +66,11 @@ type LogEntry struct {
 	ID      string
 	Parents []string // the one whose branch it is on first; none for the first commit
 	Author  string   // name <email>
-	When    time.Time
-	Message string
+	// Committer is who made it as it is, name <email>: another than the author
+	// where it was amended, rebased or picked by hand.
+	Committer string
+	When      time.Time // as its author has it
+	Message   string
 }
 
 // A Commit is a change to make.

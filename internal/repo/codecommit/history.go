@@ -104,6 +104,9 @@ func entryOf(c types.Commit) repo.LogEntry {
 		e.Author = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
 		e.When = date(aws.ToString(by.Date))
 	}
+	if by := c.Committer; by != nil {
+		e.Committer = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
+	}
 	return e
 }
 

@@ -76,7 +76,7 @@ func window(objs *objects, base, tip plumbing.Hash, whole bool) (repo.Window, er
 		if err != nil {
 			return repo.LogEntry{}, false, fmt.Errorf("commit %s: %w", id, err)
 		}
-		entry := repo.LogEntry{ID: id, Author: h.author, When: h.when, Message: h.message}
+		entry := repo.LogEntry{ID: id, Author: h.author, Committer: h.by, When: h.when, Message: h.message}
 		for _, parent := range h.parents {
 			entry.Parents = append(entry.Parents, parent.String())
 		}

@@ -39,8 +39,10 @@ type commit struct {
 	Parents []string
 	Files   map[string]string
 	Author  string
-	Message string
-	When    time.Time
+	// Committer is another than the author; "" is the same.
+	Committer string `json:",omitempty"`
+	Message   string
+	When      time.Time
 }
 
 // New returns a repository whose base holds one commit with the files.
@@ -147,7 +149,7 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 		if !ok {
 			return nil, false, fmt.Errorf("commit %s does not exist", id)
 		}
-		log = append(log, repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, When: c.When, Message: c.Message})
+		log = append(log, repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message})
 		if id == until {
 			return log, false, ctx.Err()
 		}
@@ -175,7 +177,7 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window
 	}
 	return repo.Walk(base, tip, mostWindow, func(id string) (repo.LogEntry, bool, error) {
 		c, ok := r.commits[id]
-		return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, When: c.When, Message: c.Message}, ok, nil
+		return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message}, ok, nil
 	})
 }
 
@@ -241,6 +243,19 @@ func (r *Repository) Push(branch, message string, when time.Time, files map[stri
 		panic(err) // a test pushes to a branch that is not there
 	}
 	return id
+}
+
+// Amend makes the commit at a branch anew with other files, and the message and the
+// author that it has, as a person does.
+func (r *Repository) Amend(branch string, files map[string][]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	amended := r.commits[r.heads[branch]]
+	amended.Files, amended.Committer = maps.Clone(amended.Files), "person"
+	for path, data := range files {
+		amended.Files[path] = string(data)
+	}
+	r.heads[branch] = r.add(amended)
 }
 
 // Rewrite moves the base to any commit, as a force-push does.

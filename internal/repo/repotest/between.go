@@ -48,7 +48,7 @@ func between(t *testing.T, setup Setup) {
 		mustRead(t, r, ids[4], nil, "a")
 		mustRead(t, r, ids[0], nil, "a")
 		got, err := r.Between(within(t), ids[3], ids[4])
-		want := repo.LogEntry{ID: ids[4], Parents: ids[3:4], Author: "A Person <person@example.com>", When: gitserver.Epoch.Add(4 * 60e9), Message: "number 4\n\nwith a body\n"}
+		want := repo.LogEntry{ID: ids[4], Parents: ids[3:4], Author: "A Person <person@example.com>", Committer: "A Person <person@example.com>", When: gitserver.Epoch.Add(4 * 60e9), Message: "number 4\n\nwith a body\n"}
 		if err != nil || len(got.Commits) != 1 || fmt.Sprint(got.Commits[0]) != fmt.Sprint(want) {
 			t.Errorf("entry is %+v, %v; want %+v", got.Commits, err, want)
 		}
