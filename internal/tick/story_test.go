@@ -15,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -83,6 +84,7 @@ type story struct {
 	*world
 	last   told
 	before map[string]string // files before the last tick
+	pushed string            // the last commit that a tick said it made
 	marked map[string]string // commits that the story comes back to, by name
 }
 
@@ -200,14 +202,15 @@ var events = map[string]func(*story, []string) error{
 		s.run()
 		return contains(fmt.Sprint(s.last.err), w[1])
 	},
-	// dies before acquire|extend|intent|push|settle|release: a tick whose process
-	// is killed just before that effect. A tick that pushes twice, after a lost
-	// race or to propose, has again-extend|again-intent|again-push|again-ensure
-	// after the first push.
+	// dies before acquire|extend|push|settle|release: a tick whose process is killed
+	// just before that effect. A tick that pushes twice, after a lost race or to
+	// propose, has again-extend|again-push|again-ensure after the first push. A tick
+	// that closes a proposal has mark|close in the place of extend|push.
 	"dies": (*story).dies,
-	// reply lost: the next push lands without the tick hearing of it.
-	"reply": func(s *story, _ []string) error {
-		s.lostReply = true
+	// reply lost: the next push lands without the tick hearing of it; reply refused:
+	// it lands, and the tick hears that it was refused.
+	"reply": func(s *story, w []string) error {
+		s.lostReply, s.lands = w[0] == "lost", w[0] == "refused"
 		return nil
 	},
 	// refuse "words" | refuse: what the server says to every push.
@@ -259,9 +262,14 @@ var events = map[string]func(*story, []string) error{
 		s.marked[strings.Join(w, "")] = now
 		return err
 	},
-	// host proposes | reviews | loses: one with pull requests, for all crossings or
-	// for those that a policy wants reviewed; or one that lost proposal and branch.
+	// host proposes | reviews | loses | fails: one with pull requests, for all
+	// crossings or for those that a policy wants reviewed; one that lost proposal and
+	// branch; or one that fails in the middle of the next closing of a proposal.
 	"host": func(s *story, w []string) error {
+		if w[0] == "fails" {
+			s.halfway = true
+			return nil
+		}
 		if w[0] == "loses" {
 			s.repository.Lose("gitlatch/" + site)
 			return nil
@@ -283,10 +291,30 @@ var events = map[string]func(*story, []string) error{
 		}
 		return nil
 	},
-	// state lost: all that was remembered is gone.
-	"state": func(s *story, _ []string) error {
+	// state lost: all that was remembered is gone. state loses head|latches|shop/web:
+	// a part of it is.
+	"state": func(s *story, w []string) error {
+		head, latches, err := s.store.Load(s.Context(), site)
 		s.store = latchmem.New()
-		return nil
+		if err != nil || w[0] == "lost" {
+			return err
+		}
+		switch w[1] {
+		case "head":
+			head = latch.Head{}
+		case "latches":
+			latches = nil
+		default:
+			latches = slices.DeleteFunc(latches, func(l latch.Latch) bool { return l.ID == id(w[1]) })
+		}
+		for i := range latches {
+			latches[i].Rev = 0 // of another store
+		}
+		lease, err := s.store.Acquire(s.Context(), site, "accident", s.now, s.now.Add(period))
+		if err == nil {
+			_, err = s.store.Save(s.Context(), lease, head, latches, nil)
+		}
+		return errors.Join(err, s.store.Release(s.Context(), lease))
 	},
 	// adopt: a person adopts the cluster, and acknowledges what waits for it.
 	// adopt shop/web: asks a workload back in.
@@ -313,13 +341,17 @@ func (s *story) run() {
 	s.before = s.repository.Files()
 	report, err := s.world.tick()
 	s.last = told{report, err}
+	if report.Commit != nil {
+		s.pushed = report.Commit.ID
+	}
 	s.now = s.now.Add(period)
 }
 
 func (s *story) dies(w []string) error {
-	n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+	before := strings.NewReplacer("mark", "extend", "close", "push").Replace(w[1])
+	n := slices.Index([]string{"acquire", "extend", "push", "settle", "release"}, before)
 	if again, is := strings.CutPrefix(w[1], "again-"); is {
-		n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
+		n = 3 + slices.Index([]string{"extend", "push", "ensure"}, again)
 	}
 	if n < 0 {
 		return errors.New("no such effect")
@@ -515,6 +547,21 @@ func (s *story) person(w []string) error {
 			return errors.New("there is no proposal")
 		}
 		s.repository.Decline(p.ID)
+	case "copies": // shop: the last commit that gitlatch made, its message and what it made of a namespace
+		log, _, err := s.repository.History(s.Context(), s.pushed, "", 1)
+		if err != nil {
+			return err
+		}
+		paths := []string{checkpoint.RecordPath(site, w[1]), checkpoint.ComponentPath(site, w[1])}
+		objects, err := s.repository.Read(s.Context(), s.pushed, nil, paths...)
+		files := map[string][]byte{}
+		for _, path := range paths {
+			files[path] = objects[path].Files[path]
+		}
+		s.repository.Edit(log[0].Message, s.now, files)
+		return err
+	case "amends": // the commit of the proposal: path
+		s.repository.Amend("gitlatch/"+site, map[string][]byte{w[1]: []byte("theirs")})
 	case "pushes": // to the proposal's branch: path
 		s.repository.Push("gitlatch/"+site, "taken over", s.now, map[string][]byte{w[1]: []byte("theirs")})
 	case "busy": // 30: commits elsewhere
@@ -623,15 +670,12 @@ func (s *story) expect(w []string) error {
 			kinds = append(kinds, string(n.Kind))
 		}
 		return equal(strings.Join(kinds, " "), strings.Join(w[1:], " "))
-	case "no": // notices | problem | intent
+	case "no": // notices | problem | site
 		switch w[1] {
 		case "notices":
 			return equal(len(s.last.Notices), "0")
 		case "problem":
 			return equal(s.last.Err(), "<nil>")
-		case "intent":
-			head := s.head(s)
-			return equal(head.Intent == nil && head.Pushed == nil, "true")
 		case "site":
 			_, ok := s.repository.Files()[checkpoint.SitePath(site)]
 			return equal(ok, "false")

@@ -54,12 +54,19 @@ type world struct {
 	onDisk bool
 	// lostReply makes the next push land without the tick hearing of it.
 	lostReply bool
+	// lands makes the next push land although the server says that it refused it.
+	lands bool
+	// halfway has the host close the next proposal, and fail before it is done.
+	halfway bool
 	// hold keeps the next push from landing, and the tick from an answer; held is
 	// that push.
 	hold     bool
 	held     *repo.Commit
 	requests int
-	kinds    workload.Kinds // that the site's Config names
+	// saves counts those of the tick under way, pushes the pushes of all ticks, and
+	// savesBefore the saves that came before a push in the same tick.
+	saves, pushes, savesBefore int
+	kinds                      workload.Kinds // that the site's Config names
 	// propose lets every crossing be proposed; without host there is nothing to
 	// propose to.
 	propose, host bool
@@ -91,7 +98,7 @@ var errKilled = errors.New("killed")
 // tick runs one tick at the present instant.
 func (w *world) tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
-	w.effects, w.requests = 0, 0
+	w.effects, w.requests, w.saves = 0, 0, 0
 	t := &tick.Tick{
 		Site:       site,
 		Owner:      fmt.Sprintf("run-%d", w.runs),
@@ -179,6 +186,7 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 	if err := s.effect(); err != nil {
 		return nil, err
 	}
+	s.saves++
 	return s.Store.Save(ctx, l, h, put, drop)
 }
 
@@ -209,10 +217,16 @@ func (r mortalRepository) History(ctx context.Context, id, until string, limit i
 	return r.Repository.History(ctx, id, until, limit)
 }
 
+func (r mortalRepository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	r.requests++
+	return r.Repository.Between(ctx, base, tip)
+}
+
 func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, error) {
 	if err := r.effect(); err != nil {
 		return "", err
 	}
+	r.pushes, r.savesBefore = r.pushes+1, r.savesBefore+r.saves
 	if rival := r.rival; rival != nil {
 		r.rival = nil
 		rival()
@@ -225,6 +239,10 @@ func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (string, er
 		return "", repo.ErrUnknown
 	}
 	id, err := r.Repository.Commit(ctx, c)
+	if err == nil && r.lands {
+		r.lands = false
+		return "", &repo.RefusedError{Why: "gateway timeout"}
+	}
 	if err == nil && r.lostReply {
 		r.lostReply = false
 		return "", repo.ErrUnknown
@@ -252,6 +270,11 @@ func (r mortalProposals) Ensure(ctx context.Context, d repo.Draft) (repo.Proposa
 func (r mortalProposals) Close(ctx context.Context, p repo.Proposal, why string) error {
 	if err := r.effect(); err != nil {
 		return err
+	}
+	if r.halfway {
+		r.halfway = false
+		r.repository.Decline(p.ID) // the branch is left
+		return errors.New("bad gateway")
 	}
 	return r.Proposals.Close(ctx, p, why)
 }
