@@ -90,6 +90,18 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 	return t, nil
 }
 
+// With returns the tree as its files have it, once some hold other content: nil
+// removes one. What was revised or broken beside them is not in it.
+func (t Tree) With(files map[string][]byte) (Tree, error) {
+	all := maps.Clone(t.files)
+	if all == nil {
+		all = map[string][]byte{}
+	}
+	maps.Copy(all, files)
+	maps.DeleteFunc(all, func(_ string, data []byte) bool { return data == nil })
+	return ParseTree(t.name, all)
+}
+
 // Break notes that a file or folder of the site cannot be read as what it is.
 // It costs its namespace, as a broken record does. Where it belongs to none it
 // is left alone, but for inert.yaml, which it costs, and for site.yaml, whose

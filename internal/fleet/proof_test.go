@@ -166,14 +166,14 @@ func (s *site) landed(w workload.ID, commits []rewrite, periods []int) (ticks []
 	return ticks, nil
 }
 
-// agrees compares the latches of a site with what its branch declares. A tick
-// that died leaves an intent to the next one to settle.
+// agrees compares the latches of a site with what was agreed. A tick that died or
+// lost a race leaves what it pushed to the next one to settle.
 func (r *run) agrees(s *site) {
 	head, latches := s.state()
 	for _, w := range workloads {
-		record := r.show(s.branch, checkpoint.RecordPath(s.name, w.Namespace))
+		record := r.show(head.Agreed.Tip, checkpoint.RecordPath(s.name, w.Namespace))
 		declared := latches[w].Declared.Replicas
-		if head.Intent == nil && !strings.Contains(record, fmt.Sprintf("  deployment.%s: \"%d\"\n", w.Name, declared)) {
+		if !strings.Contains(record, fmt.Sprintf("  deployment.%s: \"%d\"\n", w.Name, declared)) {
 			r.t.Errorf("%s: %s is latched at %d, and git has\n%s", s.name, w, declared, record)
 		}
 	}
@@ -211,15 +211,17 @@ const (
 	handsLevel    = 77
 )
 
-// show is what a branch holds at a path, of which all are read at once.
-func (r *run) show(branch, file string) string {
+// show is what a branch, or what was agreed, holds at a path, of which all are read
+// at once.
+func (r *run) show(at, file string) string {
 	if r.held == nil {
 		r.held = map[string]string{}
 		var ask strings.Builder
 		var asked []string
 		for _, s := range r.sites {
 			for _, namespace := range []string{"pay", "shop"} {
-				asked = append(asked, s.branch+":"+checkpoint.RecordPath(s.name, namespace))
+				head, _ := s.state()
+				asked = append(asked, head.Agreed.Tip+":"+checkpoint.RecordPath(s.name, namespace))
 			}
 		}
 		for _, at := range append(asked, slices.Sorted(maps.Keys(r.written))...) {
@@ -227,19 +229,19 @@ func (r *run) show(branch, file string) string {
 		}
 		// A line before each, with its size, and a line break after it.
 		out := r.origin.GitInput(r.t, ask.String(), "cat-file", "--batch") + "\n"
-		for at := range strings.Lines(ask.String()) {
+		for asked := range strings.Lines(ask.String()) {
 			head, rest, _ := strings.Cut(out, "\n")
 			f := strings.Fields(head)
 			if len(f) != 3 {
-				r.t.Fatalf("git has of %s %q", at, head)
+				r.t.Fatalf("git has of %s %q", asked, head)
 			}
 			size, err := strconv.Atoi(f[2])
 			if err != nil {
 				r.t.Fatal(err)
 			}
-			r.held[strings.TrimSuffix(at, "\n")] = rest[:size]
+			r.held[strings.TrimSuffix(asked, "\n")] = rest[:size]
 			out = rest[size+1:]
 		}
 	}
-	return r.held[branch+":"+file]
+	return r.held[at+":"+file]
 }

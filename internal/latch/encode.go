@@ -17,8 +17,8 @@ import (
 const Format = 2
 
 // gone are the fields of a value of format 1 that this one keeps no more. What they
-// held is observed anew.
-var gone = []string{"rollout"}
+// held is observed anew, or found in git.
+var gone = []string{"rollout", "intent", "late", "pushed"}
 
 // compressAbove is the size in bytes from which on a stored value is
 // compressed: the head of a large fleet would not fit into a DynamoDB item.

@@ -46,21 +46,19 @@ func TestStoredFormIsStable(t *testing.T) {
 		`"falls":["2026-11-20T12:00:00.000000001Z"],"turns":["2026-11-20T12:00:00.000000001Z"],"rising":true,`+
 		`"measured":"2026-11-20T12:00:00.000000001Z","usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
-		Agreed: latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
-		Intent: &latch.Intent{ID: "1", Base: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: checkpoint.Entry{Replicas: 5}}}},
-		Recent: latch.Recent{Counts: map[workload.ID][]int32{web: {5, -1}}},
+		Agreed:   latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
+		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: checkpoint.Entry{Replicas: 5}}}},
+		Recent:   latch.Recent{Counts: map[workload.ID][]int32{web: {5, -1}}},
 	}, `{"format":2,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
-		`"intent":{"id":"1","base":"c0ffee","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+
+		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+
 		`"recent":{"counts":{"shop/deployment/web":[5,-1]}}}}`)
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Files: map[string]latch.File{"apps/values.yaml": {ID: "b10b", Marks: latch.Marks{web: {200, 200}},
 			Refused: []latch.Refusal{{Line: 7, ID: web, Text: "an alias"}, {Text: "is a symlink"}}}}},
-		Intent:   &latch.Intent{ID: "1", Marks: map[string]latch.Marks{"apps/values.yaml": {web: {500}}}},
 		Proposal: &latch.Proposal{Branch: "b", Files: map[string]string{"apps/values.yaml": "b10b"}},
 		Edited:   []latch.Edit{{ID: web, File: "apps/values.yaml", From: 200, To: 150}},
 	}, `{"format":2,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
 		`"refused":[{"line":7,"id":"shop/deployment/web","text":"an alias"},{"text":"is a symlink"}]}}},`+
-		`"intent":{"id":"1","marks":{"apps/values.yaml":{"shop/deployment/web":[500]}}},`+
 		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","changes":null,"files":{"apps/values.yaml":"b10b"}},`+
 		`"edited":[{"id":"shop/deployment/web","file":"apps/values.yaml","from":200,"to":150}]}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
@@ -76,6 +74,19 @@ func check[T latch.Stored](t *testing.T, v T, want string) {
 	back, err := latch.Decode[T]("test", data)
 	if err != nil || !reflect.DeepEqual(back, v) {
 		t.Errorf("error %v, read as %+v", err, back)
+	}
+}
+
+// What an older gitlatch stored is read, and what it knew besides is let go of.
+func TestAnOlderFormatIsRead(t *testing.T) {
+	t.Parallel()
+	older := `{"format":1,"state":{"agreed":{"tip":"c0ffee"},"intent":{"id":"1","base":"c0ffee"},"late":{"id":"2"}}}`
+	if got, err := latch.Decode[latch.Head]("test", []byte(older)); err != nil || !reflect.DeepEqual(got, latch.Head{Agreed: latch.Agreed{Tip: "c0ffee"}}) {
+		t.Errorf("read as %+v, %v", got, err)
+	}
+	same := strings.Replace(older, `"format":1`, `"format":2`, 1)
+	if got, err := latch.Decode[latch.Head]("test", []byte(same)); err == nil {
+		t.Errorf("unknown facts of the format that is written are lost: %+v", got)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Head is the state of a site as a whole: what was agreed with git, what was
-// about to be pushed, and what the guards over the fleet remember. The zero
+// A Head is the state of a site as a whole: what was agreed with git, what
+// lies before people, and what the guards over the fleet remember. The zero
 // value is a site that was never ticked.
 type Head struct {
 	Cluster Cluster `json:"cluster,omitzero"`
@@ -18,14 +18,6 @@ type Head struct {
 	At time.Time `json:"at,omitzero"`
 
 	Agreed Agreed `json:"agreed,omitzero"`
-	// Intent is the push that was about to be made; nil when none was.
-	Intent *Intent `json:"intent,omitzero"`
-	// Late is a push to the base that had not landed when the next tick looked. It
-	// still may while the base is at its Base; nil is none.
-	Late *Intent `json:"late,omitzero"`
-	// Pushed is the push to the base that the same tick made before Intent, which
-	// is then one to a proposal's branch; nil is none.
-	Pushed *Intent `json:"pushed,omitzero"`
 
 	// Proposal is what is proposed to people; nil is nothing.
 	Proposal *Proposal `json:"proposal,omitzero"`
@@ -87,23 +79,6 @@ type Agreed struct {
 	Suspect string `json:"suspect,omitzero"`
 }
 
-// An Intent is written before a push, so that whoever finds it can tell whether
-// the push landed.
-type Intent struct {
-	// Branch is that of a proposal; "" is the base.
-	Branch  string              `json:"branch,omitzero"`
-	ID      string              `json:"id,omitzero"`   // the value of the commit's Gitlatch-Intent trailer
-	Base    string              `json:"base,omitzero"` // the tip that the push was to be made on
-	At      time.Time           `json:"at,omitzero"`
-	Changes []checkpoint.Change `json:"changes,omitzero"` // in the order of workload.Compare
-	// Mends are those of a push to a proposal's branch, in the order of namespaces.
-	Mends []Mend `json:"mends,omitzero"`
-	// Marks are what the push makes marks say, by the file that they stand in.
-	Marks map[string]Marks `json:"marks,omitzero"`
-	// Say is what people should know once the push has landed.
-	Say []alert.Condition `json:"say,omitzero"`
-}
-
 // A Proposal is a change that people are asked to make: a branch of ours, and
 // what the host made of it.
 type Proposal struct {
@@ -111,6 +86,8 @@ type Proposal struct {
 	Head   string `json:"head"` // the commit that we pushed to it
 	// On is the id of the site's directory that it was made on.
 	On string `json:"on,omitzero"`
+	// Closing is Head once gitlatch itself is about to close it; "" until then.
+	Closing string `json:"closing,omitzero"`
 	// ID and URL are the host's; "" until the host knows of it.
 	ID  string `json:"id,omitzero"`
 	URL string `json:"url,omitzero"`

@@ -35,6 +35,12 @@ type Repository interface {
 	// there are were returned, so that nothing older exists.
 	History(ctx context.Context, commit, until string, limit int) (log []LogEntry, whole bool, err error)
 
+	// Between returns the window of the commits that tip descends from and base
+	// does not, through every parent; tip is a commit that exists, and base one
+	// that did. It asks for no trees, and for commits of the window alone where
+	// the protocol can: its cost grows with the window, not with the past.
+	Between(ctx context.Context, base, tip string) (Window, error)
+
 	// Commit makes one commit on a parent and moves a branch to it by one
 	// compare-and-swap, and returns its id. See Commit for what each field
 	// does. A commit that is on the branch already, because an answer was lost
@@ -60,8 +66,11 @@ type LogEntry struct {
 	ID      string
 	Parents []string // the one whose branch it is on first; none for the first commit
 	Author  string   // name <email>
-	When    time.Time
-	Message string
+	// Committer is who made it as it is, name <email>: another than the author
+	// where it was amended, rebased or picked by hand.
+	Committer string
+	When      time.Time // as its author has it
+	Message   string
 }
 
 // A Commit is a change to make.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
@@ -102,19 +103,14 @@ func (p *pass) fleetConditions() {
 	}
 }
 
-// surges are what people should know once the crossings are committed.
-func surges(crossings []policy.Decision) (say []alert.Condition) {
-	for _, d := range crossings {
-		if d.Surge {
-			say = append(say, alert.Condition{
-				Kind: alert.Surge, Subject: d.ID.String(),
-				Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %s", d.From.Replicas, d.To.Replicas, d.Text),
-				Did:  "committed it: a checkpoint that is too high costs less than one that is too low",
-				Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
-			})
-		}
+// surge is what people should know once a raise out of the ordinary is committed.
+func surge(s ledger.Surge, from, to int32) alert.Condition {
+	return alert.Condition{
+		Kind: alert.Surge, Subject: s.ID.String(),
+		Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %d pods were seen", from, to, s.Need),
+		Did:  "committed it: a checkpoint that is too high costs less than one that is too low",
+		Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
 	}
-	return say
 }
 
 func (p *pass) publishConditions() {

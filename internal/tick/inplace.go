@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -52,7 +53,7 @@ func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	if err != nil {
 		return err
 	}
-	last := slices.IndexFunc(log, func(c repo.LogEntry) bool { return Ours(p.Site, c.Message) })
+	last := slices.IndexFunc(log, func(c repo.LogEntry) bool { return ledger.Ours(p.Site, c.Message) })
 	switch {
 	case last < 0 && whole:
 		return nil
@@ -65,30 +66,6 @@ func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	}
 	for _, file := range p.InPlace {
 		p.git.said[file] = InPlace(file, objects[file], p.fleet.Kinds, nil).Marks
-	}
-	return nil
-}
-
-// marksPushed notes what an earlier tick's push made marks say, so that what a
-// person set since is told from it. landed is true where it is known to have
-// landed.
-func (p *pass) marksPushed(ctx context.Context, intent *latch.Intent, landed bool) error {
-	if len(intent.Marks) == 0 || intent.Branch != "" || !landed && p.git.tip == intent.Base {
-		return nil
-	}
-	if !landed {
-		history, _, err := p.Repository.History(ctx, p.git.tip, intent.Base, ancestry)
-		if err != nil || !says(history, intent) {
-			return err
-		}
-	}
-	for file, marks := range intent.Marks {
-		said := maps.Clone(p.git.said[file])
-		if said == nil {
-			said = latch.Marks{}
-		}
-		maps.Copy(said, marks)
-		p.git.said[file] = said
 	}
 	return nil
 }
@@ -116,7 +93,7 @@ func edited(said, says []int32) (to int32, ok bool) {
 // the highest counts. Where the record was edited as well, and did not agree with
 // the marks before, it counts, since it is what all else goes by. 0 is nobody's
 // level, and left alone.
-func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
+func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]*ledger.Change) {
 	set := map[workload.ID]latch.Edit{}
 	for _, file := range p.InPlace {
 		f := p.git.files[file]
@@ -133,17 +110,19 @@ func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]bool) {
 	}
 	entries := tree.Entries()
 	for _, id := range slices.SortedFunc(maps.Keys(set), workload.Compare) {
-		e := set[id]
+		e, c := set[id], judged[id]
 		e.From = entries[id].Replicas
 		switch {
 		case e.From == 0 || e.From == e.To:
 			continue
-		case e.From != p.latches.get(id).Declared.Replicas && !slices.Contains(p.git.said[e.File][id], e.From):
+		case (c.Was.Replicas != e.From || p.past.dark()) && !slices.Contains(p.git.said[e.File][id], e.From):
 			p.notice(NoticeOverruled, id.String(), fmt.Sprintf("people set it to %d in the record and to %d in %s: the record counts", e.From, e.To, e.File))
 			continue
 		}
 		tree.Revise(id, e.From, e.To)
-		delete(judged, id)
+		if c.Now.Replicas = e.To; p.past.window.Cut {
+			c.Was = c.Now // it cannot be told whose doing it is
+		}
 		p.git.edited[id] = e.File
 		p.pend(e)
 	}

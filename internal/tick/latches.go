@@ -37,13 +37,6 @@ func (l latches) known(id workload.ID) bool {
 
 func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
 
-// saved notes that a latch was saved in the middle of a pass.
-func (l latches) saved(one latch.Latch) {
-	now := l.get(one.ID)
-	now.Rev = one.Rev
-	l.loaded[one.ID], l.now[one.ID] = one, now
-}
-
 // ids are those of all latches, in order.
 func (l latches) ids() []workload.ID {
 	return slices.SortedFunc(maps.Keys(l.now), workload.Compare)

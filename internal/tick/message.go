@@ -8,14 +8,9 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
-)
-
-// The trailers of a commit.
-const (
-	trailerSite   = "Gitlatch-Site: "
-	trailerIntent = "Gitlatch-Intent: "
 )
 
 // Beside is what a commit does besides its crossings.
@@ -29,13 +24,13 @@ type Beside struct {
 // for each namespace whose Component is written anew and each file that is edited
 // in place, then the trailers by which the commit is known again. There is at
 // least one of any.
-func Message(site, intent string, skipCI bool, crossings []policy.Decision, beside Beside) string {
+func Message(by ledger.Trailers, skipCI bool, crossings []policy.Decision, beside Beside) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b policy.Decision) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
 	})
 	var b strings.Builder
-	n := len(ordered)
+	n, site := len(ordered), by.Site
 	switch {
 	case n > 0:
 		fmt.Fprintf(&b, "latch(%s): %s %s", site, subject(ordered[0], ordered[0].ID.Short()), arrow(ordered[0]))
@@ -62,7 +57,7 @@ func Message(site, intent string, skipCI bool, crossings []policy.Decision, besi
 	for _, file := range beside.Files {
 		fmt.Fprintf(&b, "edited in place: %s\n", line(file))
 	}
-	fmt.Fprintf(&b, "\n%s%s\n%s%s\n", trailerSite, site, trailerIntent, intent)
+	fmt.Fprintf(&b, "\n%s", by)
 	return b.String()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -25,7 +26,7 @@ func (p *pass) propose(ctx context.Context) error {
 	}
 	ours, wanted := p.head.Proposal, p.wanted()
 	moved := ours == nil && len(wanted) > 0 ||
-		ours != nil && (ours.Head == "" || ours.Head != p.git.proposed || !slices.Equal(wanted, ours.Changes) || p.rebased())
+		ours != nil && (ours.Head == "" || p.anew() || ours.Head != p.git.proposed || !slices.Equal(wanted, ours.Changes) || p.rebased())
 	mends := p.wantedMends(moved)
 	switch {
 	case len(wanted)+len(mends) == 0 && ours == nil:
@@ -42,6 +43,9 @@ func (p *pass) propose(ctx context.Context) error {
 	}
 	return p.ensure(ctx)
 }
+
+// anew reports whether the branch holds what a tick pushed to it unheard.
+func (p *pass) anew() bool { return p.git.unheard != nil && p.git.unheard.head == p.git.proposed }
 
 // rebased reports whether the site's directory, or a file that it edits in place,
 // moved below the proposal.
@@ -120,11 +124,11 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	if len(w.files) == 0 {
 		return false, nil
 	}
-	intent := &latch.Intent{
-		Branch: p.proposalBranch(), ID: intentID(p.Site, p.git.tip+expect, p.fleet.At, wanted),
-		Base: p.git.tip, At: p.fleet.At, Changes: wanted, Mends: mends, Marks: w.marks,
+	by, changes, err := p.trailers(w, p.git.tip)
+	if err != nil {
+		return false, err
 	}
-	message := Message(p.Site, intent.ID, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
+	message := Message(by, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
 		return false, nil
@@ -132,20 +136,20 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	if err := p.takeLease(ctx); err != nil {
 		return false, err
 	}
-	if err := p.saveIntent(ctx, intent); err != nil {
-		return false, err
+	branch, id := p.proposalBranch(), expect
+	if !p.stands(changes) {
+		id, err = p.Repository.Commit(ctx, repo.Commit{
+			Branch: branch, Expect: expect, Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At,
+		})
 	}
-	id, err := p.Repository.Commit(ctx, repo.Commit{
-		Branch: intent.Branch, Expect: expect, Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At,
-	})
 	var refused *repo.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		p.problem(fmt.Errorf("propose: %w", err))
-		p.condition(alert.Blocked, "proposal", err.Error(), triesAgain, "let gitlatch's identity push to branch "+intent.Branch)
+		p.condition(alert.Blocked, "proposal", err.Error(), triesAgain, "let gitlatch's identity push to branch "+branch)
 		return false, nil
 	case errors.Is(err, repo.ErrMoved):
-		p.notice(NoticeMoved, intent.Branch, "the proposal's branch moved while it was to be pushed: looked at again on the next tick")
+		p.notice(NoticeMoved, branch, "the proposal's branch moved while it was to be pushed: looked at again on the next tick")
 		return false, nil
 	case err != nil:
 		return false, err
@@ -156,19 +160,54 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 }
 
 // ownBranch returns what the proposal's branch holds if that is ours, by what
-// we remember or by its trailer; "" where there is no such branch.
+// we remember or by its own word; "" where there is no such branch.
 func (p *pass) ownBranch(ctx context.Context) (string, error) {
 	if p.git.proposed == "" || p.head.Proposal != nil && p.head.Proposal.Head == p.git.proposed {
 		return p.git.proposed, nil
 	}
-	log, _, err := p.Repository.History(ctx, p.git.proposed, "", 1)
-	if err != nil {
-		return "", err
+	ours, err := p.proposedByTick(ctx, p.git.proposed)
+	if err == nil && !ours {
+		return "not ours", nil
 	}
-	if len(log) == 1 && strings.Contains(log[0].Message, "\n"+trailerSite+p.Site+"\n") {
-		return p.git.proposed, nil
+	return p.git.proposed, err
+}
+
+// An unheard proposal is what a tick pushed to the proposal's branch, and did not
+// live to keep.
+type unheard struct {
+	head    string
+	base    string // the commit of the base that it was made on
+	changes []checkpoint.Change
+}
+
+// proposedByTick reports whether the head of a proposal is what a tick pushed, as
+// it was pushed: nobody amended it or moved it elsewhere.
+func (p *pass) proposedByTick(ctx context.Context, head string) (bool, error) {
+	if u := p.git.unheard; u != nil && u.head == head {
+		return true, nil
 	}
-	return "not ours", nil
+	log, _, err := p.Repository.History(ctx, head, "", 1)
+	if err != nil || len(log) == 0 {
+		return false, err
+	}
+	c := pushed{log[0], ledger.Read(log[0].Message)}
+	if !c.Pushed(p.Site) || c.Committer != c.Author || len(c.Parents) != 1 {
+		return false, nil
+	}
+	if c.Base == "" {
+		c.Base = c.Parents[0]
+	}
+	before, after, says, err := p.says(ctx, c, c.Base, c.Base)
+	if err == nil && says {
+		p.git.unheard = &unheard{head, c.Base, ledger.Changes(before.Holding, after.Holding)}
+	}
+	return says, err
+}
+
+// stands reports whether the proposal's branch holds already what would be pushed
+// to it.
+func (p *pass) stands(changes []checkpoint.Change) bool {
+	return p.anew() && p.git.unheard.base == p.git.tip && slices.Equal(p.git.unheard.changes, changes)
 }
 
 // proposed notes what the proposal's branch holds.
@@ -209,7 +248,7 @@ func (p *pass) ensure(ctx context.Context) error {
 	crossings := p.proposing(ours.Changes)
 	beside := Beside{Components: p.components(namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
 	told := slices.Concat(crossings, p.edits(namespaces(ours.Mends)))
-	message := Message(p.Site, "", false, told, beside)
+	message := Message(ledger.Trailers{Site: p.Site}, false, told, beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, told, beside)})
 	var refused *repo.RefusedError
@@ -234,6 +273,9 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 		return nil
 	}
 	if ours.ID != "" {
+		if err := p.markClosing(ctx); err != nil {
+			return err
+		}
 		err := p.Proposals.Close(ctx, repo.Proposal{ID: ours.ID, URL: ours.URL, Branch: ours.Branch, Head: ours.Head}, why)
 		if errors.Is(err, repo.ErrMoved) {
 			return nil // taken over meanwhile: the next tick sees it
@@ -242,9 +284,26 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 			return fmt.Errorf("close proposal %s: %w", ours.URL, err)
 		}
 	}
+	p.dropProposal()
+	p.notice(NoticeWithdrawn, ours.URL, why)
+	return nil
+}
+
+// dropProposal forgets the proposal, and what it would have had declared.
+func (p *pass) dropProposal() {
 	p.proposed(nil, nil, nil, "", p.fleet.At)
 	p.head.Proposal = nil
-	p.notice(NoticeWithdrawn, ours.URL, why)
+}
+
+// markClosing notes that it is gitlatch that closes its proposal, by the head that
+// the proposal has. Of what this pass found it writes nothing else.
+func (p *pass) markClosing(ctx context.Context) error {
+	head, closing := p.stored, *p.stored.Proposal
+	closing.Head, closing.Closing = p.head.Proposal.Head, p.head.Proposal.Head
+	head.Proposal = &closing
+	if _, err := p.Store.Save(ctx, p.lease, head, nil, nil); err != nil {
+		return fmt.Errorf("note that proposal %s is to be closed: %w", closing.URL, err)
+	}
 	return nil
 }
 

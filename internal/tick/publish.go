@@ -2,9 +2,6 @@ package tick
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -88,6 +86,7 @@ func (p *pass) merge(ctx context.Context) (writing, error) {
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
+		p.head.Agreed.Partly, p.head.Agreed.Directory = true, "" // git holds what the latch does not
 	}
 	if !policy.Commits(p.changes) && len(p.mends()) == 0 {
 		return writing{}, err // they would have come with the crossings, and wait
@@ -135,26 +134,24 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 	return p.git.tree, nil
 }
 
-// push writes the intent, then pushes.
+// push makes one commit on the tip. Nothing is written down before: an error of
+// any kind is no proof that it did not land, and the next tick finds it in git.
 func (p *pass) push(ctx context.Context, w writing) error {
-	changes := policy.Changes(p.changes)
-	intent := &latch.Intent{
-		ID:      intentID(p.Site, p.git.tip, p.fleet.At, changes),
-		Base:    p.git.tip,
-		At:      p.fleet.At,
-		Changes: changes,
-		Marks:   w.marks,
-		Say:     surges(p.changes),
+	by, _, err := p.trailers(w, "")
+	if err != nil {
+		return err
 	}
-	message := Message(p.Site, intent.ID, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
+	for _, d := range p.changes {
+		if d.Surge {
+			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
+		}
+	}
+	message := Message(by, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil
 	}
 	if err := p.takeLease(ctx); err != nil {
-		return err
-	}
-	if err := p.saveIntent(ctx, intent); err != nil {
 		return err
 	}
 	id, err := p.Repository.Commit(ctx, repo.Commit{Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At})
@@ -171,49 +168,52 @@ func (p *pass) push(ctx context.Context, w writing) error {
 	case err != nil:
 		return err
 	}
-	p.pushed, p.head.Late = intent, nil
-	agreed := &p.head.Agreed
-	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
-	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
-	for _, c := range intent.Changes {
-		p.settleChange(c)
-	}
-	p.conditions = append(p.conditions, intent.Say...)
 	p.report.Commit = &Commit{ID: id, Message: message, Changes: p.changes}
-	p.wrote(w)
+	if !p.git.moved {
+		p.pushed(id, w, by)
+	}
 	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, id, nil, ""
 	return nil
 }
 
-// saveIntent writes the intent and of what this pass found only what the push
-// would hide, so that a pass that ends here leaves the clocks as they were.
-func (p *pass) saveIntent(ctx context.Context, intent *latch.Intent) error {
-	head, put := p.withDeclined(p.stored)
-	p.stored, p.declined = head, nil
-	head.Intent, head.Pushed, head.Late = intent, p.pushed, p.head.Late
-	saved, err := p.Store.Save(ctx, p.lease, head, put, nil)
+// pushed agrees with a push on a tip that was judged. One after a lost race is
+// left to the next tick, which judges what came between with it.
+func (p *pass) pushed(id string, w writing, by ledger.Trailers) {
+	agreed := &p.head.Agreed
+	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
+	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
+	changes := policy.Changes(p.changes)
+	for _, c := range changes {
+		p.latches.set(p.latches.get(c.ID).Settled(c.To))
+	}
+	for _, s := range by.Surges {
+		i := slices.IndexFunc(changes, func(c checkpoint.Change) bool { return c.ID == s.ID })
+		p.conditions = append(p.conditions, surge(s, changes[i].From.Replicas, changes[i].To.Replicas))
+	}
+	p.wrote(w)
+}
+
+// trailers name a commit of files by what it does to the tip, and return that too;
+// base is that of a proposal.
+func (p *pass) trailers(w writing, base string) (by ledger.Trailers, changes []checkpoint.Change, err error) {
+	before, err := p.git.tree.With(nil)
 	if err != nil {
-		return fmt.Errorf("save the intent of a push: %w", err)
+		return by, nil, err
 	}
-	for _, l := range saved {
-		p.latches.saved(l)
+	after, err := before.With(w.files)
+	if err != nil {
+		return by, nil, err
 	}
-	return nil
+	changes = ledger.Changes(ledger.Of(before), ledger.Of(after))
+	by = ledger.Trailers{Site: p.Site, Intent: ledger.Intent(p.Site, p.git.tip, changes), Base: base}
+	for _, d := range p.editsIn(w) {
+		by.Follows = append(by.Follows, d.ID)
+	}
+	return by, changes, nil
 }
 
 func (p *pass) wait(ctx context.Context, d time.Duration) {
 	if p.Wait != nil {
 		p.Wait(ctx, d)
 	}
-}
-
-// intentID names a push by what it does to what, so that the same push has the
-// same name.
-func intentID(site, base string, at time.Time, changes []checkpoint.Change) string {
-	text, err := json.Marshal([]any{site, base, at.UTC().Format(time.RFC3339Nano), changes})
-	if err != nil {
-		panic(err) // plain values only
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
 }

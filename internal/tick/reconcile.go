@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,19 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// How many commits are looked through for one that was agreed or intended.
-const (
-	ancestry   = 2000
-	lastPushed = 20
-)
+// ancestry is how many commits are looked through for the last of gitlatch's.
+const ancestry = 2000
 
 // found is what git holds.
 type found struct {
@@ -45,6 +42,8 @@ type found struct {
 	clean bool
 	// moved is true once another moved the branch since.
 	moved bool
+	// unheard is the proposal of a tick that did not live to keep it; nil is none.
+	unheard *unheard
 	// stop withholds publishing while the branch is not to be believed, and
 	// proposing withholds it from the proposal alone.
 	stop, proposing string
@@ -62,12 +61,13 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	p.reopenMends()
+	p.missLatches()
 
 	if err := p.readHeads(ctx); err != nil {
 		return err
 	}
 	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
-	if known := p.openFiles(); known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly && p.head.Intent == nil {
+	if known := p.openFiles(); known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
 		p.head.Agreed.Suspect = ""
 		err = p.usePolicy()
 	} else {
@@ -79,10 +79,19 @@ func (p *pass) reconcile(ctx context.Context) error {
 	return p.reviewProposal(ctx)
 }
 
+// missLatches has the directory read again where the latches are gone and the head
+// is not: what was agreed once is no more.
+func (p *pass) missLatches() {
+	agreed := &p.head.Agreed
+	if once := agreed.Directory != "" || !p.head.Budget.At.IsZero(); once && len(p.latches.loaded) == 0 {
+		agreed.Partly, agreed.Directory = true, ""
+	}
+}
+
 // readBase reads what moved on the base.
 func (p *pass) readBase(ctx context.Context) error {
 	agreed := &p.head.Agreed
-	believed, err := p.descends(ctx)
+	believed, err := p.lookBack(ctx)
 	if err != nil || !believed {
 		return err
 	}
@@ -90,6 +99,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.keep(objects)
 	p.readFiles(objects)
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
@@ -108,14 +118,14 @@ func (p *pass) readBase(ctx context.Context) error {
 	return nil
 }
 
-// known are the ids of what need not be read again. With an intent open, or with
-// files to be held against them, the checkpoints are read in any case.
+// known are the ids of what need not be read again. With a push to be judged, or
+// with files to be held against them, the checkpoints are read in any case.
 func (p *pass) known() map[string]string {
 	known := map[string]string{}
 	if id := p.head.Agreed.Policy; id != "" {
 		known[p.PolicyFile] = id
 	}
-	if id := p.head.Agreed.Directory; id != "" && p.head.Intent == nil && len(p.InPlace) == 0 {
+	if id := p.head.Agreed.Directory; id != "" && len(p.past.pushes)+len(p.past.proposals)+len(p.InPlace) == 0 {
 		known[Checkpoints(p.Site)] = id
 	}
 	for file, f := range p.git.files {
@@ -124,38 +134,6 @@ func (p *pass) known() map[string]string {
 		}
 	}
 	return known
-}
-
-// descends reports whether the tip is to be believed: it descends from the one
-// that was agreed, or does not for the second tick in a row. A branch that was
-// rewritten and a replica that lags look the same on the first.
-func (p *pass) descends(ctx context.Context) (bool, error) {
-	agreed := &p.head.Agreed
-	if agreed.Tip == "" || agreed.Tip == p.git.tip {
-		return true, nil
-	}
-	history, _, err := p.Repository.History(ctx, p.git.tip, agreed.Tip, ancestry)
-	if err != nil {
-		return false, err
-	}
-	if holds(history, agreed.Tip) {
-		return true, nil
-	}
-	if suspect := agreed.Suspect; suspect != "" && holds(history, suspect) {
-		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
-		p.notice(NoticeRewritten, p.git.tip, text)
-		p.condition(alert.Rewritten, p.git.tip, text, "adopted what it holds; entries that changed with it are left alone for a day", "see who rewrote the branch")
-		p.head.Intent, p.head.Pushed, p.head.Late = nil, nil, nil
-		return true, nil
-	}
-	agreed.Suspect = p.git.tip
-	p.git.stop = fmt.Sprintf("the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", p.git.tip, agreed.Tip)
-	p.notice(NoticeRewritten, p.git.tip, p.git.stop)
-	return false, p.usePolicy()
-}
-
-func holds(history []repo.LogEntry, id string) bool {
-	return slices.ContainsFunc(history, func(c repo.LogEntry) bool { return c.ID == id })
 }
 
 // usePolicy takes the policy that was last agreed.
@@ -227,18 +205,29 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if err := p.recall(ctx, tree); err != nil {
 		return err
 	}
-	judged := p.mergeProposal(tree.Entries())
-	if err := p.closeProposalIntent(ctx); err != nil {
+	found, err := p.recount(ctx, ledger.Of(tree), o.ID)
+	if err != nil {
 		return err
 	}
-	if err := p.closeLate(ctx, tree.Entries(), judged); err != nil {
+	changes, err := p.judge(ctx, &found)
+	if err != nil {
 		return err
 	}
-	if err := p.closeIntent(ctx, tree.Entries(), judged); err != nil {
-		return err
+	p.mergeProposal(found)
+	judged := map[workload.ID]*ledger.Change{}
+	for i := range changes {
+		judged[changes[i].ID] = &changes[i]
 	}
 	p.takeEdits(&tree, judged)
-	p.compare(tree, judged)
+	p.pay(found, judged)
+	for _, id := range p.latches.ids() {
+		if judged[id] == nil && tree.Broken[id.Namespace] == nil {
+			changes = append(changes, ledger.Change{ID: id}) // git holds nothing of it, nor did
+		}
+	}
+	for _, c := range changes {
+		p.land(c)
+	}
 	p.noticeStale()
 	return nil
 }
@@ -254,125 +243,25 @@ func (p *pass) readEvidence(tree checkpoint.Tree) {
 	p.head.Agreed.Evidence = tree.Evidence
 }
 
-// closeIntent finds out what became of a push to the base that was about to be
-// made, and adds the workloads that it judged.
-func (p *pass) closeIntent(ctx context.Context, entries map[workload.ID]checkpoint.Entry, judged map[workload.ID]bool) error {
-	intent := p.head.Intent
-	if intent == nil {
-		return nil
-	}
-	landed, dropped := false, false
-	var reverted []checkpoint.Change
-	for _, c := range intent.Changes {
-		held := entries[c.ID]
-		switch {
-		case held == c.To:
-			landed = true
-			p.settleChange(c)
-		case held != c.From:
-			continue // a person's edit, like any other
-		case p.git.tip == intent.Base:
-			dropped = true
-		default:
-			reverted = append(reverted, c)
-		}
-		judged[c.ID] = true
-	}
-	if len(reverted) > 0 {
-		was, err := p.wasPushed(ctx, intent)
-		if err != nil {
-			return err
-		}
-		for _, c := range reverted {
-			if was {
-				p.adopt(c.ID, c.From, NoticeReverted, "a person reverted what gitlatch pushed")
-			}
-		}
-		landed, dropped = landed || was, dropped || !was
-	}
-	if landed {
-		p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, intent.At)
-		p.conditions = append(p.conditions, intent.Say...)
-		p.notice(NoticeLanded, intent.ID, "an earlier tick's push had landed: settled")
-	} else if dropped {
-		if p.git.tip == intent.Base {
-			p.head.Late = intent
-		}
-		p.notice(NoticeDropped, intent.ID, "an earlier tick ended before its push: decided afresh")
-	}
-	p.head.Intent = nil
-	return p.marksPushed(ctx, intent, landed)
-}
-
-// closeLate settles a push that was taken to be lost and landed all the same,
-// such as one that a host in trouble let wait: it is no person's edit. Once the
-// base moved it has landed, or never will.
-func (p *pass) closeLate(ctx context.Context, entries map[workload.ID]checkpoint.Entry, judged map[workload.ID]bool) error {
-	late := p.head.Late
-	if late == nil || p.git.tip == late.Base {
-		return nil
-	}
-	history, _, err := p.Repository.History(ctx, p.git.tip, late.Base, lastPushed)
-	if err != nil {
-		return err
-	}
-	p.head.Late = nil
-	if !says(history, late) {
-		return nil
-	}
-	for _, c := range late.Changes {
-		if !judged[c.ID] && entries[c.ID] == c.To {
-			p.settleChange(c)
-			judged[c.ID] = true
+// land makes a latch agree with what became of its entry: it takes what git holds,
+// and yields where a person has the last word.
+func (p *pass) land(c ledger.Change) {
+	l, file := p.latches.get(c.ID), p.git.edited[c.ID]
+	if l.Declared != c.Was || c.Ours && l.Proposed == c.Was && !c.Was.IsZero() {
+		l = l.Settled(c.Was)
+		p.latches.set(l)
+		if !c.Ours && !c.Persons() {
+			p.notice(NoticeSeeded, c.ID.String(), cmp.Or(declared(c.Now), "no entry")+" read back from git")
 		}
 	}
-	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, late.At)
-	p.conditions = append(p.conditions, late.Say...)
-	p.notice(NoticeLanded, late.ID, "an earlier tick's push had landed late: settled")
-	return p.marksPushed(ctx, late, true)
-}
-
-// says reports whether an intent's commit is in a history.
-func says(history []repo.LogEntry, intent *latch.Intent) bool {
-	return slices.ContainsFunc(history, func(c repo.LogEntry) bool {
-		return strings.Contains(c.Message, trailerIntent+intent.ID)
-	})
-}
-
-// wasPushed reports whether the intent's commit is in the branch's recent
-// history; where that is too short to tell, it is taken to be, since to yield
-// to a person who was not there costs a day, and to write over one who was
-// costs trust.
-func (p *pass) wasPushed(ctx context.Context, intent *latch.Intent) (bool, error) {
-	history, whole, err := p.Repository.History(ctx, p.git.tip, intent.Base, lastPushed)
-	if err != nil {
-		return false, err
-	}
-	return says(history, intent) || !whole && !holds(history, intent.Base), nil
-}
-
-// compare adopts what people changed in entries that no intent speaks of.
-func (p *pass) compare(tree checkpoint.Tree, judged map[workload.ID]bool) {
-	entries := tree.Entries()
-	ids := map[workload.ID]bool{}
-	for id := range entries {
-		ids[id] = true
-	}
-	for _, id := range p.latches.ids() {
-		ids[id] = true
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(ids), workload.Compare) {
-		held, l := entries[id], p.latches.get(id)
-		switch {
-		case judged[id] || tree.Broken[id.Namespace] != nil || held == l.Declared:
-		case p.seeding() && p.git.edited[id] == "":
-			p.latches.set(l.Settled(held))
-			p.notice(NoticeSeeded, id.String(), declared(held)+" read back from git")
-		case p.git.edited[id] != "":
-			p.adopt(id, held, NoticeAdopted, "a person set it in "+p.git.edited[id])
-		default:
-			p.adopt(id, held, NoticeAdopted, "a person edited its entry")
-		}
+	switch {
+	case !c.Persons():
+	case file != "":
+		p.adopt(c, NoticeAdopted, "a person set it in "+file)
+	case c.Ours && c.Now == c.Agreed:
+		p.adopt(c, NoticeReverted, "a person reverted what gitlatch pushed")
+	default:
+		p.adopt(c, NoticeAdopted, "a person edited its entry")
 	}
 }
 
@@ -380,22 +269,22 @@ func (p *pass) compare(tree checkpoint.Tree, judged map[workload.ID]bool) {
 func (p *pass) seeding() bool { return p.head.At.IsZero() && len(p.latches.loaded) == 0 }
 
 // adopt takes over what a person made of an entry, and yields to them. An entry
-// that is gone is an opt-out.
-func (p *pass) adopt(id workload.ID, held checkpoint.Entry, kind NoticeKind, why string) {
-	l := p.latches.get(id)
+// that is gone is an opt-out, unless it was gitlatch's and no older.
+func (p *pass) adopt(c ledger.Change, kind NoticeKind, why string) {
+	l := p.latches.get(c.ID)
 	until := p.fleet.At.Add(p.set.Guards.Yield)
 	switch {
-	case !held.IsZero():
-		p.latches.set(l.Adopted(held, until))
-		p.notice(kind, id.String(), fmt.Sprintf("%s: %s adopted; left alone until %s", why, declared(held), until.UTC().Format(timeFormat)))
-	case kind == NoticeReverted:
+	case !c.Now.IsZero():
+		p.latches.set(l.Adopted(c.Now, until))
+		p.notice(kind, c.ID.String(), fmt.Sprintf("%s: %s adopted; left alone until %s", why, declared(c.Now), until.UTC().Format(timeFormat)))
+	case c.Agreed.IsZero():
 		p.latches.set(l.Adopted(checkpoint.Entry{}, until))
-		p.notice(kind, id.String(), fmt.Sprintf("%s: it has no entry again; left alone until %s", why, until.UTC().Format(timeFormat)))
+		p.notice(NoticeReverted, c.ID.String(), fmt.Sprintf("%s: it has no entry again; left alone until %s", why, until.UTC().Format(timeFormat)))
 	default:
 		l = l.Adopted(checkpoint.Entry{}, time.Time{})
 		l.OptedOut = true
 		p.latches.set(l)
-		p.notice(NoticeOptedOut, id.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
+		p.notice(NoticeOptedOut, c.ID.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
 	}
 }
 

@@ -76,8 +76,8 @@ type NoticeKind string
 // The notices.
 const (
 	NoticeSeeded    NoticeKind = "seeded"    // state was new or lost, and read back from git
-	NoticeLanded    NoticeKind = "landed"    // an earlier tick died after its push
-	NoticeDropped   NoticeKind = "dropped"   // an earlier tick died before its push
+	NoticeLanded    NoticeKind = "landed"    // an earlier tick's push, which it did not live to hear of
+	NoticeCut       NoticeKind = "cut"       // too much came to tell whose change each is
 	NoticeReverted  NoticeKind = "reverted"  // a person reverted what gitlatch pushed
 	NoticeAdopted   NoticeKind = "adopted"   // a person edited an entry
 	NoticeOptedOut  NoticeKind = "opted-out" // a person deleted an entry

@@ -88,11 +88,7 @@ type pass struct {
 	set     policy.Set
 	git     found
 	changes []policy.Decision // the crossings to publish
-	// declined is what people said no to, as this pass found and has not saved.
-	declined *latch.Proposal
-	// pushed is the intent of the push that this pass made to the base; nil is
-	// none.
-	pushed *latch.Intent
+	past    past
 	// conditions are what people should know, as found so far.
 	conditions []alert.Condition
 	report     Report

@@ -3,19 +3,13 @@ package tick
 import (
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Ours reports whether a commit's message has the trailer of the site.
-func Ours(site, message string) bool {
-	for line := range strings.Lines(message) {
-		if strings.TrimSpace(line) == trailerSite+site {
-			return true
-		}
-	}
-	return false
-}
+func Ours(site, message string) bool { return ledger.Ours(site, message) }
 
 // Subject is the first line of a message, fit to be printed.
 func Subject(message string) string {

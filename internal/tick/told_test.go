@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -14,7 +15,7 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	web2 := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web2"}
 	rolling := checkpoint.Entry{Replicas: 200, Rollout: checkpoint.Rollout{Milestone: 25}}
-	message := Message("prod", "1", true, []policy.Decision{
+	message := Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, []policy.Decision{
 		{ID: web, From: checkpoint.Entry{Replicas: 100}, To: checkpoint.Entry{Replicas: 200}, Text: "it grew: 187\nof 100"},
 		{ID: web, Reading: policy.ReadingRollout, To: rolling, Text: "30 of 100 are available"},
 		{ID: web2, To: checkpoint.Entry{Replicas: 5}, Text: "another"},

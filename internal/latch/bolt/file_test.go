@@ -221,9 +221,9 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"nonsense":     "\x1f\x8b\x00",
-		"cut short":    `{"format":1,"state":{"id":"shop/depl`,
-		"wrong type":   `{"format":1,"state":{"id":5}}`,
-		"wrong name":   `{"format":1,"state":{"id":"shop/deployment/../web"}}`,
+		"cut short":    `{"format":2,"state":{"id":"shop/depl`,
+		"wrong type":   `{"format":2,"state":{"id":5}}`,
+		"wrong name":   `{"format":2,"state":{"id":"shop/deployment/../web"}}`,
 		"no format":    `{"state":{"id":"shop/deployment/web"}}`,
 		"more fields":  `{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`,
 		"newer format": `{"format":3,"state":{"id":{"ns":"shop"}}}`,

@@ -44,14 +44,14 @@ func testNilAndEmpty(t *testing.T, s store) {
 	lease := s.acquire(t, "prod", "a", noon, noon.Add(minute))
 	for name, head := range map[string]latch.Head{
 		"empty": {
-			Agreed: latch.Agreed{PolicySource: []byte{}},
-			Intent: &latch.Intent{Changes: []checkpoint.Change{}},
-			Recent: latch.Recent{Counts: map[workload.ID][]int32{}},
-			Drop:   &latch.Drop{Before: map[workload.ID]int32{}},
+			Agreed:   latch.Agreed{PolicySource: []byte{}},
+			Proposal: &latch.Proposal{Changes: []checkpoint.Change{}},
+			Recent:   latch.Recent{Counts: map[workload.ID][]int32{}},
+			Drop:     &latch.Drop{Before: map[workload.ID]int32{}},
 		},
 		"pointers to nothing": {
-			Intent: &latch.Intent{Changes: []checkpoint.Change{{ID: deployment("shop", "web")}}},
-			Drop:   &latch.Drop{},
+			Proposal: &latch.Proposal{Changes: []checkpoint.Change{{ID: deployment("shop", "web")}}},
+			Drop:     &latch.Drop{},
 		},
 		"nil": {},
 	} {
@@ -244,7 +244,7 @@ func testNotShared(t *testing.T, s store) {
 	head := Full[latch.Head]()
 	s.save(t, lease, head, nil)
 	spoil := func(h latch.Head) {
-		h.Intent.Changes[0].To.Replicas = -1
+		h.Proposal.Changes[0].To.Replicas = -1
 		h.Agreed.PolicySource[0]++
 		clear(h.Recent.Counts)
 	}
@@ -276,7 +276,7 @@ func testUnreadable(t *testing.T, s store) {
 			return s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{{}}, nil)
 		},
 		"change without a name": func() ([]latch.Latch, error) {
-			return s.Save(t.Context(), lease, latch.Head{Intent: &latch.Intent{Changes: []checkpoint.Change{{}}}}, nil, nil)
+			return s.Save(t.Context(), lease, latch.Head{Proposal: &latch.Proposal{Changes: []checkpoint.Change{{}}}}, nil, nil)
 		},
 		"no number": func() ([]latch.Latch, error) {
 			return s.Save(t.Context(), lease, latch.Head{Budget: latch.Budget{Tokens: math.NaN()}}, nil, nil)

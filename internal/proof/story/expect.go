@@ -112,15 +112,12 @@ func (s *Story) expect(w []string) error {
 			kinds = append(kinds, string(n.Kind))
 		}
 		return equal(strings.Join(kinds, " "), strings.Join(w[1:], " "))
-	case "no": // notices | problem | intent
+	case "no": // notices | problem | site
 		switch w[1] {
 		case "notices":
 			return equal(len(s.Last.Notices), "0")
 		case "problem":
 			return equal(s.Last.Err(), "<nil>")
-		case "intent":
-			head := now.head
-			return equal(head.Intent == nil && head.Pushed == nil, "true")
 		case "site":
 			_, ok := s.Repository.Files()[checkpoint.SitePath(s.Site)]
 			return equal(ok, "false")

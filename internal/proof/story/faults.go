@@ -23,8 +23,9 @@ type Faults struct {
 	Room int
 	// Refuse is what the server says to every push; "" takes them.
 	Refuse string
-	// LostReply makes the next push land without the tick hearing of it.
-	LostReply bool
+	// LostReply makes the next push land without the tick hearing of it, and Lands
+	// although the tick hears that it was refused.
+	LostReply, Lands bool
 	// Hold keeps the next push from landing, and the tick from an answer. With
 	// Refused the tick is told that it was refused.
 	Hold    bool

@@ -66,6 +66,7 @@ func (s mortalStore) Acquire(ctx context.Context, site, owner string, now, until
 
 func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {
 	err = s.does(func() error {
+		s.Saves++
 		if err := s.full(h); err != nil {
 			return err
 		}
@@ -120,9 +121,15 @@ func (r mortalRepository) History(ctx context.Context, id, until string, limit i
 	return r.Repository.History(ctx, id, until, limit)
 }
 
+func (r mortalRepository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	r.Requests++
+	return r.Repository.Between(ctx, base, tip)
+}
+
 func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (id string, err error) {
 	r.Pushed = true
 	err = r.does(func() error {
+		r.Pushes, r.SavesBefore = r.Pushes+1, r.SavesBefore+r.Saves
 		id, err = r.push(ctx, c)
 		return err
 	})
@@ -137,20 +144,24 @@ func (r mortalRepository) push(ctx context.Context, c repo.Commit) (string, erro
 		r.Rival, r.Disturbed = nil, true
 		rival()
 	}
-	refused, hold, lost := r.Refused, r.Hold, r.LostReply
-	r.Disturbed = r.Disturbed || r.Refuse+refused != "" || hold || lost
+	refused, hold, lost, lands := r.Refused, r.Hold, r.LostReply, r.Lands
+	r.Disturbed = r.Disturbed || r.Refuse+refused != "" || hold || lost || lands
 	switch {
 	case r.Refuse != "":
 		return "", &repo.RefusedError{Why: r.Refuse, OnDisk: r.OnDisk}
 	case hold:
-		r.Hold, r.Refused, r.held = false, "", &c
+		r.Hold, r.Refused, r.Held = false, "", &c
 		if refused != "" {
 			return "", &repo.RefusedError{Why: refused}
 		}
 		return "", repo.ErrUnknown
 	}
 	id, err := r.Repository.Commit(ctx, c)
-	if err == nil && lost {
+	switch {
+	case err == nil && lands:
+		r.Lands = false
+		return "", &repo.RefusedError{Why: "gateway timeout"}
+	case err == nil && lost:
 		r.LostReply = false
 		return "", repo.ErrUnknown
 	}

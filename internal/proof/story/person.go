@@ -92,6 +92,10 @@ func (s *Story) person(w []string) error {
 			return errors.New("there is no proposal")
 		}
 		s.Repository.Decline(p.ID)
+	case "copies": // shop: the last commit that gitlatch made, its message and what it made of a namespace
+		return s.copies(w[1])
+	case "amends": // the commit of the proposal: path
+		s.Repository.Amend(s.branch(), map[string][]byte{w[1]: []byte("theirs")})
 	case "pushes": // to the proposal's branch: path
 		if _, others, err := s.Repository.Heads(context.Background(), s.branch()); err != nil || others[0] == "" {
 			return errors.New("there is no branch")
@@ -107,6 +111,21 @@ func (s *Story) person(w []string) error {
 		return fmt.Errorf("a person cannot %q", w[0])
 	}
 	return nil
+}
+
+func (s *Story) copies(namespace string) error {
+	log, _, err := s.Repository.History(context.Background(), s.pushed, "", 1)
+	if err != nil {
+		return err
+	}
+	paths := []string{checkpoint.RecordPath(s.Site, namespace), checkpoint.ComponentPath(s.Site, namespace)}
+	objects, err := s.Repository.Read(context.Background(), s.pushed, nil, paths...)
+	files := map[string][]byte{}
+	for _, path := range paths {
+		files[path] = objects[path].Files[path]
+	}
+	s.Repository.Edit(log[0].Message, s.Now, files)
+	return err
 }
 
 // undo reverts the newest commit of gitlatch's, as git revert does: where its files

@@ -44,6 +44,7 @@ type Story struct {
 	Hear func(words []string)
 
 	was    map[string]string // files before the last tick
+	pushed string            // the last commit that a tick said it made
 	marked map[string]string // commits that the story comes back to, by name
 	failed error             // what a rival could not do
 	turn   time.Time         // that the next ticks are given; zero is none
@@ -145,6 +146,9 @@ func (s *Story) run() {
 	}
 	report, err := s.Tick(func(t *tick.Tick) { t.Turn = turn })
 	s.Last = Told{report, err}
+	if report.Commit != nil {
+		s.pushed = report.Commit.ID
+	}
 	after()
 	s.Now = s.Now.Add(Period)
 }

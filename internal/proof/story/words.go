@@ -143,10 +143,10 @@ var events = map[string]func(*Story, []string) error{
 		s.run()
 		return contains(fmt.Sprint(s.Last.Failed), w[1])
 	},
-	// dies before acquire|extend|intent|push|settle|release: a tick whose process
-	// is killed just before that effect. A tick that pushes twice, after a lost
-	// race or to propose, has again-extend|again-intent|again-push|again-ensure
-	// after the first push.
+	// dies before acquire|extend|push|settle|release: a tick whose process is killed
+	// just before that effect. A tick that pushes twice, after a lost race or to
+	// propose, has again-extend|again-push|again-ensure after the first push. A tick
+	// that closes a proposal has mark|close in the place of extend|push.
 	// dies at 3: just before its third effect, if it has so many.
 	"dies": (*Story).dies,
 	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
@@ -175,9 +175,10 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return err
 	},
-	// reply lost: the next push lands without the tick hearing of it.
-	"reply": func(s *Story, _ []string) error {
-		s.LostReply = true
+	// reply lost: the next push lands without the tick hearing of it; reply refused:
+	// it lands, and the tick hears that it was refused.
+	"reply": func(s *Story, w []string) error {
+		s.LostReply, s.Lands = w[0] == "lost", w[0] == "refused"
 		return nil
 	},
 	// refuse "words" | refuse: what the server says to every push.
@@ -262,17 +263,19 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return nil
 	},
-	// state lost [but head | but latches]: what was remembered is gone.
+	// state lost [but head | but latches]: what was remembered is gone. state loses
+	// shop/web: its latch alone is.
 	"state": func(s *Story, w []string) error {
 		head, all, err := s.Store.Load(context.Background(), s.Site)
 		s.Store = latchmem.New()
-		if len(w) < 3 || err != nil {
+		switch last := w[len(w)-1]; {
+		case len(w) == 1 || err != nil:
 			return err
-		}
-		switch w[2] {
-		case "head":
+		case w[0] == "loses":
+			all = slices.DeleteFunc(all, func(l latch.Latch) bool { return l.ID == ID(last) })
+		case last == "head":
 			all = nil
-		case "latches":
+		case last == "latches":
 			head = latch.Head{}
 		}
 		for i := range all {
@@ -317,9 +320,10 @@ func (s *Story) dies(w []string) (err error) {
 		s.KillBefore = 0
 		return err
 	}
-	n := slices.Index([]string{"acquire", "extend", "intent", "push", "settle", "release"}, w[1])
+	effect := strings.NewReplacer("mark", "extend", "close", "push").Replace(w[1])
+	n := slices.Index([]string{"acquire", "extend", "push", "settle", "release"}, effect)
 	if again, is := strings.CutPrefix(w[1], "again-"); is {
-		n = 4 + slices.Index([]string{"extend", "intent", "push", "ensure"}, again)
+		n = 3 + slices.Index([]string{"extend", "push", "ensure"}, again)
 	}
 	if n < 0 {
 		return errors.New("no such effect")

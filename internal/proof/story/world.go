@@ -51,6 +51,11 @@ type World struct {
 	// Unfenced is true once a save took although another had the lease since.
 	Unfenced bool
 	fence    int64
+	// Pushes counts the pushes of all ticks, and SavesBefore the saves that came before
+	// a push in the same tick.
+	Pushes, SavesBefore int
+	// Saves counts those of the tick under way.
+	Saves int
 	// Pushed is set where the last tick pushed, whatever came of it.
 	Pushed bool
 	// Settled are the instants of the ticks that were settled.
@@ -65,8 +70,9 @@ type World struct {
 	// Rival acts between a tick's read and its push, once.
 	Rival func()
 	// OnDisk is a repository without a server, which refuses by itself.
-	OnDisk   bool
-	held     *repo.Commit   // a push that has not landed
+	OnDisk bool
+	// Held is a push that has not landed; nil is none.
+	Held     *repo.Commit
 	Requests int            // to the repository, in the last tick
 	Kinds    workload.Kinds // that the site's Config names
 	// Propose lets every crossing be proposed; without Host there is nothing to
@@ -103,7 +109,7 @@ func NewWorld(files map[string]string) *World {
 // Tick runs one tick at the present instant.
 func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
-	w.Effects, w.Requests, w.Disturbed, w.Pushed = 0, 0, false, false
+	w.Effects, w.Requests, w.Saves, w.Disturbed, w.Pushed = 0, 0, 0, false, false
 	t := &tick.Tick{
 		Site:        w.Site,
 		Owner:       fmt.Sprintf("run-%d", w.runs),
@@ -145,10 +151,10 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 
 // land lets the push that was held land.
 func (w *World) land() error {
-	if w.held == nil {
+	if w.Held == nil {
 		return errors.New("no push waits")
 	}
-	_, err := w.Repository.Commit(context.Background(), *w.held)
+	_, err := w.Repository.Commit(context.Background(), *w.Held)
 	return err
 }
 

@@ -2,6 +2,8 @@ package codecommit_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,4 +82,23 @@ func client(s *standin.Server) *api.Client {
 		}),
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond }),
 	})
+}
+
+// A window of more commits than are looked up says that nothing can be told.
+func TestAWindowOf500CommitsIsCut(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, map[string]string{"a": "0"})
+	first := o.Tip("main")
+	var stream strings.Builder
+	for n := range 501 {
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A Person <person@example.com> %d +0000\ndata 2\nhi\n", gitserver.Epoch.Unix()+int64(n))
+		if n == 0 {
+			fmt.Fprintf(&stream, "from %s\n", first)
+		}
+	}
+	o.GitInput(t, stream.String(), "fast-import", "--quiet")
+	got, err := open(t, s).Between(t.Context(), first, o.Tip("main"))
+	if err != nil || !got.Cut || got.Descends || got.Commits != nil {
+		t.Errorf("descends %v, cut %v, %d commits, %v; want a window that was cut", got.Descends, got.Cut, len(got.Commits), err)
+	}
 }

@@ -14,6 +14,7 @@ import (
 var (
 	noRepository = []string{"RepositoryDoesNotExistException"}
 	noBranch     = []string{"BranchDoesNotExistException", "ReferenceDoesNotExistException"}
+	noCommit     = []string{"CommitIdDoesNotExistException", "CommitDoesNotExistException"}
 	branchExists = []string{"BranchNameExistsException"}
 	noChange     = []string{"NoChangeException", "SameFileContentException"}
 	closed       = []string{"PullRequestAlreadyClosedException"}
@@ -22,6 +23,9 @@ var (
 	tooMany      = []string{"MaximumFileEntriesExceededException"}
 	notAllowed   = []string{"AccessDeniedException", "AccessDenied", "UnauthorizedException", "UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "MissingAuthenticationTokenException"}
 )
+
+// errNoCommit says that the repository does not hold a commit.
+var errNoCommit = errors.New("commit does not exist")
 
 // is reports whether an error has one of the names.
 func is(err error, names []string) bool {
@@ -41,6 +45,8 @@ func (r *Repository) explain(err error) error {
 		return fmt.Errorf("there is no repository %q in this account and region", r.Repository)
 	case is(err, noBranch):
 		return fmt.Errorf("%w: %s", repo.ErrNoBranch, words)
+	case is(err, noCommit):
+		return fmt.Errorf("%w: %s", errNoCommit, words)
 	case is(err, notAllowed):
 		return fmt.Errorf("the role is not allowed to: %s", words)
 	case is(err, throttled):

@@ -39,6 +39,29 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 	return log, whole, nil
 }
 
+// Between looks up 500 commits at most, one after the other. See
+// repo.Repository.
+func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found repo.Window
+	err := errors.Join(ctx.Err(), repo.CheckCommit(base), repo.CheckCommit(tip))
+	if err == nil {
+		r.seen.trim()
+		found, err = repo.Walk(base, tip, mostHistory, func(id string) (repo.LogEntry, bool, error) {
+			c, err := r.commit(ctx, id)
+			if id != tip && errors.Is(err, errNoCommit) {
+				return repo.LogEntry{}, false, nil
+			}
+			return entryOf(c), err == nil, err
+		})
+	}
+	if err != nil {
+		return repo.Window{}, fmt.Errorf("read what is new in %s: %w", r, err)
+	}
+	return found, nil
+}
+
 func (r *Repository) history(ctx context.Context, from, until string, limit int) (log []types.Commit, whole bool, err error) {
 	queue, queued := []string{from}, map[string]bool{from: true}
 	for ; len(queue) > 0; queue = queue[1:] {
@@ -80,6 +103,9 @@ func entryOf(c types.Commit) repo.LogEntry {
 	if by := c.Author; by != nil {
 		e.Author = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
 		e.When = date(aws.ToString(by.Date))
+	}
+	if by := c.Committer; by != nil {
+		e.Committer = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
 	}
 	return e
 }

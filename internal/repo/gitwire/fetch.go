@@ -50,7 +50,7 @@ func (s *server) some(ctx context.Context, into *objects, commit plumbing.Hash, 
 // apart fetches objects: all at once, or where that is too much in halves. One
 // that alone is too much is noted as such.
 func (s *server) apart(ctx context.Context, into *objects, ids []plumbing.Hash) error {
-	err := s.partial(ctx, into, want{ids, 0, "tree:0"})
+	err := s.partial(ctx, into, want{ids: ids, filter: "tree:0"})
 	switch {
 	case !errors.Is(err, errTooMuch):
 		return err
@@ -68,12 +68,12 @@ func (s *server) apart(ctx context.Context, into *objects, ids []plumbing.Hash) 
 // begin fetches a commit with its trees, or with the root of them where all are
 // too many.
 func (s *server) begin(ctx context.Context, into *objects, commit plumbing.Hash) error {
-	err := s.partial(ctx, into, want{[]plumbing.Hash{commit}, 1, s.roots})
+	err := s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots})
 	if s.roots == "tree:1" || !errors.Is(err, errTooMuch) {
 		return err
 	}
 	s.roots = "tree:1"
-	return s.partial(ctx, into, want{[]plumbing.Hash{commit}, 1, s.roots})
+	return s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots})
 }
 
 func (s *server) deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error {
@@ -81,7 +81,7 @@ func (s *server) deepen(ctx context.Context, into *objects, commit plumbing.Hash
 		if !s.has.filter {
 			return s.whole(ctx, into, commit, depth)
 		}
-		return s.partial(ctx, into, want{[]plumbing.Hash{commit}, depth, "tree:0"})
+		return s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: depth, filter: "tree:0"})
 	})
 }
 
@@ -105,7 +105,7 @@ func (s *server) whole(ctx context.Context, into *objects, commit plumbing.Hash,
 	s.dir = dir
 	most := bound{s.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file of the commit"}
 	var disk *spool
-	err = s.pack(ctx, want{[]plumbing.Hash{commit}, depth, ""}, most, func(pack io.Reader) (err error) {
+	err = s.pack(ctx, want{ids: []plumbing.Hash{commit}, depth: depth}, most, func(pack io.Reader) (err error) {
 		disk, err = spooled(ctx, pack, filepath.Join(dir, "pack"), s.maxBytes)
 		return err
 	})

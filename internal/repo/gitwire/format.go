@@ -16,6 +16,7 @@ type header struct {
 	tree    plumbing.Hash
 	parents []plumbing.Hash
 	author  string // name <email>
+	by      string // its committer, name <email>
 	when    time.Time
 	message string
 }
@@ -35,6 +36,10 @@ func parseCommit(data []byte) (h header, err error) {
 		case "author":
 			if h.author == "" {
 				h.author, h.when = parseAuthor(value)
+			}
+		case "committer":
+			if h.by == "" {
+				h.by, _ = parseAuthor(value)
 			}
 		}
 	}

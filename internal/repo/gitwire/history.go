@@ -78,7 +78,7 @@ func walk(objs *objects, from plumbing.Hash, until string, limit int) ([]repo.Lo
 		if err != nil {
 			return nil, atGoal, fmt.Errorf("commit %s: %w", id, err)
 		}
-		entry := repo.LogEntry{ID: id.String(), Author: h.author, When: h.when, Message: h.message}
+		entry := repo.LogEntry{ID: id.String(), Author: h.author, Committer: h.by, When: h.when, Message: h.message}
 		found = id.String() == until
 		for _, parent := range h.parents {
 			entry.Parents = append(entry.Parents, parent.String())

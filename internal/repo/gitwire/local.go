@@ -126,6 +126,11 @@ func (l *local) deepen(ctx context.Context, into *objects, commit plumbing.Hash,
 	return l.fetch(ctx, into, commit, nil)
 }
 
+// between has all commits at hand, unless the repository is a shallow clone.
+func (l *local) between(ctx context.Context, into *objects, _, commit plumbing.Hash) (whole bool, err error) {
+	return false, l.fetch(ctx, into, commit, nil)
+}
+
 // push writes the objects, then moves the ref as git does: under its lock file,
 // which renamed is the new ref. A checked-out branch is refused as by git.
 func (l *local) push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error {

@@ -41,6 +41,11 @@ type remote interface {
 	// deepen brings the commits that a commit descends from, itself included, to
 	// a distance of less than depth.
 	deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error
+	// between brings the commits that a commit descends from and the base does
+	// not, and no others unless it cannot help it; errTooMuch says that they are
+	// too many. whole is true where a commit that is then not at hand is none of
+	// them, and false where it is missing.
+	between(ctx context.Context, into *objects, base, commit plumbing.Hash) (whole bool, err error)
 	// push moves a branch, by compare-and-swap, to the last of the objects, a
 	// commit; an old head of zero makes the branch. An error may be a refusal,
 	// and does not mean that it did not land.

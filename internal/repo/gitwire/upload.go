@@ -13,8 +13,9 @@ import (
 // A want is what upload-pack is asked for.
 type want struct {
 	ids    []plumbing.Hash
-	depth  int    // of commits; 0 is no matter
-	filter string // "" is all that the ids lead to
+	have   plumbing.Hash // what leads to it is not sent; zero is nothing
+	depth  int           // of commits; 0 is no matter
+	filter string        // "" is all that the ids lead to
 }
 
 // pack asks upload-pack and hands the pack that it sends to use.
@@ -53,6 +54,7 @@ func (s *server) askV2(w want) *request {
 		ask.linef("want %s\n", id)
 	}
 	ask.limits(w)
+	ask.haves(w)
 	ask.linef("done\n")
 	ask.flush()
 	return &ask
@@ -74,6 +76,7 @@ func (s *server) askV0(w want) *request {
 	}
 	ask.limits(w)
 	ask.flush()
+	ask.haves(w)
 	ask.linef("done\n")
 	return &ask
 }
@@ -84,6 +87,12 @@ func (r *request) limits(w want) {
 	}
 	if w.filter != "" {
 		r.linef("filter %s\n", w.filter)
+	}
+}
+
+func (r *request) haves(w want) {
+	if !w.have.IsZero() {
+		r.linef("have %s\n", w.have)
 	}
 }
 

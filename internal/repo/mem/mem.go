@@ -40,8 +40,10 @@ type commit struct {
 	Parents []string
 	Files   map[string]string
 	Author  string
-	Message string
-	When    time.Time
+	// Committer is another than the author; "" is the same.
+	Committer string `json:",omitempty"`
+	Message   string
+	When      time.Time
 }
 
 // New returns a repository whose base holds one commit with the files.
@@ -148,7 +150,7 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 		if !ok {
 			return nil, false, fmt.Errorf("commit %s does not exist", id)
 		}
-		log = append(log, repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, When: c.When, Message: c.Message})
+		log = append(log, repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message})
 		if id == until {
 			return log, false, ctx.Err()
 		}
@@ -159,6 +161,25 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 		}
 	}
 	return log, true, ctx.Err()
+}
+
+// mostWindow bounds a window, in commits that are looked up.
+const mostWindow = 2000
+
+// Between returns the commits that tip descends from and base does not.
+func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	if err := ctx.Err(); err != nil {
+		return repo.Window{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.commits[tip]; !ok {
+		return repo.Window{}, fmt.Errorf("commit %s does not exist", tip)
+	}
+	return repo.Walk(base, tip, mostWindow, func(id string) (repo.LogEntry, bool, error) {
+		c, ok := r.commits[id]
+		return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message}, ok, nil
+	})
 }
 
 // Commit makes one commit and moves a branch to it.
@@ -223,6 +244,19 @@ func (r *Repository) Push(branch, message string, when time.Time, files map[stri
 		panic(err) // a test pushes to a branch that is not there
 	}
 	return id
+}
+
+// Amend makes the commit at a branch anew with other files, and the message and the
+// author that it has, as a person does.
+func (r *Repository) Amend(branch string, files map[string][]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	amended := r.commits[r.heads[branch]]
+	amended.Files, amended.Committer = maps.Clone(amended.Files), "person"
+	for path, data := range files {
+		amended.Files[path] = string(data)
+	}
+	r.heads[branch] = r.add(amended)
 }
 
 // Rewrite moves the base to any commit, as a force-push does.

@@ -240,7 +240,7 @@ func history(t *testing.T, setup Setup) {
 		t.Fatal(err)
 	}
 	want := repo.LogEntry{ID: ids[0], Author: "A Person <person@example.com>", When: gitserver.Epoch.Add(4 * 60e9), Message: "number 4\n\nwith a body\n"}
-	if got := log[0]; got.ID != want.ID || got.Author != want.Author || !got.When.Equal(want.When) || got.Message != want.Message {
+	if got := log[0]; got.ID != want.ID || got.Author != want.Author || got.Committer != want.Author || !got.When.Equal(want.When) || got.Message != want.Message {
 		t.Errorf("entry is %+v, want %+v", got, want)
 	}
 	if log, _, err := f.Open(t).History(within(t), absent, "", 10); err == nil {

@@ -1,0 +1,129 @@
+package gitwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// A window is larger than gitlatch reads once it has so many bytes of packed
+// commits, about 150 each, or so many commits.
+const (
+	windowBytes   = 4 << 20
+	windowCommits = 30_000
+)
+
+// Between is one request, of which the server works out the answer. What it
+// fetched is not kept: a commit that is at hand without its trees would make
+// reading it dearer. See repo.Repository.
+func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, err := r.between(ctx, base, tip)
+	if err != nil {
+		return repo.Window{}, fmt.Errorf("read what is new in %s: %w", r.remote, err)
+	}
+	return found, nil
+}
+
+func (r *Repository) between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
+	from, err := parseID(base)
+	if err != nil {
+		return repo.Window{}, err
+	}
+	to, err := parseID(tip)
+	if err != nil {
+		return repo.Window{}, err
+	}
+	if from == to {
+		return repo.Window{Descends: true}, ctx.Err()
+	}
+	objs := newObjects()
+	whole, err := r.remote.between(ctx, objs, from, to)
+	if spooled, ok := objs.disk.(*spool); ok {
+		defer func() { err = errors.Join(err, spooled.file.Close(), os.Remove(spooled.file.Name())) }()
+	}
+	switch {
+	case errors.Is(err, errTooMuch):
+		return repo.Window{Cut: true}, nil
+	case err != nil:
+		return repo.Window{}, err
+	case !objs.has(to) && whole:
+		return repo.Window{}, nil // the base leads to it
+	case !objs.has(to):
+		return repo.Window{}, fmt.Errorf("commit %s is not there", to)
+	}
+	return window(objs, from, to, whole)
+}
+
+// window walks through the commits at hand.
+func window(objs *objects, base, tip plumbing.Hash, whole bool) (repo.Window, error) {
+	// What a server left out is older than the base: a commit without a past.
+	older := map[string]bool{}
+	found, err := repo.Walk(base.String(), tip.String(), windowCommits, func(id string) (repo.LogEntry, bool, error) {
+		data, ok := objs.get(plumbing.CommitObject, plumbing.NewHash(id))
+		if !ok {
+			older[id] = whole
+			return repo.LogEntry{ID: id}, whole, nil
+		}
+		h, err := parseCommit(data)
+		if err != nil {
+			return repo.LogEntry{}, false, fmt.Errorf("commit %s: %w", id, err)
+		}
+		entry := repo.LogEntry{ID: id, Author: h.author, Committer: h.by, When: h.when, Message: h.message}
+		for _, parent := range h.parents {
+			entry.Parents = append(entry.Parents, parent.String())
+		}
+		return entry, true, nil
+	})
+	var inside []repo.LogEntry
+	for _, c := range found.Commits {
+		if !older[c.ID] {
+			inside = append(inside, c)
+		}
+	}
+	found.Commits = inside
+	return found, err
+}
+
+// between says which commit it has. From a server without partial clone come
+// the files that the commits changed, too; they go to disk, and are removed
+// there once the window is known.
+func (s *server) between(ctx context.Context, into *objects, base, commit plumbing.Hash) (whole bool, err error) {
+	w := want{ids: []plumbing.Hash{commit}, have: base}
+	return true, s.attempt(ctx, func() error {
+		if s.has.filter {
+			w.filter = "tree:0"
+			most := bound{windowBytes, "the branch moved by too many commits"}
+			return s.pack(ctx, w, most, func(pack io.Reader) error { return into.unpack(ctx, pack) })
+		}
+		w.filter = ""
+		return s.beside(ctx, into, w)
+	})
+}
+
+// beside fetches into a file of its own.
+func (s *server) beside(ctx context.Context, into *objects, w want) error {
+	file, err := os.CreateTemp(s.tempDir, "gitlatch-")
+	if err != nil {
+		return err
+	}
+	most := bound{s.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file that changed"}
+	err = s.pack(ctx, w, most, func(pack io.Reader) error {
+		disk, err := spooled(ctx, pack, file.Name(), s.maxBytes)
+		if err == nil {
+			into.disk = disk
+		}
+		return err
+	})
+	if err = errors.Join(err, file.Close()); err != nil {
+		err = errors.Join(err, os.Remove(file.Name()))
+	}
+	return err
+}

@@ -1,0 +1,311 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A past is what came to the base since git and the latches agreed.
+type past struct {
+	// told is false where it cannot be told, and rewritten true where the tip does
+	// not descend from what was agreed, and is believed all the same.
+	told, rewritten bool
+	window          repo.Window
+	// pushes are the commits that say that a tick of the site pushed them to the
+	// base, and proposals those that say so of its proposals. The oldest is first.
+	pushes, proposals []pushed
+	// known are the ids of what was read, and kept its content, by path and id.
+	known map[string]string
+	kept  map[[2]string]repo.Object
+}
+
+// pushed is a commit by a tick, by its own word.
+type pushed struct {
+	repo.LogEntry
+	ledger.Trailers
+}
+
+// dark reports whether nothing is known of who changed what.
+func (p past) dark() bool { return !p.told && !p.rewritten }
+
+// lookBack asks what came since git and the latches agreed. believed is false where
+// the tip does not descend from the one that was agreed, for the first time: a
+// branch that was rewritten and a replica that lags look the same.
+func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
+	agreed := &p.head.Agreed
+	p.past.told = agreed.Tip == p.git.tip
+	if agreed.Tip == "" || p.past.told {
+		return true, nil
+	}
+	if p.past.window, err = p.Repository.Between(ctx, agreed.Tip, p.git.tip); err != nil {
+		return false, err
+	}
+	switch {
+	case p.past.window.Cut:
+		p.notice(NoticeCut, p.git.tip, fmt.Sprintf("too much came since %s to tell whose change each is: adopted as it is, and nobody is yielded to", agreed.Tip))
+		return true, nil
+	case p.past.window.Descends:
+		p.past.told = true
+		p.sortOut()
+		return true, nil
+	}
+	if agreed.Suspect != "" {
+		since, err := p.Repository.Between(ctx, agreed.Suspect, p.git.tip)
+		if err != nil {
+			return false, err
+		}
+		p.past.rewritten = since.Descends
+	}
+	if p.past.rewritten {
+		text := fmt.Sprintf("the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
+		p.notice(NoticeRewritten, p.git.tip, text)
+		p.condition(alert.Rewritten, p.git.tip, text, "adopted what it holds; entries that changed with it are left alone for a day", "see who rewrote the branch")
+		return true, nil
+	}
+	agreed.Suspect = p.git.tip
+	p.git.stop = fmt.Sprintf("the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", p.git.tip, agreed.Tip)
+	p.notice(NoticeRewritten, p.git.tip, p.git.stop)
+	return false, p.usePolicy()
+}
+
+// sortOut finds the commits of ticks. A push to the base stands on what was
+// agreed or came since; a proposal may have been made on less.
+func (p *pass) sortOut() {
+	on := map[string]bool{p.head.Agreed.Tip: true}
+	for _, c := range p.past.window.Commits {
+		on[c.ID] = true
+	}
+	for _, c := range slices.Backward(p.past.window.Commits) {
+		switch by := ledger.Read(c.Message); {
+		case !by.Pushed(p.Site) || len(c.Parents) != 1:
+		case by.Base != "":
+			p.past.proposals = append(p.past.proposals, pushed{c, by})
+		case on[c.Parents[0]]:
+			p.past.pushes = append(p.past.pushes, pushed{c, by})
+		}
+	}
+}
+
+// A sight is what some commit held of the site.
+type sight struct {
+	ledger.Holding
+	marks map[string]latch.Marks // by file
+}
+
+// keep notes what was read, so that it is not read again.
+func (p *pass) keep(objects map[string]repo.Object) {
+	if p.past.kept == nil {
+		p.past.known, p.past.kept = map[string]string{}, map[[2]string]repo.Object{}
+	}
+	for path, o := range objects {
+		if o.ID != "" && o.Files != nil {
+			p.past.known[path], p.past.kept[[2]string{path, o.ID}] = o.ID, o
+		}
+	}
+}
+
+// at reads what a commit held.
+func (p *pass) at(ctx context.Context, commit string) (s sight, err error) {
+	directory := Checkpoints(p.Site)
+	objects, err := p.read(ctx, commit, p.past.known, directory)
+	if err != nil {
+		return sight{}, err
+	}
+	p.keep(objects)
+	for path, o := range objects {
+		if kept, ok := p.past.kept[[2]string{path, o.ID}]; ok {
+			objects[path] = kept
+		}
+	}
+	tree, err := Tree(p.Site, objects[directory])
+	if err != nil {
+		return sight{}, fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	s = sight{ledger.Of(tree), map[string]latch.Marks{}}
+	for _, file := range p.InPlace {
+		s.marks[file] = InPlace(file, objects[file], p.fleet.Kinds, nil).Marks
+	}
+	return s, nil
+}
+
+// recount reads the pushes and proposals that came to the base, and takes what
+// they did for what the tip holds as its past. A commit that does not do what it
+// says is a person's.
+func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string) (ledger.Past, error) {
+	var found ledger.Past
+	var landed []pushed
+	for _, c := range p.past.pushes {
+		before, after, says, err := p.says(ctx, c, c.Parents[0], c.Parents[0])
+		if err != nil {
+			return found, err
+		}
+		if says {
+			landed = append(landed, c)
+			found.Steps = append(found.Steps, ledger.Step{Before: p.counted(before.Holding), After: p.counted(after.Holding), Follows: c.Follows})
+			p.marksFollowed(before, after)
+		}
+	}
+	for _, c := range p.past.proposals {
+		for _, base := range []string{c.Parents[0], c.Base} {
+			before, after, says, err := p.says(ctx, c, base, c.Base)
+			if err != nil {
+				return found, err
+			}
+			if says {
+				for _, change := range ledger.Changes(before.Holding, after.Holding) {
+					if !slices.Contains(c.Follows, change.ID) {
+						found.Merged = append(found.Merged, change)
+					}
+				}
+				break
+			}
+		}
+	}
+	p.past.pushes = landed
+	if ours := p.stored.Proposal; ours != nil {
+		found.Merged = append(found.Merged, ours.Changes...)
+	}
+	var err error
+	found.Tip = tip
+	found.Agreed, err = p.agreed(ctx, tip, directory)
+	return found, err
+}
+
+// judge tells whose each change is. Before one is taken for a person's, a proposal
+// is looked for that a tick made and did not live to keep: people may have merged
+// it, and a squash does not say whose it was.
+func (p *pass) judge(ctx context.Context, found *ledger.Past) ([]ledger.Change, error) {
+	changes := found.Judge()
+	if !slices.ContainsFunc(changes, ledger.Change.Persons) {
+		return changes, nil
+	}
+	if err := p.hearOfProposal(ctx); err != nil || p.git.unheard == nil {
+		return changes, err
+	}
+	found.Merged = append(found.Merged, p.git.unheard.changes...)
+	return found.Judge(), nil
+}
+
+// hearOfProposal looks for a proposal that the state does not know.
+func (p *pass) hearOfProposal(ctx context.Context) error {
+	if p.Proposals == nil || !p.past.told || p.head.Agreed.Tip == p.git.tip {
+		return nil
+	}
+	head, gone := p.git.proposed, p.git.proposed == ""
+	if gone {
+		found, err := p.Proposals.Find(ctx, p.proposalBranch())
+		if err != nil || found == nil || found.State != repo.ProposalMerged {
+			return err
+		}
+		head = found.Head
+	}
+	if ours := p.stored.Proposal; ours != nil && ours.Head == head {
+		return nil
+	}
+	if _, err := p.proposedByTick(ctx, head); !gone || ctx.Err() != nil {
+		return err
+	}
+	return nil // a commit of a branch that is gone need not be there
+}
+
+// says reads a commit and one that it is held against, and reports whether it
+// does what it says of a base.
+func (p *pass) says(ctx context.Context, c pushed, against, base string) (before, after sight, says bool, err error) {
+	if before, err = p.at(ctx, against); err != nil {
+		return before, after, false, err
+	}
+	if after, err = p.at(ctx, c.ID); err != nil {
+		return before, after, false, err
+	}
+	return before, after, c.Says(base, ledger.Changes(before.Holding, after.Holding)), nil
+}
+
+// agreed is what git held when it was agreed with. Where that cannot be told
+// nobody changed anything, but for a branch that was rewritten: there the latches
+// are what is left of it.
+func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string) (ledger.Holding, error) {
+	agreed := p.head.Agreed
+	switch {
+	case p.past.rewritten:
+		return p.declared(), nil
+	case p.past.dark() || agreed.Tip == p.git.tip || agreed.Directory != "" && agreed.Directory == directory:
+		return tip, nil
+	}
+	s, err := p.at(ctx, agreed.Tip)
+	if err != nil {
+		return ledger.Holding{}, err
+	}
+	held := p.counted(s.Holding)
+	for id, e := range p.declared().Entries {
+		if held.Broken[id.Namespace] {
+			held.Entries[id] = e
+		}
+	}
+	return held, nil
+}
+
+// declared is what the latches say.
+func (p *pass) declared() ledger.Holding {
+	held := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
+	for id, l := range p.latches.now {
+		if !l.Declared.IsZero() {
+			held.Entries[id] = l.Declared
+		}
+	}
+	return held
+}
+
+// counted is what a commit held, with what people had set in place and records did
+// not say yet.
+func (p *pass) counted(h ledger.Holding) ledger.Holding {
+	entries := maps.Clone(h.Entries)
+	for _, e := range p.stored.Edited {
+		if held := entries[e.ID]; held.Replicas == e.From {
+			held.Replicas = e.To
+			entries[e.ID] = held
+		}
+	}
+	return ledger.Holding{Entries: entries, Broken: h.Broken}
+}
+
+// marksFollowed notes what a push made marks say, so that what a person set since
+// is told from it.
+func (p *pass) marksFollowed(before, after sight) {
+	for _, file := range p.InPlace {
+		said := maps.Clone(p.git.said[file])
+		if said == nil {
+			said = latch.Marks{}
+		}
+		for id, now := range after.marks[file] {
+			if !slices.Equal(now, before.marks[file][id]) {
+				said[id] = now
+			}
+		}
+		p.git.said[file] = said
+	}
+}
+
+// pay takes what earlier ticks pushed out of the budget, and says what people
+// should know of what still stands.
+func (p *pass) pay(found ledger.Past, judged map[workload.ID]*ledger.Change) {
+	for i, c := range p.past.pushes {
+		p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, c.When)
+		p.notice(NoticeLanded, c.Intent, "an earlier tick's push had landed: settled")
+		for _, s := range c.Surges {
+			from, to := found.Steps[i].Before.Entries[s.ID].Replicas, found.Steps[i].After.Entries[s.ID].Replicas
+			if j := judged[s.ID]; j != nil && j.Now.Replicas == to && j.Was.Replicas == to {
+				p.conditions = append(p.conditions, surge(s, from, to))
+			}
+		}
+	}
+}
