@@ -69,6 +69,21 @@ func (p *pass) acceptsRisk(id workload.ID) bool {
 	return chosen.AcceptRisk
 }
 
+// waiting reports whether a mark is behind its level while a part of the cluster
+// is unread: a workload that was not seen may be one that does without evidence.
+func (p *pass) waiting() bool {
+	entries := p.git.tree.Entries()
+	for file, f := range p.git.files {
+		for id, says := range f.Marks {
+			level := entries[id].Replicas
+			if len(p.fleet.Unread) > 0 && level > 0 && (followed{file, id, says, level}).behind() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A held is a file edited in place as the tip of the branch holds it.
 type held struct {
 	data []byte

@@ -60,8 +60,11 @@ func (p *pass) mended(m latch.Mend, merged bool) bool {
 }
 
 // noticeStale says what is stale, and has the directory read again until it is
-// mended or lies before people.
+// mended or lies before people, and as long as a mark waits for its workload.
 func (p *pass) noticeStale() {
+	if p.waiting() {
+		p.git.clean = false
+	}
 	for _, m := range p.stale() {
 		if ours := p.head.Proposal; p.Propose && ours != nil && slices.Contains(ours.Mends, m) {
 			continue
