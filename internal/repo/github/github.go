@@ -78,6 +78,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
 		Transport:     &login{tokens.tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
 		CheckRedirect: stay,
+		Timeout:       gitwire.AnswerWithin,
 	}))
 	if err != nil {
 		return nil, nil, err
