@@ -85,21 +85,21 @@ func (w *worker) take(ctx context.Context, m record, left int) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, share, errTime)
 		defer cancel()
 	}
-	if err := w.tick(ctx, turn, m.MessageID); err != nil {
+	if err := w.tick(ctx, turn); err != nil {
 		w.opener.Forget()
 		return fmt.Errorf("site %s: %w", turn.Site, err)
 	}
 	return nil
 }
 
-func (w *worker) tick(ctx context.Context, turn dispatch.Turn, id string) (err error) {
+func (w *worker) tick(ctx context.Context, turn dispatch.Turn) (err error) {
 	opener := w.opener.Of(turn.Member)
 	parts, err := opener.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = owner(ctx) + "/" + id
+	parts.Owner = owner(ctx)
 	t := site.Tick(opener.Config, parts)
 	t.Turn = turn.At
 	r, err := run(ctx, t, w.log)
