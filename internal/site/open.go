@@ -235,13 +235,17 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 		Author:     author(o.Config.Commit.Author),
 		Signer:     signer,
 	}
-	if o.fleet != nil {
-		if o.fleet.login == nil {
-			if o.fleet.login, err = github.NewLogin(options); err != nil {
+	shared := o.fleet
+	if o.Config.Fleet != "" {
+		shared = o // the list of a fleet is in the repository of its members
+	}
+	if shared != nil {
+		if shared.login == nil {
+			if shared.login, err = github.NewLogin(options); err != nil {
 				return nil, nil, fmt.Errorf("repository.github: %w", err)
 			}
 		}
-		options.Login = o.fleet.login
+		options.Login = shared.login
 	}
 	r, proposals, err := github.Open(options)
 	if err != nil {
