@@ -62,7 +62,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	case url == "":
 		return nil, fmt.Errorf("environment variable %s must hold the URL of the queue", queueVariable)
 	}
-	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}}, clock: clock, log: log, metrics: metrics}
+	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}}, clock: clock, log: log, metrics: metrics}
 	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
 	defer cancel()
 	own, err := h.roster.Opener.In(ctx, queueVariable, "")

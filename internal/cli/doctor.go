@@ -80,7 +80,9 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	if c.Cluster.EKS != (config.EKS{}) {
 		c.Cluster = config.Cluster{Kinds: c.Cluster.Kinds} // a person looks by their own rights
 	}
-	r, _, err := openRepository(ctx, opener(env, c, true))
+	from := opener(env, c, true)
+	from.ReadOnly = !d.write || d.dryRun
+	r, _, err := openRepository(ctx, from)
 	if err != nil {
 		return err
 	}

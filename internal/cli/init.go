@@ -42,7 +42,13 @@ What is there already stays as it is: run again, it adds what has come to lack.`
 }
 
 func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
-	o, err := f.open(env, true)
+	c, err := f.config()
+	if err != nil {
+		return err
+	}
+	from := opener(env, c, true)
+	from.ReadOnly = dryRun
+	o, err := openBy(env, from)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	// it fails.
 	Secret func(context.Context) (Credentials, error)
 
+	// ReadOnly asks for a token of an App that may read, and nothing else.
+	ReadOnly bool
+
 	// Login is used in place of both: repositories that are opened with one share
 	// its token. Nil is a login of its own.
 	Login *Login

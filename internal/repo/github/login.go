@@ -38,6 +38,9 @@ func newTokens(o Options, name, apiURL string) (*tokens, error) {
 		own.BaseURL = apiURL
 		source := ghinstallation.NewFromAppsTransport(own, app.InstallationID)
 		source.InstallationTokenOptions = &api.InstallationTokenOptions{Repositories: []string{name}}
+		if o.ReadOnly {
+			source.InstallationTokenOptions.Permissions = &api.InstallationPermissions{Contents: api.Ptr("read"), PullRequests: api.Ptr("read")}
+		}
 		return source, nil
 	}}
 	if t.secret != nil {
