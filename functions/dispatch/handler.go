@@ -43,15 +43,12 @@ type answer struct {
 // handler is what warm invocations share.
 type handler struct {
 	config config.Config
-	opener *site.Opener
+	roster site.Roster
 	queue  queue.Queue
 	clock  func() time.Time
 	log    zerolog.Logger
 	// metrics takes a line of metrics for each time that all turns were sent.
 	metrics io.Writer
-
-	id      string // of the list in git
-	members []config.Member
 }
 
 func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (*handler, error) {
@@ -65,17 +62,16 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	case url == "":
 		return nil, fmt.Errorf("environment variable %s must hold the URL of the queue", queueVariable)
 	}
-	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, clock: clock, log: log, metrics: metrics}
+	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}}, clock: clock, log: log, metrics: metrics}
 	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
 	defer cancel()
-	own, err := h.opener.In(ctx, queueVariable, "")
+	own, err := h.roster.Opener.In(ctx, queueVariable, "")
 	h.queue = queue.Queue{URL: url, Client: sqs.NewFromConfig(own)}
 	return h, err
 }
 
 // handle gives each site its turn in the period that begins. A list that cannot be
-// read is an error, and the one before it is used where there was one: a bad merge
-// is not to stop all ticks.
+// read is an error, and the one before it is used where there was one.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, error) {
 	e, err := parse(payload)
 	if err != nil {
@@ -85,14 +81,14 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, 
 	if e.Time.IsZero() {
 		e.Time = now
 	}
-	unread := h.read(ctx)
-	sending := h.queue.Send(ctx, dispatch.Turns(h.members, e.Time, h.config.Period), now)
+	members, unread := h.roster.Read(ctx)
+	sending := h.queue.Send(ctx, dispatch.Turns(members, e.Time, h.config.Period), now)
 	err = errors.Join(unread, sending)
-	h.log.Info().Str("fleet", h.config.Site).Time("begin", e.Time).Int("sites", len(h.members)).AnErr("error", err).Msg("dispatch")
+	h.log.Info().Str("fleet", h.config.Site).Time("begin", e.Time).Int("sites", len(members)).AnErr("error", err).Msg("dispatch")
 	if err == nil {
-		err = report.WriteDispatchMetrics(h.metrics, h.config.Site, len(h.members), now)
+		err = report.WriteDispatchMetrics(h.metrics, h.config.Site, len(members), now)
 	}
-	return answer{h.config.Site, e.Time.UTC(), len(h.members)}, err
+	return answer{h.config.Site, e.Time.UTC(), len(members)}, err
 }
 
 // parse reads an event to the letter.
@@ -103,37 +99,4 @@ func parse(payload json.RawMessage) (e event, err error) {
 		return e, fmt.Errorf(`event: %w; want {"time": "2006-01-02T15:04:05Z"} or less`, err)
 	}
 	return e, nil
-}
-
-// read takes the list from git, where it is another than the last one.
-func (h *handler) read(ctx context.Context) (err error) {
-	r, _, err := h.opener.Repository(ctx)
-	if err != nil {
-		return err
-	}
-	if c, ok := r.(io.Closer); ok {
-		defer func() { err = errors.Join(err, c.Close()) }()
-	}
-	file := h.config.Fleet
-	tip, _, err := r.Heads(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := r.Read(ctx, tip, map[string]string{file: h.id}, file)
-	if err != nil {
-		return err
-	}
-	o := found[file]
-	switch o.ID {
-	case "":
-		return fmt.Errorf("%s: is not on branch %s: commit a list of kind %s there", file, h.config.Repository.Branch, config.KindFleet)
-	case h.id:
-		return nil
-	}
-	members, err := config.ParseFleet(file, o.Files[file])
-	if err != nil {
-		return err
-	}
-	h.id, h.members = o.ID, members
-	return nil
 }

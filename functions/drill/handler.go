@@ -120,16 +120,21 @@ func ended(ctx context.Context) (context.Context, time.Duration, context.CancelF
 	return ctx, left, cancel
 }
 
+// owner is who takes the lease: one run.
+func owner(ctx context.Context) string {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		return site.Owner("drill/" + invocation.AwsRequestID)
+	}
+	return site.Owner("drill")
+}
+
 func (h *handler) drill(ctx context.Context, e event, left time.Duration) (d drill.Document, err error) {
 	parts, err := h.opener.Open(ctx)
 	if err != nil {
 		return d, err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = "drill"
-	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		parts.Owner += "/" + invocation.AwsRequestID
-	}
+	parts.Owner = owner(ctx)
 	r, err := open.Open(ctx, h.opener, parts)
 	if err != nil {
 		return d, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -18,6 +19,8 @@ func (c *cloud) fleet(t *testing.T) {
 	s := c.deploy(t, plan{name: "fleet-one", provider: "github", mode: "direct", hold: "down: 0s"})
 	const two, branch = "fleet-two", "checkpoints/fleet-two"
 	s.origin.Push(t, branch, map[string]string{"gitlatch.yaml": s.origin.Show(t, "main", "gitlatch.yaml")}, "begin")
+	s.origin.Push(t, "main", map[string]string{"fleet.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: %s, eks: {name: %s}}\n- {site: %s, eks: {name: %[2]s, region: %[4]s}, branch: %[5]s}\n- {site: fleet-ghost, eks: {name: nowhere}}\n",
+		s.name, cluster, two, moto.Region, branch)}, "list the sites")
 	for name, value := range map[string]string{"Fleet": "europe", "FleetFile": "fleet.yaml", "StateTable": table, "AlertTopic": s.topic} {
 		s.filled[name] = value
 	}
@@ -42,8 +45,8 @@ func (c *cloud) fleet(t *testing.T) {
 	s.scales(t, 12)
 
 	now := time.Now()
-	failed, logs := send(turnOf(s.name, cluster, "", now), turnOf(two, cluster, branch, now), turnOf(s.name, cluster, "", now), turnOf(two, cluster, branch, now.Add(-time.Hour)),
-		"{}", turnOf("fleet-ghost", "nowhere", "", now))
+	failed, logs := send(turnOf(s.name, now), turnOf(two, now), turnOf(s.name, now), turnOf(two, now.Add(-time.Hour)),
+		"{}", turnOf("fleet-ghost", now))
 	if strings.Join(failed, " ") != "m4 m5" || !strings.Contains(logs, "site fleet-ghost: ") || !strings.Contains(logs, "message: turn: is required") {
 		t.Errorf("failed are %q, logs\n%s", failed, logs)
 	}
@@ -63,7 +66,7 @@ func (c *cloud) fleet(t *testing.T) {
 	// Turns are of whole seconds, and one that began before a tick is that tick's.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1100 * time.Millisecond)))
 	now = time.Now()
-	if failed, logs = send(turnOf(two, cluster, branch, now), turnOf(s.name, cluster, "", now)); len(failed) > 0 {
+	if failed, logs = send(turnOf(two, now), turnOf(s.name, now)); len(failed) > 0 {
 		t.Errorf("failed are %q, logs\n%s", failed, logs)
 	}
 	if s.origin.Tip("main") == begin {

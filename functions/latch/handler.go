@@ -107,12 +107,13 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	return report.New(r).Brief(), hinted(errors.Join(err, r.Err()))
 }
 
-// owner is who takes the lease: one invocation.
+// owner is who takes the lease: one run. Lambda may give a request twice, and a
+// retry has the id of what it repeats.
 func owner(ctx context.Context) string {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		return "latch/" + invocation.AwsRequestID
+		return site.Owner("latch/" + invocation.AwsRequestID)
 	}
-	return "latch"
+	return site.Owner("latch")
 }
 
 // run makes a tick, and logs it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,13 +41,15 @@ type failure struct {
 type worker struct {
 	config  config.Config
 	opener  *site.Opener
+	roster  site.Roster
 	clock   func() time.Time
 	log     zerolog.Logger
 	metrics io.Writer
 }
 
 func newWorker(c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) *worker {
-	return &worker{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, clock: clock, log: log, metrics: metrics}
+	opener := &site.Opener{Config: c, Getenv: getenv, Clock: clock}
+	return &worker{config: c, opener: opener, roster: site.Roster{Opener: opener}, clock: clock, log: log, metrics: metrics}
 }
 
 // handle ticks one site after the other. Of the time that is left each gets its
@@ -59,9 +62,14 @@ func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
 	}
 	ctx, cancel := ended(ctx)
 	defer cancel()
+	members, unread := w.roster.Read(ctx)
+	if unread != nil {
+		w.opener.Forget()
+		w.log.Error().Str("fleet", w.config.Site).Err(hinted(unread)).Msg("list of sites")
+	}
 	failed := failures{BatchItemFailures: []failure{}}
 	for i, m := range batch.Records {
-		if err := w.take(ctx, m, len(batch.Records)-i); err != nil {
+		if err := w.take(ctx, m, members, len(batch.Records)-i); err != nil {
 			w.log.Error().Str("fleet", w.config.Site).Str("messageId", m.MessageID).Err(hinted(err)).Msg("turn")
 			failed.BatchItemFailures = append(failed.BatchItemFailures, failure{m.MessageID})
 		}
@@ -69,8 +77,9 @@ func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
 	return failed, nil
 }
 
-// take takes one turn, of so many that are left.
-func (w *worker) take(ctx context.Context, m record, left int) error {
+// take takes one turn, of so many that are left. The message says which site it is
+// of; all else about the site is as the list in git has it.
+func (w *worker) take(ctx context.Context, m record, members []config.Member, left int) error {
 	turn, err := dispatch.Parse(m.Body)
 	if err != nil {
 		return err
@@ -79,29 +88,33 @@ func (w *worker) take(ctx context.Context, m record, left int) error {
 		w.log.Warn().Str("site", turn.Site).Time("turn", turn.At).Msg("turn is over: the next one is due")
 		return nil
 	}
+	at := slices.IndexFunc(members, func(of config.Member) bool { return of.Site == turn.Site })
+	if at < 0 {
+		return fmt.Errorf("site %q: is not on the list %s of the branch", turn.Site, w.config.Fleet)
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		share := time.Until(deadline) / time.Duration(left)
 		ctx, cancel = context.WithTimeoutCause(ctx, share, errTime)
 		defer cancel()
 	}
-	if err := w.tick(ctx, turn, m.MessageID); err != nil {
+	if err := w.tick(ctx, members[at], turn.At); err != nil {
 		w.opener.Forget()
 		return fmt.Errorf("site %s: %w", turn.Site, err)
 	}
 	return nil
 }
 
-func (w *worker) tick(ctx context.Context, turn dispatch.Turn, id string) (err error) {
-	opener := w.opener.Of(turn.Member)
+func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (err error) {
+	opener := w.opener.Of(of)
 	parts, err := opener.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = owner(ctx) + "/" + id
+	parts.Owner = owner(ctx)
 	t := site.Tick(opener.Config, parts)
-	t.Turn = turn.At
+	t.Turn = turn
 	r, err := run(ctx, t, w.log)
 	if r.Held != "" {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
 const fleetDocument = `
@@ -21,7 +22,7 @@ kind: Config
 site: europe
 fleet: fleet.yaml
 state: {memory: {}}
-repository: {url: /nowhere/fleet.git}
+repository: {url: REPOSITORY}
 `
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -50,11 +51,19 @@ func batch(t *testing.T, bodies ...string) []byte {
 	return text
 }
 
-func turnOf(site, cluster, branch string, at time.Time) string {
-	if branch != "" {
-		branch = fmt.Sprintf(`, "branch": %q`, branch)
+func turnOf(site string, at time.Time) string {
+	return fmt.Sprintf(`{"turn": %q, "site": %q}`, at.UTC().Format(time.RFC3339), site)
+}
+
+// fleetOf is a fleet whose list is in git.
+func fleetOf(t *testing.T, list string) config.Config {
+	t.Helper()
+	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"fleet.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n" + list})
+	c, err := config.ParseConfig("config", []byte(strings.Replace(fleetDocument, "REPOSITORY", origin.Dir, 1)))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return fmt.Sprintf(`{"turn": %q, "site": {"site": %q, "eks": {"name": %q}%s}}`, at.UTC().Format(time.RFC3339), site, cluster, branch)
+	return c
 }
 
 // What fails leaves its own message, and says of which site or field; what is over
@@ -65,19 +74,19 @@ func TestAMessageFailsByItself(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", "/nowhere")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	c, err := config.ParseConfig("config", []byte(fleetDocument))
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := func(at time.Time) string { return turnOf("prod-eu", "blue", "", at) }
+	c := fleetOf(t, "- {site: prod-eu, eks: {name: blue}}\n- {site: prod-us, eks: {name: red, region: us-east-1, roleArn: \"arn:aws:iam::123456789012:role/listed\"}}\n")
+	good := func(at time.Time) string { return turnOf("prod-eu", at) }
 	for name, c2 := range map[string]struct {
 		bodies []string
 		failed []string
 		says   []string
 	}{
-		"over":               {[]string{good(noon.Add(-5 * time.Minute)), good(noon.Add(-time.Hour))}, nil, []string{"turn is over: the next one is due", `"site":"prod-eu"`}},
-		"not JSON":           {[]string{"prod-eu"}, []string{"m0"}, []string{"message: invalid character"}},
-		"a bad field":        {[]string{strings.Replace(good(noon), "prod-eu", "Prod EU", 1)}, []string{"m0"}, []string{"message: site:1: site: must be a DNS label"}},
+		"over":              {[]string{good(noon.Add(-5 * time.Minute)), good(noon.Add(-time.Hour))}, nil, []string{"turn is over: the next one is due", `"site":"prod-eu"`}},
+		"not JSON":          {[]string{"prod-eu"}, []string{"m0"}, []string{"message: invalid character"}},
+		"no site":           {[]string{strings.Replace(good(noon), "prod-eu", "", 1)}, []string{"m0"}, []string{"message: site: is required"}},
+		"a site of its own": {[]string{turnOf("prod-ap", noon)}, []string{"m0"}, []string{`site \"prod-ap\": is not on the list fleet.yaml`}},
+		"a cluster of its own": {[]string{strings.Replace(good(noon), `"prod-eu"`, `{"site": "prod-eu", "eks": {"name": "other", "roleArn": "arn:aws:iam::210987654321:role/other"}, "branch": "other"}`, 1)},
+			[]string{"m0"}, []string{"message: json: cannot unmarshal object"}},
 		"no turn":            {[]string{strings.Replace(good(noon), "turn", "when", 1)}, []string{"m0"}, []string{`unknown field \"when\"`}},
 		"cannot be opened":   {[]string{good(noon)}, []string{"m0"}, []string{"site prod-eu: cluster: cluster.eks.region: no region is configured"}},
 		"some of a batch":    {[]string{"{}", good(noon.Add(-time.Hour)), good(noon), "", good(noon.Add(-time.Hour))}, []string{"m0", "m2", "m3"}, []string{`"messageId":"m0"`, `"messageId":"m3"`}},
@@ -121,11 +130,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 // Lambda takes an answer that it cannot read for a batch that went well.
 func TestAWorkerTakesTurnsAlone(t *testing.T) {
 	t.Parallel()
-	c, err := config.ParseConfig("config", []byte(fleetDocument))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorker(c, func(string) string { return "" }, time.Now, zerolog.Nop(), nil)
+	w := newWorker(fleetOf(t, "- {site: prod-eu, eks: {name: blue}}\n"), func(string) string { return "" }, time.Now, zerolog.Nop(), nil)
 	if got, err := w.handle(context.Background(), messages{}); err == nil || !strings.Contains(err.Error(), "has no Records") {
 		t.Errorf("answer %+v, error %v", got, err)
 	}

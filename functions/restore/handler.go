@@ -56,7 +56,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	if err != nil {
 		return nil, err
 	}
-	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
+	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
 }
 
 // parse reads an event for the configured site. What it does not know it

@@ -24,41 +24,45 @@ mass drop that the fleet will not recover from.
 
 With workloads: latches them again after their entry was deleted, and ends the
 time for which gitlatch leaves their entry alone.`,
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			o, err := f.open(env, false)
-			if err != nil {
-				return err
-			}
-			defer closed(&err, o)
-			if len(args) > 0 {
-				ids, err := o.find(c.Context(), args)
-				if err != nil {
-					return err
-				}
-				if err := o.amend(c.Context(), tick.Amendment{Latch: true, Workloads: ids}); err != nil {
-					return err
-				}
-				for _, id := range ids {
-					fmt.Fprintf(env.Out, "%s is latched from the next tick on\n", id)
-				}
-				return nil
-			}
-			fleet, err := o.parts.Sampler.Sample(c.Context())
-			if err != nil {
-				return err
-			}
-			if fleet.Cluster == "" {
-				return errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
-			}
-			if err := o.amend(c.Context(), tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(env.Out, "cluster %s is now that of site %s\n", fleet.Cluster, o.config.Site)
-			return err
+		RunE: func(c *cobra.Command, args []string) error {
+			return within(c.Context(), longest, func(ctx context.Context) error { return f.adopt(ctx, env, args) })
 		},
 	}
 	f.register(c)
 	return c
+}
+
+func (f *flags) adopt(ctx context.Context, env Env, args []string) (err error) {
+	o, err := f.open(env, false)
+	if err != nil {
+		return err
+	}
+	defer closed(&err, o)
+	if len(args) > 0 {
+		ids, err := o.find(ctx, args)
+		if err != nil {
+			return err
+		}
+		if err := o.amend(ctx, tick.Amendment{Latch: true, Workloads: ids}); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			fmt.Fprintf(env.Out, "%s is latched from the next tick on\n", id)
+		}
+		return nil
+	}
+	fleet, err := o.parts.Sampler.Sample(ctx)
+	if err != nil {
+		return err
+	}
+	if fleet.Cluster == "" {
+		return errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
+	}
+	if err := o.amend(ctx, tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "cluster %s is now that of site %s\n", fleet.Cluster, o.config.Site)
+	return err
 }
 
 func newHold(env Env) *cobra.Command {
@@ -69,40 +73,44 @@ func newHold(env Env) *cobra.Command {
 		Short: "Leave the site, or some workloads, alone until a time",
 		Long: `Holds the whole site, or only the workloads named: their timers stand still, and
 nothing of them is committed. --until now ends a hold.`,
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			at, err := instant(until, env.Clock())
-			if err != nil {
-				return err
-			}
-			o, err := f.open(env, false)
-			if err != nil {
-				return err
-			}
-			defer closed(&err, o)
-			a := tick.Amendment{HoldUntil: at}
-			if a.Workloads, err = o.find(c.Context(), args); err != nil {
-				return err
-			}
-			if err := o.amend(c.Context(), a); err != nil {
-				return err
-			}
-			held := []string{"site " + o.config.Site}
-			if len(args) > 0 {
-				held = names(a.Workloads)
-			}
-			what := "held until " + at.UTC().Format(time.RFC3339)
-			if !at.After(env.Clock()) {
-				what = "no longer held"
-			}
-			for _, one := range held {
-				fmt.Fprintf(env.Out, "%s: %s\n", one, what)
-			}
-			return nil
+		RunE: func(c *cobra.Command, args []string) error {
+			return within(c.Context(), longest, func(ctx context.Context) error { return f.hold(ctx, env, until, args) })
 		},
 	}
 	f.register(c)
 	c.Flags().StringVar(&until, "until", "", "a time to come as 2026-03-02T18:00:00Z, or a span from now as 3h; now ends a hold")
 	return c
+}
+
+func (f *flags) hold(ctx context.Context, env Env, until string, args []string) (err error) {
+	at, err := instant(until, env.Clock())
+	if err != nil {
+		return err
+	}
+	o, err := f.open(env, false)
+	if err != nil {
+		return err
+	}
+	defer closed(&err, o)
+	a := tick.Amendment{HoldUntil: at}
+	if a.Workloads, err = o.find(ctx, args); err != nil {
+		return err
+	}
+	if err := o.amend(ctx, a); err != nil {
+		return err
+	}
+	held := []string{"site " + o.config.Site}
+	if len(args) > 0 {
+		held = names(a.Workloads)
+	}
+	what := "held until " + at.UTC().Format(time.RFC3339)
+	if !at.After(env.Clock()) {
+		what = "no longer held"
+	}
+	for _, one := range held {
+		fmt.Fprintf(env.Out, "%s: %s\n", one, what)
+	}
+	return nil
 }
 
 // instant reads a time to come, or a span from now. What has passed is none, since

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/site"
 )
 
 // Env is the world that a command runs in.
@@ -106,7 +108,7 @@ func owner(env Env) string {
 	if err != nil {
 		host = "unknown host"
 	}
-	return fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339Nano))
+	return site.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
 }
 
 // closed adds the error of giving something back to the one that there is.

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -51,9 +49,7 @@ first. Its host shows ten warnings and ten notices of a step.
 It exits with 0 where nothing differs, with 1 where anything does, and with 2
 where it could not look at all of it.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return trouble(d.run(ctx, env, args))
+			return trouble(within(c.Context(), longest, func(ctx context.Context) error { return d.run(ctx, env, args) }))
 		},
 	}
 	c.SetContext(context.Background())

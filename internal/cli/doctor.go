@@ -48,7 +48,9 @@ that it takes are in infra/rbac/doctor.
 It exits with 0 where there is nothing to mend, with 1 where there is, and with
 2 where it could not look.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error { return trouble(d.run(c.Context(), env)) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return trouble(within(c.Context(), longest, func(ctx context.Context) error { return d.run(ctx, env) }))
+		},
 	}
 	c.SetContext(context.Background())
 	troubled(c)
@@ -78,7 +80,9 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	if c.Cluster.EKS != (config.EKS{}) {
 		c.Cluster = config.Cluster{Kinds: c.Cluster.Kinds} // a person looks by their own rights
 	}
-	r, _, err := openRepository(ctx, opener(env, c, true))
+	from := opener(env, c, true)
+	from.ReadOnly = !d.write || d.dryRun
+	r, _, err := openRepository(ctx, from)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,9 +56,7 @@ where nothing is asked of any workload, or what they need is not known. While
 the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return trouble(d.run(ctx, env))
+			return trouble(within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.run(ctx, env) }))
 		},
 	}
 	c.SetContext(context.Background())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,32 +30,36 @@ func newExplain(env Env) *cobra.Command {
 what git declares, at which counts it would leave that level, which timers run,
 and what would be decided now.`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			o, err := f.open(env, true)
-			if err != nil {
-				return err
-			}
-			defer closed(&err, o)
-			t := o.tick()
-			t.DryRun = true
-			r, err := t.Run(c.Context())
-			if err != nil {
-				return err
-			}
-			var ids []workload.ID
-			for _, d := range r.Decisions {
-				ids = append(ids, d.ID)
-			}
-			id, err := find(args[0], slices.Compact(ids))
-			if err != nil {
-				return err
-			}
-			columns, _ := chart.Terminal(env.Out)
-			return errors.Join(explain(env.Out, r, id, max(columns, narrow)), r.Err())
+		RunE: func(c *cobra.Command, args []string) error {
+			return within(c.Context(), longest, func(ctx context.Context) error { return f.explain(ctx, env, args[0]) })
 		},
 	}
 	f.register(c)
 	return c
+}
+
+func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
+	o, err := f.open(env, true)
+	if err != nil {
+		return err
+	}
+	defer closed(&err, o)
+	t := o.tick()
+	t.DryRun = true
+	r, err := t.Run(ctx)
+	if err != nil {
+		return err
+	}
+	var ids []workload.ID
+	for _, d := range r.Decisions {
+		ids = append(ids, d.ID)
+	}
+	id, err := find(text, slices.Compact(ids))
+	if err != nil {
+		return err
+	}
+	columns, _ := chart.Terminal(env.Out)
+	return errors.Join(explain(env.Out, r, id, max(columns, narrow)), r.Err())
 }
 
 // explain writes what a report says of one workload: a line a topic, folded below

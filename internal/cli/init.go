@@ -31,7 +31,9 @@ nothing yet, so that builds can include it.
 
 What is there already stays as it is: run again, it adds what has come to lack.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.init(c.Context(), env, dryRun) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return within(c.Context(), longest, func(ctx context.Context) error { return f.init(ctx, env, dryRun) })
+		},
 	}
 	c.SetContext(context.Background())
 	f.register(c)
@@ -40,7 +42,13 @@ What is there already stays as it is: run again, it adds what has come to lack.`
 }
 
 func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
-	o, err := f.open(env, true)
+	c, err := f.config()
+	if err != nil {
+		return err
+	}
+	from := opener(env, c, true)
+	from.ReadOnly = dryRun
+	o, err := openBy(env, from)
 	if err != nil {
 		return err
 	}

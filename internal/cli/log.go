@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,9 +43,7 @@ not enough, it says how far it came. What git no longer declares is asked for as
 namespace/kind/name; what no commit ever declared is refused.`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return l.run(ctx, env, args[0])
+			return within(c.Context(), longest, func(ctx context.Context) error { return l.run(ctx, env, args[0]) })
 		},
 	}
 	c.SetContext(context.Background())

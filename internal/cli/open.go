@@ -97,8 +97,12 @@ func (f *flags) open(env Env, reading bool) (*opened, error) {
 // openSite opens all parts of a site. With reading the state file is not made
 // where it is not there yet.
 func openSite(env Env, c config.Config, reading bool) (*opened, error) {
-	o := &opened{config: c, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
-	if err := o.open(context.Background(), opener(env, c, reading)); err != nil {
+	return openBy(env, opener(env, c, reading))
+}
+
+func openBy(env Env, from *site.Opener) (*opened, error) {
+	o := &opened{config: from.Config, parts: site.Parts{Clock: env.Clock, Owner: owner(env)}}
+	if err := o.open(context.Background(), from); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
@@ -119,9 +123,9 @@ func (o *opened) open(ctx context.Context, from *site.Opener) (err error) {
 }
 
 // opener returns what opens the parts of a site. With reading a state file is
-// not made where it is not there yet.
+// not made where it is not there yet, and the repository is not written.
 func opener(env Env, c config.Config, reading bool) *site.Opener {
-	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, Bolt: func(path string) (latch.Store, error) {
+	return &site.Opener{Config: c, Getenv: env.Getenv, Clock: env.Clock, ReadOnly: reading, Bolt: func(path string) (latch.Store, error) {
 		return openFile(path, reading)
 	}}
 }

@@ -100,13 +100,15 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	ctx := context.Background()
-	r, _, err := openRepository(ctx, opener(env, c, true))
-	if err != nil {
-		return tree, err
-	}
-	defer closed(&err, site.Parts{Repository: r})
-	_, _, tree, err = readSite(ctx, c, r)
+	err = within(context.Background(), longest, func(ctx context.Context) (err error) {
+		r, _, err := openRepository(ctx, opener(env, c, true))
+		if err != nil {
+			return err
+		}
+		defer closed(&err, site.Parts{Repository: r})
+		_, _, tree, err = readSite(ctx, c, r)
+		return err
+	})
 	return tree, err
 }
 

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -44,9 +43,13 @@ names.`,
 			if metrics != "" && dryRun {
 				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
 			}
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return f.tick(ctx, env, output, metrics, dryRun)
+			site, err := f.config()
+			if err != nil {
+				return err
+			}
+			return within(c.Context(), turn(site), func(ctx context.Context) error {
+				return f.tick(ctx, env, site, output, metrics, dryRun)
+			})
 		},
 	}
 	c.SetContext(context.Background())
@@ -57,15 +60,14 @@ names.`,
 	return c
 }
 
-func (f *flags) tick(ctx context.Context, env Env, output, metrics string, dryRun bool) (err error) {
-	site, err := f.config()
-	if err != nil {
-		return err
-	}
+func (f *flags) tick(ctx context.Context, env Env, site config.Config, output, metrics string, dryRun bool) (err error) {
 	first := f.file == "" && !dryRun && isNew(site.State.Bolt)
 	o, err := openSite(env, site, dryRun)
 	var busy *bolt.BusyError
 	if errors.As(err, &busy) && !dryRun {
+		if err := hangs(busy, site.Period, env.Clock()); err != nil {
+			return err
+		}
 		return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()), 0)
 	}
 	if err != nil {
@@ -94,6 +96,19 @@ func (f *flags) tick(ctx context.Context, env Env, output, metrics string, dryRu
 // was to do is done by that one, or by the next.
 func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
 	return tick.Report{Site: site, At: now.UTC(), Held: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
+}
+
+// hangs is an error where whoever has the state file open has not written it for
+// three periods: each tick writes it, so that this one is stuck.
+func hangs(busy *bolt.BusyError, period time.Duration, now time.Time) error {
+	info, err := os.Stat(busy.Path)
+	if err != nil {
+		return errors.Join(busy, err)
+	}
+	if since := now.Sub(info.ModTime()); since > 3*period {
+		return fmt.Errorf("%w; it was last written %s ago, so that whoever has it open hangs: end that process", busy, since.Round(time.Second))
+	}
+	return nil
 }
 
 func isNew(file string) bool {

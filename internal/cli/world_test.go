@@ -73,13 +73,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), api: newAPI(t), url: "https://git.example.com/platform/fleet.git"}
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{"gitlatch.yaml": latching, "apps/web.yaml": "kind: Deployment\n"})
-	w.write(t, "kubeconfig", fmt.Sprintf(`apiVersion: v1
-kind: Config
-current-context: blue
-clusters: [{name: blue, cluster: {server: %q}}]
-users: [{name: blue, user: {token: cluster-secret}}]
-contexts: [{name: blue, context: {cluster: blue, user: blue}}]
-`, w.api.URL))
+	w.kubeconfig(t, w.api.URL, "token: cluster-secret")
 	w.configure(t, w.origin.Dir)
 	return w
 }
@@ -97,6 +91,18 @@ func settled(t *testing.T) *world {
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+// kubeconfig makes a server the cluster's, and how to log in to it.
+func (w *world) kubeconfig(t *testing.T, server, user string) {
+	t.Helper()
+	w.write(t, "kubeconfig", fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: blue
+clusters: [{name: blue, cluster: {server: %q}}]
+users: [{name: blue, user: {%s}}]
+contexts: [{name: blue, context: {cluster: blue, user: blue}}]
+`, server, user))
+}
 
 func (w *world) configure(t *testing.T, repository string) {
 	t.Helper()

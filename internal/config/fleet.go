@@ -26,16 +26,6 @@ func ParseFleet(name string, data []byte) ([]Member, error) {
 	return members, nil
 }
 
-// ParseMember reads one site as it stands in the list of a Fleet.
-func ParseMember(name string, data []byte) (Member, error) {
-	var m Member
-	r := newReader(name)
-	if root, ok := r.only(KindFleet, data); ok {
-		memberFields(&m).read(r, "", root)
-	}
-	return m, r.err()
-}
-
 // Of returns how a member of the fleet is run that the configuration is of.
 func (c Config) Of(m Member) Config {
 	c.Fleet, c.Site, c.Cluster = "", m.Site, Cluster{EKS: m.EKS}

@@ -162,7 +162,7 @@ func guardFields(g *policy.Guards) []field {
 		}}},
 		{"retire", "when the entry of a workload that is gone goes", false, object{fields: []field{
 			{"after", "how long it must be absent", false, span{into: &g.RetireAfter}},
-			{"share", "the part of the site above which it is alerted only", false, share{&g.RetireShare}},
+			{"share", "the part of the site that may be absent; while more is, no entry goes", false, share{&g.RetireShare}},
 		}}},
 	}
 }

@@ -162,7 +162,7 @@ const (
 	ReasonBudget  Reason = "budget"  // the day's commits are spent
 	ReasonRides   Reason = "rides"   // it is made with the site's next commit
 	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
-	ReasonMany    Reason = "many"    // too many retire at once
+	ReasonMany    Reason = "many"    // too many are absent for any to retire
 	ReasonFlush   Reason = "flush"   // a drill raises only
 	// ReasonNoEvidence is that nothing is known to keep its checkpoint from
 	// acting on the live cluster.

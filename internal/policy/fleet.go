@@ -106,19 +106,22 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	return l, look.Flush.keeps(d)
 }
 
-// LimitRetirement withholds all retirements where they are too many of a site's
-// latches at once: that is more likely a mistake than a clean-up.
-func LimitRetirement(g Guards, latches int, decisions []Decision) []Decision {
-	retiring := 0
-	for _, d := range decisions {
-		if d.Retires() {
-			retiring++
+// LimitRetirement looks at the decisions on what is absent from the sample, and
+// withholds all retirements while too many entries are absent: that is more likely
+// a mistake than a clean-up. What retires within RetireAfter of an instant is
+// absent at that instant, so that no more than RetireShare goes in that time. A
+// single one always may.
+func LimitRetirement(g Guards, latches int, absent []Decision) []Decision {
+	gone := 0
+	for _, d := range absent {
+		if !d.From.IsZero() && (d.Crosses() || d.Verdict == Pending) {
+			gone++
 		}
 	}
-	if retiring <= 1 || float64(retiring) <= shareOf(g.RetireShare, latches) {
-		return decisions
+	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, latches) {
+		return absent
 	}
-	return withhold(decisions, ReasonMany, fmt.Sprintf("%d of %d workloads would retire at once", retiring, latches),
+	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d workloads are absent, which is more than %.3g %%", gone, latches, g.RetireShare*100),
 		Decision.Retires)
 }
 

@@ -170,43 +170,98 @@ func cross(name string, from, to int32, urgent bool) policy.Decision {
 	return d
 }
 
-func TestTooManyDoNotRetireAtOnce(t *testing.T) {
+func TestWhileTooManyAreAbsentNoneRetires(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
 		share    float64
 		latches  int
-		retiring int
+		due      int
+		absent   int // and not due
 		withheld bool
 	}{
-		{"one may always", 0.1, 2, 1, false},
-		{"two of ten", 0.1, 10, 2, true},
-		{"two of twenty", 0.1, 20, 2, false},
-		{"two of nineteen", 0.1, 19, 2, true},
-		{"exactly 29 %", 0.29, 100, 29, false},
-		{"more than 29 %", 0.29, 100, 30, true},
-		{"exactly 7 %", 0.07, 100, 7, false},
-		{"all", 1, 5, 5, false},
+		{"one may always", 0.1, 2, 1, 0, false},
+		{"two of ten", 0.1, 10, 2, 0, true},
+		{"one of ten, and another is absent", 0.1, 10, 1, 1, true},
+		{"two of twenty", 0.1, 20, 2, 0, false},
+		{"one of twenty, and another is absent", 0.1, 20, 1, 1, false},
+		{"two of nineteen", 0.1, 19, 2, 0, true},
+		{"exactly 29 %", 0.29, 100, 9, 20, false},
+		{"more than 29 %", 0.29, 100, 9, 21, true},
+		{"exactly 7 %", 0.07, 100, 7, 0, false},
+		{"all", 1, 5, 5, 0, false},
 	}
 	for _, tt := range tests {
 		g := policy.DefaultGuards()
 		g.RetireShare = tt.share
-		decisions := []policy.Decision{cross("raised", 10, 20, false), {Verdict: policy.Quiet}}
-		for i := range tt.retiring {
-			decisions = append(decisions, cross(fmt.Sprint("gone", i), 10, 0, false))
+		blank := cross("nothing declared", 0, 0, false)
+		blank.Verdict = policy.Pending
+		frozen := cross("nothing looks for it", 10, 0, false)
+		frozen.Verdict = policy.Frozen
+		absent := []policy.Decision{blank, frozen}
+		for i := range tt.due {
+			absent = append(absent, cross(fmt.Sprint("due", i), 10, 0, false))
 		}
-		for i, d := range policy.LimitRetirement(g, tt.latches, decisions) {
-			switch {
-			case i == 0 && !d.Crosses(), i == 1 && d.Verdict != policy.Quiet:
+		for i := range tt.absent {
+			d := cross(fmt.Sprint("absent", i), 10, 0, false)
+			d.Verdict = policy.Pending
+			absent = append(absent, d)
+		}
+		for i, d := range policy.LimitRetirement(g, tt.latches, absent) {
+			switch was := absent[i]; {
+			case !was.Crosses() && d != was:
 				t.Errorf("%s: another's decision changed: %+v", tt.name, d)
-			case i > 1 && d.Crosses() == tt.withheld:
+			case was.Crosses() && d.Crosses() == tt.withheld:
 				t.Errorf("%s: %+v", tt.name, d)
-			case i > 1 && tt.withheld && (d.Verdict != policy.Pending || d.Reason != policy.ReasonMany || !strings.HasPrefix(d.Text, "why; ")):
+			case was.Crosses() && tt.withheld && (d.Verdict != policy.Pending || d.Reason != policy.ReasonMany || !strings.HasPrefix(d.Text, "why; ")):
 				t.Errorf("%s: %+v", tt.name, d)
 			}
 		}
-		if !decisions[len(decisions)-1].Crosses() {
+		if !absent[2].Crosses() {
 			t.Errorf("%s: the decisions that were handed in changed", tt.name)
+		}
+	}
+}
+
+// However workloads vanish, no more than their share retires within the time that
+// one has to be absent for.
+func TestRetirementIsLimitedOverTime(t *testing.T) {
+	t.Parallel()
+	const workloads, ticks = 200, 24 * 7
+	g := policy.DefaultGuards()
+	g.Period, g.RetireAfter = time.Hour, 24*time.Hour
+	for _, vanish := range []int{1, 3, 18, 20, 21, workloads} { // on each tick
+		latches := map[int]latch.Latch{}
+		for i := range workloads {
+			latches[i] = blank(100, workload.Scale{})
+		}
+		var retired []int // by tick
+		look := policy.Look{Now: noon, Period: g.Period}
+		for tick := range ticks {
+			var absent []policy.Decision
+			var who []int
+			for i := range min(workloads, (tick+1)*vanish) {
+				if l, there := latches[i]; there {
+					l, d := policy.Retire(g, l, look, true)
+					latches[i], absent, who = l, append(absent, d), append(who, i)
+				}
+			}
+			all := len(latches)
+			retired = append(retired, 0)
+			for i, d := range policy.LimitRetirement(g, all, absent) {
+				if d.Retires() {
+					retired[tick]++
+					delete(latches, who[i])
+				}
+			}
+			within := 0
+			for _, n := range retired[max(0, len(retired)-24):] {
+				within += n
+			}
+			if within > workloads/10 {
+				t.Fatalf("%d vanish each hour: %d of %d retired within %s", vanish, within, workloads, g.RetireAfter)
+			}
+			look.Last, look.Now = look.Now, look.Now.Add(g.Period)
 		}
 	}
 }

@@ -252,8 +252,8 @@ type Guards struct {
 	DropLeast  int
 	DropWithin time.Duration
 
-	// RetireAfter is how long a workload must be absent before its entry goes;
-	// more than RetireShare of the site at once is alerted only.
+	// RetireAfter is how long a workload must be absent before its entry goes.
+	// While more than RetireShare of the site is absent, no entry goes.
 	RetireAfter time.Duration
 	RetireShare float64
 }

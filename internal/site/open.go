@@ -38,6 +38,9 @@ type Opener struct {
 	// Group is the group of Kubernetes that the program should be of, and Rights the
 	// folder with its rights; "" is what ticks have.
 	Group, Rights string
+	// ReadOnly is set where the repository is only read: an App's token is then asked
+	// for that cannot write.
+	ReadOnly bool
 	// Bolt opens a file of state; nil in a program that has no file which
 	// outlives it.
 	Bolt func(path string) (latch.Store, error)
@@ -55,7 +58,7 @@ type Opener struct {
 // the login to GitHub, whose App is granted so many tokens an hour. They are not
 // opened by several goroutines at once.
 func (o *Opener) Of(m config.Member) *Opener {
-	return &Opener{Config: o.Config.Of(m), Getenv: o.Getenv, Clock: o.Clock, fleet: o}
+	return &Opener{Config: o.Config.Of(m), Getenv: o.Getenv, Clock: o.Clock, ReadOnly: o.ReadOnly, fleet: o}
 }
 
 // Forget has members log in anew, as after one failed whose secret may have been
@@ -234,14 +237,19 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 		MaxBytes:   int64(c.MaxBytes),
 		Author:     author(o.Config.Commit.Author),
 		Signer:     signer,
+		ReadOnly:   o.ReadOnly,
 	}
-	if o.fleet != nil {
-		if o.fleet.login == nil {
-			if o.fleet.login, err = github.NewLogin(options); err != nil {
+	shared := o.fleet
+	if o.Config.Fleet != "" {
+		shared = o // the list of a fleet is in the repository of its members
+	}
+	if shared != nil {
+		if shared.login == nil {
+			if shared.login, err = github.NewLogin(options); err != nil {
 				return nil, nil, fmt.Errorf("repository.github: %w", err)
 			}
 		}
-		options.Login = o.fleet.login
+		options.Login = shared.login
 	}
 	r, proposals, err := github.Open(options)
 	if err != nil {

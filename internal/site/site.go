@@ -4,6 +4,7 @@ package site
 
 import (
 	"context"
+	crand "crypto/rand"
 	"math/rand/v2"
 	"time"
 
@@ -24,6 +25,10 @@ type Parts struct {
 	Clock      func() time.Time
 	Owner      string // of the lease; unlike that of any other run
 }
+
+// Owner names a run as the holder of a lease: what runs, and what no other run
+// has. The id of a request, or of a process, may come again.
+func Owner(what string) string { return what + "/" + crand.Text() }
 
 // Tick returns the tick of the configured site over the parts.
 func Tick(c config.Config, p Parts) *tick.Tick {

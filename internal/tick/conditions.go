@@ -98,7 +98,7 @@ func (p *pass) fleetConditions() {
 		}
 	}
 	if many > 0 {
-		p.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, which is more at once than a clean-up explains", many),
+		p.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
 			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch")
 	}
 }

@@ -20,10 +20,11 @@ func (p *pass) decide(context.Context) error {
 	head, stop := policy.Assess(g, p.head, p.fleet, p.scales())
 	p.head, p.report.Stop, p.report.Drop = head, stop, head.Drop
 
-	decisions := slices.Concat(p.decidePresent(stop), p.decideAbsent(stop), p.decideRollouts(stop))
+	present := p.decidePresent(stop)
+	absent := policy.LimitRetirement(g, len(p.latches.now), p.decideAbsent(stop))
+	decisions := slices.Concat(present, absent, p.decideRollouts(stop))
 	slices.SortStableFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 
-	decisions = policy.LimitRetirement(g, len(p.latches.now), decisions)
 	if p.report.Observe = !p.set.Latch; p.report.Observe {
 		decisions = policy.Observe(decisions)
 	}

@@ -14,9 +14,9 @@ once python "$here"/{requirements.txt,venv.sh} <(echo "$python"; uname -sm)
 
 printf 'python: installing the packages of scripts/python (once)\n' >&2
 python3 -m venv "$work"
-# requirements.txt is the whole list: a package that it lacks is an error, not
-# whatever version is the newest today.
-"$work/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$here/requirements.txt" >&2
+# requirements.txt is the whole list, by hash: a file of other content is an error,
+# and so is a package that it lacks.
+"$work/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$here/requirements.txt" >&2
 "$work/bin/python" -m pip --disable-pip-version-check check >"$work/check" || { cat "$work/check" >&2; exit 1; }
 
 # The programs name their interpreter by its full path: the one it will have.

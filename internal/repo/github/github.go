@@ -27,6 +27,9 @@ type Options struct {
 	// it fails.
 	Secret func(context.Context) (Credentials, error)
 
+	// ReadOnly asks for a token of an App that may read, and nothing else.
+	ReadOnly bool
+
 	// Login is used in place of both: repositories that are opened with one share
 	// its token. Nil is a login of its own.
 	Login *Login
@@ -78,6 +81,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
 		Transport:     &login{tokens.tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
 		CheckRedirect: stay,
+		Timeout:       gitwire.AnswerWithin,
 	}))
 	if err != nil {
 		return nil, nil, err

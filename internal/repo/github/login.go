@@ -14,6 +14,7 @@ import (
 	api "github.com/google/go-github/v88/github"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
 
 // tokens hands out the token to use. An App's is minted with the first request,
@@ -37,6 +38,9 @@ func newTokens(o Options, name, apiURL string) (*tokens, error) {
 		own.BaseURL = apiURL
 		source := ghinstallation.NewFromAppsTransport(own, app.InstallationID)
 		source.InstallationTokenOptions = &api.InstallationTokenOptions{Repositories: []string{name}}
+		if o.ReadOnly {
+			source.InstallationTokenOptions.Permissions = &api.InstallationPermissions{Contents: api.Ptr("read"), PullRequests: api.Ptr("read")}
+		}
 		return source, nil
 	}}
 	if t.secret != nil {
@@ -74,11 +78,18 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	if t.fixed != "" {
 		return t.fixed, nil
 	}
-	token, err := t.source.Token(ctx)
+	token, err := t.minted(ctx)
 	if err != nil {
 		return "", t.explain(err)
 	}
 	return token, nil
+}
+
+// minted is the App's token, which is asked for where there is none that lasts.
+func (t *tokens) minted(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitwire.AnswerWithin)
+	defer cancel()
+	return t.source.Token(ctx)
 }
 
 // renew forgets a token that the server does not know any more. It is false
@@ -89,7 +100,7 @@ func (t *tokens) renew(ctx context.Context, refused string) bool {
 	if t.source == nil {
 		return false
 	}
-	if token, err := t.source.Token(ctx); err == nil && token == refused {
+	if token, err := t.minted(ctx); err == nil && token == refused {
 		if source, err := t.mint(t.app); err == nil {
 			t.source = source
 		}

@@ -80,32 +80,28 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 	if h.auth != (Auth{}) {
 		r.SetBasicAuth(h.auth.Username, h.auth.Password)
 	}
-	answer, err := h.client.Do(r)
+	ctx, done := context.WithCancelCause(r.Context())
+	answer, err := h.client.Do(r.WithContext(ctx))
 	if err != nil {
+		done(nil)
 		var wrapped *url.Error
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
 		return nil, silence{err}
 	}
+	own := newBody(ctx, done, answer.Body)
+	answer.Body = own
 	if answer.StatusCode != http.StatusOK {
 		said := status(answer)
-		_ = body{answer.Body}.Close() // nothing of it is used
+		_ = own.Close() // nothing of it is used
 		return nil, said
 	}
 	if got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); got != want {
-		_ = body{answer.Body}.Close() // nothing of it is used
+		_ = own.Close() // nothing of it is used
 		return nil, fmt.Errorf("the server answers %q, which is not git: is the url that of a repository?", got)
 	}
-	return body{answer.Body}, nil
-}
-
-// A body drains what is left on Close, so that the connection can be used again.
-type body struct{ io.ReadCloser }
-
-func (b body) Close() error {
-	_, _ = io.CopyN(io.Discard, b.ReadCloser, 64<<10) // else the connection is closed
-	return b.ReadCloser.Close()
+	return own, nil
 }
 
 func status(answer *http.Response) error {

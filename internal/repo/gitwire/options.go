@@ -145,7 +145,7 @@ func connectSSH(o Options, at address, err error) (remote, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: answerWithin}
+	dialer := &net.Dialer{Timeout: AnswerWithin}
 	return serve(o, "blob:none", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
 }
 
@@ -185,15 +185,15 @@ func transport(o Options) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// answerWithin is how long a host may take to begin its answer. A push waits for
-// the host's hooks, of which GitHub gives each five seconds.
-const answerWithin = 30 * time.Second
+// AnswerWithin is how long a host may take to begin its answer, and to get on with
+// it. A push waits for the host's hooks, of which GitHub gives each five seconds.
+const AnswerWithin = 30 * time.Second
 
 // Patient returns the standard transport, which all share, but for a host that
 // accepts and never answers: of that one it says so, in its time.
 var Patient = sync.OnceValue(func() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = answerWithin
+	t.ResponseHeaderTimeout = AnswerWithin
 	return t
 })
 

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -26,10 +25,7 @@ type overSSH struct {
 
 func (o *overSSH) String() string { return o.address.String() }
 
-var (
-	errSilent = fmt.Errorf("the server said nothing for %s", answerWithin)
-	errOld    = errors.New("the server speaks version 0 of git's protocol")
-)
+var errOld = errors.New("the server speaks version 0 of git's protocol")
 
 func (o *overSSH) get(ctx context.Context, service string) (io.ReadCloser, error) {
 	c, err := o.call(ctx, service, service == uploadPack)
@@ -124,27 +120,20 @@ type conversation struct {
 }
 
 // converse watches over a connection: it is closed once the context is done, or
-// nothing came for as long as an answer may take.
+// the other end stalls.
 func converse(ctx context.Context, conn net.Conn) *conversation {
 	ctx, cancel := context.WithCancelCause(ctx)
 	context.AfterFunc(ctx, func() { _ = conn.Close() }) // what fails by it says why
-	timer := time.AfterFunc(answerWithin, func() { cancel(errSilent) })
-	return &conversation{watched: &watched{conn, timer}, ctx: ctx, cancel: cancel}
+	return &conversation{watched: &watched{conn, pace{from: conn, giveUp: cancel}}, ctx: ctx, cancel: cancel}
 }
 
-// A watched connection starts its timer anew with each read.
+// A watched connection is given up once the other end stalls.
 type watched struct {
 	net.Conn
-	timer *time.Timer
+	pace pace
 }
 
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
-	if err == nil {
-		w.timer.Reset(answerWithin)
-	}
-	return n, err
-}
+func (w *watched) Read(b []byte) (int, error) { return w.pace.Read(b) }
 
 func (c *conversation) begin(session *ssh.Session, command string) (err error) {
 	c.session = session
@@ -199,7 +188,6 @@ func (c *conversation) why(err error) error {
 
 // Close ends the connection.
 func (c *conversation) Close() error {
-	c.watched.timer.Stop()
 	c.cancel(context.Canceled)
 	return nil
 }

@@ -33,6 +33,7 @@ type Server struct {
 	pulls     []*pull                      // the oldest first
 	calls     []string
 	tokens    map[string]bool // whether they are still good
+	narrow    map[string]bool // those that may only read contents
 	minted    int
 	app       App
 	suspended bool
@@ -51,7 +52,7 @@ func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
 		t: t, git: gitserver.Start(t), contract: read(t),
-		origins: map[string]*gitserver.Origin{}, tokens: map[string]bool{}, denied: map[string]bool{}, before: map[string]func(){},
+		origins: map[string]*gitserver.Origin{}, tokens: map[string]bool{}, narrow: map[string]bool{}, denied: map[string]bool{}, before: map[string]func(){},
 	}
 	routes := http.NewServeMux()
 	routes.HandleFunc("/", s.serveGit)
@@ -170,7 +171,18 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "Invalid username or token. Password authentication is not supported for Git operations.")
 		return
 	}
+	if push := strings.HasSuffix(r.URL.Path, "/git-receive-pack") || r.URL.Query().Get("service") == "git-receive-pack"; push && s.reads(token) {
+		w.WriteHeader(http.StatusForbidden)
+		io.WriteString(w, "Write access to repository not granted.")
+		return
+	}
 	s.git.ServeHTTP(w, r)
+}
+
+func (s *Server) reads(token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.narrow[token]
 }
 
 // Merge merges an open pull request as a person does; the branch stays.

@@ -32,9 +32,14 @@ func (s *Server) mint(r request) (int, any) {
 	s.minted++
 	fresh := fmt.Sprintf("ghs_%016d", s.minted)
 	s.tokens[fresh] = true
+	granted := m{"contents": "write", "pull_requests": "write"}
+	if asked, ok := r.said["permissions"].(map[string]any); ok {
+		granted = asked
+	}
+	s.narrow[fresh] = granted["contents"] != "write"
 	return http.StatusCreated, m{
 		"token": fresh, "expires_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
-		"permissions": m{"contents": "write", "pull_requests": "write"}, "repository_selection": "selected",
+		"permissions": granted, "repository_selection": "selected",
 	}
 }
 

@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"testing"
+	"time"
+)
+
+// In a container every run may have the same host and process, and a clock that
+// was put back the same instant.
+func TestEachRunIsAnOwnerOfItsOwn(t *testing.T) {
+	t.Parallel()
+	env := Env{Clock: func() time.Time { return time.Unix(0, 0) }}
+	if one, two := owner(env), owner(env); one == two {
+		t.Errorf("both are %s", one)
+	}
+}

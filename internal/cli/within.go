@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/site"
+)
+
+// longest is how long a command may take that asks a cluster, a repository or the
+// state, as long as the longest Lambda.
+const longest = 15 * time.Minute
+
+// wrapUp is what a command has, once it is to end, to give back what it holds.
+const wrapUp = 5 * time.Second
+
+var errTime = errors.New("out of time: see who did not answer")
+
+// within runs what a command does, until it ends, its time is over or a signal
+// comes. What does not end by itself then is left: the process ends with the
+// command, and gives back what it holds, such as the lock of a state file.
+func within(ctx context.Context, limit time.Duration, run func(context.Context) error) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTime)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		select {
+		case err = <-ended:
+		case <-time.After(wrapUp):
+			return fmt.Errorf("given up after %s: %w", limit+wrapUp, context.Cause(ctx))
+		}
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
+		err = fmt.Errorf("%w (%w)", err, errTime)
+	}
+	return err
+}
+
+// turn is how long a tick may take: as long as it holds the lease, since the next
+// one is due soon after.
+func turn(c config.Config) time.Duration { return site.Lease(c) }

@@ -1,0 +1,35 @@
+package github_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/github"
+	standin "github.com/gitlatch/gitlatch/internal/testenv/github"
+)
+
+// The token of who only reads lets nobody write who comes by it.
+func TestAReadersTokenOnlyReads(t *testing.T) {
+	t.Parallel()
+	s, o := shop(t, map[string]string{"a": "1"})
+	r, p, err := github.Open(github.Options{
+		Repository: standin.Owner + "/shop", Branch: "main", APIURL: s.APIURL(), Credentials: app(s), TempDir: t.TempDir(), ReadOnly: true,
+		Pause: func(ctx context.Context, _ int) error { return ctx.Err() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip, _, err := r.Heads(t.Context())
+	if err != nil || tip != o.Tip("main") {
+		t.Fatalf("tip %s, %v", tip, err)
+	}
+	if found, err := p.Find(t.Context(), "gitlatch/prod"); err != nil || found != nil {
+		t.Errorf("proposals: %v, %v", found, err)
+	}
+	var refused *repo.RefusedError
+	if _, err := r.Commit(t.Context(), edit(tip, "2")); !errors.As(err, &refused) {
+		t.Errorf("a push: %v", err)
+	}
+}
