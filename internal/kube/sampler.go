@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/gitlatch/gitlatch/internal/discreet"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -59,7 +60,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	if own.RateLimiter == nil && own.QPS == 0 {
 		own.QPS, own.Burst = 50, 100
 	}
-	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
+	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return discreet.Transport(bounded{next}) })
 	client, err := rest.UnversionedRESTClientFor(own)
 	if err != nil {
 		return nil, fmt.Errorf("new sampler: %w", err)
