@@ -96,7 +96,11 @@ func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 }
 
 // Addresses and names differ from run to run.
-var ports = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+var (
+	ports    = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	streams  = regexp.MustCompile(`stream ID \d+`)
+	requests = regexp.MustCompile(`RequestID: \w+,`)
+)
 
 // Faults of any part.
 

@@ -252,5 +252,7 @@ func (w *world) plain(text string) string {
 	for address, name := range w.names {
 		text = strings.ReplaceAll(text, address, name)
 	}
+	text = requests.ReplaceAllString(text, "RequestID: ID,")
+	text = streams.ReplaceAllString(text, "stream ID N")
 	return ports.ReplaceAllString(strings.ReplaceAll(text, w.site, "SITE"), "HOST")
 }
