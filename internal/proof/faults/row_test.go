@@ -97,8 +97,10 @@ func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 
 // Addresses and names differ from run to run.
 var (
-	ports    = regexp.MustCompile(`127\.0\.0\.1:\d+`)
-	streams  = regexp.MustCompile(`stream ID \d+`)
+	ports   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	streams = regexp.MustCompile(`stream ID \d+`)
+	// Two seconds may or may not be enough for all that is tried.
+	given    = regexp.MustCompile(`(give back the lease of site SITE: ).*`)
 	requests = regexp.MustCompile(`RequestID: \w+,`)
 )
 

@@ -254,5 +254,6 @@ func (w *world) plain(text string) string {
 	}
 	text = requests.ReplaceAllString(text, "RequestID: ID,")
 	text = streams.ReplaceAllString(text, "stream ID N")
-	return ports.ReplaceAllString(strings.ReplaceAll(text, w.site, "SITE"), "HOST")
+	text = ports.ReplaceAllString(strings.ReplaceAll(text, w.site, "SITE"), "HOST")
+	return given.ReplaceAllString(text, "${1}WHY")
 }
