@@ -77,7 +77,12 @@ func custom[T, R any](kind string, read func(*T) R) func(rest.Result) ([]R, stri
 func decode[O runtime.Object](answer rest.Result) (O, error) {
 	var none O
 	object, err := answer.Get()
-	if err != nil {
+	switch {
+	case err != nil && answer.Error() == nil:
+		var form string
+		answer.ContentType(&form)
+		return none, fmt.Errorf("the answer, %s, is cut short or not of the Kubernetes API: %w", form, err)
+	case err != nil:
 		return none, err
 	}
 	if o, ok := object.(O); ok {

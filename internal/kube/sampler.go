@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/gitlatch/gitlatch/internal/discreet"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -59,7 +60,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	if own.RateLimiter == nil && own.QPS == 0 {
 		own.QPS, own.Burst = 50, 100
 	}
-	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next} })
+	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return discreet.Transport(bounded{next}) })
 	client, err := rest.UnversionedRESTClientFor(own)
 	if err != nil {
 		return nil, fmt.Errorf("new sampler: %w", err)
@@ -142,10 +143,24 @@ func (l *look) cluster(ctx context.Context) error {
 		l.fleet.Cluster = string(namespace.UID)
 		return nil
 	}
-	if silent := new(url.Error); errors.As(err, &silent) {
+	if silent := new(url.Error); errors.As(err, &silent) || away(err) {
 		return &UnreachableError{Server: l.server, Cause: err}
 	}
 	return l.unread(ctx, "namespace kube-system", err)
+}
+
+// away reports whether an answer says that there is no API server behind it just
+// now: that is one error, not one of each kind.
+func away(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }
 
 // fetch lists a kind; ok is false where it is unread.

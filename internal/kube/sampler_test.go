@@ -207,7 +207,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 		"cut off, said to be whole": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","items":[`)
-		}, "deployments: couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		}, "deployments: the answer, application/json, is cut short or not of the Kubernetes API: couldn't get version/kind; json parse error: unexpected end of JSON input"},
 		"another kind": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"StatefulSetList","apiVersion":"apps/v1","items":[]}`)
@@ -215,7 +215,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 		"a page of a proxy": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>Please log in</html>")
-		}, "deployments: serializer for text/html doesn't exist"},
+		}, "deployments: the answer, text/html, is cut short or not of the Kubernetes API: serializer for text/html doesn't exist"},
 		"the same page again": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"continue":"500"},"items":[]}`)

@@ -12,8 +12,11 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/discreet"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 
@@ -29,12 +32,26 @@ func (o *Opener) load(ctx context.Context) (aws.Config, error) {
 	}
 	o.once.Do(func() {
 		client := awshttp.NewBuildableClient().WithTimeout(answerWithin)
-		o.aws, o.awsErr = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client))
+		o.aws, o.awsErr = awsconfig.LoadDefaultConfig(ctx, awsconfig.WithHTTPClient(client),
+			awsconfig.WithAPIOptions([]func(*middleware.Stack) error{hushed}))
 	})
 	if o.awsErr != nil {
 		return aws.Config{}, fmt.Errorf("load the configuration of AWS: %w", o.awsErr)
 	}
 	return o.aws.Copy(), nil
+}
+
+// hushed has no answer of AWS repeat the session's token: where a signature does
+// not fit, AWS says all that should have been signed.
+func hushed(stack *middleware.Stack) error {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("Hushed", func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		out, metadata, err := next.HandleDeserialize(ctx, in)
+		request, sent := in.Request.(*smithyhttp.Request)
+		if answer, ok := out.RawResponse.(*smithyhttp.Response); sent && ok {
+			discreet.Answer(request.Request, answer.Response)
+		}
+		return out, metadata, err
+	}), middleware.After) // next to the wire
 }
 
 // In returns AWS's configuration for a region; "" is the one that the program

@@ -11,6 +11,7 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/discreet"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
 
@@ -59,9 +60,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	}
 	at, err := addressOf(o.APIURL)
 	problems = append(problems, err)
-	if o.Transport == nil {
-		o.Transport = gitwire.Patient()
-	}
+	o.Transport = o.transport()
 	tokens := o.Login
 	if tokens == nil {
 		tokens, err = newLogin(o, name, at)
@@ -89,6 +88,14 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	return git, &Proposals{owner: owner, name: name, base: o.Branch, api: client, git: git}, nil
 }
 
+// transport is what requests with credentials in them go through.
+func (o Options) transport() http.RoundTripper {
+	if o.Transport == nil {
+		return discreet.Transport(gitwire.Patient())
+	}
+	return discreet.Transport(o.Transport)
+}
+
 // A Login has the token that requests to one repository show. It is safe for
 // concurrent use.
 type Login struct{ tokens *tokens }
@@ -100,9 +107,7 @@ func NewLogin(o Options) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Transport == nil {
-		o.Transport = gitwire.Patient()
-	}
+	o.Transport = o.transport()
 	_, name, _ := strings.Cut(o.Repository, "/")
 	return newLogin(o, name, at)
 }

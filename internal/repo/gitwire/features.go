@@ -133,10 +133,13 @@ func (s *server) heads(ctx context.Context, branches []plumbing.ReferenceName) (
 		return nil, asking
 	}
 	s.has, s.asked = a.features, true
-	if a.v2 {
-		return nil, err
+	switch {
+	case !a.v2:
+		return a.heads, nil
+	case err == nil: // it had not heard of version 2 when it was asked before
+		return s.lsRefs(ctx, branches)
 	}
-	return a.heads, nil
+	return nil, err
 }
 
 // lsRefs is version 2's listing of the refs that begin with the branches' names.

@@ -77,8 +77,8 @@ func TestReportsOfAPush(t *testing.T) {
 		"not unpacked, but moved?": {report("unpack index-pack failed", "ok refs/heads/main"), "unpack index-pack failed"},
 		"nothing of the branch":    {report("unpack ok"), "the report of the push does not name the branch"},
 		"fatal":                    {line("\x03out of memory"), "read the report of the push: the server says: out of memory"},
-		"cut short":                {report("unpack ok", "ok refs/heads/main")[:20], "read the report of the push: unexpected EOF"},
-		"empty":                    {"", "read the report of the push: unexpected EOF"},
+		"cut short":                {report("unpack ok", "ok refs/heads/main")[:20], "read the report of the push: the answer was cut short: unexpected EOF"},
+		"empty":                    {"", "read the report of the push: the answer was cut short: unexpected EOF"},
 	} {
 		got := ""
 		if err := reportOf(c.answer); err != nil {

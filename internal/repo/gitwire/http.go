@@ -88,6 +88,9 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("the connection was cut before the answer: %w", err)
+		}
 		return nil, silence{err}
 	}
 	own := newBody(ctx, done, answer.Body)
@@ -107,8 +110,10 @@ func (h *smartHTTP) do(r *http.Request, want string) (io.ReadCloser, error) {
 func status(answer *http.Response) error {
 	e := &statusError{code: answer.StatusCode}
 	if to, err := answer.Location(); err == nil {
-		path, _, _ := strings.Cut(bare(to), "/info/refs")
-		e.moved = path
+		e.moved = bare(to)
+		for _, service := range []string{"/info/refs", "/" + uploadPack, "/" + receivePack} {
+			e.moved = strings.TrimSuffix(e.moved, service)
+		}
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/plain" {
 		words, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/discreet"
 )
 
 // Options say which repository to open, and how.
@@ -130,7 +132,7 @@ func connect(o Options) (remote, error) {
 	return serve(o, "tree:1", &smartHTTP{
 		url:    strings.TrimSuffix(bare(u), "/"),
 		auth:   o.Auth,
-		client: &http.Client{Transport: transport, CheckRedirect: keep},
+		client: &http.Client{Transport: discreet.Transport(transport), CheckRedirect: keep},
 	}), nil
 }
 

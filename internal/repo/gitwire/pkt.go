@@ -73,11 +73,13 @@ func (p *packets) next() (packet, error) {
 }
 
 func early(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errEarly
 	}
 	return err
 }
+
+var errEarly = fmt.Errorf("the answer was cut short: %w", io.ErrUnexpectedEOF)
 
 // A band reads channel 1 of a side-band stream up to its flush, and keeps what
 // the server says on channel 2.

@@ -45,12 +45,19 @@ var Silent = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 func (g *Gateway) InsteadFor(operation string, n int, answer http.Handler) {
 	var left atomic.Int64
 	left.Store(int64(n))
+	g.Intercept(operation, func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+		if left.Add(-1) >= 0 {
+			service = answer
+		}
+		service.ServeHTTP(w, r)
+	})
+}
+
+// Intercept puts a function between the calls of an operation and their service:
+// it sends a call on, or answers by itself.
+func (g *Gateway) Intercept(operation string, by func(w http.ResponseWriter, r *http.Request, service http.Handler)) {
 	g.Instead(operation, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, service := signer(r)
-		if left.Add(-1) >= 0 {
-			answer.ServeHTTP(w, r)
-			return
-		}
-		g.services[service].ServeHTTP(w, r)
+		by(w, r, g.services[service])
 	}))
 }

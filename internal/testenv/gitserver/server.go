@@ -232,6 +232,9 @@ type tally struct {
 	bytes  int64
 }
 
+// Unwrap is for http.ResponseController.
+func (t *tally) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
 func (t *tally) WriteHeader(status int) {
 	t.status = status
 	t.ResponseWriter.WriteHeader(status)

@@ -1,0 +1,162 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+// TestGit is of the git server. Cluster, state and topic are played: the table
+// needs Go and git alone.
+func TestGit(t *testing.T) {
+	t.Parallel()
+	run(t, gitRows(), func(t *testing.T, site string) *world { return newWorld(t, site, "state: {memory: {}}\n") })
+}
+
+// reads are what is asked to see the branch, fetches what brings objects, and
+// pushes what moves it.
+func reads(r *http.Request) bool { return bytes.Contains(read(r), []byte("command=ls-refs")) }
+
+func fetches(r *http.Request) bool { return bytes.Contains(read(r), []byte("command=fetch")) }
+
+func pushes(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }
+
+func every(*http.Request) bool { return true }
+
+// git puts a fault before the git server, for the requests that which chooses.
+func git(which func(*http.Request) bool, do fault) func(*testing.T, *world) {
+	return func(_ *testing.T, w *world) { w.fails("", on(which, do)) }
+}
+
+// fetching is git where a person has pushed, so that there is something to fetch.
+func fetching(do fault) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": w.origin.Show(t, "main", "gitlatch.yaml") + "# edited\n"}, "by hand")
+		w.fails("", on(fetches, do))
+	}
+}
+
+// works is git without a fault.
+func works(_ *testing.T, w *world) { w.git.Intercept(nil) }
+
+// begun does a thing once a request comes that which chooses, and what do does
+// from then on with all of them.
+func begun(which func(*http.Request) bool, first fault, do fault) fault {
+	started := false
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		switch {
+		case started:
+			do(w, r, next)
+		case which(r):
+			started = true
+			first(w, r, next)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	}
+}
+
+const (
+	blocked = "publishing-blocked raised"
+	free    = "publishing-blocked resolved"
+	surged  = "surge raised"
+)
+
+func gitRows() []row {
+	return []row{
+		{name: "reset before it answers", begins: git(every, cut), ends: works, says: "reconcile with git: read the branch of GIT: the connection was cut before the answer: EOF"},
+		{name: "silent", begins: git(every, stalled), ends: works, within: 2 * time.Second, says: "reconcile with git: read the branch of GIT: context deadline exceeded"},
+		{name: "slow", begins: git(every, slow), ends: works},
+		{name: "down", begins: git(every, status(503, "closed for repairs")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 503 Service Unavailable: closed for repairs"},
+		{name: "moved", ends: works, says: "reconcile with git: read the branch of GIT: the server redirects to https://git.example.com/new.git: use that as the url", begins: git(every, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+			http.Redirect(w, r, "https://me:"+gitToken+"@git.example.com/new.git/git-upload-pack", http.StatusMovedPermanently)
+		})},
+		{name: "not git", begins: git(every, status(200, "please log in")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers \"text/plain\", which is not git: is the url that of a repository?"},
+
+		{name: "a listing cut half-way", begins: git(reads, half(cut)), ends: works, says: "reconcile with git: read the branch of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read the history of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read the history of GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, within: 2 * time.Second, says: "reconcile with git: read the history of GIT: context deadline exceeded"},
+		{name: "filter off", begins: fetchingWithoutFilter, says: ""},
+		{name: "many refs", begins: manyRefs(false), ends: fewRefs},
+		{name: "many refs without version 2", begins: manyRefs(true), ends: fewRefs},
+
+		{name: "reset after the pack was taken", begins: git(pushes, lost), ends: works},
+		{name: "gone after the pack was taken", begins: git(every, begun(pushes, lost, cut)), ends: works, says: "publish: commit to GIT: push may or may not have landed: the connection was cut before the answer: EOF"},
+		{name: "silent after the pack was taken", within: 2 * time.Second, ends: works, says: "publish: commit to GIT: push may or may not have landed: context deadline exceeded",
+			begins: git(pushes, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				next.ServeHTTP(&kept{header: http.Header{}}, r)
+				stalled(w, r, next)
+			})},
+		{name: "silent before the pack is taken", begins: git(pushes, stalled), ends: works, within: 2 * time.Second, says: "publish: commit to GIT: push may or may not have landed: context deadline exceeded"},
+		{name: "a report cut half-way", begins: git(pushes, half(cut)), ends: works},
+		{name: "pushes answered by 500", begins: git(pushes, status(500, "out of disk")), ends: works, says: "publish: commit to GIT: push was refused: the server answers 500 Internal Server Error: out of disk; declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+		{name: "a hook declines", begins: func(t *testing.T, w *world) { w.origin.Decline(t, "main is protected: open a pull request") },
+			ends: func(t *testing.T, w *world) { w.origin.Decline(t, "") }, says: "publish: commit to GIT: push was refused: pre-receive hook declined: main is protected: open a pull request; declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+
+		{name: "credentials expired", begins: func(_ *testing.T, w *world) { w.git.RequireAuth("x-access-token", "another") }, ends: renewed, says: "reconcile with git: read the branch of GIT: the server answers 401 Unauthorized, the credentials are missing or wrong: credentials are needed"},
+		{name: "credentials expire between read and push", ends: renewed, says: "publish: commit to GIT: push may or may not have landed: the server answers 401 Unauthorized, the credentials are missing or wrong: credentials are needed",
+			begins: func(_ *testing.T, w *world) {
+				w.git.Intercept(func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+					if pushes(r) {
+						w.git.RequireAuth("x-access-token", "another")
+						rw.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+						status(401, "credentials are needed")(rw, r, next)
+						return
+					}
+					next.ServeHTTP(rw, r)
+				})
+			}},
+
+		{name: "a proxy that repeats what it was sent", begins: git(every, echoedWithAuth), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 502 Bad Gateway: Authorization: Basic [hidden] X-Shown: x-access-token:[hidden]"},
+		{name: "a proxy that repeats a push", begins: git(pushes, echoedWithAuth), ends: works, says: "publish: commit to GIT: push was refused: the server answers 502 Bad Gateway: Authorization: Basic [hidden] X-Shown: x-access-token:[hidden]; declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+	}
+}
+
+// echoedWithAuth is echoed with what the server takes off before it asks: see
+// gitserver.Server.
+func echoedWithAuth(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	shown := &http.Request{Header: http.Header{"X-Shown": {"x-access-token:" + gitToken}}}
+	shown.SetBasicAuth("x-access-token", gitToken)
+	echoed(w, shown, next)
+}
+
+func renewed(t *testing.T, w *world) {
+	works(t, w)
+	w.git.RequireAuth("x-access-token", gitToken)
+}
+
+func fetchingWithoutFilter(t *testing.T, w *world) {
+	gitserver.WithoutFilter(t, w.origin)
+	fetching(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })(t, w)
+}
+
+func manyRefs(v0 bool) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		tip := w.origin.Tip("main")
+		var packed strings.Builder
+		packed.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
+		for i := range 100_000 {
+			fmt.Fprintf(&packed, "%s refs/tags/v%06d\n", tip, i)
+		}
+		if err := os.WriteFile(filepath.Join(w.origin.Dir, "packed-refs"), []byte(packed.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w.git.OnlyV0(v0)
+	}
+}
+
+// fewRefs keeps git's own checks of the rest quick.
+func fewRefs(t *testing.T, w *world) {
+	if err := os.Remove(filepath.Join(w.origin.Dir, "packed-refs")); err != nil {
+		t.Fatal(err)
+	}
+	w.git.OnlyV0(false)
+}

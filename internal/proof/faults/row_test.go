@@ -1,0 +1,195 @@
+package faults
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A fault answers a request in the place of what is behind it, or before it, or
+// after it.
+type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
+
+// A row is one way in which one part fails. The need of the site's workload goes
+// from 2 to 60 while it lasts, which is a surge.
+type row struct {
+	name string
+	// begins brings the fault about, and ends takes it away; nil is that nothing is
+	// left to take away.
+	begins, ends func(*testing.T, *world)
+	// says is the whole error of the tick, with the addresses as placeholders; ""
+	// is a tick that gets over the fault by itself.
+	says string
+	// within is the time that a tick has; 0 is enough for all that it waits for.
+	within time.Duration
+	// ticks is how many ticks the fault lasts; 0 is one.
+	ticks int
+	// alerts are what people are told in all, in order; nil is of the surge alone.
+	alerts []string
+}
+
+const (
+	enough = 40 * time.Second
+	// wrapUp is what the function keeps of its time for the end of a tick.
+	wrapUp = 10 * time.Second
+)
+
+// happens takes a site through the fault.
+func (x row) happens(t *testing.T, w *world) {
+	w.needs(t, 2)
+	w.calm(t)
+	w.declares(t, 2)
+
+	w.needs(t, 60)
+	x.begins(t, w)
+	for range max(x.ticks, 1) {
+		within := x.within
+		if within == 0 {
+			within = enough
+		}
+		took, err := w.tick(t, within)
+		if took > within+wrapUp {
+			t.Errorf("a tick of %s took %s", within, took)
+		}
+		said := ""
+		if err != nil {
+			said = w.plain(err.Error())
+		}
+		if said != x.says {
+			t.Errorf("the tick said\n%s\nwant\n%s", said, x.says)
+		}
+	}
+	if x.ends != nil {
+		x.ends(t, w)
+	}
+
+	w.calm(t)
+	w.declares(t, 100)
+	alerts := x.alerts
+	if alerts == nil {
+		alerts = []string{"surge raised"}
+	}
+	w.heard(t, alerts)
+	tip := w.origin.Tip("main")
+	w.calm(t)
+	if w.origin.Tip("main") != tip {
+		t.Errorf("a quiet tick committed: %q", w.origin.Log(t, "main"))
+	}
+	w.heard(t, alerts)
+	w.origin.Check(t)
+}
+
+// run takes a site of its own through each row.
+func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
+	for _, x := range rows {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			w := site(t, strings.ReplaceAll(x.name, " ", "-"))
+			defer w.leaks(t)
+			x.happens(t, w)
+		})
+	}
+}
+
+// Addresses and names differ from run to run.
+var (
+	ports   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	streams = regexp.MustCompile(`stream ID \d+`)
+	// Two seconds may or may not be enough for all that is tried.
+	given    = regexp.MustCompile(`(give back the lease of site SITE: ).*`)
+	requests = regexp.MustCompile(`RequestID: \w+,`)
+)
+
+// Faults of any part.
+
+// cut ends the connection in the place of an answer.
+func cut(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
+
+// stalled never answers.
+func stalled(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+}
+
+// lost has the request done and its answer lost.
+func lost(_ http.ResponseWriter, r *http.Request, next http.Handler) {
+	next.ServeHTTP(&kept{header: http.Header{}}, r)
+	panic(http.ErrAbortHandler)
+}
+
+// slow answers late.
+func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	time.Sleep(300 * time.Millisecond)
+	next.ServeHTTP(w, r)
+}
+
+// status answers with a status and words.
+func status(code int, words string) fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { http.Error(w, words, code) }
+}
+
+// half sends the first half of an answer, and then does as then does.
+func half(then fault) fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		whole := &kept{header: http.Header{}}
+		next.ServeHTTP(whole, r)
+		for name, values := range whole.header {
+			if name != "Content-Length" {
+				w.Header()[name] = values
+			}
+		}
+		w.WriteHeader(whole.code())
+		_, _ = w.Write(whole.body.Bytes()[:whole.body.Len()/2])
+		_ = http.NewResponseController(w).Flush()
+		then(w, r, next)
+	}
+}
+
+// ended ends an answer as if that were all.
+func ended(http.ResponseWriter, *http.Request, http.Handler) {}
+
+// echoed repeats the whole head of a request, as some proxies do that fail.
+func echoed(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	http.Error(w, head(r), http.StatusBadGateway)
+}
+
+func head(r *http.Request) string {
+	var all bytes.Buffer
+	_ = r.Header.Write(&all)
+	return all.String()
+}
+
+// on has a fault concern the requests that which chooses, and no others.
+func on(which func(*http.Request) bool, do fault) fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if which(r) {
+			do(w, r, next)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}
+}
+
+// kept keeps an answer.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (k *kept) Header() http.Header         { return k.header }
+func (k *kept) WriteHeader(status int)      { k.status = status }
+func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
+
+func (k *kept) code() int { return max(k.status, http.StatusOK) }
+
+// read returns a request's body, and leaves it to be read again.
+func read(r *http.Request) []byte {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body
+}

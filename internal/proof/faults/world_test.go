@@ -1,0 +1,259 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/report"
+	sites "github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A world is one site and what it works with. Its parts are opened from a
+// configuration, as the function opens them; those that no row of its table is
+// about are played.
+type world struct {
+	site       string
+	kubeconfig string // its path
+	origin     *gitserver.Origin
+	git        *gitserver.Server // nil where git is reached otherwise
+	opener     *sites.Opener
+	parts      sites.Parts
+	open       bool // parts are; after a tick that failed they are opened anew
+	runs       int
+	now        time.Time
+	period     time.Duration
+
+	need        atomic.Int32                 // of the Deployment web, where the cluster is played
+	grows       func(*testing.T, int32)      // scales a real one; nil where it is played
+	told        func(*testing.T) []string    // every message so far, as it was sent
+	held        func(*testing.T) []string    // what else is stored, such as the items of a table
+	names       map[string]string            // of addresses, for errors
+	environment map[string]string            // where the configuration finds secrets
+	fails       func(which string, do fault) // puts a fault before a part; see each table
+
+	said strings.Builder // everything that anybody could read
+}
+
+const policy = `apiVersion: gitlatch.dev/v1alpha1
+kind: Policy
+mode: latch
+policies:
+  - {name: own, match: {namespaces: [%s]}, hold: {up: 1}, acceptRisk: true}
+default: {scale: ignore, rollout: {mode: ignore}}
+`
+
+// newWorld makes a site over a git server of its own. The document is what its
+// configuration says of the other parts: "state: {memory: {}}".
+func newWorld(t *testing.T, site, document string) *world {
+	t.Helper()
+	w := &world{site: site, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), names: map[string]string{},
+		environment: map[string]string{"GIT_TOKEN": gitToken, "MEASURE_TOKEN": measureToken, "SIGNING_KEY": signingKey()}}
+	w.git = gitserver.Start(t)
+	w.git.RequireAuth("x-access-token", gitToken)
+	w.origin = w.git.Create(t, "site", map[string]string{"gitlatch.yaml": fmt.Sprintf(policy, site), "README": "of people\n"})
+	w.names[w.git.URL("site")] = "GIT"
+	w.fails = func(_ string, do fault) { w.git.Intercept(gitserver.Interceptor(do)) }
+	w.reaches(t, "https://127.0.0.1:1", "")
+	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nrepository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}\n", w.kubeconfig, w.git.URL("site"))+document)
+	return w
+}
+
+// reaches has the site reach its cluster at an address, which shows a
+// certificate.
+func (w *world) reaches(t *testing.T, server, certificate string) {
+	t.Helper()
+	if w.kubeconfig == "" {
+		w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	}
+	if err := os.WriteFile(w.kubeconfig, fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+current-context: test
+clusters: [{name: test, cluster: {server: %q, certificate-authority-data: %q}}]
+users: [{name: test, user: {token: %q}}]
+contexts: [{name: test, context: {cluster: test, user: test}}]
+`, server, base64.StdEncoding.EncodeToString([]byte(certificate)), kubeToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configure gives the site its configuration.
+func (w *world) configure(t *testing.T, document string) {
+	t.Helper()
+	c, err := config.ParseConfig("config", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: "+w.site+
+		"\ncommit: {signing: {format: ssh, keyEnv: SIGNING_KEY}}\n"+document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.period = c.Period
+	w.opener = &sites.Opener{Config: c, Getenv: func(name string) string { return w.environment[name] }, Clock: func() time.Time { return w.now }}
+	t.Cleanup(func() {
+		if err := w.parts.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// played is a cluster with the Deployment web at rest.
+type played struct{ *world }
+
+func (p played) Sample(context.Context) (workload.Fleet, error) {
+	n := p.need.Load()
+	return workload.Fleet{Site: p.site, Cluster: "3d0c", At: p.now, Samples: []workload.Sample{{
+		ID:      p.id(),
+		Scale:   &workload.Scale{Desired: n, Ready: n, Driver: workload.DrivenByHPA, Min: 1, Max: 200},
+		Rollout: &workload.Rollout{},
+	}}}, nil
+}
+
+func (w *world) id() workload.ID {
+	return workload.ID{Namespace: w.site, Kind: workload.Deployment, Name: "web"}
+}
+
+// letters are a topic that takes everything.
+type letters struct{ sent []string }
+
+func (l *letters) Send(_ context.Context, a alert.Alert) error {
+	text, err := json.Marshal(a)
+	l.sent = append(l.sent, string(text)+a.Message())
+	return err
+}
+
+func (w *world) needs(t *testing.T, n int32) {
+	w.need.Store(n)
+	if w.grows != nil {
+		w.grows(t, n)
+	}
+}
+
+// tick makes one tick, as an invocation of the function does, and returns how
+// long it took and its error. Time then stands a period later.
+func (w *world) tick(t *testing.T, within time.Duration) (time.Duration, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	begun := time.Now()
+	err := w.once(ctx, t)
+	w.now = w.now.Add(w.period)
+	w.open = err == nil
+	if err != nil {
+		w.said.WriteString(err.Error())
+	}
+	return time.Since(begun), err
+}
+
+func (w *world) once(ctx context.Context, t *testing.T) error {
+	if !w.open {
+		alerts := w.parts.Alerts
+		if err := w.parts.Close(); err != nil {
+			return err
+		}
+		var err error
+		if w.parts, err = w.opener.Open(ctx); err != nil {
+			return err
+		}
+		if w.grows == nil {
+			w.parts.Sampler = played{w}
+		}
+		if w.parts.Alerts == nil {
+			w.parts.Alerts = w.letters(alerts)
+		}
+	}
+	w.runs++
+	w.parts.Owner = fmt.Sprint("run ", w.runs)
+	var logs, shown bytes.Buffer
+	r, err := sites.Tick(w.opener.Config, w.parts).Run(ctx)
+	report.Log(report.NewLogger(&logs, w.parts.Clock), r, 0, err)
+	for _, format := range report.Formats() {
+		if err := report.Write(&shown, format, r, 0); err != nil {
+			t.Error(err)
+		}
+	}
+	w.said.WriteString(logs.String() + shown.String())
+	return errors.Join(err, r.Err())
+}
+
+// letters keeps the topic that is played from one opening to the next.
+func (w *world) letters(before any) *letters {
+	l, ok := before.(*letters)
+	if !ok {
+		l = &letters{}
+	}
+	w.told = func(*testing.T) []string { return l.sent }
+	return l
+}
+
+// calm makes a tick that nothing disturbs.
+func (w *world) calm(t *testing.T) {
+	t.Helper()
+	if _, err := w.tick(t, enough); err != nil {
+		t.Fatalf("a calm tick: %v", err)
+	}
+}
+
+// declares fails the test unless git declares a level, by one commit, and the
+// site's state agrees.
+func (w *world) declares(t *testing.T, level int32) {
+	t.Helper()
+	record := w.origin.Show(t, "main", "checkpoints/"+w.site+"/"+w.site+"/checkpoint.yaml")
+	if !strings.Contains(record, fmt.Sprintf("  deployment.web: %q\n", fmt.Sprint(level))) {
+		t.Errorf("want web at %d; the record is\n%s", level, record)
+	}
+	log := w.origin.Log(t, "main")
+	if n := len(slices.DeleteFunc(slices.Clone(log), func(s string) bool { return !strings.HasSuffix(s, fmt.Sprint(" -> ", level)) })); n != 1 {
+		t.Errorf("%d commits go to %d: %q", n, level, log)
+	}
+	head, latches, err := w.parts.Store.Load(t.Context(), w.site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(latches) != 1 || latches[0].Declared.Replicas != level || head.Agreed.Tip != w.origin.Tip("main") {
+		t.Errorf("want web at %d; the latches are %+v, agreed is %s, the tip %s", level, latches, head.Agreed.Tip, w.origin.Tip("main"))
+	}
+	stored, err := json.Marshal([]any{head, latches})
+	if err != nil {
+		t.Error(err)
+	}
+	w.said.Write(stored)
+}
+
+// heard fails the test unless these are all alerts so far, each sent once.
+func (w *world) heard(t *testing.T, want []string) {
+	t.Helper()
+	var got []string
+	for _, sent := range w.told(t) {
+		var a alert.Alert
+		if err := json.NewDecoder(strings.NewReader(sent)).Decode(&a); err != nil {
+			t.Fatalf("message %q: %v", sent, err)
+		}
+		got = append(got, fmt.Sprint(a.Kind, " ", a.State))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("alerts %q, want %q", got, want)
+	}
+}
+
+// plain gives addresses their names.
+func (w *world) plain(text string) string {
+	for address, name := range w.names {
+		text = strings.ReplaceAll(text, address, name)
+	}
+	text = requests.ReplaceAllString(text, "RequestID: ID,")
+	text = streams.ReplaceAllString(text, "stream ID N")
+	text = ports.ReplaceAllString(strings.ReplaceAll(text, w.site, "SITE"), "HOST")
+	return given.ReplaceAllString(text, "${1}WHY")
+}
