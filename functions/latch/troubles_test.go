@@ -294,17 +294,18 @@ func (c *cloud) survives(t *testing.T) {
 	for _, x := range []struct {
 		name, provider string
 		happens        func(*testing.T, *stack)
-		commits        int // on the branch afterwards
+		commits        int    // on the branch afterwards
+		settles        string // what the next tick says: after a lost race it settles the push
 	}{
 		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {
 			s.gateway.InsteadFor("dynamodb:UpdateItem", 4, gateway.Fault(http.StatusBadRequest, "ProvisionedThroughputExceededException", "slower"))
-		}, 3},
-		{"table-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.gateway.InsteadFor("dynamodb:UpdateItem", 1, gateway.Silent) }, 3},
-		{"codecommit-slow", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", slowly(2)...) }, 3},
-		{"codecommit-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", codecommit.Unanswered) }, 3},
-		{"codecommit-rival", "codecommit", func(t *testing.T, s *stack) { s.codecommit.Before("CreateCommit", rival(t, s)) }, 4},
-		{"github-rival", "github", func(t *testing.T, s *stack) { s.github.Before(github.Push, rival(t, s)) }, 4},
-		{"github-expires", "github", func(_ *testing.T, s *stack) { s.github.Before(github.Push, s.github.Expire) }, 3},
+		}, 3, ""},
+		{"table-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.gateway.InsteadFor("dynamodb:UpdateItem", 1, gateway.Silent) }, 3, ""},
+		{"codecommit-slow", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", slowly(2)...) }, 3, ""},
+		{"codecommit-unanswered", "codecommit", func(_ *testing.T, s *stack) { s.codecommit.Fail("CreateCommit", codecommit.Unanswered) }, 3, ""},
+		{"codecommit-rival", "codecommit", func(t *testing.T, s *stack) { s.codecommit.Before("CreateCommit", rival(t, s)) }, 4, "landed"},
+		{"github-rival", "github", func(t *testing.T, s *stack) { s.github.Before(github.Push, rival(t, s)) }, 4, "landed"},
+		{"github-expires", "github", func(_ *testing.T, s *stack) { s.github.Before(github.Push, s.github.Expire) }, 3, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
@@ -316,11 +317,12 @@ func (c *cloud) survives(t *testing.T) {
 			if answer := s.ticks(t); answer.Commit == nil || answer.Commit.ID != s.origin.Tip("main") {
 				t.Errorf("commit %+v, tip %s", answer.Commit, s.origin.Tip("main"))
 			}
+			next := s.quiet(t)
 			s.declares(t, 10)
 			if log := s.origin.Log(t, "main"); len(log) != x.commits {
 				t.Errorf("log %q", log)
 			}
-			told(t, s.quiet(t))
+			told(t, next, strings.Fields(x.settles)...)
 			s.silent(t)
 		})
 	}

@@ -21,6 +21,7 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	if len(fleet.Unread) > 0 {
 		return h
 	}
+	h.Recent.At = past(h.Recent.At, fleet.At)
 	from := since(h.Recent, fleet.At.Add(-g.DropWithin))
 	before := peaks(h.Recent, from)
 	if h.Drop != nil {
@@ -70,6 +71,18 @@ func absent(h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32) ma
 	return gone
 }
 
+// past are the instants that are remembered, none of them after now: what a clock
+// said that was ahead is as of now.
+func past(at []time.Time, now time.Time) []time.Time {
+	at = slices.Clone(at)
+	for i := range at {
+		if at[i].After(now) {
+			at[i] = now
+		}
+	}
+	return at
+}
+
 // since is the index of the first instant that is remembered since another; where
 // all are older, that of the last: after a gap the last look is what is known.
 func since(r latch.Recent, when time.Time) int {
@@ -111,14 +124,14 @@ func remember(r latch.Recent, g Guards, now time.Time, scales map[workload.ID]in
 	from := since(r, now.Add(-g.DropWithin))
 	next := latch.Recent{At: append(slices.Clone(r.At[from:]), now), Counts: make(map[workload.ID][]int32, len(scales))}
 	for id, scale := range scales {
-		past := slices.Repeat([]int32{latch.Unknown}, len(r.At)-from)
+		before := slices.Repeat([]int32{latch.Unknown}, len(r.At)-from)
 		if known, ok := r.Counts[id]; ok {
-			past = known[from:]
+			before = known[from:]
 		}
-		if scale == latch.Unknown && len(past) > 0 {
-			scale = past[len(past)-1]
+		if scale == latch.Unknown && len(before) > 0 {
+			scale = before[len(before)-1]
 		}
-		next.Counts[id] = slices.Concat(past, []int32{scale})
+		next.Counts[id] = slices.Concat(before, []int32{scale})
 	}
 	for id := range gone {
 		if peak(r, id, from) > 0 {

@@ -62,6 +62,7 @@ func (p *pass) reconcile(ctx context.Context) error {
 	}
 	p.reopenMends()
 	p.missLatches()
+	p.missHead()
 
 	if err := p.readHeads(ctx); err != nil {
 		return err
@@ -85,6 +86,19 @@ func (p *pass) missLatches() {
 	agreed := &p.head.Agreed
 	if once := agreed.Directory != "" || !p.head.Budget.At.IsZero(); once && len(p.latches.loaded) == 0 {
 		agreed.Partly, agreed.Directory = true, ""
+	}
+}
+
+// missHead begins to count towards lowering and retirement anew where the head is
+// gone and the latches are not: how long their timers stood still is not known.
+func (p *pass) missHead() {
+	if !p.head.At.IsZero() {
+		return
+	}
+	for _, id := range p.latches.ids() {
+		l := p.latches.get(id)
+		l.Down, l.Missing = latch.Down{}, latch.Stopwatch{}
+		p.latches.set(l)
 	}
 }
 

@@ -1,6 +1,7 @@
 package law
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -63,12 +64,19 @@ func twice(s *Seen) string {
 		if intent == nil {
 			return fmt.Sprintf("%s names no intent", subject(c))
 		}
-		if before := s.intents[intent[1]]; before != "" && before != c.ID {
+		if before := s.intents[intent[1]]; before != "" && before != c.ID && s.below(c.ID, before) {
 			return fmt.Sprintf("%s is made again as %s", before, c.ID)
 		}
 		s.intents[intent[1]] = c.ID
 	}
 	return ""
+}
+
+// below reports whether a commit stands on another: one that a person took off the
+// branch may be made again.
+func (s *Seen) below(id, other string) bool {
+	window, err := s.World.Repository.Between(context.Background(), other, id)
+	return err == nil && window.Descends
 }
 
 func subject(c Commit) string {

@@ -15,23 +15,26 @@ const slowest = 1000
 
 var errStalled = fmt.Errorf("the server stalled: it said less than %d bytes in %s", slowest, AnswerWithin)
 
-// A pace is a reader that is given up once it is too slow. Time counts while it
-// is waited for.
+// A pace is a reader that is given up once it is too slow. Time counts from its
+// first read to its end.
 type pace struct {
 	from   io.Reader
 	giveUp func(error)
-	waited time.Duration
-	said   int // bytes, while waited for
+	timer  *time.Timer // nil before the first read
+	said   int         // bytes, since it began
 }
 
 func (p *pace) Read(b []byte) (int, error) {
-	timer := time.AfterFunc(AnswerWithin-p.waited, func() { p.giveUp(errStalled) })
-	begun := time.Now()
+	if p.timer == nil {
+		p.timer = time.AfterFunc(AnswerWithin, func() { p.giveUp(errStalled) })
+	}
 	n, err := p.from.Read(b)
-	timer.Stop()
-	p.waited += time.Since(begun)
 	if p.said += n; p.said >= slowest {
-		p.waited, p.said = 0, 0
+		p.timer.Reset(AnswerWithin)
+		p.said = 0
+	}
+	if err != nil {
+		p.timer.Stop()
 	}
 	return n, err
 }
