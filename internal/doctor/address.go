@@ -16,7 +16,11 @@ func address(server string) string {
 }
 
 // shapes are the ways to write where a repository is, each with its host and path.
+// A port of HTTP is part of the host, unless it is the default one; a port of SSH
+// says nothing, since a server has another one for each way.
 var shapes = []*regexp.Regexp{
+	regexp.MustCompile(`^(?i:http)://(?:[^/]*@)?([^/]+?)(?::80)?(?:/+(.*))?$`),
+	regexp.MustCompile(`^(?i:https)://(?:[^/]*@)?([^/]+?)(?::443)?(?:/+(.*))?$`),
 	regexp.MustCompile(`^[A-Za-z][A-Za-z+]*://(?:[^/]*@)?([^/:]+)(?::\d*)?/*(.*)$`),
 	regexp.MustCompile(`^(?:[^/@]*@)?([^/@:]+):(.*)$`), // as scp has it
 }
@@ -32,7 +36,7 @@ var second = []struct {
 }
 
 // place is the host and the path of a repository, so that two of the same one are
-// equal whichever way it is reached. It holds no user, password or port.
+// equal whichever way it is reached. It holds no user, password or default port.
 func place(repository string) string {
 	for _, shape := range shapes {
 		part := shape.FindStringSubmatch(repository)

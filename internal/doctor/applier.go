@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ type applier struct {
 	keeps func(subject, map[string]string) *Finding
 	claim claim
 	// unbound is why what it keeps is no evidence, of no workload yet; nil where it
-	// is. away is true of one that applies to another cluster.
+	// is. away is true of one that may apply to another cluster.
 	unbound *Finding
 	away    bool
 }
@@ -119,20 +120,27 @@ type owner struct {
 	annotations map[string]string
 }
 
-// owners are the appliers of a workload on this cluster, and those that would be
-// if they were of this cluster and of the site's repository.
+// owners are the appliers of a workload, and those that would be if they were of
+// this cluster and of the site's repository. One that lists the workload may own it,
+// whatever its destination: that may be this cluster by another name.
 func (e *examination) owners(id workload.ID) (owners []owner, others []applier) {
 	for _, a := range e.appliers {
 		w, built := a.built(id, e.Overlays)
 		_, named := a.built(id, e.namesakes)
 		switch {
-		case built || a.lists[id] && !a.away:
+		case built || a.lists[id]:
 			owners = append(owners, owner{a, w.Annotations})
-		case a.unbound != nil && (named || a.lists[id]):
+		case a.unbound != nil && named:
 			others = append(others, a)
 		}
 	}
 	return owners, others
+}
+
+// mayOwn says that an applier would act on a workload if its destination were this
+// cluster; wrong is why, and what to do.
+func (a applier) mayOwn(wrong string) string {
+	return fmt.Sprintf("%s lists it, and its destination, %s, may be this cluster: %s. If that is another cluster, this does no harm there", a.claim.name, a.claim.server, wrong)
 }
 
 // built is what an applier builds of a workload, by the last of the overlays that

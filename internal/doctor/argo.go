@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,10 @@ type application struct {
 			Type    string `json:"type"`
 			Message string `json:"message"`
 		} `json:"conditions"`
+		OperationState struct {
+			Phase   string `json:"phase"`
+			Message string `json:"message"`
+		} `json:"operationState"`
 		Resources []struct {
 			Group     string `json:"group"`
 			Kind      string `json:"kind"`
@@ -138,11 +143,27 @@ func (a application) stopped() string {
 			return c.Type + ": " + c.Message
 		}
 	}
-	if a.Status.Sync.Status == "" {
+	sync, last, to := a.Status.Sync.Status, a.Status.OperationState, a.Spec.Destination
+	skips, _ := strconv.ParseBool(a.Metadata.Annotations[skipAnnotation])
+	switch {
+	case a.Metadata.DeletionTimestamp != nil:
+		return "it is being deleted"
+	case skips:
+		return "its annotation " + skipAnnotation + " has Argo CD pass over it"
+	case (to.Server == "") == (to.Name == ""):
+		return "Argo CD refuses a destination that has neither a server nor a name, and one that has both"
+	case sync == "":
 		return "no Argo CD has reported on it"
+	case sync == "Unknown":
+		return "Argo CD does not know whether it is in sync"
+	case sync == "OutOfSync" && (last.Phase == "Failed" || last.Phase == "Error"):
+		return "its last sync ended as " + last.Phase + ": " + last.Message
 	}
 	return ""
 }
+
+// skipAnnotation has Argo CD leave an Application alone.
+const skipAnnotation = "argocd.argoproj.io/skip-reconcile"
 
 func (s argoSource) edits() gitops.Edits {
 	e := gitops.Edits{Recurse: s.Directory.Recurse, Set: map[string]string{}, Append: map[string][]any{}}

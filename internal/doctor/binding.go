@@ -13,7 +13,15 @@ import (
 //
 // An ignore rule proves something if its object is applied to this cluster, takes
 // the site's repository at the site's branch, and is reconciled. Any other object
-// proves nothing, and takes nothing from what another proves.
+// proves nothing.
+//
+// A destination that is not known to be this cluster may still be this cluster. An
+// object with such a destination that lists a workload and re-applies its count
+// takes away what another object proves for that workload.
+//
+// An Application of several sources has one rule for all that it applies. One source
+// has to be the site's repository, and each that is has to be at the site's branch;
+// the workload may come from any of the sources.
 //
 // A Repository of "" is one of which only a path or an address of this machine is
 // known: no object can be told to take it, so that no rule proves anything.
@@ -91,13 +99,9 @@ func (h Here) otherRepository(c claim) string {
 }
 
 func (h Here) otherRevision(c claim) string {
-	var others []origin
-	for _, o := range c.origins {
-		if h.takes(o) && h.follows(o) {
-			return ""
-		} else if h.takes(o) {
-			others = append(others, o)
-		}
+	others := slices.DeleteFunc(slices.Clone(c.origins), func(o origin) bool { return !h.takes(o) || h.follows(o) })
+	if len(others) == 0 {
+		return ""
 	}
 	at := ","
 	if o := others[0]; o.resolved != "" {

@@ -15,7 +15,10 @@ func TestARepositoryIsKnownByEachOfItsNames(t *testing.T) {
 		same         bool
 	}{
 		{"https://git.example.com/platform/fleet.git", "https://GIT.example.com/platform/fleet/", true},
-		{"https://git.example.com/platform/fleet", "http://git.example.com:3000/platform/fleet.git", true},
+		{"https://git.example.com/platform/fleet", "http://git.example.com:80/platform/fleet.git", true},
+		{"https://git.example.com/platform/fleet", "http://git.example.com:3000/platform/fleet.git", false},
+		{"https://git.example.com:8443/platform/fleet", "https://bot@git.example.com:8443/platform/fleet.git", true},
+		{"https://git.example.com:443/platform/fleet", "https://git.example.com:8443/platform/fleet.git", false},
 		{"https://git.example.com/platform/fleet.git", "https://git.example.com/platform/Fleet.git", false},
 		{"https://git.example.com/platform/fleet.git", "https://git.example.com/platform/fleet-2.git", false},
 		{"https://git.example.com/platform/fleet.git", "https://git.example.com.evil.example/platform/fleet.git", false},

@@ -38,13 +38,19 @@ type kustomization struct {
 		Ignore          []ignoreRule `json:"ignore"`
 	} `json:"spec"`
 	Status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-		Inventory  struct {
+		fluxStatus
+		Inventory struct {
 			Entries []struct {
 				ID string `json:"id"` // namespace_name_group_kind
 			} `json:"entries"`
 		} `json:"inventory"`
 	} `json:"status"`
+}
+
+// A fluxStatus is what Flux reports on each of its objects.
+type fluxStatus struct {
+	ObservedGeneration int64              `json:"observedGeneration"`
+	Conditions         []metav1.Condition `json:"conditions"`
 }
 
 type ignoreRule struct {
@@ -89,7 +95,7 @@ func (k kustomization) applier(kinds workload.Kinds) applier {
 // is not there or no GitRepository.
 func (k kustomization) claim(from *gitRepository) claim {
 	ref := k.Spec.SourceRef
-	c := claim{name: fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name), stopped: stopped(k.Spec.Suspend, k.Status.Conditions)}
+	c := claim{name: fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name), stopped: k.Status.stopped(k.Metadata, k.Spec.Suspend)}
 	if len(k.Spec.KubeConfig) > 0 && string(k.Spec.KubeConfig) != "null" {
 		c.server, c.remedy = "the cluster of its spec.kubeConfig", "take that field out"
 	}
@@ -98,7 +104,7 @@ func (k kustomization) claim(from *gitRepository) claim {
 	case from != nil:
 		o.is, o.url = place(from.Spec.URL)+" by "+o.is, from.Spec.URL
 		o.revision, o.option = from.revision(), "spec.ref.branch, and that alone,"
-		if why := stopped(from.Spec.Suspend, from.Status.Conditions); why != "" && c.stopped == "" {
+		if why := from.Status.stopped(from.Metadata, from.Spec.Suspend); why != "" && c.stopped == "" {
 			c.stopped = "its source: " + why
 		}
 	case ref.Kind == "GitRepository":
@@ -125,16 +131,23 @@ func (r gitRepository) revision() string {
 	}
 }
 
-// stopped says why Flux does not reconcile an object, "" where it does.
-func stopped(suspended bool, conditions []metav1.Condition) string {
-	ready := apimeta.FindStatusCondition(conditions, "Ready")
+// stopped says why Flux does not reconcile an object, "" where it does. Flux does
+// where the object is ready or about to be.
+func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
+	ready, stalled := apimeta.FindStatusCondition(s.Conditions, "Ready"), apimeta.FindStatusCondition(s.Conditions, "Stalled")
 	switch {
+	case object.DeletionTimestamp != nil:
+		return "it is being deleted"
 	case suspended:
 		return "it is suspended"
 	case ready == nil:
 		return "no Flux has reported on it"
-	case ready.Status == metav1.ConditionFalse && !strings.HasPrefix(ready.Reason, "Progressing"):
+	case stalled != nil && stalled.Status == metav1.ConditionTrue:
+		return stalled.Reason + ": " + stalled.Message
+	case ready.Status != metav1.ConditionTrue && !strings.HasPrefix(ready.Reason, "Progressing"):
 		return ready.Reason + ": " + ready.Message
+	case s.ObservedGeneration < object.Generation:
+		return "Flux has not acted on its spec since that changed"
 	}
 	return ""
 }

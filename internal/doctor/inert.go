@@ -29,6 +29,8 @@ func (e *examination) judge(s subject) (what string, wrong []Finding) {
 		f := owner.keeps(s, owner.annotations)
 		dropped = append(dropped, e.dropped(s, owner.applier, f == nil)...)
 		switch {
+		case f != nil && owner.away:
+			wrong = append(wrong, Finding{OtherDestination, s.ID.Short(), owner.mayOwn(f.Text)})
 		case f != nil:
 			wrong = append(wrong, *f)
 		case owner.unbound != nil:

@@ -21,7 +21,7 @@ func TestOneEditAway(t *testing.T) {
 		constrain = "-  matchConstraints:\n+  matchConstraints:\n+    "
 		ref       = "-  paramRef: {name: gitlatch-checkpoint, parameterNotFoundAction: Allow}\n+  paramRef: "
 		rules     = "-    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments, statefulsets]}\n+    - "
-		fluxRule  = "-spec: {path: ./apps/shop}\n+spec: {path: ./apps/shop, sourceRef: {kind: GitRepository, name: fleet}, ignore: [{paths: [/spec/replicas]}]}\n+status: {conditions: [{type: Ready, status: \"True\"}]}\n+---\n+" + fleetSource
+		fluxRule  = "-spec: {path: ./apps/shop}\n+spec: {path: ./apps/shop, sourceRef: {kind: GitRepository, name: fleet}, ignore: [{paths: [/spec/replicas]}]}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}]}\n+---\n+" + fleetSource
 		states    = "-spec: {selector: {}}\n+spec: {selector: {}, replicas: "
 		owned     = "shop/deployment/web 180 3 500 kustomize-controller\n"
 	)
@@ -87,9 +87,9 @@ func TestOneEditAway(t *testing.T) {
 +spec: {minReplicas: 3, maxReplicas: 500, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: other}}
 `, fixture{"live": "shop/deployment/web 180 100 500\n"}, flux, 200, []doctor.Trap{doctor.MinAsCheckpoint}},
 		"a floor of the cluster that a build puts back": {"flux", "", "", fixture{"live": "shop/deployment/web 180 100 500\n"}, flux, 200, nil},
-		"in the inventory": {"flux", "cluster.yaml", "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-status: {conditions: [{type: Ready, status: \"True\"}], inventory: {}}\n+status: {conditions: [{type: Ready, status: \"True\"}], inventory: {entries: [{id: shop_web_apps_Deployment, v: v1}]}}\n", nil,
+		"in the inventory": {"flux", "cluster.yaml", "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {}}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {entries: [{id: shop_web_apps_Deployment, v: v1}]}}\n", nil,
 			flux, 0, []doctor.Trap{doctor.ComponentMissing}},
-		"a namesake of another group in the inventory": {"flux", "cluster.yaml", "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-status: {conditions: [{type: Ready, status: \"True\"}], inventory: {}}\n+status: {conditions: [{type: Ready, status: \"True\"}], inventory: {entries: [{id: shop_web_apps.example.com_Deployment, v: v1}]}}\n", nil,
+		"a namesake of another group in the inventory": {"flux", "cluster.yaml", "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {}}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {entries: [{id: shop_web_apps.example.com_Deployment, v: v1}]}}\n", nil,
 			"", 0, []doctor.Trap{doctor.NoApplier, doctor.ComponentMissing}},
 	} {
 		t.Run(name, func(t *testing.T) {

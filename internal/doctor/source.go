@@ -27,9 +27,7 @@ type gitRepository struct {
 			Commit string `json:"commit"`
 		} `json:"ref"`
 	} `json:"spec"`
-	Status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	} `json:"status"`
+	Status fluxStatus `json:"status"`
 }
 
 // A source is what becomes of the repository before a build has it. The zero
