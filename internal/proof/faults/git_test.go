@@ -81,9 +81,9 @@ func gitRows() []row {
 		{name: "not git", begins: git(every, status(200, "please log in")), ends: works, says: "reconcile with git: read the branch of GIT: the server answers \"text/plain\", which is not git: is the url that of a repository?"},
 
 		{name: "a listing cut half-way", begins: git(reads, half(cut)), ends: works, says: "reconcile with git: read the branch of GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read the history of GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read the history of GIT: the answer was cut short: unexpected EOF"},
-		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, within: 2 * time.Second, says: "reconcile with git: read the history of GIT: context deadline exceeded"},
+		{name: "a pack cut half-way", begins: fetching(half(cut)), ends: works, says: "reconcile with git: read what is new in GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack that ends half-way", begins: fetching(half(ended)), ends: works, says: "reconcile with git: read what is new in GIT: the answer was cut short: unexpected EOF"},
+		{name: "a pack stalled half-way", begins: fetching(half(stalled)), ends: works, within: 2 * time.Second, says: "reconcile with git: read what is new in GIT: context deadline exceeded"},
 		{name: "filter off", begins: fetchingWithoutFilter, says: ""},
 		{name: "many refs", begins: manyRefs(false), ends: fewRefs},
 		{name: "many refs without version 2", begins: manyRefs(true), ends: fewRefs},

@@ -224,10 +224,11 @@ func late(s *Seen) string {
 }
 
 func ends(s *Seen) string {
-	if s.dropped == nil || s.After.Head.Drop != nil {
+	guards := s.Told.Set.Guards
+	if decided := guards.DropLeast > 0; s.dropped == nil || s.After.Head.Drop != nil || !decided {
 		return ""
 	}
-	still, total, guards := 0, 0, s.Told.Set.Guards
+	still, total := 0, 0
 	for id, before := range s.dropped {
 		sample, runs := s.World.Fleet[id]
 		if !runs || before < 2 || sample.Scale == nil {

@@ -33,6 +33,7 @@ type look struct {
 	need   int32
 	frozen string // why nothing may be lowered; "" is nothing
 	unseen bool   // nothing in the site was looked at
+	part   bool   // not all of the site was, which is compared with nothing
 }
 
 // before is the observed time from a look to the next.
@@ -107,6 +108,7 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 			l.frozen = "much of the fleet dropped"
 		}
 		l.unseen = s.Told.Stop.All
+		l.part = len(s.Told.Unread) > 0 || s.Told.Cluster == "" || s.Told.Cluster != s.After.Head.Cluster.UID
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
 			w.lives[id].await(s, sample)
 		}
@@ -174,7 +176,7 @@ func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
 		for _, l := range of.looks {
-			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) && !l.unseen {
+			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) && !l.unseen && !l.part {
 				w.dropped[id] = max(w.dropped[id], l.need)
 			}
 		}

@@ -189,7 +189,10 @@ func (w *Witness) forget(head, latches bool) {
 		w.unsent, w.dropped = map[string]string{}, nil
 	}
 	if latches {
-		w.theirs, w.lives = map[workload.ID]word{}, map[workload.ID]*life{}
+		w.theirs = map[workload.ID]word{}
+		for id := range w.lives {
+			w.lives[id] = &life{}
+		}
 	}
 }
 

@@ -21,33 +21,8 @@ var (
 	stop  = flag.Int("stop", 1, "how many broken histories end the run")
 	found = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
 	one   = flag.String("law", "", "the law that counts; none are all")
-	all   = flag.Bool("all", false, "draw events that bring out known holes, too")
 	only  = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
 )
-
-// open are the kinds of events that bring out holes which are known and not closed
-// yet. They are drawn with -all, or where -only names them.
-var open = map[string]string{
-	"refused and late":        "a push that lands later is a person's edit to the next tick",
-	"late push":               "the same",
-	"late push in mid-tick":   "the same",
-	"late push, buried":       "a late push is looked for among few commits",
-	"lost push":               "the same",
-	"death, buried":           "the same",
-	"deaths in a row":         "the intent of the first is overwritten by that of the second",
-	"death":                   "the same",
-	"error":                   "the same",
-	"unheard":                 "a proposal that was pushed unheard and merged is a person's edit",
-	"reply lost":              "the same",
-	"lease expires":           "the same",
-	"closing fails":           "a proposal that was closed without its branch is a person's no",
-	"state lost but the head": "what git declares is not read back",
-	"state lost but latches":  "frozen time counts",
-	"all state lost":          "an intent that was dropped hides what git declares",
-	"clock ahead":             "turns are taken until time catches up",
-	"retired":                 "a retirement does not yield",
-	"gone":                    "the same",
-}
 
 // A run is many histories, played side by side.
 type run struct {
@@ -67,14 +42,7 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 	}
 	chosen := strings.Split(*only, ";")
 	events = slices.DeleteFunc(events, func(e event) bool {
-		switch why, known := open[e.name]; {
-		case *only != "":
-			return !slices.Contains(chosen, e.name)
-		case known && !*all:
-			t.Logf("not drawn, for its hole is open: %s: %s", e.name, why)
-			return true
-		}
-		return false
+		return *only != "" && !slices.Contains(chosen, e.name)
 	})
 	r := &run{seed: *first, seen: map[string]int{}, broken: map[string][]Played{}}
 	var wait sync.WaitGroup

@@ -109,6 +109,7 @@ func NewWorld(files map[string]string) *World {
 // Tick runs one tick at the present instant.
 func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
+	delete(w.Settled, w.Now) // a clock that went back comes to an instant twice
 	w.Effects, w.Requests, w.Saves, w.Disturbed, w.Pushed = 0, 0, 0, false, false
 	t := &tick.Tick{
 		Site:        w.Site,
