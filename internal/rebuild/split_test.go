@@ -139,7 +139,7 @@ func (s *splitStory) lose(t *testing.T) {
 	until(splitPods-splitDown, splitDown)
 	cp.Apply(t, at("app:2", 0, true)...)
 	sampler := s.sampler(t, cp, nil)
-	for range 4 {
+	for range 6 { // four are 15 minutes; the first may come before a generation is observed
 		s.tick(t, sampler)
 	}
 	tree, err := checkpoint.ParseTree(site, s.branch(t))
