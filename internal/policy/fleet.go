@@ -100,6 +100,9 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 		if gone > 0 {
 			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
 		}
+	} else if look.Now.Before(l.YieldUntil) {
+		d.Verdict, d.Reason = Frozen, ReasonYield
+		d.Text += "; a person set its entry, which is left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)
 	} else if gone >= g.RetireAfter && !d.From.IsZero() {
 		d.Verdict, d.Reason = Cross, ReasonNone
 	}
