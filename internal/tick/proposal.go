@@ -89,6 +89,11 @@ func (p *pass) reviewProposal(ctx context.Context) error {
 	case found != nil && found.State == repo.ProposalMerged && p.git.tip == p.stored.Agreed.Tip:
 		p.git.proposing = "the proposal was merged, which the branch does not show yet"
 		return nil
+	case found != nil && found.State == repo.ProposalMerged && !taken && p.git.proposed != "" && p.git.proposed != ours.Head:
+		// An earlier tick had pushed it anew, and people merged that: what is left
+		// here was not before them any more.
+		p.dropProposal()
+		return nil
 	case found != nil && found.State == repo.ProposalOpen && p.git.proposed != "" && !taken:
 		again.ID, again.URL, again.Head, again.Closing = found.ID, found.URL, p.git.proposed, ""
 		p.head.Proposal = &again
