@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A diffDocument is a comparison for machines. Fields are added and never
@@ -66,7 +67,7 @@ func newDiffDocument(d difference) diffDocument {
 	doc := diffDocument{
 		APIVersion: report.Version, Kind: "DiffReport", Site: d.Site, Cluster: d.Fleet.Cluster, At: d.Fleet.At.UTC(),
 		Against: d.against, Mode: "latch", Differs: d.Differs(), Proposal: d.proposal,
-		Unread: append([]string{}, d.Fleet.Unread...), Rows: []diffRow{},
+		Unread: workload.Texts(d.Fleet.Unread), Rows: []diffRow{},
 	}
 	if d.Observe {
 		doc.Mode = "observe"

@@ -139,7 +139,7 @@ func orNothing(declared string) string {
 // unreadable are the parts of either side that could not be read.
 func unreadable(d difference) (all []annotation) {
 	for _, part := range d.Fleet.Unread {
-		all = append(all, annotation{level: failing, title: "not read", message: part})
+		all = append(all, annotation{level: failing, title: "not read", message: part.String()})
 	}
 	for _, namespace := range d.Broken() {
 		all = append(all, annotation{level: failing, file: checkpoint.RecordPath(d.Site, namespace), title: "cannot be read", message: d.Tree.Broken[namespace].Error()})

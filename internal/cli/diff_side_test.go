@@ -179,7 +179,7 @@ func TestTheWorstIsAnnotatedFirst(t *testing.T) {
 	fresh.Declared = checkpoint.Entry{}
 	bounds := diff.Row{ID: idOf("bounds"), State: diff.Bounds, Declared: checkpoint.Entry{Replicas: 5, Max: 9}, Mismatch: &policy.Bounds{Max: 20}}
 	d.Rows = []diff.Row{lower, bounds, raise("double", 10, 20), raise("tenfold", 10, 100), fresh, {ID: idOf("fine"), State: diff.InSync, Unproven: true}}
-	d.Fleet.Unread = []string{"deployments: forbidden"}
+	d.Fleet.Unread = []workload.Unread{{Part: "deployments", Why: "forbidden"}}
 	var got []string
 	for _, a := range annotations(d) {
 		title, _, _ := strings.Cut(a.title, ":")

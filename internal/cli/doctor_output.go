@@ -35,7 +35,7 @@ func doctorTable(out io.Writer, r doctor.Report, columns int, said checkpoint.Ev
 		b.WriteString("\n")
 	}
 	for _, unread := range r.Unread {
-		text("not read: "+unread, "")
+		text("not read: "+unread.String(), "")
 		b.WriteString("\n")
 	}
 	if len(r.Workloads) == 0 {
@@ -168,7 +168,7 @@ type doctorFinding struct {
 
 func doctorJSON(out io.Writer, r doctor.Report, _ int, said checkpoint.Evidence) error {
 	d := doctorDocument{APIVersion: "gitlatch.dev/v1alpha1", Kind: "DoctorReport", Site: r.Site, Evidence: r.Evidence,
-		Workloads: []doctorWorkload{}, Findings: []doctorFinding{}, Unread: append([]string{}, r.Unread...)}
+		Workloads: []doctorWorkload{}, Findings: []doctorFinding{}, Unread: workload.Texts(r.Unread)}
 	for _, w := range r.Workloads {
 		_, evident := said.Covers(w.ID)
 		d.Workloads = append(d.Workloads, doctorWorkload{w.ID.Namespace, string(w.ID.Kind), w.ID.Name, w.Live, w.Level, rebuiltAt(w), w.By, w.Inert, evident, w.Returns})

@@ -22,6 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // splitting is what a split is asked for besides.
@@ -148,7 +149,7 @@ func unread(c doctor.Cluster) error {
 	if len(c.Unread) == 0 {
 		return nil
 	}
-	return fmt.Errorf("not read: %s", strings.Join(c.Unread, "; "))
+	return fmt.Errorf("not read: %s", strings.Join(workload.Texts(c.Unread), "; "))
 }
 
 // readManifests reads a file of objects, - being the standard input.

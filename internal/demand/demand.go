@@ -4,6 +4,7 @@
 package demand
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -68,12 +69,12 @@ func (m measured) Sample(ctx context.Context) (workload.Fleet, error) {
 				demand[id] = of
 			}
 			if err != nil {
-				fleet.Unmeasured = append(fleet.Unmeasured, source.Name()+": "+oneLine(err.Error()))
+				fleet.Unmeasured = append(fleet.Unmeasured, workload.Unread{Part: source.Name(), Why: oneLine(err.Error())})
 			}
 		})
 	}
 	asked.Wait()
-	slices.Sort(fleet.Unmeasured)
+	slices.SortFunc(fleet.Unmeasured, func(a, b workload.Unread) int { return cmp.Compare(a.Part, b.Part) })
 	fill(fleet.Samples, demand)
 	return fleet, ctx.Err()
 }

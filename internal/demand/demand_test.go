@@ -146,7 +146,7 @@ func TestSamplesGetTheirDemand(t *testing.T) {
 	if err != nil || got.Samples[0].Scale.Demand != nil || got.Samples[1].Scale.Demand == nil || *got.Samples[1].Scale.Demand != 30 || scale.Demand != nil {
 		t.Errorf("error %v, samples %+v", err, got.Samples)
 	}
-	if want := "three: no token, two: it did not answer"; strings.Join(got.Unmeasured, ", ") != want {
+	if want := "three: no token, two: it did not answer"; strings.Join(workload.Texts(got.Unmeasured), ", ") != want {
 		t.Errorf("unmeasured %q, want %s", got.Unmeasured, want)
 	}
 	// A cluster that cannot be read is an error, and nobody else is asked.

@@ -191,7 +191,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 		t.Error(got)
 	}
 	delete(c.Tree.Records["shop"].Entries, worker)
-	c.Fleet.Unread = []string{"deployments: forbidden"}
+	c.Fleet.Unread = []workload.Unread{{Part: "deployments", Why: "forbidden"}}
 	if got := row(c); !strings.HasPrefix(got, "unknown 20 -> - (unread): not seen") || diff.Compare(c).Differs() {
 		t.Error(got)
 	}
@@ -208,7 +208,7 @@ func TestWhatStopsATickStopsHere(t *testing.T) {
 		spoil func(*diff.Case)
 		why   policy.Reason
 	}{
-		{func(c *diff.Case) { c.Fleet.Unread = []string{"scaledobjects: forbidden"} }, policy.ReasonPartial},
+		{func(c *diff.Case) { c.Fleet.Unread = []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}} }, policy.ReasonPartial},
 		{func(c *diff.Case) { c.Fleet.Cluster = "green" }, policy.ReasonOther},
 	} {
 		low, high := one(latching(), declares(200), running(9)), one(latching(), declares(20), running(90))

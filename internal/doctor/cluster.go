@@ -39,7 +39,7 @@ func Sources() []Source {
 type Cluster struct {
 	Kinds  workload.Kinds // of workloads
 	Minor  int            // of Kubernetes 1; 0 is not known
-	Unread []string       // what could not be read, and why
+	Unread []workload.Unread
 
 	kustomizations []kustomization
 	repositories   []gitRepository

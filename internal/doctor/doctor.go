@@ -49,9 +49,9 @@ type Overlay struct {
 // A Report is what was found.
 type Report struct {
 	Site      string
-	Workloads []Workload // latched or declared, in the order of workload.Compare
-	Findings  []Finding  // the worst first, and by what they are about
-	Unread    []string   // what could not be read, which is not judged
+	Workloads []Workload        // latched or declared, in the order of workload.Compare
+	Findings  []Finding         // the worst first, and by what they are about
+	Unread    []workload.Unread // what is not judged
 	// Evidence is what inert.yaml should say.
 	Evidence checkpoint.Evidence
 	// Room is how many pods the ResourceQuotas let run in a namespace, where its

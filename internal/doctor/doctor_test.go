@@ -156,7 +156,7 @@ func TestWhatIsUnreadIsNotJudged(t *testing.T) {
 			t.Errorf("found %+v, while what applies it could not be read", one)
 		}
 	}
-	if len(r.Unread) != 1 || r.Unread[0] != "kustomizations.kustomize.toolkit.fluxcd.io: forbidden: no" || len(r.Evidence) > 0 {
+	if len(r.Unread) != 1 || r.Unread[0].String() != "kustomizations.kustomize.toolkit.fluxcd.io: forbidden: no" || len(r.Evidence) > 0 {
 		t.Errorf("unread %q, evidence %v", r.Unread, r.Evidence)
 	}
 }

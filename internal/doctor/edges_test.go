@@ -19,7 +19,7 @@ func TestWhatIsNoObjectOfItsKindIsUnread(t *testing.T) {
 	t.Parallel()
 	f := read(t, "flux")
 	f["cluster.yaml"] += "---\nkind: Kustomization\nmetadata: {name: odd, namespace: flux-system}\nspec: {path: [7]}\n"
-	if r := f.examine(t); len(r.Unread) != 1 || !strings.Contains(r.Unread[0], "read a Kustomization: ") {
+	if r := f.examine(t); len(r.Unread) != 1 || !strings.Contains(r.Unread[0].String(), "read a Kustomization: ") {
 		t.Errorf("unread %q", r.Unread)
 	}
 }

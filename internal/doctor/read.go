@@ -31,7 +31,7 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	c := Cluster{Kinds: kinds}
 	unread := func(what string, err error) {
 		if err != nil {
-			c.Unread = append(c.Unread, what+": "+err.Error())
+			c.Unread = append(c.Unread, workload.Unread{Part: what, Why: err.Error()})
 		}
 	}
 	minor, err := from.Minor(ctx)

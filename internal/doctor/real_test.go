@@ -95,7 +95,7 @@ func TestOnARealControlPlane(t *testing.T) {
 	})
 	t.Run("a person without rights", func(t *testing.T) {
 		c := doctor.ReadCluster(t.Context(), objects(t, cp, "nobody"), nil)
-		if len(c.Unread) != len(doctor.Sources()) || !strings.Contains(strings.Join(c.Unread, "\n"), "applications.argoproj.io: forbidden") {
+		if len(c.Unread) != len(doctor.Sources()) || !strings.Contains(strings.Join(workload.Texts(c.Unread), "\n"), "applications.argoproj.io: forbidden") {
 			t.Errorf("unread %q", c.Unread)
 		}
 	})

@@ -133,7 +133,7 @@ func (r *realLogin) rightLess(t *testing.T) {
 	c := r.open(t, "prod-eu", r.key)
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
 		fleet, err := c.Sample(ctx)
-		if err == nil && (len(fleet.Unread) != 1 || !strings.HasPrefix(fleet.Unread[0], "statefulsets: forbidden: ")) {
+		if err == nil && (len(fleet.Unread) != 1 || !strings.HasPrefix(fleet.Unread[0].String(), "statefulsets: forbidden: ")) {
 			err = fmt.Errorf("unread %q", fleet.Unread)
 		}
 		return err

@@ -116,7 +116,7 @@ func TestAKindThatASiteNamesIsNeverTakenForGone(t *testing.T) {
 				c.trouble(e)
 			}
 			fleet := sampleNamed(t, e, o)
-			if len(fleet.Samples) > 0 || !slices.Equal(fleet.Unread, []string{c.want}) {
+			if len(fleet.Samples) > 0 || !slices.Equal(workload.Texts(fleet.Unread), []string{c.want}) {
 				t.Errorf("samples %v, unread %q; want %q", fleet.Samples, fleet.Unread, c.want)
 			}
 			if _, looked := fleet.Kinds.Object("worker"); !looked {

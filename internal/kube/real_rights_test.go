@@ -95,7 +95,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: %[1]s}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(fleet.Unread[0], resource) || !strings.Contains(fleet.Unread[0], ": forbidden: ") || !strings.Contains(fleet.Unread[0], `"gitlatch"`) {
+	if !strings.HasPrefix(fleet.Unread[0].String(), resource) || !strings.Contains(fleet.Unread[0].String(), ": forbidden: ") || !strings.Contains(fleet.Unread[0].String(), `"gitlatch"`) {
 		t.Errorf("unread: %q", fleet.Unread)
 	}
 	return fleet

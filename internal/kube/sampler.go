@@ -182,7 +182,7 @@ func (l *look) unread(ctx context.Context, what string, err error) error {
 	case apierrors.IsForbidden(err):
 		l.denied = append(l.denied, err)
 	}
-	l.fleet.Unread = append(l.fleet.Unread, what+": "+words(err))
+	l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: what, Why: words(err)})
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (l *look) valid(part string, read []reading) []reading {
 	kept := read[:0]
 	for _, r := range read {
 		if err := r.sample.ID.Validate(); err != nil {
-			l.fleet.Unread = append(l.fleet.Unread, part+": "+oneLine(err.Error()))
+			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: oneLine(err.Error())})
 			continue
 		}
 		kept = append(kept, r)

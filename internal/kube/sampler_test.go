@@ -140,7 +140,7 @@ func TestAListThatExpiresIsBegunAnew(t *testing.T) {
 		return r.URL.Query().Has("continue") && gone(w)
 	}
 	f := sample(t, always)
-	if want := []string{"deployments: gone: The provided continue parameter is too old"}; !slices.Equal(f.Unread, want) {
+	if want := []string{"deployments: gone: The provided continue parameter is too old"}; !slices.Equal(workload.Texts(f.Unread), want) {
 		t.Errorf("unread %q, want %q", f.Unread, want)
 	}
 	if count(f, workload.Deployment) != 0 || count(f, workload.StatefulSet) != 1 {
@@ -177,7 +177,7 @@ func TestPagesShrinkWhereObjectsAreLarge(t *testing.T) {
 	one := serve(t, append(fleetOf(1), database())...)
 	one.held[deployments][0].(*appsv1.Deployment).Annotations = map[string]string{"note": strings.Repeat(swollen, 9)}
 	f := sample(t, one)
-	if want := []string{"deployments: one object has more than 8 MiB"}; !slices.Equal(f.Unread, want) || count(f, workload.StatefulSet) != 1 {
+	if want := []string{"deployments: one object has more than 8 MiB"}; !slices.Equal(workload.Texts(f.Unread), want) || count(f, workload.StatefulSet) != 1 {
 		t.Errorf("unread %q, want %q; samples %v", f.Unread, want, f.Samples)
 	}
 }
@@ -232,7 +232,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 				return true
 			}
 			f := sample(t, e)
-			if len(f.Unread) != 1 || !strings.HasPrefix(f.Unread[0], c.want) {
+			if len(f.Unread) != 1 || !strings.HasPrefix(f.Unread[0].String(), c.want) {
 				t.Errorf("unread %q, want %q", f.Unread, c.want)
 			}
 			if count(f, workload.Deployment) != 0 || count(f, workload.StatefulSet) != 1 {
@@ -265,7 +265,7 @@ func TestWithoutHPAsNoScaleIsKnown(t *testing.T) {
 	e := serve(t, append(rolling(1, fleetOf(2)), database(), agent)...)
 	e.trouble = forbid(hpas)
 	f := sample(t, e)
-	if !slices.Equal(f.Unread, []string{"horizontalpodautoscalers: forbidden: no"}) || len(f.Samples) != 4 {
+	if !slices.Equal(workload.Texts(f.Unread), []string{"horizontalpodautoscalers: forbidden: no"}) || len(f.Samples) != 4 {
 		t.Fatalf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
 	for _, s := range f.Samples {
@@ -284,7 +284,7 @@ func TestWithoutScaledObjectsSamplesStay(t *testing.T) {
 	e := serve(t, fleetOf(2)...)
 	e.trouble = forbid(scaledObjects)
 	f := sample(t, e)
-	if !slices.Equal(f.Unread, []string{"scaledobjects: forbidden: no"}) {
+	if !slices.Equal(workload.Texts(f.Unread), []string{"scaledobjects: forbidden: no"}) {
 		t.Errorf("unread %q", f.Unread)
 	}
 	if len(f.Samples) != 2 || f.Samples[0].Scale == nil {
@@ -313,7 +313,7 @@ func TestWithoutTemplatesARolloutIsUnknown(t *testing.T) {
 			e := serve(t, c.all...)
 			e.trouble = forbid(c.resource)
 			f := sample(t, e)
-			if !slices.Equal(f.Unread, []string{c.want}) {
+			if !slices.Equal(workload.Texts(f.Unread), []string{c.want}) {
 				t.Errorf("unread %q, want %q", f.Unread, c.want)
 			}
 			for i, s := range f.Samples {
@@ -388,8 +388,8 @@ func TestOneBadNameStopsNoOther(t *testing.T) {
 	all := fleetOf(3)
 	all[1].(*appsv1.Deployment).Name = "../../.git/config\n"
 	f := sample(t, serve(t, all...))
-	if len(f.Samples) != 2 || len(f.Unread) != 1 || strings.Contains(f.Unread[0], "\n") ||
-		!strings.HasPrefix(f.Unread[0], `deployments: workload "shop/deployment/../../.git/config\n"`) {
+	if len(f.Samples) != 2 || len(f.Unread) != 1 || strings.Contains(f.Unread[0].String(), "\n") ||
+		!strings.HasPrefix(f.Unread[0].String(), `deployments: workload "shop/deployment/../../.git/config\n"`) {
 		t.Errorf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
 }
@@ -399,7 +399,7 @@ func TestClusterUnknown(t *testing.T) {
 	e := serve(t, fleetOf(1)...)
 	e.trouble = forbid(kubeSystem)
 	f := sample(t, e)
-	if f.Cluster != "" || !slices.Equal(f.Unread, []string{"namespace kube-system: forbidden: no"}) || len(f.Samples) != 1 {
+	if f.Cluster != "" || !slices.Equal(workload.Texts(f.Unread), []string{"namespace kube-system: forbidden: no"}) || len(f.Samples) != 1 {
 		t.Errorf("cluster %q, unread %q, %d samples", f.Cluster, f.Unread, len(f.Samples))
 	}
 }

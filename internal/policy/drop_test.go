@@ -142,7 +142,7 @@ func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
 		}
 		return rest
 	}
-	part := func(f *workload.Fleet) { f.Unread = []string{"deployments: timeout"} }
+	part := func(f *workload.Fleet) { f.Unread = []workload.Unread{{Part: "deployments", Why: "timeout"}} }
 	tests := []struct {
 		name   string
 		scales map[workload.ID]int32

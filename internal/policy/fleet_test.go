@@ -22,7 +22,7 @@ func TestClustersOfASite(t *testing.T) {
 		bound   latch.Cluster
 		minute  int
 		sampled string
-		unread  []string
+		unread  []workload.Unread
 		all     bool
 		reason  policy.Reason
 		seen    latch.Cluster
@@ -37,9 +37,9 @@ func TestClustersOfASite(t *testing.T) {
 			latch.Cluster{UID: "uid-blue", Other: "uid-green", OtherSeen: noon}},
 		{"one that is unknown", blue, 5, "", nil, false, policy.ReasonPartial, blue},
 		{"one that is unknown binds nothing", latch.Cluster{}, 5, "", nil, false, policy.ReasonPartial, latch.Cluster{}},
-		{"read in part", blue, 5, "uid-blue", []string{"deployments: forbidden", "hpas: timeout"}, false, policy.ReasonPartial,
+		{"read in part", blue, 5, "uid-blue", []workload.Unread{{Part: "deployments", Why: "forbidden"}, {Part: "hpas", Why: "timeout"}}, false, policy.ReasonPartial,
 			latch.Cluster{UID: "uid-blue", Seen: fleetAt(5).At}},
-		{"another, read in part", blue, 30, "uid-green", []string{"deployments: forbidden"}, false, policy.ReasonOther,
+		{"another, read in part", blue, 30, "uid-green", []workload.Unread{{Part: "deployments", Why: "forbidden"}}, false, policy.ReasonOther,
 			latch.Cluster{UID: "uid-blue", Seen: noon, Other: "uid-green", OtherSeen: fleetAt(30).At}},
 	}
 	for _, tt := range tests {

@@ -38,7 +38,7 @@ func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 	var out bytes.Buffer
 	err := WriteMetrics(&out, tick.Report{
 		Site: "prod", At: noon, Due: noon.Add(-90 * time.Minute),
-		Unread:     []string{"scaledobjects: forbidden"},
+		Unread:     []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}},
 		Conditions: []alert.Condition{{Kind: alert.Blocked}, {Kind: alert.Unread}},
 		Decisions: []policy.Decision{
 			{ID: web, Verdict: policy.Cross, Count: 180},

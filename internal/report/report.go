@@ -167,7 +167,7 @@ func New(r tick.Report) Document {
 	d := Document{
 		APIVersion: Version, Kind: kind,
 		Site: r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held,
-		Unread:    append([]string{}, r.Unread...),
+		Unread:    workload.Texts(r.Unread),
 		Workloads: []Workload{}, Notices: []Notice{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},
 	}
 	if r.Observe {

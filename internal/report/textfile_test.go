@@ -81,7 +81,7 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	busy := tick.Report{
 		Site: "prod-eu", At: noon, Due: noon.Add(-90 * time.Minute),
-		Unread:     []string{"scaledobjects: forbidden"},
+		Unread:     []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}},
 		Conditions: []alert.Condition{{Kind: alert.Blocked}},
 		Decisions:  []policy.Decision{{ID: web, Verdict: policy.Cross, Count: 180}},
 		Commit:     &tick.Commit{},

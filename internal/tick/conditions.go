@@ -3,7 +3,6 @@ package tick
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -70,21 +69,17 @@ func (p *pass) findConditions() {
 
 func (p *pass) fleetConditions() {
 	for _, unread := range p.fleet.Unread {
-		// Why it is unread may be worded otherwise each time, and is still one
-		// condition.
-		part, why, _ := strings.Cut(unread, ": ")
 		do := "give gitlatch the rights in infra/rbac"
 		for _, o := range p.fleet.Kinds {
-			if o.FullResource() == part {
+			if o.FullResource() == unread.Part {
 				do = "give gitlatch the rights that gitlatch render rights prints, or correct cluster.kinds"
 			}
 		}
-		p.condition(alert.Unread, part, part+" could not be read: "+cmp.Or(why, "no reason was given"),
+		p.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
 			"lowers nothing in the site until it is", do)
 	}
 	for _, unmeasured := range p.fleet.Unmeasured {
-		part, why, _ := strings.Cut(unmeasured, ": ")
-		p.condition(alert.Unmeasured, part, "the demand that "+part+" measures is not known: "+why,
+		p.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is not known: "+unmeasured.Why,
 			"goes on without it: work per request is not judged", "mend the source, or take it out of demand in the configuration")
 	}
 	if d := p.head.Drop; d != nil {

@@ -486,7 +486,7 @@ func (w *world) happen(r *rand.Rand) {
 	case 6:
 		w.Refuse = []string{"", "protected"}[r.IntN(2)]
 	case 7:
-		w.Unread = [][]string{nil, {"deployments: forbidden"}}[r.IntN(2)]
+		w.Unread = [][]workload.Unread{nil, {{Part: "deployments", Why: "forbidden"}}}[r.IntN(2)]
 	case 8, 9, 10, 11:
 		if _, runs := w.Fleet[id(who)]; !runs {
 			w.scale(who, 40)

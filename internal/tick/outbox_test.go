@@ -2,6 +2,7 @@ package tick_test
 
 import (
 	"fmt"
+	"github.com/gitlatch/gitlatch/internal/workload"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func TestAlertsThatWaitAreBounded(t *testing.T) {
 	w.Deaf = true
 	for i := range 110 { // raised, resolved, raised, ...
 		if w.Unread = nil; i%2 == 0 {
-			w.Unread = []string{"statefulsets: forbidden: no"}
+			w.Unread = []workload.Unread{{Part: "statefulsets", Why: "forbidden: no"}}
 		}
 		report, err := w.Tick()
 		if err != nil {

@@ -24,7 +24,7 @@ type Report struct {
 	Held string
 
 	Samples []workload.Sample // in the order of workload.Compare
-	Unread  []string          // parts of the cluster that could not be read
+	Unread  []workload.Unread // parts of the cluster that could not be read
 	Kinds   workload.Kinds    // those that were looked for
 	// Stop is why nothing was lowered, or changed at all, in the whole fleet.
 	Stop policy.Stop
@@ -116,10 +116,10 @@ func (r Report) Err() error {
 }
 
 // An UnreadError says that a part of the cluster could not be read.
-type UnreadError struct{ Part string } // as in Report.Unread
+type UnreadError struct{ Part workload.Unread }
 
 // Error names the part and why.
-func (e *UnreadError) Error() string { return "not read: " + e.Part }
+func (e *UnreadError) Error() string { return "not read: " + e.Part.String() }
 
 func (p *pass) notice(kind NoticeKind, subject, text string) {
 	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})

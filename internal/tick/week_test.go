@@ -38,7 +38,7 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 			w.Fleet[life.ID] = seenIn(life, look, (look+7*i)%1009 == 0)
 		}
 		if w.Unread = nil; look%911 == 500 {
-			w.Unread = []string{"horizontalpodautoscalers: the server is busy"}
+			w.Unread = []workload.Unread{{Part: "horizontalpodautoscalers", Why: "the server is busy"}}
 		}
 		report, err := w.Tick()
 		if err != nil {

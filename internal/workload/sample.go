@@ -194,19 +194,39 @@ type Fleet struct {
 	Cluster string // UID of the cluster's kube-system namespace; "" is unknown
 	At      time.Time
 
-	// Unread names what could not be read or was read in part, as a person
-	// would say it: "deployments: forbidden", with the part first, which is named
-	// the same each time. What is absent from Samples while Unread is not empty
-	// may well exist.
-	Unread []string
+	// Unread is what could not be read or was read in part. What is absent from
+	// Samples while Unread is not empty may well exist.
+	Unread []Unread
 
-	// Unmeasured names what could not be measured of demand, as Unread does, with
-	// the part first.
-	Unmeasured []string
+	// Unmeasured is what could not be measured of demand.
+	Unmeasured []Unread
 
 	// Kinds are those that were looked for. Nothing is known of another, and that
 	// none of it is seen does not mean that there is none.
 	Kinds Kinds
 
 	Samples []Sample // in the order of Compare, each ID once
+}
+
+// Unread is a part of what is looked at that could not be read.
+type Unread struct {
+	Part string // as "deployments", named the same each time
+	Why  string // on one line, in words that may differ each time; "" is not known
+}
+
+// String is the part and why, as in "deployments: forbidden".
+func (u Unread) String() string {
+	if u.Why == "" {
+		return u.Part
+	}
+	return u.Part + ": " + u.Why
+}
+
+// Texts are parts as people read them; none is an empty list, not nil.
+func Texts(parts []Unread) []string {
+	texts := make([]string, 0, len(parts))
+	for _, u := range parts {
+		texts = append(texts, u.String())
+	}
+	return texts
 }

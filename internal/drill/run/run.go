@@ -144,9 +144,6 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		return look, err
 	}
 	look.Doctor = doctor.Examine(seen)
-	for _, broken := range look.Tree.Broken {
-		look.Doctor.Unread = append(look.Doctor.Unread, broken.Error())
-	}
 	look.Ages, err = history.Ages(ctx, r.Tick.Repository, look.Commit, flushed.Site, commits)
 	if err != nil { // the score does not need it
 		look.Tick.Problems = append(slices.Clone(flushed.Problems), fmt.Errorf("read the age of checkpoints: %w", err))

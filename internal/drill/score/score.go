@@ -4,6 +4,7 @@ package score
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -36,7 +37,7 @@ func Document(l Look) drill.Document {
 		APIVersion: drill.Version, Kind: drill.Kind, Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
 		Workloads: []drill.Workload{}, LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
-		Links: []drill.Link{}, Unread: append([]string{}, l.Doctor.Unread...), Problems: []string{},
+		Links: []drill.Link{}, Unread: unread(l), Problems: []string{},
 	}
 	if l.Tick.Observe {
 		d.Mode = "observe"
@@ -163,4 +164,13 @@ func known(n int32) *int32 {
 		return nil
 	}
 	return &n
+}
+
+// unread is what could not be read of the cluster, and then of git.
+func unread(l Look) []string {
+	texts := workload.Texts(l.Doctor.Unread)
+	for _, namespace := range slices.Sorted(maps.Keys(l.Tree.Broken)) {
+		texts = append(texts, l.Tree.Broken[namespace].Error())
+	}
+	return texts
 }

@@ -146,7 +146,7 @@ func TestWhatHasNoCoverage(t *testing.T) {
 			decides(l, policy.Frozen, policy.ReasonUnread, "its scale is unknown")
 		}},
 		{"it was not seen", "unread", "what 1 workload needs is not known", func(l *score.Look) {
-			l.Tick.Samples, l.Tick.Decisions, l.Tick.Unread = nil, nil, []string{"deployments: forbidden"}
+			l.Tick.Samples, l.Tick.Decisions, l.Tick.Unread = nil, nil, []workload.Unread{{Part: "deployments", Why: "forbidden"}}
 		}},
 		{"it is scaled to zero", "suspended", "though git declares 1", func(l *score.Look) {
 			l.Tick.Samples[0].Scale.Desired = 0
@@ -299,7 +299,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	l.Tick.Decisions = append(l.Tick.Decisions,
 		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "no autoscaler drives it"},
 		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: to})
-	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []string{"applications: forbidden"}
+	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []workload.Unread{{Part: "applications", Why: "forbidden"}}
 	decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
 	l.Tick.Latches[web] = latch.Latch{ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}
 

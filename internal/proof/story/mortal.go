@@ -40,7 +40,7 @@ func (s Sampler) Sample(context.Context) (workload.Fleet, error) {
 		f.Samples = append(f.Samples, s.Fleet[id])
 	}
 	for _, unread := range s.Unread {
-		if err := lose(&f, unread); err != nil {
+		if err := lose(&f, unread.Part); err != nil {
 			return workload.Fleet{}, err
 		}
 	}

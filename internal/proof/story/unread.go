@@ -9,9 +9,8 @@ import (
 )
 
 // lose takes from a fleet what the sampler of internal/kube leaves out while a
-// part of the cluster is unread: "deployments: forbidden".
-func lose(f *workload.Fleet, unread string) error {
-	part, _, _ := strings.Cut(unread, ": ")
+// part of the cluster, as "deployments", is unread.
+func lose(f *workload.Fleet, part string) error {
 	if part == "namespace kube-system" {
 		f.Cluster = ""
 		return nil
@@ -76,4 +75,13 @@ func templatesOf(kinds ...workload.Kind) func(*workload.Sample, string) {
 			s.Rollout, s.Unknown = nil, strings.Trim(s.Unknown+"; "+why, "; ")
 		}
 	}
+}
+
+// parts are what a story says cannot be read: each a part and why.
+func parts(words []string) (parts []workload.Unread) {
+	for _, w := range words {
+		part, why, _ := strings.Cut(w, ": ")
+		parts = append(parts, workload.Unread{Part: part, Why: why})
+	}
+	return parts
 }

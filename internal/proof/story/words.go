@@ -58,7 +58,7 @@ var events = map[string]func(*Story, []string) error{
 	},
 	// unread deployments: ... | unread: what cannot be read from now on.
 	"unread": func(s *Story, w []string) error {
-		s.Unread = w
+		s.Unread = parts(w)
 		return nil
 	},
 	// kinds worker ... | kinds: the kinds that the Config names from now on.
@@ -72,7 +72,7 @@ var events = map[string]func(*Story, []string) error{
 	},
 	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
 	"unmeasured": func(s *Story, w []string) error {
-		s.Unmeasured = w
+		s.Unmeasured = parts(w)
 		return nil
 	},
 	// tick [times]: one tick, or several, a period apart; time then stands a

@@ -35,9 +35,9 @@ type World struct {
 	Site    string
 	Now     time.Time
 	Cluster string
-	Unread  []string
+	Unread  []workload.Unread
 	// Unmeasured is what cannot be measured of demand.
-	Unmeasured []string
+	Unmeasured []workload.Unread
 	Fleet      map[workload.ID]workload.Sample
 
 	Repository *repomem.Repository
