@@ -193,7 +193,7 @@ func evidenceMessage(r doctor.Report, before checkpoint.Evidence) string {
 // say.
 func uncovered(r doctor.Report, said checkpoint.Evidence) (ids []workload.ID) {
 	for _, w := range r.Workloads {
-		if _, ok := said.Covers(w.ID); w.Inert != "" && !ok {
+		if _, ok := said.Covers(w.ID); len(w.Inert) > 0 && !ok {
 			ids = append(ids, w.ID)
 		}
 	}

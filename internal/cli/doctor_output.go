@@ -69,7 +69,7 @@ func alike(findings []doctor.Finding) (all []doctor.Finding) {
 func doctorSummary(r doctor.Report) string {
 	inert, declared, there := 0, 0, 0
 	for _, w := range r.Workloads {
-		if w.Inert != "" {
+		if len(w.Inert) > 0 {
 			inert++
 		}
 		if w.Level > 0 {
@@ -94,7 +94,7 @@ func doctorSummary(r doctor.Report) string {
 func doctorRows(out io.Writer, r doctor.Report, columns int) {
 	rows := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "REBUILT AT", "INERT BY"}}
 	for _, w := range r.Workloads {
-		inert := keeper.Replace(w.Inert)
+		inert := w.Inert.Names()
 		if inert == "" {
 			inert = "nothing known"
 		}
@@ -107,9 +107,6 @@ func doctorRows(out io.Writer, r doctor.Report, columns int) {
 		fmt.Fprintln(out, strings.Join(lines, "\n"))
 	}
 }
-
-// keeper leaves out what is the same of all that keeps checkpoints inert.
-var keeper = strings.NewReplacer("flux: ", "", "argocd: ", "", "admission: ", "", " ignores /spec/replicas", "", " acts on creation alone", "")
 
 // shortName is a workload as people call it; only what is no Deployment says its
 // kind.
@@ -171,7 +168,7 @@ func doctorJSON(out io.Writer, r doctor.Report, _ int, said checkpoint.Evidence)
 		Workloads: []doctorWorkload{}, Findings: []doctorFinding{}, Unread: workload.Texts(r.Unread)}
 	for _, w := range r.Workloads {
 		_, evident := said.Covers(w.ID)
-		d.Workloads = append(d.Workloads, doctorWorkload{w.ID.Namespace, string(w.ID.Kind), w.ID.Name, w.Live, w.Level, rebuiltAt(w), w.By, w.Inert, evident, w.Returns})
+		d.Workloads = append(d.Workloads, doctorWorkload{w.ID.Namespace, string(w.ID.Kind), w.ID.Name, w.Live, w.Level, rebuiltAt(w), w.By, w.Inert.Line(), evident, w.Returns})
 	}
 	for _, f := range r.Findings {
 		d.Findings = append(d.Findings, doctorFinding{string(f.Trap), f.Subject, f.Text})

@@ -43,7 +43,8 @@ func (c Cluster) Builds(paths ...string) []Build {
 
 // An applier is an object of a GitOps tool that applies git.
 type applier struct {
-	name   string
+	tool   Tool
+	name   string // as a Build says it
 	builds []Build
 	// lists are the workloads that it says it applied.
 	lists map[workload.ID]bool

@@ -94,7 +94,7 @@ func (a application) sources() []argoSource {
 }
 
 func (a application) applier(kinds workload.Kinds) applier {
-	by := applier{name: "argocd: " + a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps, claim: a.claim()}
+	by := applier{tool: ArgoCD, name: ArgoCD.says(a.name()), lists: map[workload.ID]bool{}, keeps: a.keeps, claim: a.claim()}
 	for i, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
 			continue

@@ -36,7 +36,7 @@ func TestARepositoryIsKnownByEachOfItsNames(t *testing.T) {
 		seen := f.read(t)
 		seen.Here.Repository = c.site
 		r := doctor.Examine(seen)
-		if same := r.Workloads[0].Inert != ""; same != c.same || !same && r.Findings[0].Trap != doctor.OtherRepository {
+		if same := r.Workloads[0].Inert.Line() != ""; same != c.same || !same && r.Findings[0].Trap != doctor.OtherRepository {
 			t.Errorf("%s is %s: %v\n%s", c.source, c.site, same, tell(r))
 		}
 	}
@@ -53,7 +53,7 @@ func TestAnApplicationOfTwoRepositoriesAppliesWhatItLists(t *testing.T) {
 	} {
 		f := read(t, "argocd")
 		f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-"+one+"\n+  sources: [{repoURL: https://git.example.com/shop/app.git, path: clusters/prod/shop}, {repoURL: https://git.example.com/platform/fleet.git, targetRevision: main, path: checkpoints/prod, directory: {recurse: true, include: '*/checkpoint.yaml'}}]\n-"+lists+"\n+"+status+"\n")
-		if r := f.examine(t); r.Workloads[0].Inert != want || want == "" && r.Findings[0].Trap != doctor.NoApplier {
+		if r := f.examine(t); r.Workloads[0].Inert.Line() != want || want == "" && r.Findings[0].Trap != doctor.NoApplier {
 			t.Errorf("want inert by %q:\n%s", want, tell(r))
 		}
 	}
@@ -68,7 +68,7 @@ func TestAPolicyLosesNothingToAnotherCluster(t *testing.T) {
 		f := read(t, "admission")
 		f["repo/clusters/shop/kustomization.yaml"] = "resources: [../../apps/shop]\ncomponents: [../../checkpoints/prod/shop]\n"
 		f["cluster.yaml"] += "---" + strings.Replace(spec, "DESTINATION", destination, 1)
-		if r := f.examine(t); (tell(r) == f["want"]) != kept || (r.Workloads[0].Inert != "") != kept {
+		if r := f.examine(t); (tell(r) == f["want"]) != kept || (r.Workloads[0].Inert.Line() != "") != kept {
 			t.Errorf("%s:\n%s", destination, tell(r))
 		}
 	}

@@ -65,9 +65,8 @@ type Workload struct {
 	ID    workload.ID
 	Live  int32 // pods asked for now; 0 is not known, or not there
 	Level int32 // as declared; 0 is nothing
-	// Inert says what keeps its checkpoint from acting on the live cluster, ""
-	// where nothing does.
-	Inert string
+	// Inert are what keeps its checkpoint from acting on the live cluster.
+	Inert Keepers
 	// Start is what a rebuild would start it at, in pods, and By what makes it
 	// so; 0 is not known. Paused is true where that is known to be none at all,
 	// since it is created paused.

@@ -60,7 +60,7 @@ func TestARolloutSaysWhichTemplateReturns(t *testing.T) {
 			tree := checkpoint.Tree{Records: map[string]checkpoint.Record{"shop": {Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Rollout: c.rollout}}}}}
 			applied := []doctor.Overlay{{Overlay: gitops.Overlay{Dir: "records", Records: []string{"shop"}}}}
 			r := doctor.Examine(doctor.Case{Site: "prod", Tree: tree, Cluster: c.cluster, Overlays: applied})
-			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert != "" || slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap != doctor.ServerTooOld }) {
+			if len(r.Workloads) != 1 || r.Workloads[0].Returns != c.want || r.Workloads[0].Inert.Line() != "" || slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Trap != doctor.ServerTooOld }) {
 				t.Errorf("got %+v, want %q, and no findings: %+v", r.Workloads, c.want, r.Findings)
 			}
 		})
@@ -137,7 +137,7 @@ func TestADaemonSetNeedsNothingThatKeepsItInert(t *testing.T) {
 		c.Tree.Records["shop"].Entries[agent] = checkpoint.Entry{Rollout: checkpoint.Rollout{From: checkpoint.Template{Hash: "1"}, To: checkpoint.Template{Hash: "2"}, Returns: checkpoint.SideTo}}
 		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: agent})
 		r := doctor.Examine(c)
-		if len(r.Findings) > 0 || len(r.Workloads) != 2 || r.Workloads[0].Inert != "" || len(r.Evidence) != 1 {
+		if len(r.Findings) > 0 || len(r.Workloads) != 2 || r.Workloads[0].Inert.Line() != "" || len(r.Evidence) != 1 {
 			t.Errorf("%s: %s", rule, tell(r))
 		}
 		if _, err := checkpoint.ParseEvidence(r.Evidence.Format()); err != nil {
@@ -176,13 +176,13 @@ func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
 	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-  sourceRef: {kind: GitRepository, name: fleet}\n+  sourceRef: {kind: GitRepository, name: other}\n") +
 		"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop, namespace: argocd}\nspec: {source: {chart: web, helm: {}}}\nstatus: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n"
 	r := f.examine(t)
-	if len(r.Workloads) != 1 || r.Workloads[0].Inert != "" || r.Findings[0].Trap != doctor.NoRule {
+	if len(r.Workloads) != 1 || r.Workloads[0].Inert.Line() != "" || r.Findings[0].Trap != doctor.NoRule {
 		t.Errorf("%s", tell(r))
 	}
 	const sources = "sources: [{repoURL: 'https://charts.example.com', chart: web, helm: {}}, {repoURL: 'git@git.example.com:platform/fleet', targetRevision: main, ref: values}]"
 	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {destination: {name: in-cluster}, "+sources+", ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}}\n"+
 		"-status: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n+status: {sync: {status: Synced}, resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n")
-	if r = f.examine(t); r.Workloads[0].Inert != "argocd: Application argocd/shop ignores /spec/replicas" {
+	if r = f.examine(t); r.Workloads[0].Inert.Line() != "argocd: Application argocd/shop ignores /spec/replicas" {
 		t.Errorf("%s", tell(r))
 	}
 }

@@ -250,7 +250,7 @@ func (f fixture) Minor(context.Context) (int, error) {
 func tell(r doctor.Report) string {
 	var b strings.Builder
 	for _, w := range r.Workloads {
-		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %d by %q, inert by %q\n", w.ID, w.Live, w.Level, w.Start, w.By, w.Inert)
+		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %d by %q, inert by %q\n", w.ID, w.Live, w.Level, w.Start, w.By, w.Inert.Line())
 		if w.Returns != "" {
 			fmt.Fprintf(&b, "its rollout returns, by itself %v: %s\n", w.Returned, w.Returns)
 		}

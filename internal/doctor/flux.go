@@ -66,9 +66,13 @@ type ignoreRule struct {
 	} `json:"target"`
 }
 
+func (k kustomization) name() string {
+	return fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
+}
+
 func (k kustomization) applier(kinds workload.Kinds) applier {
 	s := k.Spec
-	name := fmt.Sprintf("flux: Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
+	name := Flux.says(k.name())
 	edits := gitops.Edits{Recurse: true, Folders: true, Set: map[string]string{}, Append: map[string][]any{}}
 	for field, value := range map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix} {
 		if value != "" {
@@ -87,7 +91,7 @@ func (k kustomization) applier(kinds workload.Kinds) applier {
 			lists[workload.ID{Namespace: part[0], Kind: kind, Name: part[1]}] = true
 		}
 	}
-	return applier{name: name, lists: lists, keeps: k.keeps,
+	return applier{tool: Flux, name: name, lists: lists, keeps: k.keeps,
 		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits}}}
 }
 
@@ -95,7 +99,7 @@ func (k kustomization) applier(kinds workload.Kinds) applier {
 // is not there or no GitRepository.
 func (k kustomization) claim(from *gitRepository) claim {
 	ref := k.Spec.SourceRef
-	c := claim{name: fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name), stopped: k.Status.stopped(k.Metadata, k.Spec.Suspend)}
+	c := claim{name: k.name(), stopped: k.Status.stopped(k.Metadata, k.Spec.Suspend)}
 	if len(k.Spec.KubeConfig) > 0 && string(k.Spec.KubeConfig) != "null" {
 		c.server, c.remedy = "the cluster of its spec.kubeConfig", "take that field out"
 	}
@@ -162,7 +166,7 @@ var ssaModes = map[string]string{
 }
 
 func (k kustomization) keeps(s subject, annotations map[string]string) *Finding {
-	name := fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
+	name := k.name()
 	if what, ok := ssaModes[annotations[ssaAnnotation]]; ok {
 		return &Finding{SSA, s.ID.Short(), fmt.Sprintf("its annotation %s: %s: %s; remove it, and let spec.ignore of %s keep the count", ssaAnnotation, annotations[ssaAnnotation], what, name)}
 	}

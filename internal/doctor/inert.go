@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
@@ -15,15 +14,14 @@ import (
 // inert finds what keeps the checkpoint of a workload from acting on the live
 // cluster, and notes what lets it act.
 func (e *examination) inert(s *subject) {
-	what, wrong := e.judge(*s)
-	s.Inert = what
+	keepers, wrong := e.judge(*s)
+	s.Inert = keepers
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
 
 // judge is inert without a note.
-func (e *examination) judge(s subject) (what string, wrong []Finding) {
+func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	owners, others := e.owners(s.ID)
-	var keeping []string
 	var dropped, unbound []Finding
 	for _, owner := range owners {
 		f := owner.keeps(s, owner.annotations)
@@ -36,7 +34,7 @@ func (e *examination) judge(s subject) (what string, wrong []Finding) {
 		case owner.unbound != nil:
 			unbound = append(unbound, Finding{owner.unbound.Trap, s.ID.Short(), owner.unbound.Text})
 		default:
-			keeping = append(keeping, owner.name+" ignores "+s.pointer())
+			keepers = append(keepers, Keeper{owner.tool, owner.claim.name, "ignores " + s.pointer()})
 		}
 	}
 	for _, other := range others {
@@ -45,20 +43,20 @@ func (e *examination) judge(s subject) (what string, wrong []Finding) {
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
 		// No build has the count, so that nothing re-applies it but what a
 		// manifest states itself.
-		return "admission: " + w.name() + " acts on creation alone", append(e.stated(s, wrong), dropped...)
+		return Keepers{{Admission, w.name(), "acts on creation alone"}}, append(e.stated(s, wrong), dropped...)
 	}
 	switch {
 	case len(wrong) > 0 || e.acts(s):
-		return "", append(wrong, dropped...)
-	case len(keeping) > 0:
-		return strings.Join(keeping, "; "), dropped
+		return nil, append(wrong, dropped...)
+	case len(keepers) > 0:
+		return keepers, dropped
 	case len(unbound) > 0:
-		return "", append(unbound, dropped...)
+		return nil, append(unbound, dropped...)
 	case s.sample != nil && len(e.Cluster.Unread) == 0 && !slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
-		return "", []Finding{{NoApplier, s.ID.Short(), fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so nothing is known to leave its count alone. If a tool in another cluster applies it, a hub, look there whether it ignores %s, and say so in %s by a line of your own for namespace/kind/name. acceptRisk in its policy comes last: what applies it may then set the live count to the checkpoint at any commit",
+		return nil, []Finding{{NoApplier, s.ID.Short(), fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so nothing is known to leave its count alone. If a tool in another cluster applies it, a hub, look there whether it ignores %s, and say so in %s by a line of your own for namespace/kind/name. acceptRisk in its policy comes last: what applies it may then set the live count to the checkpoint at any commit",
 			s.pointer(), checkpoint.EvidencePath(e.Site))}}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // fluxManager is who Flux applies as.
@@ -67,7 +65,7 @@ const fluxManager = "kustomize-controller"
 // dropped returns that a build states no count any more which its applier still
 // owns: by the next apply the count goes with it.
 func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
-	if s.sample == nil || s.sample.Scale == nil || s.sample.Scale.Applied != fluxManager || !strings.HasPrefix(by.name, "flux: ") {
+	if s.sample == nil || s.sample.Scale == nil || s.sample.Scale.Applied != fluxManager || by.tool != Flux {
 		return nil
 	}
 	for _, o := range e.Overlays {
@@ -124,29 +122,29 @@ const probe = "gitlatch-probe"
 func (e *examination) evidence() {
 	lines := e.report.Evidence
 	for covered, what := range e.Tree.Evidence {
-		if !slices.ContainsFunc([]string{"flux: ", "argocd: ", "admission: "}, func(own string) bool { return strings.HasPrefix(what, own) }) {
+		if !writes(what) {
 			lines[covered] = what
 		}
 	}
 	all := map[string]map[string]bool{} // what keeps them, by namespace and kind
 	for _, s := range e.Fleet.Samples {
 		if s.ID.Kind.Scales() {
-			what, _ := e.judge(e.subject(s.ID, &s))
+			keepers, _ := e.judge(e.subject(s.ID, &s))
 			group := checkpoint.CoverAll(s.ID.Namespace, s.ID.Kind)
 			if all[group] == nil {
 				all[group] = map[string]bool{}
 			}
-			all[group][what] = true
+			all[group][keepers.Line()] = true
 		}
 	}
 	for _, w := range e.report.Workloads {
 		group := checkpoint.CoverAll(w.ID.Namespace, w.ID.Kind)
 		switch {
-		case w.Inert == "":
+		case len(w.Inert) == 0:
 		case len(all[group]) == 1 && e.keepsAny(w):
-			lines[group] = w.Inert
+			lines[group] = w.Inert.Line()
 		default:
-			lines[checkpoint.CoverOne(w.ID)] = w.Inert
+			lines[checkpoint.CoverOne(w.ID)] = w.Inert.Line()
 		}
 	}
 	maps.DeleteFunc(lines, func(covered, what string) bool {
@@ -160,7 +158,7 @@ func (e *examination) evidence() {
 func (e *examination) keepsAny(w Workload) bool {
 	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
 	owners, _ := e.owners(w.ID)
-	if _, ok := e.admits(another); strings.HasPrefix(w.Inert, "admission: ") {
+	if _, ok := e.admits(another); w.Inert.byAdmission() {
 		return ok
 	}
 	return !slices.ContainsFunc(owners, func(o owner) bool { return o.keeps(another, nil) != nil })

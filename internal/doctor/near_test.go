@@ -110,14 +110,14 @@ func TestOneEditAway(t *testing.T) {
 				traps = append(traps, found.Trap)
 			}
 			at := slices.IndexFunc(r.Workloads, func(w doctor.Workload) bool { return w.ID == web })
-			if at < 0 || r.Workloads[at].Inert != c.inert || r.Workloads[at].Start != c.start || !slices.Equal(slices.Compact(traps), c.traps) {
+			if at < 0 || r.Workloads[at].Inert.Line() != c.inert || r.Workloads[at].Start != c.start || !slices.Equal(slices.Compact(traps), c.traps) {
 				t.Errorf("want inert by %q, %d, %v:\n%s", c.inert, c.start, c.traps, tell(r))
 			}
 		})
 	}
 	all := read(t, "policy-on-update--beside-flux")
 	all["cluster.yaml"] = strings.ReplaceAll(all["cluster.yaml"], "operations: [CREATE, UPDATE]", "operations: ['*']")
-	if r := all.examine(t); !strings.Contains(all["cluster.yaml"], "'*'") || r.Workloads[0].Inert != "" {
+	if r := all.examine(t); !strings.Contains(all["cluster.yaml"], "'*'") || r.Workloads[0].Inert.Line() != "" {
 		t.Errorf("a policy on all operations: %s", tell(r))
 	}
 }

@@ -63,7 +63,7 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 				t.Fatalf("%s", tell(r))
 			}
 			for i, start := range []int32{50, 10} {
-				if w := r.Workloads[i]; w.Inert != c.inert || w.Level != start || w.Start != start || w.By != c.by {
+				if w := r.Workloads[i]; w.Inert.Line() != c.inert || w.Level != start || w.Start != start || w.By != c.by {
 					t.Errorf("%+v", w)
 				}
 			}

@@ -68,7 +68,7 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 		Namespace: of.ID.Namespace, Kind: string(of.ID.Kind), Name: of.ID.Name,
 		Need: known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: one.rebuiltAt(), RebuiltBy: of.By,
 		Causes: one.causes(), Unknown: one.unknown, Frozen: s.frozen(one), Rollout: one.rollout(), Checkpoint: s.checkpoint(of),
-		Policy: one.decision.Policy, InertBy: of.Inert,
+		Policy: one.decision.Policy, InertBy: of.Inert.Line(),
 	}
 	if scale := one.sample.Scale; scale != nil {
 		w.Live, w.Ready = &scale.Desired, &scale.Ready
