@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,14 @@ import (
 type flight struct {
 	id          workload.ID
 	first, last time.Duration // of the ticks that saw it, since the start of the trace
-	said        []string      // what git came to say of it, in order
+	said        []word        // what git came to say of it, in order
+}
+
+// A word is what git says of a rollout, from an instant of the trace on.
+type word struct {
+	at        time.Duration
+	side      checkpoint.Side
+	milestone int32
 }
 
 // lasting is how long a rollout must be in flight to be recorded.
@@ -40,9 +48,9 @@ func (d *day) fly(at time.Duration, inFlight map[workload.ID]checkpoint.Rollout)
 		}
 		f.last = at
 		if r := inFlight[id]; r != (checkpoint.Rollout{}) {
-			side := map[checkpoint.Side]string{checkpoint.SideFrom: "old", checkpoint.SideTo: "new"}[r.Returns]
-			if text := fmt.Sprintf("%s, at %d %%", side, r.Milestone); len(f.said) == 0 || !strings.HasSuffix(f.said[len(f.said)-1], text) {
-				f.said = append(f.said, d.clock(at).Format("15:04 ")+text)
+			now := word{at, r.Returns, r.Milestone}
+			if before := len(f.said) - 1; before < 0 || f.said[before].side != now.side || f.said[before].milestone != now.milestone {
+				f.said = append(f.said, now)
 			}
 		}
 	}
@@ -66,11 +74,12 @@ func (d *day) rolloutTable(s chart.Style) string {
 	text := s.Heading("Rollouts on "+d.name()) + fmt.Sprintf("\n  %d, of which %d were in flight for %.0f minutes or more\n", len(all), len(lasted), lasting.Minutes())
 	var rows [][]string
 	for _, f := range lasted {
-		said := "nothing"
-		if len(f.said) > 0 {
-			said = strings.Join(f.said, "; ")
+		var said []string
+		for _, w := range f.said {
+			side := map[checkpoint.Side]string{checkpoint.SideFrom: "old", checkpoint.SideTo: "new"}[w.side]
+			said = append(said, fmt.Sprintf("%s %s, at %d %%", d.clock(w.at).Format("15:04"), side, w.milestone))
 		}
-		rows = append(rows, []string{d.clock(f.first).Format("15:04"), f.id.Short(), fmt.Sprintf("%.0f min", (f.last - f.first).Minutes()), "git said: " + said})
+		rows = append(rows, []string{d.clock(f.first).Format("15:04"), f.id.Short(), fmt.Sprintf("%.0f min", (f.last - f.first).Minutes()), "git said: " + cmp.Or(strings.Join(said, "; "), "nothing")})
 	}
 	if len(rows) == 0 {
 		return text

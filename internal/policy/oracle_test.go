@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"math/big"
 	"slices"
 	"time"
 
@@ -216,124 +215,6 @@ func (o *oracle) lowering(a *answer) {
 			}
 		}
 	}
-}
-
-// one is one pod in the oracle's unit of need: a hundredth (utilisation) of a
-// thousandth (margin).
-const one = 100 * 1000
-
-// raised is the level that a count asks for.
-func (r rule) raised(count int32, b policy.Bounds, v view) int32 {
-	return r.level(r.need(count, v)*1000, b)
-}
-
-// lowered is the level that a count must have left behind for a lowering: with
-// the margin, but none at the floor.
-func (r rule) lowered(count int32, b policy.Bounds, v view) int32 {
-	if count <= floor(b) {
-		return floor(b)
-	}
-	return r.level(r.need(count, v)*(1000+max(r.margin, v.tolerance)), b)
-}
-
-// need is a count in hundredths of a pod.
-func (r rule) need(count int32, v view) int64 {
-	if r.round == policy.RoundHeadroom && v.target > 0 {
-		return int64(count) * v.target
-	}
-	return int64(count) * 100
-}
-
-func floor(b policy.Bounds) int32 { return max(1, b.Min) }
-
-// level rounds a need, in units of one, by going through all levels from the
-// floor up.
-func (r rule) level(need int64, b policy.Bounds) int32 {
-	below := floor(b)
-	if need <= int64(below)*one {
-		return below
-	}
-	for _, above := range r.levels {
-		if above <= below {
-			continue
-		}
-		if b.Max > 0 && above >= b.Max {
-			break
-		}
-		if need > int64(above)*one {
-			below = above
-			continue
-		}
-		return r.choose(need, below, above)
-	}
-	if b.Max > below {
-		return r.choose(need, below, b.Max)
-	}
-	return below
-}
-
-// choose rounds a need above one level to it or to the next.
-func (r rule) choose(need int64, below, above int32) int32 {
-	if r.round == policy.RoundNearest && need < int64(above)*one {
-		square := new(big.Int).Mul(big.NewInt(need), big.NewInt(need))
-		product := new(big.Int).Mul(big.NewInt(int64(below)*one), big.NewInt(int64(above)*one))
-		if square.Cmp(product) < 0 {
-			return below // of the geometric mean
-		}
-	}
-	return above
-}
-
-// wasLevel reports whether a latch may declare a level that was one under the
-// bounds of now, or of an earlier look that a timer remembers.
-func (o *oracle) wasLevel(level int32) bool {
-	return slices.ContainsFunc(o.history, func(m moment) bool { return o.rule.isLevel(level, m.bounds) })
-}
-
-// isLevel reports whether a latch may declare a level: one of the series within
-// the bounds, or a bound.
-func (r rule) isLevel(level int32, b policy.Bounds) bool {
-	if level == floor(b) || b.Max > floor(b) && level == b.Max {
-		return true
-	}
-	_, found := slices.BinarySearch(r.levels, level)
-	return found && level > floor(b) && (b.Max == 0 || level < b.Max)
-}
-
-// highest is beyond every need that the laws draw, margins included.
-const highest = 100_000
-
-// levelsOf are the levels of the named series up to the highest, written out.
-func levelsOf(name string) []int32 {
-	switch name {
-	case "1-2-5":
-		return []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, highest}
-	case "decades":
-		return []int32{1, 10, 100, 1000, 10_000, highest}
-	case "R5":
-		return []int32{1, 2, 3, 4, 6, 10, 16, 25, 40, 63, 100, 160, 250, 400, 630, 1000, 1600, 2500, 4000, 6300,
-			10_000, 16_000, 25_000, 40_000, 63_000, highest}
-	case "R10":
-		return []int32{1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 125, 160, 200, 250, 315, 400,
-			500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150, 4000, 5000, 6300, 8000,
-			10_000, 12_500, 16_000, 20_000, 25_000, 31_500, 40_000, 50_000, 63_000, 80_000, highest}
-	case "tens":
-		var levels []int32
-		for l := int32(10); l <= highest; l += 10 {
-			levels = append(levels, l)
-		}
-		return levels
-	}
-	panic("no levels are written out for series " + name)
-}
-
-// levelsFrom are the levels of a list: beyond its last each whole number is one.
-func levelsFrom(list []int32) []int32 {
-	levels := slices.Clone(list)
-	for l := list[len(list)-1] + 1; l <= highest; l++ {
-		levels = append(levels, l)
-	}
-	return levels
 }
 
 // sample is the view as a sampler would tell it.
