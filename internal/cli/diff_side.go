@@ -10,10 +10,10 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,7 +34,7 @@ type declaredSide struct {
 // readRepository reads the site at its branch, with what is proposed to it, or
 // at another ref.
 func (s *declaredSide) readRepository(ctx context.Context) (err error) {
-	branch := tick.ProposalBranch(s.config.Site)
+	branch := ledger.ProposalBranch(s.config.Site)
 	switch {
 	case s.ref == "":
 		tip, others, err := s.repository.Heads(ctx, branch)
@@ -69,7 +69,7 @@ func (s *declaredSide) readRepository(ctx context.Context) (err error) {
 
 // readAt reads policy and checkpoints at a commit.
 func (s *declaredSide) readAt(ctx context.Context, commit string) error {
-	directory, file := tick.Checkpoints(s.config.Site), s.config.Repository.PolicyFile
+	directory, file := ledger.Checkpoints(s.config.Site), s.config.Repository.PolicyFile
 	objects, err := s.repository.Read(ctx, commit, nil, directory, file)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
 	if s.set, err = site.Tick(s.config, site.Parts{}).ParsePolicy(s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
-	s.tree, err = tick.Tree(s.config.Site, directory)
+	s.tree, err = ledger.Tree(s.config.Site, directory)
 	return err
 }
 
@@ -156,12 +156,8 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 }
 
 func (s *declaredSide) treeAt(ctx context.Context, commit string) (checkpoint.Tree, error) {
-	directory := tick.Checkpoints(s.config.Site)
-	objects, err := s.repository.Read(ctx, commit, nil, directory)
-	if err != nil {
-		return checkpoint.Tree{}, err
-	}
-	return tick.Tree(s.config.Site, objects[directory])
+	tree, _, err := ledger.TreeAt(ctx, s.repository, commit, s.config.Site)
+	return tree, err
 }
 
 // changed are the entries that a proposal changes and that are not so already.

@@ -13,10 +13,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/mem"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -37,7 +37,7 @@ func recordOf(levels map[string]int32) []byte {
 // the base does not say by now.
 func TestWhatAnOpenProposalChanges(t *testing.T) {
 	t.Parallel()
-	path, branch := checkpoint.RecordPath("prod", "shop"), tick.ProposalBranch("prod")
+	path, branch := checkpoint.RecordPath("prod", "shop"), ledger.ProposalBranch("prod")
 	when := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		after func(*testing.T, *mem.Repository)
@@ -101,7 +101,7 @@ func TestWhatAnOpenProposalChanges(t *testing.T) {
 func propose(t *testing.T, r *mem.Repository, parent string, when time.Time, levels map[string]int32) {
 	t.Helper()
 	_, err := r.Commit(context.Background(), repo.Commit{
-		Branch: tick.ProposalBranch("prod"), Parent: parent, Message: "propose", When: when,
+		Branch: ledger.ProposalBranch("prod"), Parent: parent, Message: "propose", When: when,
 		Files: map[string][]byte{checkpoint.RecordPath("prod", "shop"): recordOf(levels)},
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func TestAProposalWithoutABaseIsTrouble(t *testing.T) {
 	propose(t, r, first, time.Unix(1, 0), map[string]int32{"web": 200})
 	r.Rewrite(r.Edit("second", time.Unix(2, 0), map[string][]byte{"a": []byte("2")}))
 	for n := range ownCommits {
-		r.Push(tick.ProposalBranch("prod"), "more", time.Unix(3, 0), map[string][]byte{"b": fmt.Append(nil, n)})
+		r.Push(ledger.ProposalBranch("prod"), "more", time.Unix(3, 0), map[string][]byte{"b": fmt.Append(nil, n)})
 	}
 	side := declaredSide{config: config.Config{Site: "prod", Repository: config.Repository{PolicyFile: "gitlatch.yaml"}, Period: 5 * time.Minute}, repository: r}
 	if err := side.readRepository(t.Context()); err == nil || !strings.Contains(err.Error(), "rebase or delete it") {

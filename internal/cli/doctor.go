@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -135,9 +135,9 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if err != nil || len(c.Repository.InPlace) == 0 {
 		return seen, tip, err
 	}
-	files, err := tick.ReadInPlace(ctx, r, tip, nil, c.Repository.InPlace)
+	files, err := inplace.Read(ctx, r, tip, nil, c.Repository.InPlace)
 	for _, file := range c.Repository.InPlace {
-		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: tick.InPlace(file, files[file], c.Cluster.Kinds, nil)})
+		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: inplace.Look(file, files[file], c.Cluster.Kinds, nil)})
 	}
 	return seen, tip, err
 }

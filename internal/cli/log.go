@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
-	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/workload"

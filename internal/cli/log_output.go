@@ -10,7 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 

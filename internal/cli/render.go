@@ -12,10 +12,10 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -118,7 +118,7 @@ func readSite(ctx context.Context, c config.Config, r repo.Repository) (tip stri
 	if tip, _, err = r.Heads(ctx); err != nil {
 		return tip, set, tree, err
 	}
-	directory, file := tick.Checkpoints(c.Site), c.Repository.PolicyFile
+	directory, file := ledger.Checkpoints(c.Site), c.Repository.PolicyFile
 	objects, err := r.Read(ctx, tip, nil, directory, file)
 	if err != nil {
 		return tip, set, tree, err
@@ -126,6 +126,6 @@ func readSite(ctx context.Context, c config.Config, r repo.Repository) (tip stri
 	if set, err = site.Tick(c, site.Parts{}).ParsePolicy(file, objects[file].Files[file]); err != nil {
 		return tip, set, tree, err
 	}
-	tree, err = tick.Tree(c.Site, objects[directory])
+	tree, err = ledger.Tree(c.Site, objects[directory])
 	return tip, set, tree, err
 }

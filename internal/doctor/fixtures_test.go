@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/repo/mem"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -129,12 +129,12 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		t.Fatal(err)
 	}
 	marked := strings.Fields(f["in-place"])
-	objects, err := tick.ReadInPlace(t.Context(), repository, tip, nil, marked)
+	objects, err := inplace.Read(t.Context(), repository, tip, nil, marked)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range marked {
-		c.InPlace = append(c.InPlace, doctor.InPlace{Path: at, File: tick.InPlace(at, objects[at], nil, nil)})
+		c.InPlace = append(c.InPlace, doctor.InPlace{Path: at, File: inplace.Look(at, objects[at], nil, nil)})
 	}
 	bytes := map[string][]byte{}
 	for name, text := range files {

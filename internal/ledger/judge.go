@@ -1,5 +1,5 @@
-// Package ledger is what git holds of a site and how it came to be: whose commit
-// one is, and whose change.
+// Package ledger is what git holds of a site and how it came to be: the tree at a
+// commit, what commits say of themselves, whose commit one is, and whose change.
 //
 // A commit is its own intent. Nothing is written down before a push; a commit of
 // gitlatch's names itself by its trailers, and what it changed is the difference

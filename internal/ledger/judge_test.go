@@ -192,7 +192,7 @@ func TestTrailersAreReadAsTheyAreWritten(t *testing.T) {
 		"latch: squashed (#12)\n\n* latch(prod): shop/web 3 -> 5000\n\n" + by.String() + "\nCo-authored-by: A <a@example.com>\n",
 		strings.ReplaceAll("latch\n\n"+by.String(), "\n", "\r\n"),
 	} {
-		if got := ledger.Read(message); fmt.Sprint(got) != fmt.Sprint(by) {
+		if got := ledger.ReadTrailers(message); fmt.Sprint(got) != fmt.Sprint(by) {
 			t.Errorf("%q is read as %+v, want %+v", message, got, by)
 		}
 	}
@@ -200,7 +200,7 @@ func TestTrailersAreReadAsTheyAreWritten(t *testing.T) {
 		"fix": "", "see Gitlatch-Site: prod": "", "a\n\nGitlatch-Surge: nonsense 5\nGitlatch-Follows: ../x\n": "",
 		"doctor\n\nGitlatch-Site: prod\n": "prod",
 	} {
-		got := ledger.Read(message)
+		got := ledger.ReadTrailers(message)
 		if got.Site != want || got.Pushed("prod") || got.Pushed("") || len(got.Surges)+len(got.Follows) > 0 {
 			t.Errorf("%q is read as %+v", message, got)
 		}

@@ -56,9 +56,9 @@ func (t Trailers) String() string {
 	return b.String()
 }
 
-// Read takes the trailers out of a message, wherever they stand in it: hosts put
+// ReadTrailers takes the trailers out of a message, wherever they stand in it: hosts put
 // a squashed message into another. What cannot be read is left out.
-func Read(message string) (t Trailers) {
+func ReadTrailers(message string) (t Trailers) {
 	for line := range strings.Lines(message) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch key {
@@ -84,7 +84,7 @@ func Read(message string) (t Trailers) {
 }
 
 // Ours reports whether a message is of a commit that gitlatch made for the site.
-func Ours(site, message string) bool { return Read(message).Site == site }
+func Ours(site, message string) bool { return ReadTrailers(message).Site == site }
 
 // format is the version of Intent, and begins each.
 const format = "2-"

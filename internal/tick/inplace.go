@@ -10,8 +10,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// read reads paths and the files edited in place at a commit. One of those that
+// must not be followed has an Object that says why.
+func (p *pass) read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
+	return inplace.Read(ctx, p.Repository, commit, known, p.InPlace, paths...)
+}
 
 // openFiles takes what files edited in place said when they were last read;
 // known is false where one never was, or was by other kinds.
@@ -24,7 +31,7 @@ func (p *pass) openFiles() (known bool) {
 			known = false
 			continue
 		}
-		if !slices.Equal(f.Kinds, named(p.fleet.Kinds)) {
+		if !slices.Equal(f.Kinds, inplace.Named(p.fleet.Kinds)) {
 			f.ID, known = "", false
 		}
 		p.git.said[file], p.git.files[file] = f.Marks, f
@@ -37,7 +44,7 @@ func (p *pass) openFiles() (known bool) {
 func (p *pass) readFiles(objects map[string]repo.Object) {
 	for _, file := range p.InPlace {
 		if o := objects[file]; o.ID == "" || o.Files != nil {
-			p.git.files[file] = InPlace(file, o, p.fleet.Kinds, p.git.said[file])
+			p.git.files[file] = inplace.Look(file, o, p.fleet.Kinds, p.git.said[file])
 		}
 	}
 }
@@ -65,7 +72,7 @@ func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 		return fmt.Errorf("state is new, and what files edited in place said at %s tells an edit from a new mark: %w", log[last].ID, err)
 	}
 	for _, file := range p.InPlace {
-		p.git.said[file] = InPlace(file, objects[file], p.fleet.Kinds, nil).Marks
+		p.git.said[file] = inplace.Look(file, objects[file], p.fleet.Kinds, nil).Marks
 	}
 	return nil
 }

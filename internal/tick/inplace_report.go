@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/splice"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -61,7 +62,7 @@ func (p *pass) reportFiles() {
 			m := InPlaceMark{File: file, ID: id, Says: f.Marks[id], Declared: p.latches.get(id).Declared.Replicas}
 			why := p.left(f, id, m.Declared)
 			switch {
-			case barred(f, id):
+			case inplace.Barred(f, id):
 				continue
 			case why != "" && (m.Declared == 0 || (followed{says: m.Says, level: m.Declared}).behind()):
 				m.Text = why

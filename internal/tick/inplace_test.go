@@ -1,13 +1,6 @@
 package tick
 
-import (
-	"strings"
-	"testing"
-
-	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/workload"
-)
+import "testing"
 
 func TestAnEditIsToldFromANewMark(t *testing.T) {
 	t.Parallel()
@@ -34,18 +27,5 @@ func TestAnEditIsToldFromANewMark(t *testing.T) {
 				t.Errorf("got %d, %v, want %d, %v", to, ok, c.to, c.ok)
 			}
 		})
-	}
-}
-
-func TestALargeFileIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
-	text := "web: 3 # {\"$gitlatch\": \"shop/deployment/web\"}\n"
-	for over, marks := range map[int]int{0: 3, 1: 7} { // 7 is what was known before
-		data := text + "#" + strings.Repeat("x", MostBytes-len(text)-1+over)
-		f := InPlace("a.yaml", repo.Object{ID: "1", Files: map[string][]byte{"a.yaml": []byte(data)}}, nil, latch.Marks{web: {7}})
-		if (len(f.Refused) > 0) != (over > 0) || len(f.Marks[web]) != 1 || int(f.Marks[web][0]) != marks {
-			t.Errorf("%d bytes too many: %+v", over, f)
-		}
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/splice"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -46,7 +48,7 @@ func (p *pass) marked() []followed {
 func (p *pass) left(f latch.File, id workload.ID, level int32) string {
 	_, covered := p.head.Agreed.Evidence.Covers(id)
 	switch {
-	case barred(f, id):
+	case inplace.Barred(f, id):
 		return "refused"
 	case level == 0:
 		return "nothing is declared of it, so that it is left as it is"
@@ -98,7 +100,7 @@ func (p *pass) readMarked(ctx context.Context) (map[string]held, error) {
 	objects, err := p.read(ctx, p.git.tip, nil)
 	all := map[string]held{}
 	for file, o := range objects {
-		all[file] = held{o.Files[file], InPlace(file, o, p.fleet.Kinds, nil)}
+		all[file] = held{o.Files[file], inplace.Look(file, o, p.fleet.Kinds, nil)}
 	}
 	return all, err
 }
@@ -206,8 +208,8 @@ func (p *pass) editsIn(w writing) []policy.Decision {
 }
 
 // beside is what a commit does besides its crossings.
-func (p *pass) beside(w writing) Beside {
-	return Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.mended), func(namespace string) bool {
+func (p *pass) beside(w writing) ledger.Beside {
+	return ledger.Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.mended), func(namespace string) bool {
 		_, written := w.files[checkpoint.ComponentPath(p.Site, namespace)]
 		return !written
 	})}

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -86,7 +87,7 @@ func (p *pass) sortOut() {
 		on[c.ID] = true
 	}
 	for _, c := range slices.Backward(p.past.window.Commits) {
-		switch by := ledger.Read(c.Message); {
+		switch by := ledger.ReadTrailers(c.Message); {
 		case !by.Pushed(p.Site) || len(c.Parents) != 1:
 		case by.Base != "":
 			p.past.proposals = append(p.past.proposals, pushed{c, by})
@@ -116,7 +117,7 @@ func (p *pass) keep(objects map[string]repo.Object) {
 
 // at reads what a commit held.
 func (p *pass) at(ctx context.Context, commit string) (s sight, err error) {
-	directory := Checkpoints(p.Site)
+	directory := ledger.Checkpoints(p.Site)
 	objects, err := p.read(ctx, commit, p.past.known, directory)
 	if err != nil {
 		return sight{}, err
@@ -127,13 +128,13 @@ func (p *pass) at(ctx context.Context, commit string) (s sight, err error) {
 			objects[path] = kept
 		}
 	}
-	tree, err := Tree(p.Site, objects[directory])
+	tree, err := ledger.Tree(p.Site, objects[directory])
 	if err != nil {
 		return sight{}, fmt.Errorf("read commit %s: %w", commit, err)
 	}
 	s = sight{ledger.Of(tree), map[string]latch.Marks{}}
 	for _, file := range p.InPlace {
-		s.marks[file] = InPlace(file, objects[file], p.fleet.Kinds, nil).Marks
+		s.marks[file] = inplace.Look(file, objects[file], p.fleet.Kinds, nil).Marks
 	}
 	return s, nil
 }

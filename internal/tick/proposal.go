@@ -16,10 +16,7 @@ import (
 // unmergedAfter is how long a proposal may wait for people before they are told.
 const unmergedAfter = 24 * time.Hour
 
-// ProposalBranch is the one branch from which a site proposes.
-func ProposalBranch(site string) string { return "gitlatch/" + site }
-
-func (p *pass) proposalBranch() string { return ProposalBranch(p.Site) }
+func (p *pass) proposalBranch() string { return ledger.ProposalBranch(p.Site) }
 
 // readHeads asks where the branches are, in one request.
 func (p *pass) readHeads(ctx context.Context) (err error) {

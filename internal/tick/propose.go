@@ -128,7 +128,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	if err != nil {
 		return false, err
 	}
-	message := Message(by, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
+	message := ledger.Message(by, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
 		return false, nil
@@ -190,7 +190,7 @@ func (p *pass) proposedByTick(ctx context.Context, head string) (bool, error) {
 	if err != nil || len(log) == 0 {
 		return false, err
 	}
-	c := pushed{log[0], ledger.Read(log[0].Message)}
+	c := pushed{log[0], ledger.ReadTrailers(log[0].Message)}
 	if !c.Pushed(p.Site) || c.Committer != c.Author || len(c.Parents) != 1 {
 		return false, nil
 	}
@@ -246,9 +246,9 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, marks m
 func (p *pass) ensure(ctx context.Context) error {
 	ours := *p.head.Proposal
 	crossings := p.proposing(ours.Changes)
-	beside := Beside{Components: p.components(namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
+	beside := ledger.Beside{Components: p.components(namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
 	told := slices.Concat(crossings, p.edits(namespaces(ours.Mends)))
-	message := Message(ledger.Trailers{Site: p.Site}, false, told, beside)
+	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, told, beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, told, beside)})
 	var refused *repo.RefusedError

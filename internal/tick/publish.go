@@ -120,12 +120,7 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 	if p.git.tree != nil {
 		return p.git.tree, nil
 	}
-	directory := Checkpoints(p.Site)
-	objects, err := p.Repository.Read(ctx, p.git.tip, nil, directory)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := Tree(p.Site, objects[directory])
+	tree, _, err := ledger.TreeAt(ctx, p.Repository, p.git.tip, p.Site)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +141,7 @@ func (p *pass) push(ctx context.Context, w writing) error {
 			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
 		}
 	}
-	message := Message(by, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
+	message := ledger.Message(by, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil

@@ -109,7 +109,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	objects, err := p.read(ctx, p.git.tip, p.known(), p.PolicyFile, Checkpoints(p.Site))
+	objects, err := p.read(ctx, p.git.tip, p.known(), p.PolicyFile, ledger.Checkpoints(p.Site))
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
 	}
-	directory := objects[Checkpoints(p.Site)]
+	directory := objects[ledger.Checkpoints(p.Site)]
 	p.git.directory = directory.ID
 	if err := p.readCheckpoints(ctx, directory); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p *pass) known() map[string]string {
 		known[p.PolicyFile] = id
 	}
 	if id := p.head.Agreed.Directory; id != "" && len(p.past.pushes)+len(p.past.proposals)+len(p.InPlace) == 0 {
-		known[Checkpoints(p.Site)] = id
+		known[ledger.Checkpoints(p.Site)] = id
 	}
 	for file, f := range p.git.files {
 		if f.ID != "" {
@@ -178,30 +178,12 @@ func (p *pass) readPolicy(o repo.Object) error {
 	return p.usePolicy()
 }
 
-// Checkpoints is the path by which a repository is asked for the directory of a
-// site, as Tree takes it. What else people keep there is not read.
-func Checkpoints(site string) string {
-	return repo.Within(checkpoint.Directory(site), checkpoint.Files()...)
-}
-
-// Tree reads the directory of a site as a repository holds it. What must not be
-// followed in it costs its namespace.
-func Tree(site string, o repo.Object) (checkpoint.Tree, error) {
-	tree, err := checkpoint.ParseTree(site, o.Files)
-	for _, path := range slices.Sorted(maps.Keys(o.Unsafe)) {
-		if err == nil {
-			err = tree.Break(path, &repo.UnsafeError{Path: path, Why: o.Unsafe[path]})
-		}
-	}
-	return tree, err
-}
-
 // readCheckpoints takes the site's directory at the tip.
 func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
 		return nil
 	}
-	tree, err := Tree(p.Site, o)
+	tree, err := ledger.Tree(p.Site, o)
 	if err != nil {
 		return err
 	}

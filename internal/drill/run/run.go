@@ -15,7 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
 	"github.com/gitlatch/gitlatch/internal/drill/score"
-	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -127,13 +128,9 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		}
 		look.Commit = tip
 	}
-	directory := tick.Checkpoints(flushed.Site)
-	objects, err := r.Tick.Repository.Read(ctx, look.Commit, nil, directory)
-	if err != nil {
+	var err error
+	if look.Tree, _, err = ledger.TreeAt(ctx, r.Tick.Repository, look.Commit, flushed.Site); err != nil {
 		return look, fmt.Errorf("read %s: %w", checkpoint.Directory(flushed.Site), err)
-	}
-	if look.Tree, err = tick.Tree(flushed.Site, objects[directory]); err != nil {
-		return look, err
 	}
 	seen := doctor.Case{
 		Site: flushed.Site, Here: r.Here, Set: flushed.Set, Tree: look.Tree,

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"

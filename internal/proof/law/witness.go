@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -266,7 +267,7 @@ func (w *Witness) look(s *Seen) {
 func (w *Witness) commit(c repo.LogEntry) Commit {
 	made := Commit{LogEntry: c, By: person}
 	switch {
-	case c.Author == "gitlatch" && tick.Ours(w.story.Site, c.Message):
+	case c.Author == "gitlatch" && ledger.Ours(w.story.Site, c.Message):
 		made.By = ours
 	case c.Author == "gitlatch":
 		made.By = other

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -85,7 +85,7 @@ func (s *Story) person(w []string) error {
 			return errors.New("there is no open proposal")
 		}
 		log, _, err := s.Repository.History(context.Background(), p.Head, "", 1)
-		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = err == nil && tick.Ours(s.Site, log[0].Message)
+		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = err == nil && ledger.Ours(s.Site, log[0].Message)
 	case "declines":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil {
@@ -139,7 +139,7 @@ func (s *Story) undo() error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(log, func(c repo.LogEntry) bool { return tick.Ours(s.Site, c.Message) && len(c.Parents) == 1 })
+	i := slices.IndexFunc(log, func(c repo.LogEntry) bool { return ledger.Ours(s.Site, c.Message) && len(c.Parents) == 1 })
 	if i < 0 {
 		return errors.New("there is no commit of gitlatch's")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	repomem "github.com/gitlatch/gitlatch/internal/repo/mem"
@@ -231,4 +232,4 @@ func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entr
 }
 
 // branch is the one from which the site proposes.
-func (w *World) branch() string { return tick.ProposalBranch(w.Site) }
+func (w *World) branch() string { return ledger.ProposalBranch(w.Site) }

@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 )
 
 // What a process of its own may take to read a hostile repository. The time is
@@ -128,12 +128,12 @@ func readLimited(url string) error {
 	if err != nil {
 		return err
 	}
-	directory := tick.Checkpoints("prod")
+	directory := ledger.Checkpoints("prod")
 	found, err := r.Read(context.Background(), os.Getenv(limitedCommit), nil, directory)
 	if err != nil {
 		return err
 	}
-	tree, err := tick.Tree("prod", found[directory])
+	tree, err := ledger.Tree("prod", found[directory])
 	if err != nil {
 		return err
 	}

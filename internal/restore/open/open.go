@@ -16,11 +16,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 // The groups of Kubernetes that may restore and split, and the folders with their
@@ -103,15 +103,11 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return checkpoint.Tree{}, err
 	}
-	directory := tick.Checkpoints(s.opener.Config.Site)
-	objects, err := r.Read(ctx, tip, nil, directory)
-	if err != nil {
-		return checkpoint.Tree{}, err
-	}
-	if objects[directory].ID == "" {
+	tree, directory, err := ledger.TreeAt(ctx, r, tip, s.opener.Config.Site)
+	if err == nil && directory == "" {
 		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch declares nothing of it: there is no %s", s.opener.Config.Site, checkpoint.Directory(s.opener.Config.Site))
 	}
-	return tick.Tree(s.opener.Config.Site, objects[directory])
+	return tree, err
 }
 
 // Explain says what to do about an error of a cluster of EKS.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/history"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )

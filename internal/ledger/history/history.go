@@ -5,11 +5,12 @@ package history
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -167,14 +168,25 @@ func (w *walk) state(ctx context.Context, commit string) (state, error) {
 // change is a commit with what it did. A merge has the reason of what it merges.
 func (w *walk) change(c repo.LogEntry, from, to state) Change {
 	done := Change{
-		Commit: c.ID, At: c.When, Author: repo.OneLine(c.Author), Subject: tick.Subject(c.Message), Ours: tick.Ours(w.query.Site, c.Message),
-		Reason: tick.Reason(c.Message, w.query.ID),
+		Commit: c.ID, At: c.When, Author: repo.OneLine(c.Author), Subject: ledger.Subject(c.Message), Ours: ledger.Ours(w.query.Site, c.Message),
+		Reason: w.reason(c),
 		From:   from.entry, To: to.entry, Broken: to.broken, WasBroken: from.broken != nil,
 	}
 	for _, merged := range c.Parents[min(1, len(c.Parents)):] {
 		if of, ok := w.commits[merged]; ok && done.Reason == "" {
-			done.Reason = tick.Reason(of.Message, w.query.ID)
+			done.Reason = w.reason(of)
 		}
 	}
 	return done
+}
+
+// reason is what a commit says of the workload.
+func (w *walk) reason(c repo.LogEntry) string {
+	var texts []string
+	for _, r := range ledger.Reasons(c.Message) {
+		if r.ID == w.query.ID {
+			texts = append(texts, r.Text)
+		}
+	}
+	return strings.Join(texts, "; ")
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -81,7 +81,7 @@ type levels struct {
 // read reads those of another commit, where they differ. What cannot be read
 // declares nothing.
 func (l *levels) read(ctx context.Context, r Repository, commit string) error {
-	directory := tick.Checkpoints(l.site)
+	directory := ledger.Checkpoints(l.site)
 	objects, err := r.Read(ctx, commit, map[string]string{directory: l.directory}, directory)
 	var unsafe *repo.UnsafeError
 	if errors.As(err, &unsafe) {
@@ -96,7 +96,7 @@ func (l *levels) read(ctx context.Context, r Repository, commit string) error {
 		return nil
 	}
 	l.directory, l.of = o.ID, map[workload.ID]int32{}
-	if tree, err := tick.Tree(l.site, o); err == nil {
+	if tree, err := ledger.Tree(l.site, o); err == nil {
 		for id, entry := range tree.Entries() {
 			if entry.Replicas > 0 {
 				l.of[id] = entry.Replicas

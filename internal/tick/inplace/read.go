@@ -1,4 +1,6 @@
-package tick
+// Package inplace is what people mark in files of their own, so that a count in
+// them follows the record: read, written and reported.
+package inplace
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/splice"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -18,15 +21,9 @@ import (
 // write by hand is far smaller, and it is parsed some times in a tick.
 const MostBytes = 1 << 20
 
-// read reads paths and the files edited in place at a commit. One of those that
-// must not be followed has an Object that says why.
-func (p *pass) read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
-	return ReadInPlace(ctx, p.Repository, commit, known, p.InPlace, paths...)
-}
-
-// ReadInPlace reads files edited in place at a commit, and other paths beside
+// Read reads files edited in place at a commit, and other paths beside
 // them. A file that must not be followed is no error: its Object is Unsafe.
-func ReadInPlace(ctx context.Context, from repo.Repository, commit string, known map[string]string, files []string, paths ...string) (map[string]repo.Object, error) {
+func Read(ctx context.Context, from ledger.Reader, commit string, known map[string]string, files []string, paths ...string) (map[string]repo.Object, error) {
 	why := map[string]string{}
 	for {
 		left := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return why[file] != "" })
@@ -54,13 +51,13 @@ func ReadInPlace(ctx context.Context, from repo.Repository, commit string, known
 	}
 }
 
-// InPlace is what a file edited in place holds of workloads of the kinds, by its
+// Look returns what a file edited in place holds of workloads of the kinds, by its
 // path and what was read at it. before is what it held when it was last read: a
 // mark that cannot be read now still says what it said, so that an edit of it
 // shows once it can.
-func InPlace(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) latch.File {
+func Look(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) latch.File {
 	data, plain := o.Files[file]
-	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: named(kinds)}
+	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: Named(kinds)}
 	refuse := func(line int, id workload.ID, text string) {
 		f.Refused = append(f.Refused, latch.Refusal{Line: line, ID: id, Text: text})
 	}
@@ -87,18 +84,18 @@ func InPlace(file string, o repo.Object, kinds workload.Kinds, before latch.Mark
 		}
 	}
 	for id, said := range before {
-		if _, says := f.Marks[id]; !says && barred(f, id) {
+		if _, says := f.Marks[id]; !says && Barred(f, id) {
 			f.Marks[id] = said
 		}
 	}
 	return f
 }
 
-// named are the kinds that a site names, sorted; nil where there is none.
-func named(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
+// Named are the kinds that a site names, sorted; nil where there is none.
+func Named(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
-// barred reports whether the marks of a workload in a file are not edited, since
+// Barred reports whether the marks of a workload in a file are not edited, since
 // one of them or the whole file is refused.
-func barred(f latch.File, id workload.ID) bool {
+func Barred(f latch.File, id workload.ID) bool {
 	return slices.ContainsFunc(f.Refused, func(r latch.Refusal) bool { return r.ID == id || r.ID == workload.ID{} })
 }

@@ -1,0 +1,171 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Beside is what a commit does besides its crossings.
+type Beside struct {
+	Components []string // the namespaces whose Component is written anew, sorted
+	Files      []string // those that are edited in place, sorted
+}
+
+// Message is the message of the commit that makes the crossings: in the subject
+// the one that matters most, in the body a line for each with its reason and one
+// for each namespace whose Component is written anew and each file that is edited
+// in place, then the trailers by which the commit is known again. There is at
+// least one of any.
+func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Beside) string {
+	ordered := slices.Clone(crossings)
+	slices.SortStableFunc(ordered, func(a, b policy.Decision) int {
+		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
+	})
+	var b strings.Builder
+	n, site := len(ordered), by.Site
+	switch {
+	case n > 0:
+		first := ReasonOf(ordered[0])
+		fmt.Fprintf(&b, "latch(%s): %s", site, first.says(first.ID.Short()))
+	case len(beside.Components) > 0:
+		n = len(beside.Components)
+		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, beside.Components[0])
+	default:
+		n = len(beside.Files)
+		fmt.Fprintf(&b, "latch(%s): %s follows the record", site, beside.Files[0])
+	}
+	if n > 1 {
+		fmt.Fprintf(&b, ", +%d more", n-1)
+	}
+	if skipCI {
+		b.WriteString(" [skip ci]")
+	}
+	b.WriteString("\n\n")
+	for _, d := range ordered {
+		fmt.Fprintf(&b, "%s\n", ReasonOf(d))
+	}
+	for _, namespace := range beside.Components {
+		fmt.Fprintf(&b, "%s: Component written anew from its record\n", namespace)
+	}
+	for _, file := range beside.Files {
+		fmt.Fprintf(&b, "edited in place: %s\n", oneLine(file))
+	}
+	fmt.Fprintf(&b, "\n%s", by)
+	return b.String()
+}
+
+// weight is how far a crossing goes: the ratio of its levels, a lowering
+// counting as much as a raise; a new level or a retirement goes less far than
+// any of these, and a rollout least, but for one that failed.
+func weight(d policy.Decision) float64 {
+	switch {
+	case d.Reading == policy.ReadingRollout && d.To.Rollout.Phase == checkpoint.PhaseFailed:
+		return -1
+	case d.Reading == policy.ReadingRollout:
+		return -2
+	case d.From.Replicas == 0 || d.To.Replicas == 0:
+		return 0
+	}
+	return math.Abs(math.Log(float64(d.To.Replicas) / float64(d.From.Replicas)))
+}
+
+// A Reason is what a commit changed of one workload, and why: a line of its
+// message's body.
+type Reason struct {
+	ID      workload.ID
+	Rollout bool // it changed the rollout, not the scale
+	// From and To are levels in pods, of a rollout in percent. What was not there
+	// is "new"; what will not be is "retired", or of a rollout "done".
+	From, To string
+	Text     string // on one line
+}
+
+// ReasonOf is the reason of a crossing.
+func ReasonOf(d policy.Decision) Reason {
+	r := Reason{ID: d.ID, Rollout: d.Reading == policy.ReadingRollout, Text: oneLine(d.Text)}
+	if r.Rollout {
+		r.From, r.To = milestone(d.From, "new"), milestone(d.To, "done")
+		return r
+	}
+	none := "new"
+	if d.To.IsZero() && !d.From.IsZero() {
+		none = milestone(d.From, none) + " %" // all that it declared was a rollout
+	}
+	r.From, r.To = level(d.From.Replicas, none), level(d.To.Replicas, "retired")
+	return r
+}
+
+// String is the line: "shop/deployment/web 100 -> 200: why".
+func (r Reason) String() string { return r.says(r.ID.String()) + ": " + r.Text }
+
+// About is the workload by a name of it, as a line begins with it.
+func (r Reason) About(name string) string {
+	if r.Rollout {
+		return name + " rollout"
+	}
+	return name
+}
+
+// Levels are From and To with their units.
+func (r Reason) Levels() (from, to string) { return r.unit(r.From), r.unit(r.To) }
+
+func (r Reason) unit(level string) string {
+	if _, err := strconv.Atoi(level); err == nil && r.Rollout {
+		return level + " %"
+	}
+	return level
+}
+
+// says is the way of a crossing: "web 100 -> 200", "web rollout 25 -> 50 %".
+func (r Reason) says(name string) string {
+	from, to := r.Levels()
+	if to != r.To {
+		from = r.From // one unit does for both
+	}
+	return r.About(name) + " " + from + " -> " + to
+}
+
+var reason = regexp.MustCompile(`(?m)^(\S+)( rollout)? (\S+)(?: %)? -> (\S+)(?: %)?: (.*)$`)
+
+// Reasons are those that a message gives, fit to be printed.
+func Reasons(message string) (all []Reason) {
+	for _, m := range reason.FindAllStringSubmatch(message, -1) {
+		if id, err := workload.ParseID(m[1]); err == nil {
+			all = append(all, Reason{ID: id, Rollout: m[2] != "", From: repo.OneLine(m[3]), To: repo.OneLine(m[4]), Text: repo.OneLine(m[5])})
+		}
+	}
+	return all
+}
+
+func level(replicas int32, none string) string {
+	if replicas == 0 {
+		return none
+	}
+	return fmt.Sprint(replicas)
+}
+
+func milestone(e checkpoint.Entry, none string) string {
+	if e.Rollout == (checkpoint.Rollout{}) {
+		return none
+	}
+	return fmt.Sprint(e.Rollout.Milestone)
+}
+
+// Subject is the first line of a message, fit to be printed.
+func Subject(message string) string {
+	first, _, _ := strings.Cut(message, "\n")
+	return repo.OneLine(first)
+}
+
+// oneLine makes text that came from a cluster stay in one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

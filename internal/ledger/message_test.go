@@ -1,0 +1,47 @@
+package ledger_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// What Message writes is what is read of it again.
+func TestAMessageTellsItsReasons(t *testing.T) {
+	t.Parallel()
+	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
+	at := func(replicas, milestone int32) checkpoint.Entry {
+		return checkpoint.Entry{Replicas: replicas, Rollout: checkpoint.Rollout{Milestone: milestone}}
+	}
+	crossings := []policy.Decision{
+		{ID: web, From: at(100, 0), To: at(200, 0), Text: "it grew: 187\nof 100"},
+		{ID: api, To: at(5, 0), Text: "another"},
+		{ID: api, From: at(5, 0), Text: ""},
+		{ID: web, Reading: policy.ReadingRollout, To: at(200, 25), Text: "30 of 100 -> 200: available"},
+		{ID: web, Reading: policy.ReadingRollout, From: at(200, 25), To: at(200, 50), Text: "half"},
+		{ID: web, Reading: policy.ReadingRollout, From: at(200, 50), To: at(200, 0), Text: "over"},
+	}
+	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
+		ledger.Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/api 1 -> x: a path"}})
+	want := []ledger.Reason{
+		{web, false, "100", "200", "it grew: 187 of 100"},
+		{api, false, "new", "5", "another"},
+		{api, false, "5", "retired", ""},
+		{web, true, "new", "25", "30 of 100 -> 200: available"},
+		{web, true, "25", "50", "half"},
+		{web, true, "50", "done", "over"},
+	}
+	if got := ledger.Reasons(message); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v in\n%s", got, want, message)
+	}
+	if !ledger.Ours("prod", message) || ledger.Ours("pro", message) || ledger.Ours("prod", "fix Gitlatch-Site: prod") {
+		t.Error("the trailer is not what tells whose it is")
+	}
+	if got := ledger.Subject("red \x1b[31malert\nbody"); got != "red [31malert" {
+		t.Errorf("subject %q", got)
+	}
+}
