@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	ticks "github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // hints say what to do about errors that say only what is wrong, in the words of
@@ -15,7 +15,7 @@ var hints = []struct {
 	about func(error) bool
 	text  string
 }{
-	{func(err error) bool { var unread *ticks.UnreadError; return errors.As(err, &unread) },
+	{func(err error) bool { var unread *workload.UnreadError; return errors.As(err, &unread) },
 		"nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac"},
 	{func(err error) bool { return errors.Is(err, repo.ErrNoBranch) },
 		"create the branch, or deploy the stack with another Branch"},

@@ -15,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -176,7 +175,7 @@ func named(r diff.Report, args []string) (diff.Report, error) {
 func unseen(r diff.Report) error {
 	var problems []error
 	for _, part := range r.Fleet.Unread {
-		problems = append(problems, &tick.UnreadError{Part: part})
+		problems = append(problems, &workload.UnreadError{Unread: part})
 	}
 	for _, namespace := range r.Broken() {
 		problems = append(problems, r.Tree.Broken[namespace])

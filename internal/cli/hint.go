@@ -5,7 +5,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // hints say what to do about errors that say only what is wrong.
@@ -15,7 +15,7 @@ var hints = []struct {
 }{
 	{is[*kube.UnreachableError], "if another cluster is meant, choose it with --kubeconfig and --context"},
 	{is[*kube.UnauthorizedError], "log in again, or choose other credentials with --kubeconfig and --context"},
-	{is[*tick.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for cluster.kinds what gitlatch render rights prints"},
+	{is[*workload.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for cluster.kinds what gitlatch render rights prints"},
 	{func(err error) bool { return errors.Is(err, repo.ErrNoBranch) }, "create the branch, or name another as repository.branch of the configuration"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or name another as repository.branch"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth make proposals, or commit to the branch"},

@@ -110,16 +110,10 @@ type Proposed struct {
 func (r Report) Err() error {
 	problems := append([]error(nil), r.Problems...)
 	for _, part := range r.Unread {
-		problems = append(problems, &UnreadError{part})
+		problems = append(problems, &workload.UnreadError{Unread: part})
 	}
 	return errors.Join(problems...)
 }
-
-// An UnreadError says that a part of the cluster could not be read.
-type UnreadError struct{ Part workload.Unread }
-
-// Error names the part and why.
-func (e *UnreadError) Error() string { return "not read: " + e.Part.String() }
 
 func (p *pass) notice(kind NoticeKind, subject, text string) {
 	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})

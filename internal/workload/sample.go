@@ -230,3 +230,9 @@ func Texts(parts []Unread) []string {
 	}
 	return texts
 }
+
+// An UnreadError says that a part of the cluster could not be read.
+type UnreadError struct{ Unread }
+
+// Error names the part and why.
+func (e *UnreadError) Error() string { return "not read: " + e.String() }
