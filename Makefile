@@ -99,7 +99,7 @@ bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package in
 .PHONY: bench-rebuild
 bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Kubernetes' own pace (PODS=40: at that size; half an hour or more for all)
 	@scripts/controlplane/build.sh >/dev/null
-	@go -C internal/rebuild test -count 1 -timeout 90m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(PASS$$|ok )'
+	@go -C internal/proof/rebuild test -count 1 -timeout 90m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: bench-inert
 bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count what they scale (COMMITS=20)
@@ -111,7 +111,7 @@ bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days,
 
 .PHONY: bench-fleet
 bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare ways to divide it among them (some ten minutes)
-	@go test ./internal/fleet -timeout 90m -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x | grep --line-buffered -vE '^(PASS$$|ok |goos:|goarch:|pkg:|cpu:|Benchmark)'
+	@go test ./internal/proof/fleet -timeout 90m -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x | grep --line-buffered -vE '^(PASS$$|ok |goos:|goarch:|pkg:|cpu:|Benchmark)'
 
 .PHONY: cost
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/repo/ignore"
+	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

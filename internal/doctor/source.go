@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gitlatch/gitlatch/internal/repo/ignore"
+	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 )
 
 // A gitRepository is a source of Flux, as far as it matters here.

@@ -31,7 +31,7 @@ func DefaultModel() Model {
 	return Model{
 		Text: "A rebuild starts its pods at once, and they are ready after podStart. What it starts with less than it needs grows by its autoscaler, from round to round by growth: pods that are full show no more than twice their target, and the default policy adds no more than the greater of policyPods and policyPercent at a time. A round is podStart, metricsWindow and autoscalerLook. An autoscaler's min is there from its first look. Nodes and images are taken to be there, and no pod to fail under a load that is too much for it: it takes longer where they are not, or one does.",
 		Constants: []Constant{
-			constant("podStart", PodStart.Seconds(), "s", "assumed, as in internal/rebuild/README.md: image on the node, a runtime, its caches"),
+			constant("podStart", PodStart.Seconds(), "s", "assumed, as in internal/proof/rebuild/README.md: image on the node, a runtime, its caches"),
 			constant("metricsWindow", MetricsWindow.Seconds(), "s", "metrics-server: --metric-resolution, default"),
 			constant("autoscalerLook", AutoscalerLook.Seconds(), "s", "kube-controller-manager: --horizontal-pod-autoscaler-sync-period, default"),
 			constant("growth", Growth, "times a round", "make bench-rebuild: counts double once a minute from a start without checkpoints"),

@@ -20,7 +20,7 @@ import (
 )
 
 // A field is a cluster for seeds, which can be told to fail. The real one is in
-// internal/rebuild.
+// internal/proof/rebuild.
 type field struct {
 	seeds     []split.Standing
 	try, seed map[string]error // by namespace/name of the workload

@@ -26,7 +26,7 @@ const (
 // checkpoints and by each way with them. Without -pods it is the quick form.
 func TestRebuild(t *testing.T) {
 	if testing.Short() {
-		t.Skip("no cluster is rebuilt: go test ./internal/rebuild without -short does, in a minute")
+		t.Skip("no cluster is rebuilt: go test ./internal/proof/rebuild without -short does, in a minute")
 	}
 	t.Parallel()
 	lowest := math.Inf(1) // of all sizes that are measured

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const root = "../.."
+const root = "../../.."
 
 // A template is one of CloudFormation's, its short forms written out: !Ref x is
 // {"Ref": "x"}.

@@ -81,7 +81,7 @@ var importers = map[string][]string{
 	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
-	"github.com/go-git/":           {"internal/repo", "internal/testenv"},
+	"github.com/go-git/":           {"internal/repo", "internal/doctor/ignore", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/demo", "internal/testenv", "internal/cli", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/testenv"},
 
@@ -190,7 +190,7 @@ var listed = sync.OnceValues(func() ([]pkg, error) {
 	}
 })
 
-const root = "../.."
+const root = "../../.."
 
 func packages(t *testing.T) []pkg {
 	t.Helper()

@@ -3,7 +3,7 @@ package ignore_test
 import (
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/repo/ignore"
+	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 )
 
 func TestLeaves(t *testing.T) {

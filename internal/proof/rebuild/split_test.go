@@ -29,7 +29,7 @@ const (
 	splitSurge  = 2
 	splitDown   = 6 // may be unavailable
 	splitGroup  = "gitlatch:splitters"
-	splitRights = "../../infra/rbac/split/"
+	splitRights = "../../../infra/rbac/split/"
 )
 
 // TestASplitComesBackAsItWasLost loses three Deployments at 30/70, halted on
