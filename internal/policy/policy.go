@@ -180,9 +180,10 @@ func list[S ~string](of []S) string {
 	return strings.Join(text, ", ")
 }
 
-// A Match chooses workloads. Each field that is empty matches all; one that is
-// not matches any of its patterns, in which * stands for any run of characters
-// but a dot... Labels must all be there.
+// A Match chooses workloads: those that each of its fields matches. An empty field
+// matches all. Namespaces and Names match by any of their patterns, which are those
+// of path.Match: * stands for any run of characters, and ? for any one. Labels must
+// all be there, with these values.
 type Match struct {
 	Namespaces []string
 	Names      []string
