@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
