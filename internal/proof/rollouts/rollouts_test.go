@@ -23,6 +23,7 @@ type tally struct {
 	flight, rollouts, commits, days float64
 	wrong                           map[string]float64
 	undone                          float64 // minutes of failed undos that are not recorded
+	open                            float64 // minutes below the cut with nothing recorded, of any age
 }
 
 // A side is one workload of a site, and what git says of it.
@@ -31,7 +32,6 @@ type side struct {
 	latch latch.Latch
 	ill   int // minutes in a row in which it was seen to fail
 	well  int // in which it was past the cut and not
-	rests int // in which nothing was in flight
 }
 
 // lived ticks a site of some workloads for so many minutes.
@@ -46,8 +46,8 @@ func (t *tally) lived(r *rand.Rand, workloads, minutes, period int) {
 	look := policy.Look{Period: g.Period}
 	for minute := range minutes {
 		for _, s := range sides {
+			t.judge(s, p.Cut, period) // as the minute before left it
 			s.step()
-			t.judge(s, p.Cut, period)
 		}
 		if minute%period != 0 || workloads == 1 && minute < sides[0].gap {
 			continue
@@ -79,12 +79,11 @@ func (t *tally) judge(s *side, cut int32, period int) {
 	rec := s.latch.Declared.Rollout
 	none, old := rec == checkpoint.Rollout{}, rec.Returns == checkpoint.SideFrom
 	if !s.flying {
-		if s.ill, s.well, s.rests = 0, 0, s.rests+1; old && s.rests > period {
+		if s.ill, s.well = 0, 0; old {
 			t.wrong["stale old"]++
 		}
 		return
 	}
-	s.rests = 0
 	t.flight++
 	percent, ofTarget := 100*s.target.ready/s.pods, !none && rec.To.Hash == s.target.hash
 	undo := s.target != s.revisions[len(s.revisions)-1]
@@ -103,8 +102,11 @@ func (t *tally) judge(s *side, cut int32, period int) {
 		return false
 	}
 	brings := none || ofTarget && !old
+	if none && percent < cut {
+		t.open++
+	}
 	switch {
-	case none && undo && s.ill > period:
+	case none && undo && s.target.stuck < 1:
 		t.undone++
 	case s.ill > period && brings:
 		t.wrong["new, though failed"]++
@@ -114,7 +116,7 @@ func (t *tally) judge(s *side, cut int32, period int) {
 		t.wrong["stale old"]++
 	case ofTarget && old && s.well > 2*period:
 		t.wrong["old past the cut"]++
-	case none && !undo && percent < cut && s.minute-s.began >= 25:
+	case none && percent < cut && s.minute-s.began >= 25:
 		t.wrong["late"]++
 	case old && !serves(rec.From.Hash) && s.target.ready < s.pods:
 		t.wrong["dead old"]++
@@ -149,6 +151,7 @@ func TestWhatGitSaysOfRollouts(t *testing.T) {
 
 func (t *tally) add(o *tally) {
 	t.flight, t.rollouts, t.commits, t.days, t.undone = t.flight+o.flight, t.rollouts+o.rollouts, t.commits+o.commits, t.days+o.days, t.undone+o.undone
+	t.open += o.open
 	for kind, minutes := range o.wrong {
 		t.wrong[kind] += minutes
 	}
@@ -167,5 +170,5 @@ func (t *tally) String() string {
 	for _, kind := range wrongs {
 		text += fmt.Sprintf(" %s %.1f,", kind, 1000*t.wrong[kind]/t.flight)
 	}
-	return text + fmt.Sprintf(" a failed undo not recorded %.1f", 1000*t.undone/t.flight)
+	return text + fmt.Sprintf(" a failed undo not recorded %.1f; below the cut and unrecorded at any age %.0f", 1000*t.undone/t.flight, 1000*t.open/t.flight)
 }
