@@ -51,14 +51,11 @@ func (c *candidate) learn() {
 // window is the least and the most that the workload was asked to have since an
 // instant, now among it; 0 is unknown.
 func (c *candidate) window(since time.Time) (low, high int32) {
-	low, high = c.scale.Desired, c.scale.Desired
-	counts := c.Recent.Counts[c.sample.ID]
-	for i, at := range c.Recent.At {
-		if i < len(counts) && counts[i] >= 0 && !at.Before(since) && !at.After(c.Now) {
-			low, high = min(low, counts[i]), max(high, counts[i])
-		}
+	low, high = c.latch.Recent.Range(since)
+	if low == latch.Unknown {
+		low = c.scale.Desired
 	}
-	return low, high
+	return min(low, c.scale.Desired), max(high, c.scale.Desired)
 }
 
 func (c *candidate) noteFall(high int32) {

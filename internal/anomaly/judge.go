@@ -28,8 +28,6 @@ type Look struct {
 	Committed []policy.Decision
 	Proposed  []checkpoint.Change
 
-	// Recent are the scales of the past half hour, with those of now.
-	Recent latch.Recent
 	// Whole is set where all of the site's own cluster was read. Without it
 	// nothing is said of what is missing.
 	Whole bool

@@ -57,19 +57,13 @@ func (s *site) judge(now time.Time, samples ...workload.Sample) (conditions []al
 
 // remember notes the scales of a look, as the guard against mass drops does.
 func (s *site) remember(now time.Time, samples ...workload.Sample) {
-	r := latch.Recent{At: append(slices.Clone(s.look.Recent.At), now), Counts: map[workload.ID][]int32{}}
 	for _, one := range samples {
-		counts := slices.Clone(s.look.Recent.Counts[one.ID])
-		for len(counts) < len(s.look.Recent.At) {
-			counts = append(counts, -1)
-		}
-		count := int32(-1)
 		if one.Scale != nil {
-			count = one.Scale.Desired
+			of := s.latches[one.ID]
+			of.ID, of.Recent = one.ID, of.Recent.Next(one.Scale.Desired, s.look.Last, now, 30*time.Minute)
+			s.latches[one.ID] = of
 		}
-		r.Counts[one.ID] = append(counts, count)
 	}
-	s.look.Recent = r
 }
 
 func (s *site) declare(id workload.ID, e checkpoint.Entry) {

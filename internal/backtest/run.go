@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"iter"
+	"maps"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -60,6 +61,7 @@ type replay struct {
 	// Of one tick, kept so that the next one need not allocate them again.
 	looked    []*row
 	scales    map[workload.ID]int32
+	recent    map[workload.ID]latch.Recent
 	decisions []policy.Decision
 }
 
@@ -88,7 +90,7 @@ type row struct {
 }
 
 func newReplay(past *Past, c Candidate, o Options) *replay {
-	s := &replay{options: o, name: c.Name, set: c.Set, scales: map[workload.ID]int32{}}
+	s := &replay{options: o, name: c.Name, set: c.Set, scales: map[workload.ID]int32{}, recent: map[workload.ID]latch.Recent{}}
 	from, _ := past.Span()
 	s.begin = from.Unix()
 	s.latest = s.begin
@@ -158,8 +160,9 @@ func (s *replay) tick() {
 	at := instant(s.now)
 	looked := s.look()
 	fleet := workload.Fleet{Cluster: "past", At: at}
-	head, stop := policy.Assess(s.set.Guards, s.head, fleet, s.scales)
-	s.head = head
+	head, recent, stop := policy.Assess(s.set.Guards, s.head, fleet, s.scales, s.recent)
+	s.head, s.head.At = head, at
+	maps.Copy(s.recent, recent)
 
 	decisions := s.decisions[:0]
 	for _, r := range looked {

@@ -1,6 +1,7 @@
 package backtest_test
 
 import (
+	"maps"
 	"math"
 	"testing"
 	"time"
@@ -78,6 +79,7 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 	latches := make([]latch.Latch, len(m.ids))
 	levels := make([][]int32, len(m.ids))
 	var head latch.Head
+	past := map[workload.ID]latch.Recent{}
 	var last time.Time
 	for minute := range length {
 		now := monday.Add(time.Duration(minute) * minutely)
@@ -87,7 +89,10 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 				scales[id] = m.scales[i][minute].Desired
 			}
 			var stop policy.Stop
-			head, stop = policy.Assess(set.Guards, head, workload.Fleet{Cluster: "past", At: now}, scales)
+			var recent map[workload.ID]latch.Recent
+			head, recent, stop = policy.Assess(set.Guards, head, workload.Fleet{Cluster: "past", At: now}, scales, past)
+			head.At = now
+			maps.Copy(past, recent)
 			var decisions []policy.Decision
 			for i, id := range m.ids {
 				scale := m.scales[i][minute]

@@ -126,7 +126,7 @@ func Compare(c Case) Report {
 			scales[s.ID] = s.Scale.Desired
 		}
 	}
-	_, r.Stop = policy.Assess(c.Set.Guards, latch.Head{Cluster: latch.Cluster{UID: c.Tree.Site.Cluster}}, c.Fleet, scales)
+	_, _, r.Stop = policy.Assess(c.Set.Guards, latch.Head{Cluster: latch.Cluster{UID: c.Tree.Site.Cluster}}, c.Fleet, scales, nil)
 	for _, s := range c.Fleet.Samples {
 		p := pair{report: r, sample: s, declared: entries[s.ID]}
 		r.Rows = append(r.Rows, p.scale())

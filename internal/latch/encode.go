@@ -8,17 +8,22 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"time"
 )
 
 // Format is the version of the stored form that Encode writes, and the newest
 // that Decode reads. It grows with every change that an older gitlatch would
 // lose or misread.
-const Format = 2
+const Format = 3
 
-// gone are the fields of a value of format 1 that this one keeps no more. What they
-// held is observed anew, or found in git.
-var gone = []string{"rollout", "intent", "late", "pushed"}
+// gone are, by format, the fields of a value that later formats keep no more, a
+// field of a field after a dot. What they held is observed anew, or found in git. Of
+// a mass drop nothing is then remembered, and it lasts until it is acknowledged.
+var gone = map[int][]string{
+	1: {"rollout", "intent", "late", "pushed", "recent", "drop.before"},
+	2: {"recent", "drop.before"},
+}
 
 // compressAbove is the size in bytes from which on a stored value is
 // compressed: the head of a large fleet would not fit into a DynamoDB item.
@@ -62,7 +67,7 @@ func Decode[T Stored](where string, data []byte) (T, error) {
 		err = errors.New("has no format version")
 	}
 	if err == nil && sealed.Format < Format {
-		sealed.State, err = without(sealed.State, gone)
+		sealed.State, err = without(sealed.State, gone[sealed.Format])
 	}
 	if err == nil {
 		strict := json.NewDecoder(bytes.NewReader(sealed.State))
@@ -99,7 +104,16 @@ func without(state json.RawMessage, fields []string) (json.RawMessage, error) {
 		return nil, err
 	}
 	for _, name := range fields {
-		delete(object, name)
+		name, inner, nested := strings.Cut(name, ".")
+		if !nested {
+			delete(object, name)
+		} else if of, ok := object[name]; ok {
+			kept, err := without(of, []string{inner})
+			if err != nil {
+				return nil, err
+			}
+			object[name] = kept
+		}
 	}
 	return json.Marshal(object)
 }

@@ -2,7 +2,6 @@ package latch_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ func TestStoredFormIsStable(t *testing.T) {
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	watch := latch.Stopwatch{Since: noon, Lost: time.Minute, Paused: noon}
 	check(t, latch.Latch{ID: web},
-		`{"format":2,"state":{"id":"shop/deployment/web"}}`)
+		`{"format":3,"state":{"id":"shop/deployment/web"}}`)
 	check(t, latch.Latch{
 		ID:         web,
 		Declared:   checkpoint.Entry{Replicas: 200, Min: 3, Max: 500},
@@ -32,15 +31,17 @@ func TestStoredFormIsStable(t *testing.T) {
 		YieldUntil: noon,
 		OptedOut:   true,
 		Missing:    watch,
+		Recent:     latch.Recent{{Pods: 20, Until: noon}, {Pods: 12}},
 		Watch: latch.Watch{Since: noon, Episodes: []latch.Episode{{Kind: "ceiling", Since: noon, From: 7, About: "v2", Raised: true}},
 			Falls: []time.Time{noon}, Turns: []time.Time{noon}, Rising: true, Measured: noon, Usual: 0.5, Learned: noon},
 		Rev: 7,
-	}, `{"format":2,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
+	}, `{"format":3,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
 		`"up":{"levels":[500,1000]},`+
 		`"down":{"level":100,"count":2,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"freeze":{"reason":"unread","since":"2026-11-20T12:00:00.000000001Z"},`+
 		`"yieldUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
 		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
+		`"recent":[{"pods":20,"until":"2026-11-20T12:00:00.000000001Z"},{"pods":12}],`+
 		`"watch":{"since":"2026-11-20T12:00:00.000000001Z",`+
 		`"episodes":[{"kind":"ceiling","since":"2026-11-20T12:00:00.000000001Z","from":7,"about":"v2","raised":true}],`+
 		`"falls":["2026-11-20T12:00:00.000000001Z"],"turns":["2026-11-20T12:00:00.000000001Z"],"rising":true,`+
@@ -48,21 +49,19 @@ func TestStoredFormIsStable(t *testing.T) {
 	check(t, latch.Head{
 		Agreed:   latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
 		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: checkpoint.Entry{Replicas: 5}}}},
-		Recent:   latch.Recent{Counts: map[workload.ID][]int32{web: {5, -1}}},
-	}, `{"format":2,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
-		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]},`+
-		`"recent":{"counts":{"shop/deployment/web":[5,-1]}}}}`)
+	}, `{"format":3,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
+		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]}}}`)
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Files: map[string]latch.File{"apps/values.yaml": {ID: "b10b", Marks: latch.Marks{web: {200, 200}},
 			Refused: []latch.Refusal{{Line: 7, ID: web, Text: "an alias"}, {Text: "is a symlink"}}}}},
 		Proposal: &latch.Proposal{Branch: "b", Files: map[string]string{"apps/values.yaml": "b10b"}},
 		Edited:   []latch.Edit{{ID: web, File: "apps/values.yaml", From: 200, To: 150}},
-	}, `{"format":2,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
+	}, `{"format":3,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
 		`"refused":[{"line":7,"id":"shop/deployment/web","text":"an alias"},{"text":"is a symlink"}]}}},`+
 		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","changes":null,"files":{"apps/values.yaml":"b10b"}},`+
 		`"edited":[{"id":"shop/deployment/web","file":"apps/values.yaml","from":200,"to":150}]}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
-		`{"format":2,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
+		`{"format":3,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
 }
 
 func check[T latch.Stored](t *testing.T, v T, want string) {
@@ -80,13 +79,19 @@ func check[T latch.Stored](t *testing.T, v T, want string) {
 // What an older gitlatch stored is read, and what it knew besides is let go of.
 func TestAnOlderFormatIsRead(t *testing.T) {
 	t.Parallel()
-	older := `{"format":1,"state":{"agreed":{"tip":"c0ffee"},"intent":{"id":"1","base":"c0ffee"},"late":{"id":"2"}}}`
-	if got, err := latch.Decode[latch.Head]("test", []byte(older)); err != nil || !reflect.DeepEqual(got, latch.Head{Agreed: latch.Agreed{Tip: "c0ffee"}}) {
-		t.Errorf("read as %+v, %v", got, err)
-	}
-	same := strings.Replace(older, `"format":1`, `"format":2`, 1)
-	if got, err := latch.Decode[latch.Head]("test", []byte(same)); err == nil {
-		t.Errorf("unknown facts of the format that is written are lost: %+v", got)
+	dropped := &latch.Drop{Since: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Workloads: 3}
+	for older, want := range map[string]latch.Head{
+		`{"format":1,"state":{"agreed":{"tip":"c0ffee"},"intent":{"id":"1","base":"c0ffee"},"late":{"id":"2"}}}`:           {Agreed: latch.Agreed{Tip: "c0ffee"}},
+		`{"format":2,"state":{"recent":{"at":["2026-11-20T12:00:00Z"],"counts":{"shop/deployment/web":[5]}}}}`:             {},
+		`{"format":2,"state":{"drop":{"since":"2026-11-20T12:00:00Z","workloads":3,"before":{"shop/deployment/web":50}}}}`: {Drop: dropped},
+	} {
+		if got, err := latch.Decode[latch.Head]("test", []byte(older)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is read as %+v, %v", older, got, err)
+		}
+		same := `{"format":3` + older[len(`{"format":1`):]
+		if got, err := latch.Decode[latch.Head]("test", []byte(same)); err == nil {
+			t.Errorf("unknown facts of the format that is written are lost: %+v", got)
+		}
 	}
 }
 
@@ -113,17 +118,4 @@ func encode[T latch.Stored](t *testing.T, v T) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// An item of DynamoDB holds 400 KB.
-func TestHeadOfALargeFleetStaysSmall(t *testing.T) {
-	t.Parallel()
-	head := latch.Head{Recent: latch.Recent{Counts: map[workload.ID][]int32{}}}
-	for i := range int32(10_000) {
-		id := workload.ID{Namespace: fmt.Sprintf("team-%d", i%50), Kind: workload.Deployment, Name: fmt.Sprintf("service-%x", i*7919)}
-		head.Recent.Counts[id] = []int32{i % 13, i % 17, i % 19, i % 23}
-	}
-	if n := len(encode(t, head)); n > 300_000 {
-		t.Errorf("10,000 workloads take %d bytes", n)
-	}
 }

@@ -28,7 +28,6 @@ type Head struct {
 	Edited []Edit `json:"edited,omitzero"`
 
 	Budget Budget `json:"budget,omitzero"`
-	Recent Recent `json:"recent,omitzero"`
 	// Drop is the mass drop that stops all lowering; nil when there is none.
 	Drop *Drop `json:"drop,omitzero"`
 
@@ -154,22 +153,9 @@ type Budget struct {
 	At     time.Time `json:"at,omitzero"`     // zero is a full bucket
 }
 
-// Unknown stands for a scale that is not known.
-const Unknown int32 = -1
-
-// Recent remembers the scale of the fleet at a few instants, for the guard
-// against a mass drop. Counts[id][i] is the scale at At[i], or the last known
-// before it where it was not known then; Unknown where there was none, or no such
-// workload.
-type Recent struct {
-	At     []time.Time             `json:"at,omitzero"`
-	Counts map[workload.ID][]int32 `json:"counts,omitzero"`
-}
-
-// A Drop is a mass drop: many workloads halved at once.
+// A Drop is a mass drop: many workloads halved at once. While it lasts, what is
+// remembered of workloads is as it was before.
 type Drop struct {
 	Since     time.Time `json:"since,omitzero"`
 	Workloads int       `json:"workloads,omitzero"` // that were seen to have halved
-	// Before is the scale that the workloads of the site had before.
-	Before map[workload.ID]int32 `json:"before,omitzero"`
 }

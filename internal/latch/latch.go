@@ -44,6 +44,9 @@ type Latch struct {
 	// Missing runs while the workload is absent from complete samples.
 	Missing Stopwatch `json:"missing,omitzero"`
 
+	// Recent is its scale in the recent past, as the guard against a mass drop
+	// remembers it.
+	Recent Recent `json:"recent,omitzero"`
 	// Watch is what is remembered to tell what is out of the ordinary.
 	Watch Watch `json:"watch,omitzero"`
 
@@ -144,7 +147,7 @@ func (l Latch) Yielded(now time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		l.Rollout == (Rollout{}) && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
+		len(l.Recent) == 0 && l.Rollout == (Rollout{}) && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
 }
 
 // Equal reports whether two latches say the same, their revisions aside.

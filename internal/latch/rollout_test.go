@@ -95,7 +95,7 @@ func TestStateOfAnEarlierFormatIsRead(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a field that no version had":          `{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`,
-		"a field of the earlier format, later": `{"format":2,"state":{"id":"shop/deployment/web","rollout":{"commits":3}}}`,
+		"a field of the earlier format, later": `{"format":3,"state":{"id":"shop/deployment/web","rollout":{"commits":3}}}`,
 		"an earlier format that is no object":  `{"format":1,"state":[]}`,
 	} {
 		if _, err := Decode[Latch]("the table", []byte(text)); err == nil {

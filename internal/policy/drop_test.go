@@ -2,6 +2,8 @@ package policy_test
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,30 @@ func few(n, k int, low, high int32) map[workload.ID]int32 {
 
 func fleetAt(minutes int) workload.Fleet {
 	return workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: noon.Add(time.Duration(minutes) * time.Minute)}
+}
+
+// watched is a site that the guards look at.
+type watched struct {
+	guards policy.Guards
+	head   latch.Head
+	past   map[workload.ID]latch.Recent
+}
+
+func watching() *watched {
+	return &watched{guards: policy.DefaultGuards(), past: map[workload.ID]latch.Recent{}}
+}
+
+// look looks once, and returns what is stopped.
+func (w *watched) look(fleet workload.Fleet, scales map[workload.ID]int32) policy.Stop {
+	head, changed, stop := policy.Assess(w.guards, w.head, fleet, scales, w.past)
+	head.At = fleet.At
+	w.head = head
+	for id, r := range changed {
+		if w.past[id] = r; len(r) == 0 {
+			delete(w.past, id)
+		}
+	}
+	return stop
 }
 
 func TestMassDrop(t *testing.T) {
@@ -86,17 +112,16 @@ func TestMassDrop(t *testing.T) {
 		{"what is unknown has not halved", nil, []seen{{0, scales(5, 20)}, {5, scales(5, unknown)}}, false},
 	}
 	for _, tt := range tests {
-		g := policy.DefaultGuards()
+		w := watching()
 		if tt.guards != nil {
-			tt.guards(&g)
+			tt.guards(&w.guards)
 		}
-		var h latch.Head
 		var stop policy.Stop
 		for _, look := range tt.looks {
-			h, stop = policy.Assess(g, h, fleetAt(look.minute), look.scales)
+			stop = w.look(fleetAt(look.minute), look.scales)
 		}
-		if got := stop.Reason == policy.ReasonMassDrop; got != tt.drop || got != (h.Drop != nil) || stop.All {
-			t.Errorf("%s: %+v, drop %+v", tt.name, stop, h.Drop)
+		if got := stop.Reason == policy.ReasonMassDrop; got != tt.drop || got != (w.head.Drop != nil) || stop.All {
+			t.Errorf("%s: %+v, drop %+v", tt.name, stop, w.head.Drop)
 		}
 	}
 }
@@ -105,27 +130,28 @@ func TestMassDrop(t *testing.T) {
 // back, and however it wavers. It is told as it was first seen.
 func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 	t.Parallel()
-	g := policy.DefaultGuards()
-	h, _ := policy.Assess(g, latch.Head{}, fleetAt(0), scales(10, 100))
+	w := watching()
+	w.look(fleetAt(0), scales(10, 100))
 	for minute := 5; minute <= 600; minute += 5 {
-		var stop policy.Stop
-		h, stop = policy.Assess(g, h, fleetAt(minute), few(10, 4+minute%2, 20, 100))
-		if stop.Reason != policy.ReasonMassDrop || !h.Drop.Since.Equal(fleetAt(5).At) {
-			t.Fatalf("after %d minutes: %+v %+v", minute, stop, h.Drop)
+		stop := w.look(fleetAt(minute), few(10, 4+minute%2, 20, 100))
+		if stop.Reason != policy.ReasonMassDrop || !w.head.Drop.Since.Equal(fleetAt(5).At) {
+			t.Fatalf("after %d minutes: %+v %+v", minute, stop, w.head.Drop)
 		}
 		if !strings.Contains(stop.Text, "5 workloads") && !strings.Contains(stop.Text, "4 workloads") {
 			t.Fatalf("does not say how many: %s", stop.Text)
 		}
 	}
-	if h, stop := policy.Assess(g, h, fleetAt(605), few(10, 4, 50, 100)); h.Drop == nil || stop.Reason != policy.ReasonMassDrop {
+	if stop := w.look(fleetAt(605), few(10, 4, 50, 100)); w.head.Drop == nil || stop.Reason != policy.ReasonMassDrop {
 		t.Errorf("half of what it was is no recovery: %+v", stop)
 	}
-	h, stop := policy.Assess(g, h, fleetAt(605), few(10, 4, 51, 100))
-	if h.Drop != nil || stop.Reason != policy.ReasonNone {
+	if stop := w.look(fleetAt(610), few(10, 4, 51, 100)); w.head.Drop != nil || stop.Reason != policy.ReasonNone {
 		t.Errorf("recovered: %+v", stop)
 	}
-	if h, stop = policy.Assess(g, h, fleetAt(610), few(10, 4, 51, 100)); h.Drop != nil || stop.Reason != policy.ReasonNone {
+	if stop := w.look(fleetAt(615), few(10, 4, 51, 100)); w.head.Drop != nil || stop.Reason != policy.ReasonNone {
 		t.Errorf("the look after: %+v", stop)
+	}
+	if stop := w.look(fleetAt(620), few(10, 4, 26, 100)); w.head.Drop != nil || stop.Reason != policy.ReasonNone {
+		t.Errorf("what it was before the drop is no measure any more: %+v", stop)
 	}
 }
 
@@ -133,7 +159,6 @@ func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 // part of the fleet.
 func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
 	t.Parallel()
-	g := policy.DefaultGuards()
 	down := func(counts ...int32) map[workload.ID]int32 { return scales(10, append(counts, 100)...) }
 	without := func(n int) map[workload.ID]int32 {
 		rest := down(100)
@@ -171,74 +196,101 @@ func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
 		{"a cluster that is not known is well", down(100), func(f *workload.Fleet) { f.Cluster = "" }, true},
 	}
 	for _, tt := range tests {
-		h, _ := policy.Assess(g, latch.Head{}, fleetAt(0), scales(10, 100))
-		h, _ = policy.Assess(g, h, fleetAt(5), few(10, 4, 20, 100))
+		w := watching()
+		w.look(fleetAt(0), scales(10, 100))
+		w.look(fleetAt(5), few(10, 4, 20, 100))
 		fleet := fleetAt(60) // after more than three periods another cluster is not a second one
 		if tt.fleet != nil {
 			tt.fleet(&fleet)
 		}
-		h, _ = policy.Assess(g, h, fleet, tt.scales)
-		if (h.Drop != nil) != tt.lasts {
-			t.Errorf("%s: drop %+v", tt.name, h.Drop)
+		w.look(fleet, tt.scales)
+		if (w.head.Drop != nil) != tt.lasts {
+			t.Errorf("%s: drop %+v", tt.name, w.head.Drop)
 		}
-		if h, _ = policy.Assess(g, h, fleetAt(65), few(10, 4, 20, 100)); tt.lasts && (h.Drop == nil || !h.Drop.Since.Equal(fleetAt(5).At)) {
-			t.Errorf("%s: it lasts on as %+v", tt.name, h.Drop)
+		if w.look(fleetAt(65), few(10, 4, 20, 100)); tt.lasts && (w.head.Drop == nil || !w.head.Drop.Since.Equal(fleetAt(5).At)) {
+			t.Errorf("%s: it lasts on as %+v", tt.name, w.head.Drop)
+		}
+	}
+}
+
+// A drop of which nothing is remembered cannot be told to be over: it was stored by
+// an older gitlatch.
+func TestMassDropOfWhichNothingIsRememberedLasts(t *testing.T) {
+	t.Parallel()
+	w := watching()
+	w.head.Drop = &latch.Drop{Since: noon, Workloads: 4}
+	for minute := 5; minute < 60; minute += 5 {
+		if stop := w.look(fleetAt(minute), scales(10, 100)); stop.Reason != policy.ReasonMassDrop {
+			t.Fatalf("after %d minutes: %+v", minute, stop)
 		}
 	}
 }
 
 // A rebuilt cluster is not compared with the one before: that is raise only in
-// any case.
+// any case. A second live cluster says nothing of the scales of the site's own.
 func TestAnotherClusterIsNoMassDrop(t *testing.T) {
 	t.Parallel()
-	g := policy.DefaultGuards()
-	h, _ := policy.Assess(g, latch.Head{}, fleetAt(0), scales(10, 100))
-	green := fleetAt(60)
-	green.Cluster = "uid-green"
-	h, stop := policy.Assess(g, h, green, scales(10, 1))
-	if stop.Reason != policy.ReasonOther || h.Drop != nil || len(h.Recent.At) != 1 {
-		t.Errorf("%+v %+v %+v", stop, h.Drop, h.Recent.At)
+	for minute, why := range map[int]policy.Reason{5: policy.ReasonSecond, 60: policy.ReasonOther} {
+		w := watching()
+		w.look(fleetAt(0), scales(10, 100))
+		before := maps.Clone(w.past)
+		green := fleetAt(minute)
+		green.Cluster = "uid-green"
+		if stop := w.look(green, scales(10, 1)); stop.Reason != why || w.head.Drop != nil || !reflect.DeepEqual(w.past, before) {
+			t.Errorf("%+v %+v %+v", stop, w.head.Drop, w.past)
+		}
 	}
 }
 
-// What the guards remember is bounded, whatever the period.
+// What the guards remember is bounded, whatever the period and however much the
+// scale moves.
 func TestGuardsRememberLittle(t *testing.T) {
 	t.Parallel()
-	g, h := policy.DefaultGuards(), latch.Head{}
 	neverKnown := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "new"}
-	for minute := range 300 {
-		seen := scales(3, 20)
-		if minute >= 5 {
-			seen[web] = 7
-		}
-		seen[neverKnown] = unknown
-		h, _ = policy.Assess(g, h, fleetAt(minute), seen)
-		if n := len(h.Recent.At); n > 7 || h.Recent.At[0].Before(fleetAt(minute-35).At) {
-			t.Fatalf("minute %d: remembers %d instants since %s", minute, n, h.Recent.At[0])
-		}
-		if past := h.Recent.Counts[web]; minute == 5 && (len(past) != 2 || past[0] != -1 || past[1] != 7) {
-			t.Errorf("what was new at the second instant is remembered as %v", past)
-		}
-		if past, ok := h.Recent.Counts[neverKnown]; ok {
-			t.Fatalf("what was never known is remembered as %v", past)
-		}
-		for id, counts := range h.Recent.Counts {
-			if len(counts) != len(h.Recent.At) {
-				t.Fatalf("%s has %d counts at %d instants", id, len(counts), len(h.Recent.At))
+	for _, period := range []int{1, 5, 15} {
+		w := watching()
+		for minute := 0; minute < 600; minute += period {
+			seen := scales(3, 20, 5, int32(100+minute%41*5))
+			seen[neverKnown] = unknown
+			w.look(fleetAt(minute), seen)
+			for id, r := range w.past {
+				if len(r) > 8 || id == neverKnown {
+					t.Fatalf("minute %d: of %s it remembers %+v", minute, id, r)
+				}
 			}
+		}
+		for range 3 {
+			w.look(workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: w.head.At.Add(20 * time.Minute)}, nil)
+		}
+		if len(w.past) > 0 {
+			t.Errorf("of what is gone it remembers %+v", w.past)
 		}
 	}
 }
 
-// A second live cluster says nothing of the scales of the site's own.
-func TestASecondClusterIsNoMassDrop(t *testing.T) {
+// A load that wavers by less than a tenth writes nothing.
+func TestGuardsRememberNoNoise(t *testing.T) {
 	t.Parallel()
-	g := policy.DefaultGuards()
-	h, _ := policy.Assess(g, latch.Head{}, fleetAt(0), scales(10, 100))
-	green := fleetAt(5)
-	green.Cluster = "uid-green"
-	h, stop := policy.Assess(g, h, green, scales(10, 1))
-	if stop.Reason != policy.ReasonSecond || h.Drop != nil || len(h.Recent.At) != 1 {
-		t.Errorf("%+v %+v %+v", stop, h.Drop, h.Recent.At)
+	w := watching()
+	w.look(fleetAt(0), scales(10, 100))
+	for minute := 5; minute < 600; minute += 5 {
+		before := maps.Clone(w.past)
+		if w.look(fleetAt(minute), scales(10, int32(91+minute%19))); !reflect.DeepEqual(w.past, before) {
+			t.Fatalf("minute %d: remembers %+v", minute, w.past)
+		}
+	}
+}
+
+// A clock that was ahead makes nothing of long ago recent.
+func TestAClockThatWasAheadIsNoMassDrop(t *testing.T) {
+	t.Parallel()
+	w := watching()
+	for _, look := range []struct {
+		minute int
+		pods   int32
+	}{{0, 40}, {605, 40}, {610, 30}, {15, 30}, {20, 24}, {25, 24}, {60, 18}} {
+		if stop := w.look(fleetAt(look.minute), scales(10, look.pods)); stop.Reason != policy.ReasonNone {
+			t.Errorf("minute %d: %+v", look.minute, stop)
+		}
 	}
 }

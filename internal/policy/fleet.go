@@ -13,30 +13,31 @@ import (
 
 // Assess looks at the fleet as a whole before anything is decided of one
 // workload. scales are those of the workloads that the site latches and that were
-// seen, in pods; latch.Unknown is one that is not known. It returns the head with
-// what the guards remember, and what they stop.
-func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32) (latch.Head, Stop) {
+// seen, in pods; latch.Unknown is one that is not known. past is what is remembered
+// of each workload. It returns the head with what the guards remember, what is
+// remembered of those workloads of which it changed, and what the guards stop.
+func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) (latch.Head, map[workload.ID]latch.Recent, Stop) {
 	h, stop := assessCluster(g, h, fleet)
 	if stop.All {
-		return h, stop
+		return h, nil, stop
 	}
 	if fleet.At.Before(h.HoldUntil) {
-		return h, Stop{All: true, Reason: ReasonHold, Text: "the site is held by a person until " + h.HoldUntil.UTC().Format(time.RFC3339)}
+		return h, nil, Stop{All: true, Reason: ReasonHold, Text: "the site is held by a person until " + h.HoldUntil.UTC().Format(time.RFC3339)}
 	}
 	h.HoldUntil = time.Time{}
 	if stop.Reason != ReasonNone {
-		return h, stop // the site's own cluster is compared with itself alone
+		return h, nil, stop // the site's own cluster is compared with itself alone
+	}
+	if len(fleet.Unread) > 0 {
+		return h, nil, Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
 	}
 
-	h = assessDrop(g, h, fleet, scales)
-	switch {
-	case len(fleet.Unread) > 0:
-		stop = Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
-	case h.Drop != nil:
-		stop = Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; waiting until they recover or a person acknowledges it",
+	dropped := h.Drop != nil
+	if h = assessDrop(g, h, fleet, scales, past); h.Drop != nil {
+		return h, nil, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; waiting until they recover or a person acknowledges it",
 			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
 	}
-	return h, stop
+	return h, remember(g, h, fleet, scales, past, dropped), Stop{}
 }
 
 // assessCluster compares the cluster that was sampled with the one that the

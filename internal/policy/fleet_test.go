@@ -44,7 +44,7 @@ func TestClustersOfASite(t *testing.T) {
 	for _, tt := range tests {
 		fleet := fleetAt(tt.minute)
 		fleet.Cluster, fleet.Unread = tt.sampled, tt.unread
-		h, stop := policy.Assess(g, latch.Head{Cluster: tt.bound}, fleet, nil)
+		h, _, stop := policy.Assess(g, latch.Head{Cluster: tt.bound}, fleet, nil, nil)
 		if stop.All != tt.all || stop.Reason != tt.reason {
 			t.Errorf("%s: %+v", tt.name, stop)
 		}
@@ -62,11 +62,11 @@ func TestClustersOfASite(t *testing.T) {
 func TestAPersonHoldsTheSite(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()
-	h, stop := policy.Assess(g, latch.Head{HoldUntil: fleetAt(10).At}, fleetAt(5), scales(3, 5))
+	h, _, stop := policy.Assess(g, latch.Head{HoldUntil: fleetAt(10).At}, fleetAt(5), scales(3, 5), nil)
 	if !stop.All || stop.Reason != policy.ReasonHold || h.HoldUntil.IsZero() || !strings.Contains(stop.Text, "12:10") {
 		t.Errorf("while it lasts: %+v", stop)
 	}
-	h, stop = policy.Assess(g, h, fleetAt(10), scales(3, 5))
+	h, _, stop = policy.Assess(g, h, fleetAt(10), scales(3, 5), nil)
 	if stop.Reason != policy.ReasonNone || !h.HoldUntil.IsZero() {
 		t.Errorf("once over: %+v until %s", stop, h.HoldUntil)
 	}

@@ -50,10 +50,13 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 func (a Amendment) apply(head *latch.Head, latches latches) error {
 	if a.Cluster != "" {
 		head.Cluster = latch.Cluster{UID: a.Cluster}
-		head.Recent, head.Drop = latch.Recent{}, nil
 	}
-	if a.Acknowledge {
-		head.Recent, head.Drop = latch.Recent{}, nil
+	if a.Cluster != "" || a.Acknowledge {
+		head.Drop = nil
+		for _, l := range latches.now {
+			l.Recent = nil
+			latches.set(l)
+		}
 	}
 	if !a.HoldUntil.IsZero() && len(a.Workloads) == 0 {
 		head.HoldUntil = a.HoldUntil

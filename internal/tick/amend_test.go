@@ -13,10 +13,11 @@ import (
 )
 
 // Each amendment alone moves what it says, and nothing beside it. One of a
-// workload moves no head, one of the site no latch.
+// workload moves no head.
 func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 	t.Parallel()
 	later := morning.Add(3 * time.Hour)
+	forgets := func(l *latch.Latch) { l.Recent = nil }
 	for name, c := range map[string]struct {
 		amendment tick.Amendment
 		head      func(*latch.Head)
@@ -26,12 +27,14 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 		"adopt a cluster": {
 			amendment: tick.Amendment{Cluster: "uid-green"},
 			head: func(h *latch.Head) {
-				h.Cluster, h.Recent, h.Drop = latch.Cluster{UID: "uid-green"}, latch.Recent{}, nil
+				h.Cluster, h.Drop = latch.Cluster{UID: "uid-green"}, nil
 			},
+			latch: forgets,
 		},
 		"acknowledge a mass drop": {
 			amendment: tick.Amendment{Acknowledge: true},
-			head:      func(h *latch.Head) { h.Recent, h.Drop = latch.Recent{}, nil },
+			head:      func(h *latch.Head) { h.Drop = nil },
+			latch:     forgets,
 		},
 		"hold the site": {
 			amendment: tick.Amendment{HoldUntil: later},

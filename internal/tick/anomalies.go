@@ -13,10 +13,10 @@ func (p *pass) anomalies() []alert.Condition {
 	look := anomaly.Look{
 		Now: p.fleet.At, Last: p.head.At, Period: p.Period,
 		Set: p.set, Samples: p.fleet.Samples, Latches: p.latches.now,
-		Decisions: p.report.Decisions, Recent: p.head.Recent,
-		Whole:   len(p.fleet.Unread) == 0 && p.fleet.Cluster != "" && p.report.Stop.Reason != policy.ReasonOther,
-		Dropped: p.head.Drop != nil,
-		Open:    p.head.Open,
+		Decisions: p.report.Decisions,
+		Whole:     len(p.fleet.Unread) == 0 && p.fleet.Cluster != "" && p.report.Stop.Reason != policy.ReasonOther,
+		Dropped:   p.head.Drop != nil,
+		Open:      p.head.Open,
 	}
 	if c := p.report.Commit; c != nil {
 		look.Committed = c.Changes

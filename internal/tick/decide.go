@@ -17,8 +17,13 @@ const timeFormat = time.RFC3339
 // decisions together.
 func (p *pass) decide(context.Context) error {
 	g := p.set.Guards
-	head, stop := policy.Assess(g, p.head, p.fleet, p.scales())
+	head, recent, stop := policy.Assess(g, p.head, p.fleet, p.scales(), p.latches.recent())
 	p.head, p.report.Stop, p.report.Drop = head, stop, head.Drop
+	for id, r := range recent {
+		l := p.latches.get(id)
+		l.Recent = r
+		p.latches.set(l)
+	}
 
 	present := p.decidePresent(stop)
 	absent := policy.LimitRetirement(g, len(p.latches.now), p.decideAbsent(stop))

@@ -42,6 +42,17 @@ func (l latches) ids() []workload.ID {
 	return slices.SortedFunc(maps.Keys(l.now), workload.Compare)
 }
 
+// recent is what is remembered of the scales of the recent past.
+func (l latches) recent() map[workload.ID]latch.Recent {
+	all := make(map[workload.ID]latch.Recent, len(l.now))
+	for id, one := range l.now {
+		if len(one.Recent) > 0 {
+			all[id] = one.Recent
+		}
+	}
+	return all
+}
+
 // moved are the latches that must be saved, and those to be dropped because
 // they say nothing any more.
 func (l latches) moved() (put []latch.Latch, drop []workload.ID) {

@@ -13,7 +13,7 @@ func TestQuietTickSavesNoLatch(t *testing.T) {
 	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
 	id := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	revisions := map[int64]int{}
-	for run, pods := range []int32{87, 87, 87, 95, 92, 100} {
+	for run, pods := range []int32{87, 87, 87, 95, 92, 90} {
 		w.Fleet[id] = workload.Sample{ID: id, Scale: &workload.Scale{Desired: pods, Ready: pods, Driver: workload.DrivenByHPA}, Rollout: &workload.Rollout{}}
 		if _, err := w.Tick(); err != nil {
 			t.Fatal(err)

@@ -222,11 +222,11 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 	for name, value := range map[string]string{
 		"nonsense":     "\x1f\x8b\x00",
 		"cut short":    `{"format":2,"state":{"id":"shop/depl`,
-		"wrong type":   `{"format":2,"state":{"id":5}}`,
+		"wrong type":   `{"format":3,"state":{"id":5}}`,
 		"wrong name":   `{"format":2,"state":{"id":"shop/deployment/../web"}}`,
 		"no format":    `{"state":{"id":"shop/deployment/web"}}`,
 		"more fields":  `{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`,
-		"newer format": `{"format":3,"state":{"id":{"ns":"shop"}}}`,
+		"newer format": `{"format":4,"state":{"id":{"ns":"shop"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, _, latches := written(t, 3)
@@ -251,7 +251,7 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 				var newer *latch.NewerError
 				var corrupt *latch.CorruptError
 				switch {
-				case name == "newer format" && errors.As(err, &newer) && newer.Format == 3:
+				case name == "newer format" && errors.As(err, &newer) && newer.Format == 4:
 				case name != "newer format" && errors.As(err, &corrupt) && corrupt.Where == path:
 				default:
 					t.Errorf("error is %v", err)

@@ -15,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // BenchmarkTick counts what a tick asks of the table, for a site of 300
@@ -27,13 +26,12 @@ func BenchmarkTick(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			m := &meter{Client: dynalite.Start(b).Client()}
 			s := dynamo.Open(dynamo.Options{Table: table(b, m.Client.(*dynamodb.Client), "pk", "sk"), Client: m})
-			head := latch.Head{At: noon, Recent: latch.Recent{Counts: map[workload.ID][]int32{}}}
+			head := latch.Head{At: noon}
 			var latches []latch.Latch
 			for i := range int32(workloads) {
 				l := web(fmt.Sprint("web-", i))
 				l.Declared = checkpoint.Entry{Replicas: i, Min: 1, Max: 1000}
 				latches = append(latches, l)
-				head.Recent.Counts[l.ID] = []int32{i, i + 1, i + 2}
 			}
 			lease := acquire(b, s, "first", noon)
 			latches = save(b, s, lease, head, latches...)

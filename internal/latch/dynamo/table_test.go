@@ -298,10 +298,10 @@ func TestItemThatCannotBeReadIsCorrupt(t *testing.T) {
 		newer bool
 	}{
 		"head of nonsense":       {map[string]types.AttributeValue{"sk": text("head"), "body": body("\x1f\x8b\x00")}, "load", false},
-		"head of a newer format": {map[string]types.AttributeValue{"sk": text("head"), "body": body(`{"format":3,"state":{"x":1}}`)}, "load", true},
+		"head of a newer format": {map[string]types.AttributeValue{"sk": text("head"), "body": body(`{"format":4,"state":{"x":1}}`)}, "load", true},
 		"latch without a body":   {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "fence": fence}, "load", false},
 		"latch as a text":        {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": text("web")}, "load", false},
-		"latch with more fields": {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": body(`{"format":2,"state":{"id":"shop/deployment/web","colour":"blue"}}`)}, "load", false},
+		"latch with more fields": {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": body(`{"format":3,"state":{"id":"shop/deployment/web","colour":"blue"}}`)}, "load", false},
 		"lease without an end":   {map[string]types.AttributeValue{"sk": text("head"), "holder": text("b"), "fence": fence}, "acquire", false},
 		"lease of nonsense":      {map[string]types.AttributeValue{"sk": text("head"), "holder": text("b"), "fence": fence, "expires": text("soon")}, "acquire", false},
 	} {

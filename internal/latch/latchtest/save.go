@@ -46,12 +46,10 @@ func testNilAndEmpty(t *testing.T, s store) {
 		"empty": {
 			Agreed:   latch.Agreed{PolicySource: []byte{}},
 			Proposal: &latch.Proposal{Changes: []checkpoint.Change{}},
-			Recent:   latch.Recent{Counts: map[workload.ID][]int32{}},
-			Drop:     &latch.Drop{Before: map[workload.ID]int32{}},
+			Drop:     &latch.Drop{},
 		},
 		"pointers to nothing": {
 			Proposal: &latch.Proposal{Changes: []checkpoint.Change{{ID: deployment("shop", "web")}}},
-			Drop:     &latch.Drop{},
 		},
 		"nil": {},
 	} {
@@ -246,7 +244,7 @@ func testNotShared(t *testing.T, s store) {
 	spoil := func(h latch.Head) {
 		h.Proposal.Changes[0].To.Replicas = -1
 		h.Agreed.PolicySource[0]++
-		clear(h.Recent.Counts)
+		clear(h.Agreed.Files)
 	}
 	spoil(head)
 	first, _ := s.load(t, "prod")
@@ -258,9 +256,9 @@ func testNotShared(t *testing.T, s store) {
 
 func testLargeHead(t *testing.T, s store) {
 	lease := s.acquire(t, "prod", "a", noon, noon.Add(minute))
-	head := latch.Head{Recent: latch.Recent{Counts: map[workload.ID][]int32{}}}
+	var head latch.Head
 	for i := range int32(5000) {
-		head.Recent.Counts[deployment("shop", fmt.Sprintf("a-workload-with-quite-a-long-name-%d", i))] = []int32{i, i * 2, -1}
+		head.Edited = append(head.Edited, latch.Edit{ID: deployment("shop", fmt.Sprintf("a-workload-with-quite-a-long-name-%d", i)), From: i, To: i * 2})
 	}
 	s.save(t, lease, head, nil)
 	got, _ := s.load(t, "prod")
