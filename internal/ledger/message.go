@@ -25,7 +25,7 @@ type Beside struct {
 // the one that matters most, in the body a line for each with its reason and one
 // for each namespace whose Component is written anew and each file that is edited
 // in place, then the trailers by which the commit is known again. There is at
-// least one of any.
+// least one of any. Beyond 64 KiB it says how many more lines there would be.
 func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Beside) string {
 	ordered := slices.Clone(crossings)
 	slices.SortStableFunc(ordered, func(a, b policy.Decision) int {
@@ -51,17 +51,34 @@ func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Besid
 		b.WriteString(" [skip ci]")
 	}
 	b.WriteString("\n\n")
-	for _, d := range ordered {
-		fmt.Fprintf(&b, "%s\n", ReasonOf(d))
-	}
-	for _, namespace := range beside.Components {
-		fmt.Fprintf(&b, "%s: Component written anew from its record\n", namespace)
-	}
-	for _, file := range beside.Files {
-		fmt.Fprintf(&b, "edited in place: %s\n", oneLine(file))
+	told := lines(ordered, beside)
+	for i, l := range told {
+		if b.Len()+len(l) > mostTold {
+			fmt.Fprintf(&b, "and %d more: see the difference\n", len(told)-i)
+			break
+		}
+		b.WriteString(l)
 	}
 	fmt.Fprintf(&b, "\n%s", by)
 	return b.String()
+}
+
+// mostTold is how many bytes of a message tell what a commit does, before its
+// trailers: CodeCommit takes 256 KiB of both.
+const mostTold = 64 << 10
+
+// lines tell what a commit does.
+func lines(crossings []policy.Decision, beside Beside) (all []string) {
+	for _, d := range crossings {
+		all = append(all, ReasonOf(d).String()+"\n")
+	}
+	for _, namespace := range beside.Components {
+		all = append(all, namespace+": Component written anew from its record\n")
+	}
+	for _, file := range beside.Files {
+		all = append(all, "edited in place: "+oneLine(file)+"\n")
+	}
+	return all
 }
 
 // weight is how far a crossing goes: the ratio of its levels, a lowering

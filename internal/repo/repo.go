@@ -110,6 +110,8 @@ type RefusedError struct {
 	// OnDisk is true where there is no server: the repository is a folder, and
 	// who may write to it is a matter of files.
 	OnDisk bool
+	// TooLarge is true where the server may take a part of what was sent.
+	TooLarge bool
 }
 
 // Error gives the server's words.

@@ -45,6 +45,9 @@ func (p *pass) commit(ctx context.Context) error {
 			return nil
 		}
 		err = p.push(ctx, w)
+		if errors.Is(err, errHalved) {
+			continue
+		}
 		if !errors.Is(err, repo.ErrMoved) {
 			return err
 		}
@@ -152,6 +155,8 @@ func (p *pass) push(ctx context.Context, w writing) error {
 	id, err := p.Repository.Commit(ctx, repo.Commit{Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At})
 	var refused *repo.RefusedError
 	switch {
+	case errors.As(err, &refused) && refused.TooLarge && p.halve():
+		return errHalved
 	case errors.As(err, &refused):
 		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
 		todo := "let gitlatch's identity push to the branch, or give it another branch or identity"
@@ -169,6 +174,23 @@ func (p *pass) push(ctx context.Context, w writing) error {
 	}
 	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, id, nil, ""
 	return nil
+}
+
+// errHalved says that a commit was too large, and that half of it is left to push.
+var errHalved = errors.New("half of the crossings wait for the next tick")
+
+// halve leaves the crossings of half of the namespaces to the next tick. It reports
+// false where there is one namespace.
+func (p *pass) halve() bool {
+	var all []string
+	for _, d := range p.changes {
+		all = append(all, d.ID.Namespace)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	later := all[(len(all)+1)/2:]
+	p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
+	return len(later) > 0
 }
 
 // pushed agrees with a push on a tip that was judged. One after a lost race is

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // settle saves the latches that moved, then the head with what was agreed and
@@ -39,10 +38,10 @@ func (p *pass) second() bool { return p.report.Stop.Reason == policy.ReasonSecon
 
 // due notes since when a crossing waits that could not be published.
 func (p *pass) due() {
-	waits := false
+	waits, published := false, p.published()
 	for _, d := range p.report.Decisions {
 		withheld := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
-		waits = waits || d.Crosses() && !p.published(d) || withheld
+		waits = waits || d.Crosses() && !published[change{d.ID, d.Reading}] || withheld
 	}
 	switch {
 	case !waits:
@@ -53,12 +52,26 @@ func (p *pass) due() {
 	p.report.Due = p.head.Due
 }
 
-// published reports whether a crossing was committed, or lies before people.
-func (p *pass) published(d policy.Decision) bool {
-	if c := p.report.Commit; c != nil && slices.ContainsFunc(c.Changes, func(o policy.Decision) bool { return o.ID == d.ID && o.Reading == d.Reading }) {
-		return true
+// A change is one reading of one workload.
+type change struct {
+	id workload.ID
+	of policy.Reading
+}
+
+// published are the crossings that were committed, or lie before people.
+func (p *pass) published() map[change]bool {
+	all := map[change]bool{}
+	if c := p.report.Commit; c != nil {
+		for _, d := range c.Changes {
+			all[change{d.ID, d.Reading}] = true
+		}
 	}
-	return p.head.Proposal != nil && slices.ContainsFunc(p.head.Proposal.Changes, func(c checkpoint.Change) bool { return c.ID == d.ID })
+	if ours := p.head.Proposal; ours != nil {
+		for _, c := range ours.Changes {
+			all[change{c.ID, policy.ReadingScale}], all[change{c.ID, policy.ReadingRollout}] = true, true
+		}
+	}
+	return all
 }
 
 // alert sends what is in the outbox, and saves that it was. One that could not

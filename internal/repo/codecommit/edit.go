@@ -96,7 +96,7 @@ const (
 // fits refuses what CodeCommit would.
 func (e edit) fits(message string) error {
 	if len(message) > mostMessage {
-		return &repo.RefusedError{Why: fmt.Sprintf("the message is %d KiB, CodeCommit takes 256 at most", len(message)>>10)}
+		return &repo.RefusedError{Why: fmt.Sprintf("the message is %d KiB, CodeCommit takes 256 at most", len(message)>>10), TooLarge: true}
 	}
 	all := 0
 	for _, file := range e.put {
@@ -106,7 +106,7 @@ func (e edit) fits(message string) error {
 		}
 	}
 	if all > mostFiles {
-		return &repo.RefusedError{Why: fmt.Sprintf("the files that change are %d MiB together, CodeCommit takes 7 at most", all>>20)}
+		return &repo.RefusedError{Why: fmt.Sprintf("the files that change are %d MiB together, CodeCommit takes 7 at most", all>>20), TooLarge: true}
 	}
 	return nil
 }

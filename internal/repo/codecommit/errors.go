@@ -69,5 +69,5 @@ func (r *Repository) refused(what string, err error) error {
 	case is(err, tooMany):
 		why = "it changes more files than CodeCommit takes in one commit: " + why
 	}
-	return &repo.RefusedError{What: what, Why: repo.OneLine(why)}
+	return &repo.RefusedError{What: what, Why: repo.OneLine(why), TooLarge: is(err, tooMany)}
 }
