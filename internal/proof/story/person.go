@@ -85,7 +85,12 @@ func (s *Story) person(w []string) error {
 			return errors.New("there is no open proposal")
 		}
 		log, _, err := s.Repository.History(context.Background(), p.Head, "", 1)
-		s.Merged[s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)] = err == nil && ledger.Ours(s.Site, log[0].Message)
+		if err != nil {
+			return err
+		}
+		merged, err := s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)
+		s.Merged[merged] = err == nil && ledger.Ours(s.Site, log[0].Message)
+		return err
 	case "declines":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil {

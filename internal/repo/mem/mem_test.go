@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/mem"
 	"github.com/gitlatch/gitlatch/internal/repo/repotest"
 )
@@ -23,10 +24,53 @@ func TestProposals(t *testing.T) {
 				}
 				r.Push(branch, "by a person", at, change)
 			},
-			Show:    func(t testing.TB, branch, path string) string { return r.FilesAt(branch)[path] },
-			Merge:   func(t testing.TB, id string, squash bool) { r.Merge(id, squash, at) },
+			Show: func(t testing.TB, branch, path string) string { return r.FilesAt(branch)[path] },
+			Merge: func(t testing.TB, id string, squash bool) {
+				if _, err := r.Merge(id, squash, at); err != nil {
+					t.Fatal(err)
+				}
+			},
 			Decline: func(t testing.TB, id string) { r.Decline(id) },
 			Words:   func(t testing.TB, id string) (string, string, []string) { return r.Words(id) },
 		}
 	})
+}
+
+// A merge takes what each side changed of a file, and fails where both changed the
+// same lines: a person's new line is not lost to a proposal that is older.
+func TestMergeTakesWhatEachSideChanged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ was, base, proposed, want string }{
+		"a line each":          {"a 1\nb 1\nc 1\n", "a 1\nb 1\nc 2\n", "a 2\nb 1\nc 1\n", "a 2\nb 1\nc 2\n"},
+		"a new line":           {"a 1\nb 1\n", "a 1\nb 1\nc 1\n", "a 2\nb 1\n", "a 2\nb 1\nc 1\n"},
+		"a line is gone":       {"a 1\nb 1\nc 1\n", "b 1\nc 1\n", "a 1\nb 1\nc 2\n", "b 1\nc 2\n"},
+		"the same on both":     {"a 1\n", "a 2\n", "a 2\n", "a 2\n"},
+		"the proposal's alone": {"a 1\n", "a 1\n", "a 2\n", "a 2\n"},
+		"the same line":        {"a 1\n", "a 2\n", "a 3\n", ""},
+		"neighbours":           {"a 1\nb 1\n", "a 2\nb 1\n", "a 1\nb 2\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, at := mem.New(map[string]string{"f": c.was}), time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
+			parted, _, err := r.Heads(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Commit(t.Context(), repo.Commit{Branch: "ours", Parent: parted, Files: map[string][]byte{"f": []byte(c.proposed)}, When: at}); err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.Ensure(t.Context(), repo.Draft{Branch: "ours"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Edit("by hand", at, map[string][]byte{"f": []byte(c.base)})
+			_, err = r.Merge(p.ID, true, at)
+			switch got := r.Files()["f"]; {
+			case c.want == "" && err == nil:
+				t.Errorf("merged without a conflict: %q", got)
+			case c.want != "" && (err != nil || got != c.want):
+				t.Errorf("got %q, want %q (%v)", got, c.want, err)
+			}
+		})
+	}
 }

@@ -116,15 +116,19 @@ func (r *Repository) end(p *proposal, state repo.ProposalState) {
 
 // Merge merges an open proposal as a person does, as one commit of its own or
 // with a commit that has both as parents; the branch stays. Where both sides
-// changed a file, the proposal's is taken.
-func (r *Repository) Merge(id string, squash bool, when time.Time) string {
+// changed the same lines it fails, as it does in git.
+func (r *Repository) Merge(id string, squash bool, when time.Time) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.must(id)
 	head := r.heads[p.Branch]
+	files, err := r.merged(r.heads[base], head)
+	if err != nil {
+		return "", fmt.Errorf("merge proposal %s: %w", id, err)
+	}
 	merge := commit{
 		Parents: []string{r.heads[base], head},
-		Files:   r.merged(r.heads[base], head),
+		Files:   files,
 		Author:  "person",
 		Message: "merge " + p.title,
 		When:    when.UTC(),
@@ -134,35 +138,38 @@ func (r *Repository) Merge(id string, squash bool, when time.Time) string {
 	}
 	r.heads[base] = r.add(merge)
 	r.end(p, repo.ProposalMerged)
-	return r.heads[base]
+	return r.heads[base], nil
 }
 
 // merged is the files of one commit with what another changed since they
 // parted.
-func (r *Repository) merged(ours, theirs string) map[string]string {
+func (r *Repository) merged(ours, theirs string) (map[string]string, error) {
 	below := map[string]bool{}
 	for _, id := range r.ancestry(ours) {
 		below[id] = true
 	}
-	var parted map[string]string
-	for _, id := range r.ancestry(theirs) {
-		if below[id] {
-			parted = r.commits[id].Files
-			break
-		}
-	}
+	parted := r.ancestry(theirs)
+	was := r.commits[parted[slices.IndexFunc(parted, func(id string) bool { return below[id] })]].Files
 	files, changed := maps.Clone(r.commits[ours].Files), r.commits[theirs].Files
-	for path, content := range changed {
-		if was, ok := parted[path]; !ok || was != content {
-			files[path] = content
-		}
-	}
-	for path := range parted {
-		if _, ok := changed[path]; !ok {
+	for path := range union(was, changed) {
+		before, had := was[path]
+		here, has := files[path]
+		there, keeps := changed[path]
+		switch {
+		case had == keeps && before == there, has == keeps && here == there:
+		case had == has && before == here && keeps:
+			files[path] = there
+		case had == has && before == here:
 			delete(files, path)
+		default:
+			text, ok := mergeLines(before, here, there)
+			if !ok || !has || !keeps {
+				return nil, fmt.Errorf("conflict in %s", path)
+			}
+			files[path] = text
 		}
 	}
-	return files
+	return files, nil
 }
 
 // Decline closes an open proposal unmerged as a person does; the branch stays.
