@@ -171,13 +171,27 @@ func (s *Seen) reviewed(id workload.ID) bool {
 	})
 }
 
-// drop notes what workloads had in the half hour before a mass drop.
+// acknowledge notes that a person takes what runs now for what is to be: nothing is
+// compared with what ran before.
+func (w *Witness) acknowledge() {
+	w.acknowledged = true
+	for _, of := range w.lives {
+		for _, l := range of.looks {
+			l.part = true
+		}
+	}
+}
+
+// drop notes what workloads had in the half hour before a mass drop, for two looks
+// at least: the guard remembers one in five minutes.
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
+		last := int32(0)
 		for _, l := range of.looks {
 			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) && !l.unseen && !l.part {
-				w.dropped[id] = max(w.dropped[id], l.need)
+				w.dropped[id] = max(w.dropped[id], min(last, l.need))
+				last = l.need
 			}
 		}
 	}

@@ -46,6 +46,7 @@ type Witness struct {
 	all     bool
 	theirs  map[workload.ID]word // entries whose last change is a person's
 	unsent  map[string]string    // alerts that were settled and did not arrive, by id
+	next    *Seen                // the tick to come, with what came before it
 	truth
 }
 
@@ -91,6 +92,7 @@ func Watch(s *story.Story) *Witness {
 	}
 	w.tip = w.head()
 	w.known = map[string]Commit{w.tip: {}}
+	w.next = &Seen{Witness: w, World: s.World}
 	s.Watch, s.Hear = w.watch, w.hear
 	return w
 }
@@ -104,7 +106,8 @@ func (w *Witness) head() string {
 }
 
 func (w *Witness) watch() func() {
-	seen := &Seen{Witness: w, World: w.story.World}
+	seen := w.next
+	w.next = &Seen{Witness: w, World: w.story.World}
 	w.look(seen)
 	before, ticks := len(seen.New), w.Ticks
 	seen.Before = w.holds()
@@ -176,7 +179,7 @@ func (w *Witness) hear(words []string) {
 	case words[0] == "hold", verb == "person declines", verb == "person pushes":
 		w.all = true
 	case words[0] == "adopt":
-		w.acknowledged = true
+		w.acknowledge()
 		if len(words) > 1 {
 			delete(w.theirs, story.ID(words[1]))
 		}
@@ -184,10 +187,17 @@ func (w *Witness) hear(words []string) {
 }
 
 // forget drops what the product can no longer know once its head is lost, or its
-// latches.
+// latches. Without a head it takes what git holds: what a person did that no latch
+// says yet is not told from that.
 func (w *Witness) forget(head, latches bool) {
 	if head {
+		w.look(w.next)
 		w.unsent, w.dropped = map[string]string{}, nil
+		known := w.holds().Latches
+		maps.DeleteFunc(w.theirs, func(id workload.ID, t word) bool {
+			l := known[id]
+			return l.Declared.Replicas != t.replicas || l.YieldUntil.IsZero() && !l.OptedOut
+		})
 	}
 	if latches {
 		w.theirs = map[workload.ID]word{}
