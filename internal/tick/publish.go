@@ -224,7 +224,9 @@ func (p *pass) trailers(w writing, base string) (by ledger.Trailers, changes []c
 	changes = ledger.Changes(ledger.Of(before), ledger.Of(after))
 	by = ledger.Trailers{Site: p.Site, Intent: ledger.Intent(p.Site, p.git.tip, changes), Base: base}
 	for _, d := range p.editsIn(w) {
-		by.Follows = append(by.Follows, d.ID)
+		if after := after.Entries()[d.ID]; after.Replicas == d.To.Replicas { // else a crossing went beyond it
+			by.Follows = append(by.Follows, d.ID)
+		}
 	}
 	return by, changes, nil
 }
