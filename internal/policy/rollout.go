@@ -16,30 +16,28 @@ import (
 // it is, and the decision. A second look at the same instant is no new sample. The
 // rule, as users read it:
 //
-// While a rollout is under way, git can record its old template, its new one (the
-// target), how far that got, and which of the two a rebuild begins with.
+// While a rollout is under way, git can record its old template, its new one (the target),
+// how far that got, and which of the two a rebuild begins with.
 //
-//   - The record begins once the workload has been in flight, halted or not, for
-//     `after` (15 minutes), even if its target changed, or as soon as it fails. It says
-//     *old*; from the second healthy sample in a row at the `cut` (50 %) or above, *new*.
+//   - The record begins once the workload has been in flight, halted or not, for `after`
+//     (15 minutes), even if its target changed, or as soon as it fails. It says *old*;
+//     from the second healthy sample in a row at the `cut` (50 %) or above, *new*.
 //   - A failure turns it back to old. After `progressDeadline` (10 minutes) of healthy
 //     samples the cut decides again, counting them.
 //   - It ends when the rollout is over. A return to the old template keeps it, and says
 //     that one. Any other target replaces it, as a beginning: the old template stays, if
-//     the record said that one and it still serves; else it is the one that serves most.
-//     With nothing recorded, a rollout to an earlier template is recorded only if it
-//     fails.
+//     the record said old and it still serves; else the one that serves most. With nothing
+//     recorded, a rollout to an earlier template is recorded only if it fails.
 //
 // A rollout has failed when its controller says so. It has also failed when pods are
-// missing and for `progressDeadline` none came: if its kind has no such verdict and
-// nobody halted it, or if over half of the pods that the target had are missing. A
-// sample without a failure is healthy with 95 % of the target's peak, or of what is
-// asked for if that is less.
+// missing and for `progressDeadline` none came: if its kind has no such verdict and nobody
+// halted it, or if over half of the target's peak is missing. A sample without a failure
+// is healthy with 95 % of the target's peak, or of what is asked for if less.
 //
-// A turn to old, and the end of a record that says old, are committed at once. A
-// beginning that says old, a turn to new and other ends wait for the budget. The rest
-// rides with the site's next commit: milestones (25, 75 %), a beginning that says new, a
-// failure while it says old.
+// A turn to old, and the end of a record that says old, are committed at once. A beginning
+// that says old, a turn to new and other ends wait for the budget. The rest rides with the
+// site's next commit: milestones (25, 75 %), a beginning that says new, a failure while it
+// says old. Nothing counts as recorded before its commit.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
