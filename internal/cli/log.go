@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
-	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -164,5 +164,5 @@ func by(c history.Change) string {
 		return "gitlatch"
 	}
 	name, _, _ := strings.Cut(c.Author, " <")
-	return repo.OneLine(name)
+	return foreign.Line(name)
 }

@@ -223,6 +223,7 @@ type api struct {
 	uid       string           // of kube-system
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
+	says      string           // what it says besides where it refuses
 	// objects are those of other kinds, as YAML by their resource; the kinds that
 	// are not among them are not installed.
 	objects map[string]string
@@ -235,6 +236,7 @@ type pods struct {
 	blind          bool  // its autoscaler has no metrics
 	unstated       bool  // nobody owns its count
 	rolls          *rolls
+	foreign        string // what its conditions and annotations say
 }
 
 // rolls is a rollout in flight, from web:v1 to web:v2.
@@ -295,7 +297,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status != 0 {
 		reason := strings.ReplaceAll(http.StatusText(status), " ", "")
 		answer = map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": status, "reason": reason,
-			"message": fmt.Sprintf("user \"ci\" gets %d for %s", status, resource)}
+			"message": fmt.Sprintf("user \"ci\" gets %d for %s%s", status, resource, a.says)}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(max(status, http.StatusOK))
@@ -325,6 +327,9 @@ func (a *api) items(kind string) []any {
 			continue
 		}
 		metadata := map[string]any{"namespace": id[0], "name": id[2], "generation": 1}
+		if p.foreign != "" {
+			metadata["annotations"] = map[string]any{"gitlatch.dev/policy": p.foreign}
+		}
 		if p.unstated {
 			metadata["managedFields"] = []any{map[string]any{"manager": "flux", "operation": "Apply", "apiVersion": "apps/v1", "time": "2026-03-02T07:00:00Z",
 				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:template": map[string]any{}}}}}
@@ -337,7 +342,7 @@ func (a *api) items(kind string) []any {
 			metadata["uid"], status["updatedReplicas"] = key, p.rolls.updated
 			o["spec"] = map[string]any{"replicas": p.desired, "selector": map[string]any{"matchLabels": map[string]any{"app": id[2]}}, "template": template("v2")}
 			if p.rolls.failed != "" {
-				status["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False", "reason": p.rolls.failed}}
+				status["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False", "reason": p.rolls.failed, "message": "it timed out" + p.foreign}}
 			}
 		}
 		o["status"] = status
@@ -384,7 +389,7 @@ func (a *api) autoscalers() []any {
 			"apiVersion": "apps/v1", "kind": map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[id[1]], "name": id[2]}}
 		active := map[string]any{"type": "ScalingActive", "status": "True", "reason": "ValidMetricFound"}
 		if p.blind {
-			active["status"], active["reason"] = "False", "FailedGetResourceMetric"
+			active["status"], active["reason"] = "False", "FailedGetResourceMetric"+p.foreign
 		}
 		o["status"] = map[string]any{"conditions": []any{map[string]any{"type": "AbleToScale", "status": "True"}, active}}
 		items = append(items, o)

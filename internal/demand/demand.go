@@ -8,10 +8,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -69,7 +69,7 @@ func (m measured) Sample(ctx context.Context) (workload.Fleet, error) {
 				demand[id] = of
 			}
 			if err != nil {
-				fleet.Unmeasured = append(fleet.Unmeasured, workload.Unread{Part: source.Name(), Why: oneLine(err.Error())})
+				fleet.Unmeasured = append(fleet.Unmeasured, workload.Unread{Part: source.Name(), Why: foreign.Words(err.Error())})
 			}
 		})
 	}
@@ -105,8 +105,6 @@ func fill(samples []workload.Sample, demand map[workload.ID]float64) {
 		samples[i].Scale = &scale
 	}
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // none is why a source that answered gives no number.
 func none(id workload.ID, format string, args ...any) error {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
 // A Here is what evidence has to be of: the cluster that was read, and what the
@@ -114,7 +114,7 @@ func (Here) notReconciling(c claim) string {
 	if c.stopped == "" {
 		return ""
 	}
-	return "does not reconcile, so that nothing keeps what it ignores: " + repo.OneLine(c.stopped) + "; correct that first"
+	return "does not reconcile, so that nothing keeps what it ignores: " + foreign.Line(c.stopped) + "; correct that first"
 }
 
 // takes reports whether an origin is the site's repository.

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -95,7 +96,7 @@ func readCanary(o *canary, kinds workload.Kinds) promotion {
 		p.failure = phaseFailed
 		for _, c := range o.Status.Conditions {
 			if c.Type == "Promoted" {
-				p.failure = oneLine(cmp.Or(c.Message, c.Reason))
+				p.failure = foreign.Words(cmp.Or(c.Message, c.Reason))
 			}
 		}
 	case o.Spec.Suspend:

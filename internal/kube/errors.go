@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
 // An UnreachableError says that the API server did not answer at all: nothing
@@ -57,9 +58,6 @@ func (e *ForbiddenError) Error() string {
 // Unwrap returns the cause.
 func (e *ForbiddenError) Unwrap() error { return e.Cause }
 
-// longest is how much is repeated of what a server said.
-const longest = 300
-
 // words returns an error as a phrase in one line: what kind of answer it was
 // and the server's words, which are data and may hold anything.
 func words(err error) string {
@@ -78,16 +76,5 @@ func words(err error) string {
 	case errors.As(err, &transport):
 		text = transport.Err.Error() // less the URL, which is long and says little
 	}
-	return oneLine(text)
-}
-
-// oneLine returns text without control characters, cut to a bearable length.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "..."
-	}
-	return strings.TrimSuffix(text, ": ")
+	return foreign.Words(text)
 }

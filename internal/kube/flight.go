@@ -2,6 +2,7 @@ package kube
 
 import (
 	"strings"
+	"unicode"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -77,7 +79,7 @@ func imageless(t *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 }
 
 // images returns the image of each container; nil of a template that is not
-// known.
+// known, or that names what no registry has.
 func images(t *corev1.PodTemplateSpec) map[string]string {
 	if t == nil {
 		return nil
@@ -85,6 +87,9 @@ func images(t *corev1.PodTemplateSpec) map[string]string {
 	by := make(map[string]string, len(t.Spec.InitContainers)+len(t.Spec.Containers))
 	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
 		for _, c := range list {
+			if strings.ContainsFunc(c.Image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+				return nil
+			}
 			by[c.Name] = c.Image
 		}
 	}
@@ -93,7 +98,7 @@ func images(t *corev1.PodTemplateSpec) map[string]string {
 
 // because returns a condition as a phrase.
 func because(reason, message string) string {
-	return oneLine(strings.TrimSuffix(reason+": "+message, ": "))
+	return foreign.Words(strings.TrimSuffix(reason+": "+message, ": "))
 }
 
 // speaksOf reports whether what a Deployment says of its progress is of the

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,7 +35,7 @@ func (h haul) samples() []workload.Sample {
 			return nil
 		}
 		scale := driven(*s.Scale, by[s.ID])
-		scale.Blind = oneLine(scale.Blind) // it repeats words of the cluster
+		scale.Blind = foreign.Words(scale.Blind) // it repeats words of the cluster
 		return scale
 	}
 	for _, r := range h.workloads {
@@ -50,6 +51,11 @@ func (h haul) samples() []workload.Sample {
 			var unread string
 			s.Rollout, unread = h.rollout(s.ID.Kind, r.flight)
 			s.Unknown = join(s.Unknown, unread)
+		}
+		if s.Rollout != nil {
+			for i := range s.Rollout.Templates { // a status may say any hash
+				s.Rollout.Templates[i].Hash = foreign.Words(s.Rollout.Templates[i].Hash)
+			}
 		}
 		all = append(all, s)
 	}

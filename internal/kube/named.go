@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -75,7 +76,7 @@ func (n *named) unobserved() string {
 	}
 	seen, err := strconv.ParseInt(string(bytes.Trim(stated, `"`)), 10, 64)
 	if err != nil {
-		return oneLine(fmt.Sprintf("observed generation %s is no number", stated))
+		return foreign.Words(fmt.Sprintf("observed generation %s is no number", stated))
 	}
 	return unobserved(&n.ObjectMeta, seen)
 }

@@ -25,7 +25,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 	}{
 		"forbidden": {func(w http.ResponseWriter) {
 			refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "deployments.apps is forbidden: User \"latch\"\ncannot list\t\x1b[31m")
-		}, `deployments: forbidden: deployments.apps is forbidden: User "latch" cannot list [31m`},
+		}, `deployments: forbidden: deployments.apps is forbidden: User "latch" cannot list (31m`},
 		"not found": {func(w http.ResponseWriter) {
 			http.Error(w, "404 page not found", http.StatusNotFound)
 		}, "deployments: not found: the server could not find the requested resource"},

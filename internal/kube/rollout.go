@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -130,13 +131,13 @@ func (o *argoRollout) unobserved() string {
 	if of := o.Annotations[argoWorkload]; why == "" && o.Spec.WorkloadRef != nil && of != "" && of != o.Status.WorkloadObservedGeneration {
 		why = "generation " + of + " of its " + o.Spec.WorkloadRef.Kind + " is not observed yet"
 	}
-	return oneLine(why)
+	return foreign.Words(why)
 }
 
 func (o *argoRollout) failure() string {
 	switch {
 	case o.Status.Phase == argoDegraded:
-		return oneLine(cmp.Or(o.Status.Message, argoDegraded))
+		return foreign.Words(cmp.Or(o.Status.Message, argoDegraded))
 	case o.Status.Abort:
 		return "aborted"
 	}
@@ -160,7 +161,7 @@ func (o *argoRollout) halted() string {
 				return "paused before its promotion"
 			}
 		default:
-			return oneLine(c.Reason)
+			return foreign.Words(c.Reason)
 		}
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/gitlatch/gitlatch/internal/discreet"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -191,7 +192,7 @@ func (l *look) valid(part string, read []reading) []reading {
 	kept := read[:0]
 	for _, r := range read {
 		if err := r.sample.ID.Validate(); err != nil {
-			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: oneLine(err.Error())})
+			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: foreign.Words(err.Error())})
 			continue
 		}
 		kept = append(kept, r)

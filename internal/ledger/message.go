@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -158,7 +158,7 @@ var reason = regexp.MustCompile(`(?m)^(\S+)( rollout)? (\S+)(?: %)? -> (\S+)(?: 
 func Reasons(message string) (all []Reason) {
 	for _, m := range reason.FindAllStringSubmatch(message, -1) {
 		if id, err := workload.ParseID(m[1]); err == nil {
-			all = append(all, Reason{ID: id, Rollout: m[2] != "", From: repo.OneLine(m[3]), To: repo.OneLine(m[4]), Text: repo.OneLine(m[5])})
+			all = append(all, Reason{ID: id, Rollout: m[2] != "", From: foreign.Line(m[3]), To: foreign.Line(m[4]), Text: foreign.Line(m[5])})
 		}
 	}
 	return all
@@ -181,7 +181,7 @@ func milestone(e checkpoint.Entry, none string) string {
 // Subject is the first line of a message, fit to be printed.
 func Subject(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
-	return repo.OneLine(first)
+	return foreign.Line(first)
 }
 
 // oneLine makes text that came from a cluster stay in one line.

@@ -67,20 +67,3 @@ func (c Commit) Check(base string) error {
 func IsLFS(content []byte) bool {
 	return bytes.HasPrefix(content, []byte("version https://git-lfs.github.com/spec/"))
 }
-
-// OneLine makes words of others fit into an error: on one line, printable, and
-// not endless.
-func OneLine(words string) string {
-	words = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, words)
-	words = strings.Join(strings.Fields(words), " ")
-	const most = 300
-	if runes := []rune(words); len(runes) > most {
-		words = string(runes[:most]) + "..."
-	}
-	return words
-}

@@ -28,16 +28,3 @@ func TestBranchesAreNamedAsGitWantsIt(t *testing.T) {
 		t.Error("a name in full is taken")
 	}
 }
-
-func TestOneLineIsOneLine(t *testing.T) {
-	t.Parallel()
-	for words, want := range map[string]string{
-		"a\nb\r\n\tc ":           "a b c",
-		"\x1b[31mred":            "[31mred",
-		strings.Repeat("ü", 400): strings.Repeat("ü", 300) + "...",
-	} {
-		if got := repo.OneLine(words); got != want {
-			t.Errorf("%q becomes %q, want %q", words, got, want)
-		}
-	}
-}

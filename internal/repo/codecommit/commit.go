@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -82,7 +83,7 @@ func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string,
 	failed = r.refused("", failed)
 	var refused *repo.RefusedError
 	if !errors.As(failed, &refused) {
-		failed = &repo.RefusedError{Why: repo.OneLine(failed.Error())}
+		failed = &repo.RefusedError{Why: foreign.Line(failed.Error())}
 	}
 	return "", failed
 }

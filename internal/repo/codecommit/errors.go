@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -39,7 +40,7 @@ func (r *Repository) explain(err error) error {
 	if !errors.As(err, &api) {
 		return err
 	}
-	words := repo.OneLine(api.ErrorMessage())
+	words := foreign.Line(api.ErrorMessage())
 	switch {
 	case is(err, noRepository):
 		return fmt.Errorf("there is no repository %q in this account and region", r.Repository)
@@ -69,5 +70,5 @@ func (r *Repository) refused(what string, err error) error {
 	case is(err, tooMany):
 		why = "it changes more files than CodeCommit takes in one commit: " + why
 	}
-	return &repo.RefusedError{What: what, Why: repo.OneLine(why), TooLarge: is(err, tooMany)}
+	return &repo.RefusedError{What: what, Why: foreign.Line(why), TooLarge: is(err, tooMany)}
 }

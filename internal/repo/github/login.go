@@ -13,7 +13,7 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	api "github.com/google/go-github/v88/github"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
 
@@ -132,7 +132,7 @@ func (t *tokens) explain(err error) error {
 	if advice != "" {
 		advice = ", " + advice
 	}
-	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, repo.OneLine(said.Message))}
+	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, foreign.Line(said.Message))}
 }
 
 // A loginError is that no token was handed out: nothing was sent.

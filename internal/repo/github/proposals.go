@@ -11,6 +11,7 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
@@ -215,5 +216,5 @@ func words(answer *api.ErrorResponse) string {
 			said = append(said, e.Field+" is "+e.Code)
 		}
 	}
-	return repo.OneLine(strings.Join(said, ": "))
+	return foreign.Line(strings.Join(said, ": "))
 }

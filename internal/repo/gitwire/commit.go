@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -113,7 +114,7 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 		var no *refusal
 		if try == tries || errors.As(failed, &no) && no.final {
 			_, onDisk := r.remote.(*local)
-			return &repo.RefusedError{Why: repo.OneLine(failed.Error()), OnDisk: onDisk}
+			return &repo.RefusedError{Why: foreign.Line(failed.Error()), OnDisk: onDisk}
 		}
 		if err := r.pause(ctx, try); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
 // smartHTTP is the way to a server that speaks git over HTTP.
@@ -117,7 +117,7 @@ func status(answer *http.Response) error {
 	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/plain" {
 		words, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		e.words = repo.OneLine(string(words))
+		e.words = foreign.Line(string(words))
 	}
 	return e
 }

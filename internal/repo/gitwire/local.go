@@ -18,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
+	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -81,7 +82,7 @@ func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err erro
 	if err == nil {
 		id := strings.TrimSpace(string(text))
 		if !plumbing.IsHash(id) {
-			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), repo.OneLine(id))
+			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), foreign.Line(id))
 		}
 		return plumbing.NewHash(id), nil
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
 // go-git's reader of pkt-lines takes the delimiter of protocol version 2 for an
@@ -67,7 +67,7 @@ func (p *packets) next() (packet, error) {
 		return packet{}, early(err)
 	}
 	if words, ok := bytes.CutPrefix(payload, []byte("ERR ")); ok {
-		return packet{}, &serverError{repo.OneLine(string(words))}
+		return packet{}, &serverError{foreign.Line(string(words))}
 	}
 	return packet{payload: payload}, nil
 }
@@ -121,7 +121,7 @@ func (b *band) take(p packet) error {
 	case 2:
 		_, _ = b.words.Write(rest) // it never fails
 	case 3:
-		return &serverError{repo.OneLine(string(rest))}
+		return &serverError{foreign.Line(string(rest))}
 	default:
 		if !bytes.HasPrefix(p.payload, []byte("NAK")) && !bytes.HasPrefix(p.payload, []byte("ACK ")) {
 			return errNotGit

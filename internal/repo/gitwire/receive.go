@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
 // push is one request, as a rule: what each server can do is enough for it.
@@ -84,7 +84,7 @@ func refused(status, words string) error {
 	if rest, ok := strings.CutPrefix(status, "ng "); ok {
 		_, status, _ = strings.Cut(rest, " ")
 	}
-	if words = repo.OneLine(words); words != "" {
+	if words = foreign.Line(words); words != "" {
 		status += ": " + words
 	}
 	return &refusal{words: status}

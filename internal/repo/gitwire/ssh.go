@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
 // overSSH is the way to a server that speaks git over SSH: a connection for each
@@ -208,5 +208,5 @@ func (w *words) Write(b []byte) (int, error) {
 func (w *words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return repo.OneLine(w.text.String())
+	return foreign.Line(w.text.String())
 }
