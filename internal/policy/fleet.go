@@ -118,7 +118,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 func LimitRetirement(g Guards, latches int, absent []Decision) []Decision {
 	gone := 0
 	for _, d := range absent {
-		if !d.From.IsZero() && (d.Crosses() || d.Verdict == Pending) {
+		if !d.From.IsZero() && (d.Crosses() || d.Verdict == Pending || d.Reason == ReasonYield) {
 			gone++
 		}
 	}
