@@ -11,7 +11,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -28,7 +27,9 @@ var Laws = []Law{
 	{"after a calm tick, git and latches agree", disagree},
 	{"a calm tick comes to its end", fails},
 	{"nothing is lowered while it is frozen, nor below what it needed for its hold", lowers},
-	{"what runs is not retired", retires},
+	{"what runs is not retired, nor much at once", retires},
+	{"a record of a rollout does not say the wrong template for longer than its rule", misleads},
+	{"a commit is paid for once", overpays},
 	{"gitlatch yields to people alone", yields},
 	{"an urgent raise waits for its hold and two ticks", late},
 	{"a mass drop ends by recovery, or a person's word", ends},
@@ -118,84 +119,6 @@ func fails(s *Seen) string {
 		return s.Told.Failed.Error()
 	}
 	return ""
-}
-
-func lowers(s *Seen) string {
-	for _, change := range s.changes() {
-		from, to := change.From.Replicas, change.To.Replicas
-		if to == 0 || to >= from {
-			continue
-		}
-		if why := s.early(change); why != "" {
-			return fmt.Sprintf("%s went from %d to %d although %s", change.ID, from, to, why)
-		}
-	}
-	return ""
-}
-
-// changes are what this tick's commits to the base changed.
-func (s *Seen) changes() (all []checkpoint.Change) {
-	for _, c := range s.Mine {
-		all = append(all, c.Changes...)
-	}
-	return all
-}
-
-// early says why a lowering should not have been.
-func (s *Seen) early(change checkpoint.Change) string {
-	of := s.lives[change.ID]
-	if of == nil || len(of.looks) == 0 {
-		return "nobody looked at it"
-	}
-	next := of.looks[len(of.looks)-1]
-	if next.frozen != "" {
-		return next.frozen
-	}
-	if s.World.Flush != policy.FlushNone {
-		return ""
-	}
-	under, hold := time.Duration(0), s.Told.Set.Default.HoldDown-story.Period
-	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
-		if next.runs && next.frozen == "" {
-			under += l.before(next)
-		}
-		switch next = l; {
-		case under >= hold:
-			return ""
-		case l.frozen == "" && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
-			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
-		}
-	}
-	return fmt.Sprintf("it was seen under its threshold for %s", under)
-}
-
-func retires(s *Seen) string {
-	for _, change := range s.changes() {
-		_, runs := s.World.Fleet[change.ID]
-		absent := s.absent(change.ID)
-		switch {
-		case change.To.Replicas != 0 || change.From.Replicas == 0:
-		case runs:
-			return fmt.Sprintf("%s runs, and its entry was removed", change.ID)
-		case absent < s.Told.Set.Guards.RetireAfter-story.Period:
-			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
-		}
-	}
-	return ""
-}
-
-// absent is for how long a workload was seen to be absent.
-func (s *Seen) absent(id workload.ID) (d time.Duration) {
-	if s.lives[id] == nil {
-		return 0
-	}
-	looks := s.lives[id].looks
-	for i := len(looks) - 1; i > 0 && !looks[i].runs; i-- {
-		if looks[i].frozen == "" {
-			d += looks[i-1].before(looks[i])
-		}
-	}
-	return d
 }
 
 func yields(s *Seen) string {

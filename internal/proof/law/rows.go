@@ -20,10 +20,11 @@ const (
 	lostState   = "state lost"
 	stateIsNew  = "state new"
 	stillAgreed = "nothing moved"
+	cut         = "a window cut short"
 )
 
 // Rows are all that Found counts.
-var Rows = []string{nothing, stands, otherNow, edited, deleted, rewritten, merged, withdrawn, saidNo, lostState, stateIsNew, stillAgreed}
+var Rows = []string{nothing, stands, otherNow, edited, deleted, rewritten, merged, withdrawn, saidNo, lostState, stateIsNew, stillAgreed, cut}
 
 // count notes what a tick is about to find in git.
 func (w *Witness) count(h Held) {
@@ -90,6 +91,8 @@ func (w *Witness) counted(s *Seen) {
 			w.Found[withdrawn]++
 		case tick.NoticeDeclined:
 			w.Found[saidNo]++
+		case tick.NoticeCut:
+			w.Found[cut]++
 		}
 	}
 }

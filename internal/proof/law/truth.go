@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -24,6 +23,7 @@ type life struct {
 	looks   []*look   // in the order in which their ticks looked
 	urgent  int       // healthy ticks in a row that left an urgent need undeclared
 	awaited time.Time // the instant of the last tick
+	flight
 }
 
 // A look is one workload at one tick.
@@ -48,8 +48,8 @@ func (l *look) before(next *look) time.Duration {
 const urgent = 1.25
 
 // begin notes what is true as a tick begins.
-func (w *Witness) begin(head latch.Head) (looks map[workload.ID]*look) {
-	site := ""
+func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
+	site, head := "", held.Head
 	switch {
 	case len(w.story.Unread) > 0:
 		site = "a part is unread"
@@ -57,7 +57,7 @@ func (w *Witness) begin(head latch.Head) (looks map[workload.ID]*look) {
 		site = "the cluster is another"
 	}
 	looks = map[workload.ID]*look{}
-	for id := range union(w.story.Fleet, w.lives) {
+	for id := range union(union(w.story.Fleet, w.lives), held.Entries) {
 		sample, runs := w.story.Fleet[id]
 		l := &look{at: w.story.Now, runs: runs, frozen: site}
 		if runs && l.frozen == "" {
@@ -133,18 +133,21 @@ func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 // settled reports whether the state holds that the tick was.
 func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
 
-// await counts the healthy ticks that an urgent need waits for. A turn that is
-// given again is none.
+// await counts the healthy ticks that an urgent need waits for, and those that a
+// record of a rollout is wrong for. A turn that is given again is none.
 func (of *life) await(s *Seen, sample workload.Sample) {
-	entry, l := s.After.Entries[sample.ID], s.After.Latches[sample.ID]
 	since := s.Told.At.Sub(of.awaited)
 	if of.awaited = s.Told.At; since == time.Second {
 		return
 	}
-	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period
-	waits := healthy && !s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && (s.Told.Held != "" || s.read(sample.ID)) &&
-		sample.Scale != nil && sample.Scale.Desired > 0 && !sample.Terminating && !sample.OptOut &&
-		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max) && !l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
+	l := s.After.Latches[sample.ID]
+	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period &&
+		!s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && !sample.Terminating && !sample.OptOut &&
+		!l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
+	of.follow(s, sample, healthy && s.Calm)
+	entry := s.After.Entries[sample.ID]
+	waits := healthy && (s.Told.Held != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 &&
+		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max)
 	if !waits {
 		of.urgent = 0
 		return

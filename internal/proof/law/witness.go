@@ -4,17 +4,14 @@ package law
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
-	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
-	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -42,11 +39,17 @@ type Witness struct {
 
 	// touched are the workloads that a person did something about since git and
 	// latches last agreed; all is set where it may be any.
-	touched map[workload.ID]bool
-	all     bool
-	theirs  map[workload.ID]word // entries whose last change is a person's
-	unsent  map[string]string    // alerts that were settled and did not arrive, by id
-	next    *Seen                // the tick to come, with what came before it
+	touched  map[workload.ID]bool
+	all      bool
+	theirs   map[workload.ID]word      // entries whose last change is a person's
+	marks    map[workload.ID]int32     // the counts that a person last set in place
+	unsent   map[string]string         // alerts that were settled and did not arrive, by id
+	next     *Seen                     // the tick to come, with what came before it
+	asked    map[workload.ID]int32     // the levels that the proposal is to bring
+	vague    bool                      // what is proposed is no longer known to latches
+	proposed int                       // pushes to the proposal's branch that were counted
+	owed     int                       // pushes that the budget was not seen to pay for
+	retired  map[workload.ID]time.Time // when entries were removed
 	truth
 }
 
@@ -68,6 +71,9 @@ type Seen struct {
 	// New are the commits to the base since the last tick, the oldest first, and Mine
 	// those of them that this tick made.
 	New, Mine []Commit
+	// Asked are the changes that people are asked for since this tick, against what
+	// was asked before, or is declared.
+	Asked []checkpoint.Change
 	// Overwrote says what of a person's the site's commits changed.
 	Overwrote []string
 	// Moved is set where the branch left what it held, and no person moved it.
@@ -87,7 +93,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, unsent: map[string]string{},
+		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, marks: map[workload.ID]int32{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -112,13 +118,16 @@ func (w *Witness) watch() func() {
 	before, ticks := len(seen.New), w.Ticks
 	seen.Before = w.holds()
 	w.count(seen.Before)
-	looks := w.begin(seen.Before.Head)
+	looks := w.begin(seen.Before)
 	return func() {
 		if w.Ticks > ticks { // others came between
 			seen.Before = w.holds()
 		}
 		w.Ticks++
 		seen.Told = w.story.Last
+		if seen.says(tick.NoticeCut) {
+			w.unlearn(seen.Before.Latches)
+		}
 		w.look(seen)
 		for _, c := range seen.New[before:] {
 			if c.By == ours && c.When.Equal(seen.Told.At) {
@@ -126,6 +135,7 @@ func (w *Witness) watch() func() {
 			}
 		}
 		seen.After = w.holds()
+		w.ask(seen)
 		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.Held == "" && !seen.rewritten()
 		w.counted(seen)
 		w.learn(seen, looks)
@@ -140,8 +150,10 @@ func (w *Witness) watch() func() {
 }
 
 // rewritten reports whether the tick did not believe the branch.
-func (s *Seen) rewritten() bool {
-	return slices.ContainsFunc(s.Told.Notices, func(n tick.Notice) bool { return n.Kind == tick.NoticeRewritten })
+func (s *Seen) rewritten() bool { return s.says(tick.NoticeRewritten) }
+
+func (s *Seen) says(kind tick.NoticeKind) bool {
+	return slices.ContainsFunc(s.Told.Notices, func(n tick.Notice) bool { return n.Kind == kind })
 }
 
 // settle forgets what a person did once git and latches agree on it.
@@ -176,7 +188,7 @@ func (w *Witness) hear(words []string) {
 		w.forget(words[len(words)-1] != "head", words[len(words)-1] != "latches")
 	case words[0] == "rewind":
 		w.rewound, w.all, w.theirs = true, true, map[workload.ID]word{}
-	case words[0] == "hold", verb == "person declines", verb == "person pushes":
+	case words[0] == "hold", verb == "person declines", verb == "person pushes", verb == "person amends", verb == "person breaks", verb == "person repairs":
 		w.all = true
 	case words[0] == "adopt":
 		w.acknowledge()
@@ -192,133 +204,25 @@ func (w *Witness) hear(words []string) {
 func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
+		w.owed = 0
 		w.unsent, w.dropped = map[string]string{}, nil
-		known := w.holds().Latches
-		maps.DeleteFunc(w.theirs, func(id workload.ID, t word) bool {
-			l := known[id]
-			return l.Declared.Replicas != t.replicas || l.YieldUntil.IsZero() && !l.OptedOut
-		})
+		w.unlearn(w.holds().Latches)
 	}
 	if latches {
-		w.theirs = map[workload.ID]word{}
+		w.vague, w.theirs = true, map[workload.ID]word{}
 		for id := range w.lives {
 			w.lives[id] = &life{}
 		}
 	}
 }
 
-// at is what a commit declares.
-func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
-	if entries, ok := w.entries[id]; ok {
-		return entries
-	}
-	files := map[string][]byte{}
-	for path, text := range w.story.Repository.Show(id) {
-		files[path] = []byte(text)
-	}
-	tree, err := checkpoint.ParseTree(w.story.Site, files)
-	if err != nil {
-		tree = checkpoint.Tree{}
-	}
-	w.entries[id] = tree.Entries()
-	return w.entries[id]
-}
-
-// An author is who made a commit.
-type author string
-
-const (
-	ours   author = "gitlatch"
-	person author = "a person"
-	merge  author = "a person, by merging what was proposed"
-	other  author = "another site"
-)
-
-// yield is longer than any site's: the first tick afterwards corrects it.
-const yield = 1000 * time.Hour
-
-// A Commit is one on the base.
-type Commit struct {
-	repo.LogEntry
-	By      author
-	Changes []checkpoint.Change // of the site's entries
-	Paths   []string            // that it changed
-}
-
-// look takes in the commits since the last look.
-func (w *Witness) look(s *Seen) {
-	tip := w.head()
-	if tip == w.tip {
-		return
-	}
-	log, _, err := w.story.Repository.History(context.Background(), tip, w.tip, 100000)
-	if err != nil {
-		panic(err)
-	}
-	byID := map[string]repo.LogEntry{}
-	for _, c := range log {
-		byID[c.ID] = c
-	}
-	var since []Commit
-	id := tip
-	for _, known := w.known[id]; !known; _, known = w.known[id] {
-		c := w.commit(byID[id])
-		w.known[id] = c
-		since, id = append(since, c), c.Parents[0]
-	}
-	s.Moved = s.Moved || id != w.tip && !w.rewound
-	slices.Reverse(since)
-	for _, c := range since {
-		w.account(s, c)
-	}
-	s.New, w.tip, w.rewound = append(s.New, since...), tip, false
-}
-
-func (w *Witness) commit(c repo.LogEntry) Commit {
-	made := Commit{LogEntry: c, By: person}
-	switch {
-	case c.Author == "gitlatch" && ledger.Ours(w.story.Site, c.Message):
-		made.By = ours
-	case c.Author == "gitlatch":
-		made.By = other
-	case w.story.Merged[c.ID]:
-		made.By = merge
-	}
-	was, is := w.at(c.Parents[0]), w.at(c.ID)
-	for id := range union(was, is) {
-		if was[id] != is[id] {
-			made.Changes = append(made.Changes, checkpoint.Change{ID: id, From: was[id], To: is[id]})
-		}
-	}
-	before, after := w.story.Repository.Show(c.Parents[0]), w.story.Repository.Show(c.ID)
-	for path := range union(before, after) {
-		if old, ok := before[path]; after[path] != old || !ok {
-			made.Paths = append(made.Paths, path)
-		}
-	}
-	slices.SortFunc(made.Changes, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
-	slices.Sort(made.Paths)
-	return made
-}
-
-// account notes whose an entry is after a commit.
-func (w *Witness) account(s *Seen, c Commit) {
-	if c.By == person && slices.ContainsFunc(c.Paths, func(path string) bool { return slices.Contains(w.story.InPlace, path) }) {
-		w.all = true
-	}
-	for _, change := range c.Changes {
-		t, is := w.theirs[change.ID]
-		switch {
-		case c.By == person:
-			w.touched[change.ID] = true
-			w.theirs[change.ID] = word{change.To.Replicas, w.story.Now.Add(yield)}
-		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until):
-			s.Overwrote = append(s.Overwrote, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
-				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
-		case change.From.Replicas != change.To.Replicas:
-			delete(w.theirs, change.ID)
-		}
-	}
+// unlearn drops what a person did that no latch says yet, where who did it cannot
+// be told: nobody is yielded to.
+func (w *Witness) unlearn(known map[workload.ID]latch.Latch) {
+	maps.DeleteFunc(w.theirs, func(id workload.ID, t word) bool {
+		l := known[id]
+		return l.Declared.Replicas != t.replicas || l.YieldUntil.IsZero() && !l.OptedOut
+	})
 }
 
 func union[K comparable, A, B any](a map[K]A, b map[K]B) map[K]bool {

@@ -5,7 +5,6 @@ package simulator
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -121,20 +120,3 @@ func (h History) Scenario(words string) []byte {
 	a.Files = append(a.Files, txtar.File{Name: "story", Data: []byte(strings.Join(h.Lines, "\n") + "\n")})
 	return txtar.Format(a)
 }
-
-// draw draws what happens.
-type draw struct {
-	*rand.Rand
-	files map[string]string
-	hosts bool
-}
-
-func newDraw(seed uint64) *draw {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14))}
-	d.files = map[string]string{"gitlatch.yaml": fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: %s, down: %s}}\nguards: {yield: 1h, retire: {after: 2h}}\n",
-		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"))}
-	d.hosts = d.IntN(2) == 0
-	return d
-}
-
-func pick[T any](d *draw, of ...T) T { return of[d.IntN(len(of))] }

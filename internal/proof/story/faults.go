@@ -30,6 +30,8 @@ type Faults struct {
 	// Refused the tick is told that it was refused.
 	Hold    bool
 	Refused string
+	// Walks is how many commits the host looks up to find a window; 0 is any number.
+	Walks int
 	// Deaf is a topic that takes no alert, Unwanted the kind that it will never take.
 	Deaf     bool
 	Unwanted alert.Kind
@@ -71,7 +73,7 @@ func (w *World) happen(effect int) {
 	}
 	delete(w.before, effect)
 	faults, effects, requests := w.Faults, w.Effects, w.Requests
-	w.Faults = Faults{Refuse: faults.Refuse, Room: faults.Room, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
+	w.Faults = Faults{Refuse: faults.Refuse, Room: faults.Room, Walks: faults.Walks, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
 	for _, act := range acts {
 		act()
 	}

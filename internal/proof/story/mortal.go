@@ -123,13 +123,20 @@ func (r mortalRepository) History(ctx context.Context, id, until string, limit i
 
 func (r mortalRepository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
 	r.Requests++
-	return r.Repository.Between(ctx, base, tip)
+	window, err := r.Repository.Between(ctx, base, tip)
+	if r.Walks > 0 && len(window.Commits) > r.Walks {
+		return repo.Window{Cut: true}, err
+	}
+	return window, err
 }
 
 func (r mortalRepository) Commit(ctx context.Context, c repo.Commit) (id string, err error) {
 	r.Pushed = true
 	err = r.does(func() error {
 		r.Pushes, r.SavesBefore = r.Pushes+1, r.SavesBefore+r.Saves
+		if c.Branch != "" {
+			r.Proposed++
+		}
 		id, err = r.push(ctx, c)
 		return err
 	})

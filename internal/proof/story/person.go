@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,10 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("by hand", s.Now, files)
 	case "writes": // path "text"
 		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
+	case "moves": // path: all that it holds, a line down
+		s.Repository.Edit("move", s.Now, map[string][]byte{w[1]: []byte("# moved\n" + s.Repository.Files()[w[1]])})
+	case "breaks", "repairs": // shop: its record, and back as it was
+		return s.breaks(checkpoint.RecordPath(s.Site, w[1]), w[0] == "repairs")
 	case "merges", "squashes":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil || p.State != repo.ProposalOpen {
@@ -89,7 +94,7 @@ func (s *Story) person(w []string) error {
 			return err
 		}
 		merged, err := s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)
-		s.Merged[merged] = err == nil && ledger.Ours(s.Site, log[0].Message)
+		s.Merged[merged] = err == nil && ledger.Ours(s.Site, log[0].Message) && log[0].Committer == log[0].Author
 		return err
 	case "declines":
 		p, err := s.Repository.Find(context.Background(), s.branch())
@@ -100,6 +105,9 @@ func (s *Story) person(w []string) error {
 	case "copies": // shop: the last commit that gitlatch made, its message and what it made of a namespace
 		return s.copies(w[1])
 	case "amends": // the commit of the proposal: path
+		if _, others, err := s.Repository.Heads(context.Background(), s.branch()); err != nil || others[0] == "" {
+			return errors.New("there is no branch")
+		}
 		s.Repository.Amend(s.branch(), map[string][]byte{w[1]: []byte("theirs")})
 	case "pushes": // to the proposal's branch: path
 		if _, others, err := s.Repository.Heads(context.Background(), s.branch()); err != nil || others[0] == "" {
@@ -114,6 +122,22 @@ func (s *Story) person(w []string) error {
 		return err
 	default:
 		return fmt.Errorf("a person cannot %q", w[0])
+	}
+	return nil
+}
+
+// breaks makes a record one that cannot be read, or puts it back as it was.
+func (s *Story) breaks(path string, back bool) error {
+	text, was := s.Repository.Files()[path], s.broken[path]
+	switch {
+	case back && was == "", !back && text == "":
+		return errors.New("there is nothing to break, or to repair")
+	case back:
+		delete(s.broken, path)
+		s.Repository.Edit("repair", s.Now, map[string][]byte{path: []byte(was)})
+	default:
+		s.broken[path] = cmp.Or(was, text)
+		s.Repository.Edit("break", s.Now, map[string][]byte{path: []byte("data: [")})
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ type Story struct {
 	was    map[string]string // files before the last tick
 	pushed string            // the last commit that a tick said it made
 	marked map[string]string // commits that the story comes back to, by name
+	broken map[string]string // what records held before a person broke them, by path
 	failed error             // what a rival could not do
 	turn   time.Time         // that the next ticks are given; zero is none
 	turns  bool              // gives each tick its own
@@ -54,7 +55,7 @@ type Story struct {
 
 // New begins a story in a world whose repository holds the files.
 func New(files map[string]string) *Story {
-	return &Story{World: NewWorld(files), marked: map[string]string{}}
+	return &Story{World: NewWorld(files), marked: map[string]string{}, broken: map[string]string{}}
 }
 
 // Told is what a tick said.

@@ -192,7 +192,7 @@ var events = map[string]func(*Story, []string) error{
 		return nil
 	},
 	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
-	// removes path | breaks shop: a commit by a person.
+	// removes path | breaks shop | repairs shop: a commit by a person.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
 	// same, and the tick is told that it was refused. push lands: it does.
@@ -248,6 +248,13 @@ var events = map[string]func(*Story, []string) error{
 		}
 		s.Host, s.Propose = true, w[0] == "proposes"
 		return nil
+	},
+	// walks 20 | walks: how many commits the host looks up to find a window.
+	"walks": func(s *Story, w []string) (err error) {
+		if s.Walks = 0; len(w) > 0 {
+			s.Walks, err = strconv.Atoi(w[0])
+		}
+		return err
 	},
 	// in-place apps/values.yaml ...: the files that are edited in place from now on.
 	"in-place": func(s *Story, w []string) error {

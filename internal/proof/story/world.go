@@ -52,9 +52,9 @@ type World struct {
 	// Unfenced is true once a save took although another had the lease since.
 	Unfenced bool
 	fence    int64
-	// Pushes counts the pushes of all ticks, and SavesBefore the saves that came before
-	// a push in the same tick.
-	Pushes, SavesBefore int
+	// Pushes counts the pushes of all ticks, Proposed those of them to the proposal's
+	// branch, and SavesBefore the saves that came before a push in the same tick.
+	Pushes, Proposed, SavesBefore int
 	// Saves counts those of the tick under way.
 	Saves int
 	// Pushed is set where the last tick pushed, whatever came of it.

@@ -1,0 +1,29 @@
+package law
+
+import (
+	"fmt"
+	"math"
+)
+
+// overpays says that the budget paid for more than was pushed: twice for one
+// commit, or for what people merged.
+func overpays(s *Seen) string {
+	for _, c := range s.New {
+		if c.By == ours {
+			s.Witness.owed++
+		}
+	}
+	s.Witness.owed, s.Witness.proposed = s.owed+s.World.Proposed-s.proposed, s.World.Proposed
+	before, after := s.Before.Head.Budget, s.After.Head.Budget
+	if before.At.IsZero() || after == before {
+		return ""
+	}
+	perDay := float64(s.Told.Set.Guards.CommitsPerDay)
+	earned := max(0, after.At.Sub(before.At).Hours()/24*perDay)
+	paid := min(max(1, perDay/4), before.Tokens+earned) - after.Tokens
+	if paid > float64(s.owed)+0.001 {
+		return fmt.Sprintf("%.2f commits were paid for, and %d pushed", paid, s.owed)
+	}
+	s.Witness.owed = max(0, s.owed-int(math.Round(paid)))
+	return ""
+}

@@ -1,0 +1,163 @@
+package law
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// at is what a commit declares.
+func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
+	if entries, ok := w.entries[id]; ok {
+		return entries
+	}
+	files := map[string][]byte{}
+	for path, text := range w.story.Repository.Show(id) {
+		files[path] = []byte(text)
+	}
+	tree, err := checkpoint.ParseTree(w.story.Site, files)
+	if err != nil {
+		tree = checkpoint.Tree{}
+	}
+	entries := tree.Entries()
+	if len(tree.Broken) > 0 { // what cannot be read stands
+		log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
+		if err == nil && len(log[0].Parents) > 0 {
+			for of, e := range w.at(log[0].Parents[0]) {
+				if tree.Broken[of.Namespace] != nil {
+					entries[of] = e
+				}
+			}
+		}
+	}
+	w.entries[id] = entries
+	return entries
+}
+
+// An author is who made a commit.
+type author string
+
+const (
+	ours   author = "gitlatch"
+	person author = "a person"
+	merge  author = "a person, by merging what was proposed"
+	other  author = "another site"
+)
+
+// yield is longer than any site's: the first tick afterwards corrects it.
+const yield = 1000 * time.Hour
+
+// A Commit is one on the base.
+type Commit struct {
+	repo.LogEntry
+	By      author
+	Changes []checkpoint.Change // of the site's entries
+	Paths   []string            // that it changed
+}
+
+// look takes in the commits since the last look.
+func (w *Witness) look(s *Seen) {
+	tip := w.head()
+	if tip == w.tip {
+		return
+	}
+	log, _, err := w.story.Repository.History(context.Background(), tip, w.tip, 100000)
+	if err != nil {
+		panic(err)
+	}
+	byID := map[string]repo.LogEntry{}
+	for _, c := range log {
+		byID[c.ID] = c
+	}
+	var since []Commit
+	id := tip
+	for _, known := w.known[id]; !known; _, known = w.known[id] {
+		c := w.commit(byID[id])
+		w.known[id] = c
+		since, id = append(since, c), c.Parents[0]
+	}
+	s.Moved = s.Moved || id != w.tip && !w.rewound && !s.below(tip, w.tip)
+	for _, path := range w.story.InPlace {
+		if w.rewound {
+			w.mark(w.story.Repository.Show(tip)[path])
+		}
+	}
+	slices.Reverse(since)
+	for _, c := range since {
+		w.account(s, c)
+	}
+	s.New, w.tip, w.rewound = append(s.New, since...), tip, false
+}
+
+func (w *Witness) commit(c repo.LogEntry) Commit {
+	made := Commit{LogEntry: c, By: person}
+	switch {
+	case c.Author == "gitlatch" && ledger.Ours(w.story.Site, c.Message):
+		made.By = ours
+	case c.Author == "gitlatch":
+		made.By = other
+	case w.story.Merged[c.ID]:
+		made.By = merge
+	}
+	was, is := w.at(c.Parents[0]), w.at(c.ID)
+	for id := range union(was, is) {
+		if was[id] != is[id] {
+			made.Changes = append(made.Changes, checkpoint.Change{ID: id, From: was[id], To: is[id]})
+		}
+	}
+	before, after := w.story.Repository.Show(c.Parents[0]), w.story.Repository.Show(c.ID)
+	for path := range union(before, after) {
+		if old, ok := before[path]; after[path] != old || !ok {
+			made.Paths = append(made.Paths, path)
+		}
+	}
+	slices.SortFunc(made.Changes, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
+	slices.Sort(made.Paths)
+	return made
+}
+
+// account notes whose an entry is after a commit.
+func (w *Witness) account(s *Seen, c Commit) {
+	for _, path := range c.Paths {
+		if c.By == person && slices.Contains(w.story.InPlace, path) {
+			w.all = true
+			w.mark(w.story.Repository.Show(c.ID)[path])
+		}
+	}
+	for _, change := range c.Changes {
+		t, is := w.theirs[change.ID]
+		if c.By == merge && w.marks[change.ID] == change.To.Replicas {
+			w.touched[change.ID] = true // the level follows a mark of theirs
+		}
+		switch {
+		case c.By == person:
+			w.touched[change.ID] = true
+			w.theirs[change.ID] = word{change.To.Replicas, w.story.Now.Add(yield)}
+		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until) && w.marks[change.ID] != change.To.Replicas:
+			s.Overwrote = append(s.Overwrote, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
+				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
+		case change.From.Replicas != change.To.Replicas:
+			delete(w.theirs, change.ID)
+		}
+	}
+}
+
+var marked = regexp.MustCompile(`(\d+) # \{"\$gitlatch": "([^"]+)"\}`)
+
+// mark notes what a person had a file say of workloads.
+func (w *Witness) mark(text string) {
+	for _, found := range marked.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(found[1]); err == nil {
+			w.marks[story.ID(found[2])] = int32(n)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package law
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func lowers(s *Seen) string {
+	for _, change := range slices.Concat(s.changes(), s.Asked) {
+		from, to := change.From.Replicas, change.To.Replicas
+		if to == 0 || to >= from || to == s.marks[change.ID] {
+			continue
+		}
+		if why := s.early(change); why != "" {
+			return fmt.Sprintf("%s went from %d to %d although %s", change.ID, from, to, why)
+		}
+	}
+	return ""
+}
+
+// changes are what this tick's commits to the base changed.
+func (s *Seen) changes() (all []checkpoint.Change) {
+	for _, c := range s.Mine {
+		all = append(all, c.Changes...)
+	}
+	return all
+}
+
+// early says why a lowering should not have been.
+func (s *Seen) early(change checkpoint.Change) string {
+	of := s.lives[change.ID]
+	if of == nil || len(of.looks) == 0 {
+		return "nobody looked at it"
+	}
+	next := of.looks[len(of.looks)-1]
+	if next.frozen != "" {
+		return next.frozen
+	}
+	if s.World.Flush != policy.FlushNone {
+		return ""
+	}
+	under, hold := time.Duration(0), s.Told.Set.Default.HoldDown-story.Period
+	for _, l := range slices.Backward(of.looks[:len(of.looks)-1]) {
+		if next.runs && next.frozen == "" {
+			under += l.before(next)
+		}
+		switch next = l; {
+		case under >= hold:
+			return ""
+		case l.frozen == "" && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
+			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
+		}
+	}
+	return fmt.Sprintf("it was seen under its threshold for %s", under)
+}
+
+func retires(s *Seen) string {
+	for _, change := range s.changes() {
+		_, runs := s.World.Fleet[change.ID]
+		absent := s.absent(change.ID)
+		switch {
+		case change.To.Replicas != 0 || change.From.Replicas == 0:
+		case runs:
+			return fmt.Sprintf("%s runs, and its entry was removed", change.ID)
+		case absent < s.Told.Set.Guards.RetireAfter-story.Period:
+			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
+		}
+		if change.To.Replicas == 0 && change.From.Replicas > 0 {
+			s.retired[change.ID] = s.Told.At
+		}
+	}
+	return s.many()
+}
+
+// many says that more entries were removed than may be in the time that retires
+// one.
+func (s *Seen) many() string {
+	guards, now := s.Told.Set.Guards, s.Told.At
+	maps.DeleteFunc(s.retired, func(_ workload.ID, at time.Time) bool { return at.After(now) || now.Sub(at) >= guards.RetireAfter })
+	n := len(s.retired)
+	if entries := n + len(s.After.Entries); n > 1 && float64(n) > guards.RetireShare*float64(entries) {
+		return fmt.Sprintf("%d entries of %d were removed within %s", n, entries, guards.RetireAfter)
+	}
+	return ""
+}
+
+// absent is for how long a workload was seen to be absent.
+func (s *Seen) absent(id workload.ID) (d time.Duration) {
+	if s.lives[id] == nil {
+		return 0
+	}
+	looks := s.lives[id].looks
+	for i := len(looks) - 1; i > 0 && !looks[i].runs; i-- {
+		if looks[i].frozen == "" {
+			d += looks[i-1].before(looks[i])
+		}
+	}
+	return d
+}
+
+// ask notes what a proposal asks for that this tick made. What is proposed counts
+// as declared.
+func (w *Witness) ask(s *Seen) {
+	before, after := s.Before.Head.Proposal, s.After.Head.Proposal
+	if after == nil {
+		w.asked = nil
+	}
+	if after == nil || before != nil && before.Head == after.Head {
+		return
+	}
+	log, _, err := w.story.Repository.History(context.Background(), after.Head, "", 1)
+	if err != nil || len(log[0].Parents) == 0 {
+		return
+	}
+	c, was := w.commit(log[0]), w.asked
+	w.asked = map[workload.ID]int32{}
+	for _, change := range c.Changes {
+		w.asked[change.ID] = change.To.Replicas
+		asked, again := was[change.ID]
+		if again && !w.vague {
+			change.From.Replicas = asked
+		}
+		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && !w.touched[change.ID] && !w.all {
+			s.Asked = append(s.Asked, change)
+		}
+	}
+	w.vague = false
+}

@@ -1,0 +1,116 @@
+package law
+
+import (
+	"fmt"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A flight is what is true of a workload's rollouts.
+type flight struct {
+	rollout workload.Rollout
+	target  string
+	most    int32 // of its pods that the target had
+	low     int   // healthy ticks in a row that saw it below the cut
+	well    int   // those that saw it at the cut or above, and nothing amiss
+	wrong   []int // those that each of wrongs lasted
+}
+
+// The cut of a site's rules, in percent, and how many looks a rule of theirs takes
+// at most: 15 minutes in flight, or 10 minutes in health after a failure, counted
+// from the first look, and then two ticks.
+const (
+	cutAt  = 50
+	begins = 3 + 1 + 2
+	turns  = 2 + 1 + 2
+)
+
+// A wrong is a template that a rebuild should not begin with, and for how many
+// looks a record may say it all the same.
+type wrong struct {
+	what   string
+	looks  int
+	budget bool // it may wait for the budget
+	is     func(checkpoint.Rollout, *flight) bool
+}
+
+var wrongs = []wrong{
+	{"the rollout is over, and a rebuild begins with the old template", 2, false, func(r checkpoint.Rollout, f *flight) bool {
+		return !f.rollout.InFlight && r.Returns == checkpoint.SideFrom
+	}},
+	{"the target failed, and a rebuild begins with it", 2, false, func(r checkpoint.Rollout, f *flight) bool {
+		return f.rollout.Failure != "" && r.To.Hash == f.target && r.Returns == checkpoint.SideTo
+	}},
+	{"it goes back, and a rebuild begins with what it goes back from", 2, false, func(r checkpoint.Rollout, f *flight) bool {
+		return f.rollout.InFlight && r.From.Hash == f.target && r.Returns == checkpoint.SideTo
+	}},
+	{"the target failed, and nothing is recorded", 2, true, func(r checkpoint.Rollout, f *flight) bool {
+		return f.rollout.Failure != "" && r == checkpoint.Rollout{}
+	}},
+	{"it is below the cut, and another rollout is recorded", 2, true, func(r checkpoint.Rollout, f *flight) bool {
+		return f.low > 0 && r != checkpoint.Rollout{} && f.target != r.From.Hash && f.target != r.To.Hash
+	}},
+	{"it was below the cut all the time, and nothing is recorded", begins, true, func(r checkpoint.Rollout, f *flight) bool {
+		return f.low > 0 && r == checkpoint.Rollout{} && !f.older()
+	}},
+	{"it is well, and a rebuild begins with the old template", turns, true, func(r checkpoint.Rollout, f *flight) bool {
+		return f.well > 0 && r.To.Hash == f.target && r.Returns == checkpoint.SideFrom
+	}},
+}
+
+// older reports whether the target is known to be an earlier template.
+func (f *flight) older() bool {
+	is, was := f.rollout.Templates[0].Since, f.rollout.Templates[1].Since
+	return !is.IsZero() && is.Before(was)
+}
+
+// follow takes in what is true at a tick, and counts what git says wrongly of it.
+func (f *flight) follow(s *Seen, sample workload.Sample, healthy bool) {
+	healthy = healthy && sample.Rollout != nil && s.Told.Stop.Reason == policy.ReasonNone && (sample.Scale == nil || sample.Scale.Desired > 0)
+	f.see(sample.Rollout, healthy)
+	if f.wrong == nil {
+		f.wrong = make([]int, len(wrongs))
+	}
+	affords := policy.Affords(s.Told.Set.Guards, s.Before.Head.Budget, s.Told.At)
+	record := s.After.Entries[sample.ID].Rollout
+	for i, w := range wrongs {
+		if f.wrong[i]++; !healthy || w.budget && !affords || !w.is(record, f) {
+			f.wrong[i] = 0
+		}
+	}
+}
+
+// see takes in what runs.
+func (f *flight) see(r *workload.Rollout, healthy bool) {
+	if r == nil || !r.InFlight {
+		*f = flight{wrong: f.wrong}
+		return
+	}
+	target := r.Templates[0]
+	if target.Hash != f.target {
+		*f = flight{wrong: f.wrong, target: target.Hash}
+	}
+	f.rollout = *r
+	amiss := r.Failure != "" || r.Unjudged || target.Available < f.most
+	f.most = max(f.most, target.Available)
+	high := 100*target.Available >= cutAt*r.Desired
+	if f.low++; !healthy || high {
+		f.low = 0
+	}
+	if f.well++; !healthy || !high || amiss {
+		f.well = 0
+	}
+}
+
+func misleads(s *Seen) string {
+	for id, of := range s.lives {
+		for i, w := range wrongs {
+			if i < len(of.wrong) && of.wrong[i] > w.looks {
+				return fmt.Sprintf("of %s git says %+v for %d ticks: %s", id, s.After.Entries[id].Rollout, of.wrong[i], w.what)
+			}
+		}
+	}
+	return ""
+}

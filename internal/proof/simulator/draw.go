@@ -1,0 +1,193 @@
+package simulator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// draw draws what happens.
+type draw struct {
+	*rand.Rand
+	files map[string]string
+	hosts bool
+	marks bool
+}
+
+func newDraw(seed uint64) *draw {
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 14))}
+	d.files = map[string]string{"gitlatch.yaml": d.rules()}
+	if d.marks = d.IntN(3) == 0; d.marks {
+		d.files[marks] = d.marked()
+	}
+	d.hosts = d.IntN(3) > 0
+	return d
+}
+
+func pick[T any](d *draw, of ...T) T { return of[d.IntN(len(of))] }
+
+// rules are those of a site.
+func (d *draw) rules() string {
+	return fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: %s, down: %s}%s}\nguards: {yield: 1h, retire: {after: 2h}}\n",
+		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"), pick(d, "", ", surge: {review: true}"))
+}
+
+// policy is a person who writes other rules.
+func (d *draw) policy() string {
+	return fmt.Sprintf("person writes gitlatch.yaml %q", d.rules())
+}
+
+// marks is the file that is edited in place.
+const marks = "apps/values.yaml"
+
+// marked is what it holds: a count of some of the workloads.
+func (d *draw) marked() string {
+	var lines []string
+	for _, who := range names {
+		if d.IntN(3) > 0 {
+			namespace, name, _ := strings.Cut(who, "/")
+			lines = append(lines, fmt.Sprintf("%s: %d # {\"$gitlatch\": \"%s/deployment/%s\"}", name, 1+d.IntN(300), namespace, name))
+		}
+	}
+	d.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return strings.Join(append(lines, "other: 1\n"), "\n")
+}
+
+// onMarks is a line and some ticks where something is edited in place.
+func (d *draw) onMarks(line string) []string {
+	if !d.marks {
+		return d.then(d.scale())
+	}
+	return d.then(line)
+}
+
+// names are the workloads.
+var names = []string{"shop/web", "shop/api", "pay/ledger", "pay/jobs"}
+
+func (d *draw) who() string { return pick(d, names...) }
+
+func (d *draw) scale() string {
+	return fmt.Sprintf("workload %s %d", d.who(), d.pods())
+}
+
+// pods are from 1 to 5000, as many below 70 as above.
+func (d *draw) pods() int { return int(math.Exp(d.Float64() * math.Log(5000))) }
+
+// effect is the number of one, oftener of those about the push.
+func (d *draw) effect() int { return pick(d, 1, 2, 3, 4, 4, 5, 5, 5, 6, 7, 8, 9) }
+
+// then is a line and some ticks.
+func (d *draw) then(line string, args ...any) []string {
+	if len(args) > 0 {
+		line = fmt.Sprintf(line, args...)
+	}
+	return []string{line, fmt.Sprintf("try %d", 1+d.IntN(4))}
+}
+
+// amidst lets a line happen just before an effect of a tick.
+func (d *draw) amidst(line string) []string {
+	return []string{d.scale(), fmt.Sprintf("before %d %s", 2+d.IntN(4), line), "try", "try"}
+}
+
+// falls is a tick that a fault befalls at one of its effects.
+func (d *draw) falls(how string) []string {
+	return []string{d.scale(), "try", fmt.Sprintf("%s at %d", how, d.effect())}
+}
+
+// pushing is a tick whose push meets a fault.
+func (d *draw) pushing(fault string) []string {
+	return []string{d.scale(), "try", fault, "try"}
+}
+
+func (d *draw) onHost(line string) []string {
+	if !d.hosts {
+		return d.then(d.scale())
+	}
+	return d.then(line)
+}
+
+func (d *draw) part() string {
+	return pick(d, "deployments: forbidden", "horizontalpodautoscalers: forbidden", "replicasets: forbidden", "replicasets of shop/web: forbidden",
+		"namespace kube-system: forbidden", "scaledobjects: forbidden")
+}
+
+func rollout(d *draw) []string {
+	desired := 2 + d.IntN(100)
+	line := fmt.Sprintf("rolls %s v%d v%d %d/%d", d.who(), d.IntN(3), 3+d.IntN(3), d.IntN(desired+1), desired)
+	return d.then(line + pick(d, "", "", "", " failed=ProgressDeadlineExceeded", " halted=paused", " older", " unjudged"))
+}
+
+// outage halves most of the fleet at once, or worse, with a partial read in its
+// midst or not; then it recovers, or does not.
+func outage(d *draw) (lines []string) {
+	for _, who := range names {
+		lines = append(lines, fmt.Sprintf("workload %s %d", who, 50+d.IntN(200)))
+	}
+	lines = append(lines, "try 3")
+	for _, who := range names[d.IntN(2):] {
+		lines = append(lines, fmt.Sprintf("workload %s %d", who, 1+d.IntN(5)))
+	}
+	lines = append(lines, fmt.Sprintf("try %d", 1+d.IntN(8)))
+	if d.IntN(2) == 0 {
+		lines = append(lines, fmt.Sprintf("unread %q", d.part()), fmt.Sprintf("try %d", 1+d.IntN(10)), "unread")
+	}
+	return append(lines, fmt.Sprintf("try %d", 1+d.IntN(10)))
+}
+
+// begin is how a site begins.
+func (d *draw) begin() (lines []string) {
+	for _, who := range names {
+		lines = append(lines, fmt.Sprintf("workload %s %d", who, d.pods()))
+	}
+	if d.IntN(2) == 0 {
+		lines = append(lines, "turns")
+	}
+	if d.marks {
+		lines = append(lines, "in-place "+marks)
+	}
+	if d.hosts {
+		lines = append(lines, pick(d, "host proposes", "host proposes", "host reviews"))
+	}
+	return append(lines, "try 3")
+}
+
+// calm ends all that fails, and what waited never lands.
+func (d *draw) calm() []string {
+	return []string{"refuse", "unread", "room", "walks", "topic hears", "try 4"}
+}
+
+// event draws a kind of event.
+func (d *draw) event() event {
+	sum := 0
+	for _, e := range events {
+		sum += e.weight
+	}
+	n := d.IntN(sum)
+	for _, e := range events {
+		if n -= e.weight; n < 0 {
+			return e
+		}
+	}
+	return events[0]
+}
+
+// release is a rollout from one template to another, which may fail on the way,
+// and may be undone then.
+func release(d *draw) (lines []string) {
+	who, desired, from, to := d.who(), 10+d.IntN(90), fmt.Sprintf("v%d", d.IntN(3)), fmt.Sprintf("v%d", 3+d.IntN(3))
+	rolls := func(from, to string, share int, how string) {
+		lines = append(lines, fmt.Sprintf("rolls %s %s %s %d/%d%s", who, from, to, desired*share/100, desired, how), fmt.Sprintf("try %d", 1+d.IntN(6)))
+	}
+	for share := 5; share < 100; share += 10 + d.IntN(50) {
+		if rolls(from, to, share, pick(d, "", "", "", " halted=paused")); d.IntN(4) > 0 {
+			continue
+		}
+		rolls(from, to, share, " failed=ProgressDeadlineExceeded")
+		if d.IntN(2) == 0 {
+			rolls(to, from, 100-share, "")
+			break
+		}
+	}
+	return append(lines, "rolled "+who, fmt.Sprintf("try %d", 1+d.IntN(4)))
+}
