@@ -1,0 +1,139 @@
+package days
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+const (
+	period    = 5 * time.Minute
+	dayLooks  = int(24 * time.Hour / period)
+	workloads = 1000
+	// warm is the day against which growth is measured: by its end the state has seen
+	// all that a week brings.
+	warm = 5
+)
+
+var length = flag.Float64("days", 0.35, "how many days pass; 30 is the whole test, which takes some fifteen minutes")
+
+var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
+
+// In a month a process does not grow, and no day sees more commits than its budget.
+// Growth is asserted only where days follow the fifth.
+func TestAMonthOfAThousandWorkloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hours of a thousand workloads take some ten seconds")
+	}
+	t.Parallel()
+	look := 0
+	clock := func() time.Time { return start.Add(time.Duration(look) * period) }
+	origin := gitserver.NewOrigin(t, filepath.Join(t.TempDir(), "site.git"), map[string]string{"gitlatch.yaml": latching})
+	repository, err := gitwire.Open(gitwire.Options{URL: origin.Dir, Branch: "main"})
+	must(t, err)
+	defer func() { must(t, repository.Close()) }()
+	store := mem.New()
+
+	fleet := newFleet(workloads)
+	set, err := config.ParsePolicy("gitlatch.yaml", []byte(latching), period, nil)
+	must(t, err)
+	spent := budget{}
+	var resident, warmed int64
+	for last := int(*length * float64(dayLooks)); look < last; look++ {
+		report, err := (&tick.Tick{
+			Site: "prod", Owner: fmt.Sprint("run-", look), Period: period, Lease: period - time.Minute,
+			Sampler: seen{fleet, look, clock()}, Store: store, Repository: repository, Clock: clock,
+			PolicyFile:  "gitlatch.yaml",
+			ParsePolicy: func(string, []byte) (policy.Set, error) { return set, nil },
+		}).Run(context.Background())
+		if err := errors.Join(err, report.Err()); err != nil || report.Held != "" {
+			t.Fatalf("%s: %v %s", clock(), err, report.Held)
+		}
+		must(t, spent.add(look, report))
+		if (look+1)%dayLooks == 0 || look == last-1 {
+			resident = rss(t)
+			if look+1 == warm*dayLooks {
+				warmed = resident
+			}
+			t.Logf("day %d: %d MiB, %d commits, %d of them urgent", look/dayLooks+1, resident>>20, len(spent.waited)+spent.urgent, spent.urgent)
+		}
+	}
+	if len(spent.waited) == 0 || spent.urgent == 0 {
+		t.Errorf("%d commits that wait for the budget, and %d that do not: the test says nothing", len(spent.waited), spent.urgent)
+	}
+	if warmed == 0 {
+		return
+	}
+	growth := float64(resident) / float64(warmed)
+	fmt.Printf("figure days_rss_growth %.2f\n", growth)
+	if growth > 1.05 {
+		t.Errorf("the process has %d MiB, and had %d on day %d", resident>>20, warmed>>20, warm)
+	}
+}
+
+// budget is what was committed: the looks whose commit had to wait for the budget, and
+// how many were urgent.
+type budget struct {
+	waited []int
+	urgent int
+}
+
+// add adds what a tick committed. In the 24 hours that end with it no more than a
+// day's budget and a full bucket may have been spent.
+func (b *budget) add(look int, r tick.Report) error {
+	if r.Commit == nil {
+		return nil
+	}
+	for _, d := range r.Decisions {
+		if d.Crosses() && d.Urgent {
+			b.urgent++
+			return nil
+		}
+	}
+	b.waited = append(b.waited, look)
+	perDay := policy.DefaultGuards().CommitsPerDay
+	most := perDay + perDay/4
+	if n := len(b.waited) - most - 1; n >= 0 && look-b.waited[n] < dayLooks {
+		return fmt.Errorf("look %d: %d commits in a day that were not urgent, and the budget is %d", look, most+1, perDay)
+	}
+	return nil
+}
+
+// rss is how many bytes of memory the process has, once what is garbage is gone.
+func rss(t *testing.T) int64 {
+	t.Helper()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skipf("no /proc/self/statm on %s: the memory of a process is measured on Linux alone", runtime.GOOS)
+	}
+	must(t, err)
+	pages, err := strconv.ParseInt(string(bytes.Fields(text)[1]), 10, 64)
+	must(t, err)
+	return pages * int64(os.Getpagesize())
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
