@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -104,8 +104,8 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	// What is read and decided is garbage at once, beside months of samples that
 	// stay: to collect it sooner costs little and holds a quarter less.
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	show := newProgress(env.Err)
-	defer show.end()
+	show := tty.NewProgress(env.Err)
+	defer show.End()
 	past, err := readPast(files, show)
 	if err != nil {
 		return err
@@ -123,12 +123,12 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 		return err
 	}
 	results, err := backtest.TryAll(ctx, past, candidates, backtest.Options{Lasting: t.lasting}, runtime.GOMAXPROCS(0), func(done int) {
-		show.say("tried %d of %d policies", done, len(candidates))
+		show.Say("tried %d of %d policies", done, len(candidates))
 	})
 	if err != nil {
 		return fmt.Errorf("backtest: stopped: %w", err)
 	}
-	show.end()
+	show.End()
 	v := verdict{past: past, results: results, front: backtest.Front(results), wants: t.wants, period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
 	v.best, v.why = t.wants.Recommend(results)
 	switch t.output {
@@ -137,7 +137,7 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	case "html":
 		return v.html(ctx, env.Out, drawn, show)
 	}
-	return v.text(env.Out, chart.StyleFor(env.Out, env.Getenv), drawn)
+	return v.text(env.Out, tty.StyleFor(env.Out, env.Getenv), drawn)
 }
 
 // check says what is wrong with the flags, before anything is read.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/page"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -55,7 +56,7 @@ const (
 
 // html writes the verdict as a page, with the lines of the workloads that matter
 // most by the candidates that do.
-func (v verdict) html(ctx context.Context, out io.Writer, asked workload.ID, show *progress) error {
+func (v verdict) html(ctx context.Context, out io.Writer, asked workload.ID, show *tty.Progress) error {
 	d := v.document()
 	pictures, err := v.pictures(ctx, asked, show)
 	if err != nil {
@@ -70,7 +71,7 @@ func (v verdict) html(ctx context.Context, out io.Writer, asked workload.ID, sho
 	return err
 }
 
-func (v verdict) pictures(ctx context.Context, asked workload.ID, show *progress) (*backtest.Pictures, error) {
+func (v verdict) pictures(ctx context.Context, asked workload.ID, show *tty.Progress) (*backtest.Pictures, error) {
 	from, to := v.past.Span()
 	seconds := int64(to.Sub(from)/time.Second)/drawnBuckets + 1
 	bucket := max(time.Duration(seconds)*time.Second, v.period)
@@ -97,9 +98,9 @@ func (v verdict) pictures(ctx context.Context, asked workload.ID, show *progress
 			}
 		}
 		p.Levels = append(p.Levels, levels)
-		show.say("drew %d of %d policies", n+1, len(drawn))
+		show.Say("drew %d of %d policies", n+1, len(drawn))
 	}
-	show.end()
+	show.End()
 	return p, nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -27,11 +27,11 @@ type verdict struct {
 	all             bool // shows what is not on the front, too
 }
 
-func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
+func (v verdict) text(out io.Writer, s term.Style, drawn workload.ID) error {
 	var b strings.Builder
 	from, to := v.past.Span()
 	fmt.Fprintf(&b, "%s with %s,\nfrom %s to %s, looked at every %s.\n\n",
-		count(len(v.past.IDs()), "workload"), v.samples(),
+		term.Count(len(v.past.IDs()), "workload"), v.samples(),
 		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.period))
 	b.WriteString(v.table(s))
 	b.WriteString(v.notes(s))
@@ -40,7 +40,7 @@ func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
 		fmt.Fprintf(&b, "\n%s %s\n%s", s.Heading("Recommended:"), best.Candidate.Name, wrapped(v.why+"."))
 		if w := best.Worst; w.Measured() && w.Share < 1 {
 			b.WriteString(wrapped(fmt.Sprintf("At worst %s pods were declared of the %s that %s needed at %s.",
-				chart.Number(int64(w.Declared)), chart.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))))
+				term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))))
 		}
 		fmt.Fprintf(&b, "\n    %s\n", asPolicy(best.Candidate.Set.Default))
 		fmt.Fprintf(&b, "\n%s", v.plot(drawn).Draw(s))
@@ -58,7 +58,7 @@ func (v verdict) text(out io.Writer, s chart.Style, drawn workload.ID) error {
 // samples says how many there are, and how far apart where there are several of
 // one workload.
 func (v verdict) samples() string {
-	text := chart.Number(v.past.Samples()) + " samples"
+	text := term.Number(v.past.Samples()) + " samples"
 	if v.past.Samples() == 1 {
 		text = "1 sample"
 	}
@@ -68,7 +68,7 @@ func (v verdict) samples() string {
 	return text
 }
 
-func (v verdict) table(s chart.Style) string {
+func (v verdict) table(s term.Style) string {
 	rows := [][]string{{"", "policy", "commits", "updates", "covered", "worst", "waste pod h", ""}}
 	for _, i := range v.shown() {
 		r := v.results[i]
@@ -79,11 +79,11 @@ func (v verdict) table(s chart.Style) string {
 		case v.front[i]:
 			mark = "*"
 		}
-		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay()), chart.Number(int64(r.Updates)),
+		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay()), term.Number(int64(r.Updates)),
 			orDash(r.Need > 0, percent(r.Coverage, 1)), orDash(r.Worst.Measured(), percent(r.Worst.Share, 0)),
-			chart.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, percent(r.Excess(), 0))})
+			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, percent(r.Excess(), 0))})
 	}
-	head, body, _ := strings.Cut(chart.Table("llrrrrrr", rows...), "\n")
+	head, body, _ := strings.Cut(term.Table("llrrrrrr", rows...), "\n")
 	return s.Faint(head) + "\n" + body
 }
 
@@ -102,7 +102,7 @@ func (v verdict) shown() []int {
 }
 
 // notes say what the table leaves out, or leaves to be guessed.
-func (v verdict) notes(s chart.Style) string {
+func (v verdict) notes(s term.Style) string {
 	notes := []string{
 		"Commits are a day; worst is of a need that lasted " + policy.Span(v.lasting) + "; waste is also given as a part of what was needed. " +
 			"* is what no other beats in commits, worst or waste without being worse in another.",
@@ -155,15 +155,15 @@ func asPolicy(p policy.Policy) string {
 	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
 }
 
-func (v verdict) plot(id workload.ID) chart.Plot {
+func (v verdict) plot(id workload.ID) term.Plot {
 	from, to := v.past.Span()
 	r := v.results[v.best]
 	lines := backtest.Draw(v.past, r.Candidate, id, max(to.Sub(from)/240, v.period))
-	p := chart.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from)).apart}
-	points := func(of []backtest.Point) []chart.Point {
-		all := make([]chart.Point, len(of))
+	p := term.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from)).apart}
+	points := func(of []backtest.Point) []term.Point {
+		all := make([]term.Point, len(of))
 		for i, one := range of {
-			all[i] = chart.Point{At: one.At.Sub(from), Value: float64(one.Pods)}
+			all[i] = term.Point{At: one.At.Sub(from), Value: float64(one.Pods)}
 		}
 		return all
 	}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/backtest/read"
-	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
 // readPast reads files of past scale, - being the standard input.
-func readPast(files []string, show *progress) (*backtest.Past, error) {
+func readPast(files []string, show *tty.Progress) (*backtest.Past, error) {
 	past := &backtest.Past{}
 	for _, name := range files {
 		if err := readFile(name, past, show); err != nil {
@@ -26,7 +27,7 @@ func readPast(files []string, show *progress) (*backtest.Past, error) {
 	return past, past.Check()
 }
 
-func readFile(name string, past *backtest.Past, show *progress) (err error) {
+func readFile(name string, past *backtest.Past, show *tty.Progress) (err error) {
 	in := &counted{name: "standard input", from: os.Stdin, show: show}
 	if name != "-" {
 		f, err := os.Open(name)
@@ -48,7 +49,7 @@ type counted struct {
 	from      io.Reader
 	done, all int64
 	said      int64 // megabytes
-	show      *progress
+	show      *tty.Progress
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -57,9 +58,9 @@ func (c *counted) Read(p []byte) (int, error) {
 	if m := c.done >> 20; m > c.said || errors.Is(err, io.EOF) {
 		c.said = m
 		if c.all > 0 {
-			c.show.say("read %s: %d %% of %s", c.name, 100*c.done/c.all, size(c.all))
+			c.show.Say("read %s: %d %% of %s", c.name, 100*c.done/c.all, size(c.all))
 		} else {
-			c.show.say("read %s: %s", c.name, size(c.done))
+			c.show.Say("read %s: %s", c.name, size(c.done))
 		}
 	}
 	return n, err
@@ -73,36 +74,5 @@ func size(bytes int64) string {
 	case bytes >= 1<<10:
 		return fmt.Sprintf("%d KB", bytes>>10)
 	}
-	return count(int(bytes), "byte")
-}
-
-// progress is one line of a terminal that is written anew; on what is none it
-// says nothing.
-type progress struct {
-	to    io.Writer // nil is none
-	width int
-	shown bool
-}
-
-func newProgress(to io.Writer) *progress {
-	if width, ok := chart.Terminal(to); ok {
-		return &progress{to: to, width: width - 1}
-	}
-	return &progress{}
-}
-
-func (p *progress) say(format string, args ...any) {
-	if p.to == nil {
-		return
-	}
-	text := []rune(fmt.Sprintf(format, args...))
-	fmt.Fprintf(p.to, "\r%-*s", p.width, string(text[:min(len(text), p.width)]))
-	p.shown = true
-}
-
-func (p *progress) end() {
-	if p.shown {
-		fmt.Fprintf(p.to, "\r%*s\r", p.width, "")
-		p.shown = false
-	}
+	return term.Count(int(bytes), "byte")
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
 // What was read is said with a size that is not 0 for what is small.
@@ -23,7 +25,7 @@ func TestProgressSaysSizes(t *testing.T) {
 		{0, false, "read past.csv: 0 bytes "},
 	} {
 		var said strings.Builder
-		in := &counted{name: "past.csv", from: strings.NewReader(strings.Repeat("x", c.bytes)), show: &progress{to: &said, width: 60}}
+		in := &counted{name: "past.csv", from: strings.NewReader(strings.Repeat("x", c.bytes)), show: &tty.Progress{To: &said, Columns: 60}}
 		if c.known {
 			in.all = int64(c.bytes)
 		}

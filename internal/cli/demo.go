@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/demo"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
 func newDemo(env Env) *cobra.Command {
@@ -29,10 +29,10 @@ commits to a scratch repository.`,
 			switch cluster {
 			case "recorded":
 				o := demo.Options{
-					Out: env.Out, Style: chart.StyleFor(env.Out, env.Getenv), Format: demo.Format(output),
+					Out: env.Out, Style: tty.StyleFor(env.Out, env.Getenv), Format: demo.Format(output),
 					Progress: env.Err, Dir: dir,
 				}
-				_, o.Live = chart.Terminal(env.Err)
+				_, o.Live = tty.Width(env.Err)
 				return demo.Run(ctx, o)
 			case "real":
 				config, err := kubeconfig.Load(kubeconfig.Choice{})

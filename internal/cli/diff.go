@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -80,7 +80,7 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	if found.Report, err = named(found.Report, args); err != nil {
 		return err
 	}
-	if err := write(env.Out, found, chart.StyleFor(env.Out, env.Getenv)); err != nil {
+	if err := write(env.Out, found, tty.StyleFor(env.Out, env.Getenv)); err != nil {
 		return err
 	}
 	if err := unseen(found.Report); err != nil {

@@ -9,11 +9,11 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -134,19 +134,11 @@ func numberOf(r diff.Row, e checkpoint.Entry) *int32 {
 	return nil
 }
 
-func diffJSON(out io.Writer, d difference, _ chart.Style) error {
-	return writeJSON(out, newDiffDocument(d))
+func diffJSON(out io.Writer, d difference, _ term.Style) error {
+	return term.JSON(out, newDiffDocument(d))
 }
 
-// writeJSON writes a document as machines and people read it.
-func writeJSON(out io.Writer, document any) error {
-	lines := json.NewEncoder(out)
-	lines.SetIndent("", "  ")
-	lines.SetEscapeHTML(false)
-	return lines.Encode(document)
-}
-
-func diffYAML(out io.Writer, d difference, _ chart.Style) error {
+func diffYAML(out io.Writer, d difference, _ term.Style) error {
 	text, err := yaml.Marshal(newDiffDocument(d))
 	if err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // An annotation is a workflow command of GitHub Actions, which its pull request
@@ -58,7 +58,7 @@ func (a annotation) String() string {
 
 // diffGitHub is an annotation for each thing that a person should hear of, and a
 // line for the log.
-func diffGitHub(out io.Writer, d difference, _ chart.Style) error {
+func diffGitHub(out io.Writer, d difference, _ term.Style) error {
 	var b strings.Builder
 	for _, a := range annotations(d) {
 		fmt.Fprintln(&b, a)
@@ -83,7 +83,7 @@ func annotations(d difference) []annotation {
 		}
 	}
 	if n := len(unproven(d.Rows)); n > 0 {
-		a := annotation{level: notice, title: count(n, "checkpoint") + " not known to be inert",
+		a := annotation{level: notice, title: term.Count(n, "checkpoint") + " not known to be inert",
 			message: "nothing is known to keep them from acting on the live cluster: gitlatch doctor --write looks for what does"}
 		if file := checkpoint.EvidencePath(d.Site); d.Tree.Has(file) {
 			a.file = file

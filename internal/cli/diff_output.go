@@ -5,16 +5,15 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // diffOutputs write a comparison.
-var diffOutputs = map[string]func(io.Writer, difference, chart.Style) error{
+var diffOutputs = map[string]func(io.Writer, difference, term.Style) error{
 	"table":  diffTable,
 	"json":   diffJSON,
 	"yaml":   diffYAML,
@@ -23,7 +22,7 @@ var diffOutputs = map[string]func(io.Writer, difference, chart.Style) error{
 
 // diffTable is a line a row of which a person should hear, then what is left out
 // and what holds for the site.
-func diffTable(out io.Writer, d difference, s chart.Style) error {
+func diffTable(out io.Writer, d difference, s term.Style) error {
 	var b strings.Builder
 	left := map[diff.State]int{}
 	var rows []diff.Row
@@ -37,7 +36,7 @@ func diffTable(out io.Writer, d difference, s chart.Style) error {
 	columns := max(s.Width, narrow)
 	diffRows(&b, rows, columns, s)
 	say := func(format string, args ...any) {
-		b.WriteString(strings.Join(report.Fold(fmt.Sprintf(format, args...), columns), "\n") + "\n")
+		b.WriteString(strings.Join(term.Fold(fmt.Sprintf(format, args...), columns), "\n") + "\n")
 	}
 	switch n, skipped := left[diff.InSync], left[diff.Unlatched]; {
 	case len(d.Rows) == 0:
@@ -53,7 +52,7 @@ func diffTable(out io.Writer, d difference, s chart.Style) error {
 		say("proposed: %s", d.proposal)
 	}
 	if n := len(unproven(d.Rows)); n > 0 {
-		say("nothing is known to keep the checkpoints of %s inert: gitlatch doctor --write looks for what does", count(n, "workload"))
+		say("nothing is known to keep the checkpoints of %s inert: gitlatch doctor --write looks for what does", term.Count(n, "workload"))
 	}
 	if d.Stop.Reason != policy.ReasonNone {
 		stopped := "lowered"
@@ -71,7 +70,7 @@ func diffTable(out io.Writer, d difference, s chart.Style) error {
 
 // diffRows is a line a row; why is folded below itself. Nothing is painted but
 // whole lines, so that columns stay columns.
-func diffRows(out io.Writer, of []diff.Row, columns int, s chart.Style) {
+func diffRows(out io.Writer, of []diff.Row, columns int, s term.Style) {
 	if len(of) == 0 {
 		return
 	}
@@ -87,7 +86,7 @@ func diffRows(out io.Writer, of []diff.Row, columns int, s chart.Style) {
 			rows[i] = append(row[:3:3], row[4:]...)
 		}
 	}
-	for i, lines := range report.Rows(rows, columns) {
+	for i, lines := range term.Rows(rows, columns) {
 		paint := s.Faint
 		switch {
 		case i == 0:
@@ -104,9 +103,9 @@ func diffRows(out io.Writer, of []diff.Row, columns int, s chart.Style) {
 // rowName is the workload of a row as people call it, and its reading.
 func rowName(r diff.Row) string {
 	if r.Reading == policy.ReadingRollout {
-		return shortName(r.ID) + " rollout"
+		return term.Name(r.ID) + " rollout"
 	}
-	return shortName(r.ID)
+	return term.Name(r.ID)
 }
 
 // live is what runs: pods, or how many of them are those of a rollout's target.
@@ -127,7 +126,7 @@ func declaredOf(r diff.Row, e checkpoint.Entry) string {
 	case e.IsZero():
 		return "-"
 	case r.Reading == policy.ReadingScale:
-		return known(e.Replicas)
+		return term.Positive(e.Replicas)
 	case e.Rollout == checkpoint.Rollout{}:
 		return "-"
 	}

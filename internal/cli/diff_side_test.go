@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
@@ -17,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -132,14 +132,14 @@ func TestColourChangesOnlyHowADiffLooks(t *testing.T) {
 	}
 	d := difference{named: true}
 	d.Rows = []diff.Row{row("web", diff.Pending), row("api", diff.InSync)}
-	write := func(s chart.Style) string {
+	write := func(s term.Style) string {
 		var b bytes.Buffer
 		if err := diffTable(&b, d, s); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	plain, coloured := write(chart.Style{}), write(chart.Style{Colour: true})
+	plain, coloured := write(term.Style{}), write(term.Style{Colour: true})
 	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	if escape.MatchString(plain) || !escape.MatchString(coloured) {
 		t.Errorf("colour is not where it was asked for:\n%q\n%q", plain, coloured)

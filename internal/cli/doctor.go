@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -18,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -92,7 +92,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	report := doctor.Examine(seen)
-	columns, _ := chart.Terminal(env.Out)
+	columns, _ := tty.Width(env.Out)
 	if err := print(env.Out, report, max(columns, narrow), seen.Tree.Evidence); err != nil {
 		return err
 	}

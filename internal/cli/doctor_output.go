@@ -9,7 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
-	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -25,7 +25,7 @@ var doctorOutputs = map[string]func(out io.Writer, r doctor.Report, columns int,
 func doctorTable(out io.Writer, r doctor.Report, columns int, said checkpoint.Evidence) error {
 	var b strings.Builder
 	text := func(text, indent string) {
-		for _, line := range report.Fold(text, columns-len(indent)) {
+		for _, line := range term.Fold(text, columns-len(indent)) {
 			fmt.Fprintf(&b, "%s%s\n", indent, line)
 		}
 	}
@@ -46,7 +46,7 @@ func doctorTable(out io.Writer, r doctor.Report, columns int, said checkpoint.Ev
 		text(doctorSummary(r), "")
 	}
 	if n := len(uncovered(r, said)); n > 0 {
-		text(fmt.Sprintf("%s does not cover %s kept inert: doctor --write commits it", checkpoint.EvidencePath(r.Site), count(n, "workload")), "")
+		text(fmt.Sprintf("%s does not cover %s kept inert: doctor --write commits it", checkpoint.EvidencePath(r.Site), term.Count(n, "workload")), "")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -87,7 +87,7 @@ func doctorSummary(r doctor.Report) string {
 		found += ", not all could be read"
 	}
 	return fmt.Sprintf("%s: %s; %d of %s kept inert; a rebuild starts %d of %d declared at their checkpoint",
-		r.Site, found, inert, count(len(r.Workloads), "workload"), there, declared)
+		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
 }
 
 // doctorRows is a line a workload; what keeps it inert is folded below itself.
@@ -101,28 +101,11 @@ func doctorRows(out io.Writer, r doctor.Report, columns int) {
 		if w.Returns != "" {
 			inert += "; a rollout returns to " + w.Returns
 		}
-		rows = append(rows, []string{shortName(w.ID), known(w.Live), known(w.Level), some(rebuiltAt(w)), inert})
+		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), term.Some(rebuiltAt(w)), inert})
 	}
-	for _, lines := range report.Rows(rows, columns) {
+	for _, lines := range term.Rows(rows, columns) {
 		fmt.Fprintln(out, strings.Join(lines, "\n"))
 	}
-}
-
-// shortName is a workload as people call it; only what is no Deployment says its
-// kind.
-func shortName(id workload.ID) string {
-	if id.Kind == workload.Deployment {
-		return id.Short()
-	}
-	return id.String()
-}
-
-// known is a count, and a dash where there is none.
-func known(n int32) string {
-	if n == 0 {
-		return "-"
-	}
-	return fmt.Sprint(n)
 }
 
 // rebuiltAt is what a rebuild starts a workload at, nil where that is not known.

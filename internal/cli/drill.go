@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
 // A drilling is what a drill is asked for.
@@ -147,7 +147,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	columns, _ := chart.Terminal(env.Out)
+	columns, _ := tty.Width(env.Out)
 	if err := drillOutputs[d.output](env.Out, document, max(columns, narrow), d.all); err != nil {
 		return err
 	}

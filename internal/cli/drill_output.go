@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -36,7 +36,7 @@ type drillPage struct {
 
 // say writes a paragraph, folded.
 func (p *drillPage) say(indent, format string, args ...any) {
-	for _, line := range report.Fold(fmt.Sprintf(format, args...), p.columns-len(indent)) {
+	for _, line := range term.Fold(fmt.Sprintf(format, args...), p.columns-len(indent)) {
 		fmt.Fprintf(&p.text, "%s%s\n", indent, line)
 	}
 }
@@ -63,7 +63,7 @@ func (p *drillPage) verdict() {
 		if l.Nothing != "" {
 			was = "not known"
 		}
-		p.say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, count(len(l.Changes), "workload"))
+		p.say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
 	p.text.WriteString("\n")
 }
@@ -74,7 +74,7 @@ func (p *drillPage) score() {
 	if p.Fleet.Full == 1 {
 		full = "starts with all that it needs"
 	}
-	p.say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, count(f.Workloads, "workload"), f.Full, full, f.Low, drill.Percent(p.MinCoverage))
+	p.say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, drill.Percent(p.MinCoverage))
 	p.say("  ", "All at their need after %s; without checkpoints after %s.", lasting(f.With, f.StuckWith), lasting(f.Without, f.StuckWithout))
 }
 
@@ -92,17 +92,17 @@ func (p *drillPage) flushed() string {
 	case p.Mode == "observe":
 		return ", as it is: the site observes"
 	case p.DryRun && len(f.Levels)+len(f.Proposed) > 0:
-		return fmt.Sprintf(", as it is; a drill would declare %s", count(len(f.Levels)+len(f.Proposed), "level"))
+		return fmt.Sprintf(", as it is; a drill would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
 	case p.DryRun:
 		return ", as it is; a drill would declare nothing"
 	case f.Proposal != "":
-		return fmt.Sprintf("; %s proposed, which is not merged: %s", count(len(f.Proposed), "level"), f.Proposal)
+		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
 	case f.Commit == "" && p.Fleet.Nothing != "":
 		return ""
 	case f.Commit == "":
 		return ", which says what is needed"
 	}
-	return fmt.Sprintf(", which declares %s anew", count(len(f.Levels), "level"))
+	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
 }
 
 // rows is a line for each workload that lacks anything, or for all.
@@ -130,17 +130,17 @@ func (p *drillPage) rows(all bool) {
 		if w.Coverage != nil {
 			covered = drill.Percent(*w.Coverage)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shortName(workloadOf(w)), some(w.Need), some(w.Declared), some(w.RebuiltAt), covered, p.since(w.Checkpoint), cause)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", term.Name(workloadOf(w)), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), cause)
 	}
 	_ = t.Flush() // into memory
 	if shown > 0 {
 		p.text.WriteString("\n")
 	}
 	for _, left := range p.LeftOut {
-		p.say("  ", "Left out: %s, %s.", count(left.Workloads, "workload"), left.Text)
+		p.say("  ", "Left out: %s, %s.", term.Count(left.Workloads, "workload"), left.Text)
 	}
 	if unscored > 0 && !all {
-		p.say("  ", "Without a score: %s that nothing is asked of just now; --all lists them.", count(unscored, "workload"))
+		p.say("  ", "Without a score: %s that nothing is asked of just now; --all lists them.", term.Count(unscored, "workload"))
 	}
 	if len(p.LeftOut) > 0 || unscored > 0 && !all {
 		p.text.WriteString("\n")
@@ -177,10 +177,10 @@ func (p *drillPage) unknown() {
 		if !slices.Contains(order, w.Unknown) {
 			order = append(order, w.Unknown)
 		}
-		by[w.Unknown] = append(by[w.Unknown], shortName(workloadOf(w)))
+		by[w.Unknown] = append(by[w.Unknown], term.Name(workloadOf(w)))
 	}
 	for _, why := range order {
-		p.say("", "unknown: %s", among(by[why]))
+		p.say("", "unknown: %s", term.Among(by[why]))
 		p.say("  ", "%s", why)
 		p.text.WriteString("\n")
 	}
@@ -200,29 +200,20 @@ func (p *drillPage) causes() {
 			if !slices.Contains(order, one) {
 				order = append(order, one)
 			}
-			by[one] = append(by[one], shortName(workloadOf(w)))
+			by[one] = append(by[one], term.Name(workloadOf(w)))
 		}
 	}
 	for _, one := range order {
-		p.say("", "%s: %s", one.name, among(by[one]))
+		p.say("", "%s: %s", one.name, term.Among(by[one]))
 		p.say("  ", "%s", one.text)
 		p.text.WriteString("\n")
 	}
 }
 
-// among names a few, and counts the others.
-func among(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
-
 func (p *drillPage) rollouts() {
 	for _, w := range p.Workloads {
 		if w.Rollout != nil {
-			p.say("", "rollout: %s", shortName(workloadOf(w)))
+			p.say("", "rollout: %s", term.Name(workloadOf(w)))
 			p.say("  ", "%s", w.Rollout.Text)
 			p.text.WriteString("\n")
 		}
@@ -234,11 +225,11 @@ func (p *drillPage) notes() {
 	frozen := map[string][]string{}
 	for _, w := range p.Workloads {
 		if w.Frozen != nil {
-			frozen[w.Frozen.Reason] = append(frozen[w.Frozen.Reason], shortName(workloadOf(w)))
+			frozen[w.Frozen.Reason] = append(frozen[w.Frozen.Reason], term.Name(workloadOf(w)))
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(frozen)) {
-		p.say("", "frozen, %s: %s", reason, among(frozen[reason]))
+		p.say("", "frozen, %s: %s", reason, term.Among(frozen[reason]))
 	}
 	harmless := 0
 	for _, f := range p.Findings {
@@ -250,7 +241,7 @@ func (p *drillPage) notes() {
 		p.say("", "gitlatch doctor has %s more to mend, which a rebuild does not suffer from", fmt.Sprint(harmless))
 	}
 	for _, w := range p.Flush.Withheld {
-		p.say("", "not declared: %s %s -> %s: %s", w.Namespace+"/"+w.Name, some(w.From), some(w.To), w.Text)
+		p.say("", "not declared: %s %s -> %s: %s", w.Namespace+"/"+w.Name, term.Some(w.From), term.Some(w.To), w.Text)
 	}
 	for _, text := range p.Unread {
 		p.say("", "not read: %s", text)
@@ -265,12 +256,4 @@ func (p *drillPage) notes() {
 
 func workloadOf(w drill.Workload) workload.ID {
 	return workload.ID{Namespace: w.Namespace, Kind: workload.Kind(w.Kind), Name: w.Name}
-}
-
-// some is a count that may not be known.
-func some(n *int32) string {
-	if n == nil {
-		return "-"
-	}
-	return fmt.Sprint(*n)
 }

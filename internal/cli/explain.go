@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -58,7 +58,7 @@ func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	columns, _ := chart.Terminal(env.Out)
+	columns, _ := tty.Width(env.Out)
 	return errors.Join(explain(env.Out, r, id, max(columns, narrow)), r.Err())
 }
 
@@ -104,7 +104,7 @@ func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
 	var b strings.Builder
 	for _, l := range lines {
 		topic := l[0]
-		for _, text := range report.Fold(l[1], columns-widest-2) {
+		for _, text := range term.Fold(l[1], columns-widest-2) {
 			fmt.Fprintf(&b, "%-*s  %s\n", widest, topic, text)
 			topic = ""
 		}
@@ -118,7 +118,7 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 		line("runs", "unknown: %s", s.Unknown)
 		return
 	}
-	line("runs", "%s, %d of them ready", count(s.Scale.Desired, "pod"), s.Scale.Ready)
+	line("runs", "%s, %d of them ready", term.Count(s.Scale.Desired, "pod"), s.Scale.Ready)
 	switch {
 	case s.Scale.Unstated:
 		line("driven by", "nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1")
@@ -135,7 +135,7 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 		}
 		return
 	}
-	line("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
+	line("policy", "%s: series %s, round %s, hold %s up and %s down, margin %.3g %%", p.Name, p.Series, p.Round, term.Count(p.HoldUp, "sample"), policy.Span(p.HoldDown), 100*p.Margin)
 	if l.Declared.Replicas == 0 {
 		line("declared", "nothing yet")
 		return
@@ -145,15 +145,15 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 	if raiseAbove == math.MaxInt32 {
 		line("raised", "never: it is at its upper bound")
 	} else {
-		line("raised", "above %s, %s", count(raiseAbove, "pod"), held(p.HoldUp))
+		line("raised", "above %s, %s", term.Count(raiseAbove, "pod"), held(p.HoldUp))
 	}
 	switch {
 	case lowerAt == 0:
 		line("lowered", "never: it is at its floor")
 	case p.HoldDown == 0:
-		line("lowered", "at %s or fewer, %s", count(lowerAt, "pod"), held(p.HoldUp))
+		line("lowered", "at %s or fewer, %s", term.Count(lowerAt, "pod"), held(p.HoldUp))
 	default:
-		line("lowered", "at %s or fewer, after %s of it", count(lowerAt, "pod"), policy.Span(p.HoldDown))
+		line("lowered", "at %s or fewer, after %s of it", term.Count(lowerAt, "pod"), policy.Span(p.HoldDown))
 	}
 }
 
@@ -255,12 +255,4 @@ func explainDecision(line func(string, string, ...any), d policy.Decision) {
 	if d.Capped {
 		line("capped", "git's max is below the need")
 	}
-}
-
-// count is a number of things: "1 pod", "2 pods".
-func count[N int | int32](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -95,7 +96,7 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	return write(env.Out, look{found, c.Site, q}, chart.StyleFor(env.Out, env.Getenv))
+	return write(env.Out, look{found, c.Site, q}, tty.StyleFor(env.Out, env.Getenv))
 }
 
 // named finds what a person means among what the branch declares.
@@ -129,7 +130,7 @@ func (s *declaredSide) never(ctx context.Context, id workload.ID, looked int) er
 		return err
 	}
 	ids := slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
-	return fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", id, count(looked, "commit"), nearest(id.String(), ids))
+	return fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", id, term.Count(looked, "commit"), nearest(id.String(), ids))
 }
 
 // back is a time, or one that is a span before now; zero where nobody says.

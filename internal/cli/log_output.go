@@ -8,40 +8,40 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-var logOutputs = map[string]func(io.Writer, look, chart.Style) error{
+var logOutputs = map[string]func(io.Writer, look, term.Style) error{
 	"table": logTable,
 	"json":  logJSON,
 }
 
 // logTable is a line a change, then how far it looked.
-func logTable(out io.Writer, l look, s chart.Style) error {
+func logTable(out io.Writer, l look, s term.Style) error {
 	columns := max(s.Width, narrow)
 	var b strings.Builder
 	if len(l.Changes) > 0 {
 		logRows(&b, l.Changes, columns, s)
 	} else {
-		fmt.Fprintf(&b, "%s: no change in %s\n", l.query.ID, count(l.Looked, "commit"))
+		fmt.Fprintf(&b, "%s: no change in %s\n", l.query.ID, term.Count(l.Looked, "commit"))
 	}
 	if l.Cut {
-		text := fmt.Sprintf("older commits were not looked at: %s, back to %s", count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
+		text := fmt.Sprintf("older commits were not looked at: %s, back to %s", term.Count(l.Looked, "commit"), l.Oldest.UTC().Format(time.RFC3339))
 		if l.Looked == 0 {
 			text = "older commits were not looked at"
 		}
 		text += "; --commits looks further, where the repository has more than a shallow clone's"
-		b.WriteString(strings.Join(report.Fold(text, columns), "\n") + "\n")
+		b.WriteString(strings.Join(term.Fold(text, columns), "\n") + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
 // logRows is a line a change, and why below it.
-func logRows(out io.Writer, changes []history.Change, columns int, s chart.Style) {
+func logRows(out io.Writer, changes []history.Change, columns int, s term.Style) {
 	var plain strings.Builder
 	t := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "WHEN\tCOMMIT\tWHO\tCHANGE\n")
@@ -59,7 +59,7 @@ func logRows(out io.Writer, changes []history.Change, columns int, s chart.Style
 		}
 		fmt.Fprintln(out, line)
 		c := changes[i-1]
-		for _, why := range report.Fold(cmp.Or(c.Reason, c.Subject), columns-len(indent)) {
+		for _, why := range term.Fold(cmp.Or(c.Reason, c.Subject), columns-len(indent)) {
 			fmt.Fprintln(out, indent+s.Faint(why))
 		}
 	}
@@ -161,7 +161,7 @@ func orNull(e checkpoint.Entry) *checkpoint.Entry {
 	return &e
 }
 
-func logJSON(out io.Writer, l look, _ chart.Style) error {
+func logJSON(out io.Writer, l look, _ term.Style) error {
 	d := logDocument{APIVersion: report.Version, Kind: "CheckpointLog", Site: l.site, Workload: l.query.ID.String(), Looked: l.Looked, Cut: l.Cut, Changes: []logChange{}}
 	for _, c := range l.Changes {
 		change := logChange{Commit: c.Commit, At: c.At.UTC(), By: by(c), Author: c.Author, Subject: c.Subject, Reason: c.Reason, From: orNull(c.From), To: orNull(c.To)}
@@ -170,5 +170,5 @@ func logJSON(out io.Writer, l look, _ chart.Style) error {
 		}
 		d.Changes = append(d.Changes, change)
 	}
-	return writeJSON(out, d)
+	return term.JSON(out, d)
 }

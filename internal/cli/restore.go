@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os/signal"
 	"slices"
@@ -20,6 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -197,7 +196,7 @@ func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *
 	if r.output == "table" {
 		err = errors.Join(restore.WriteTable(env.Out, report), s.Explain(ctx, err))
 	} else {
-		err = errors.Join(encode(env.Out, restore.NewDocument(report)), s.Explain(ctx, err))
+		err = errors.Join(term.JSON(env.Out, restore.NewDocument(report)), s.Explain(ctx, err))
 	}
 	return errors.Join(err, report.Err())
 }
@@ -230,11 +229,4 @@ func (r *restoring) found(env Env, s *open.Site, uid, declared string) {
 		text += ", another than the record is of"
 	}
 	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", uid, s.Server, text)
-}
-
-func encode(w io.Writer, document any) error {
-	lines := json.NewEncoder(w)
-	lines.SetIndent("", "  ")
-	lines.SetEscapeHTML(false)
-	return lines.Encode(document)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -102,7 +103,7 @@ func (r *restoring) splits(ctx context.Context, env Env, do func(context.Context
 	if r.output == "table" {
 		err = errors.Join(restore.WriteSplit(env.Out, report), s.ExplainSplit(ctx, err))
 	} else {
-		err = errors.Join(encode(env.Out, restore.NewSplitDocument(report)), s.ExplainSplit(ctx, err))
+		err = errors.Join(term.JSON(env.Out, restore.NewSplitDocument(report)), s.ExplainSplit(ctx, err))
 	}
 	return errors.Join(err, report.Err())
 }

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -77,7 +77,7 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, output, m
 	if first {
 		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", site.Site, site.State.Bolt)
 	}
-	columns, _ := chart.Terminal(env.Out)
+	columns, _ := tty.Width(env.Out)
 	t := o.tick()
 	t.DryRun = dryRun
 	r, err := t.Run(ctx)

@@ -17,8 +17,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/demo/replay"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -43,7 +43,7 @@ const (
 // Options say how a demo runs.
 type Options struct {
 	Out    io.Writer
-	Style  chart.Style
+	Style  term.Style
 	Format Format // "" is Text
 
 	// Progress is written to while the day is replayed; nil shows none. Live

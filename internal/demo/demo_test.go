@@ -18,9 +18,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -107,7 +107,7 @@ func TestReportShowsTheDay(t *testing.T) {
 	t.Parallel()
 	d := recordedDay(t)
 	var b bytes.Buffer
-	if err := d.report(&b, chart.Style{}); err != nil {
+	if err := d.report(&b, term.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	out := b.String()
@@ -181,7 +181,7 @@ func TestTheReportSaysWhatARaiseWaitedFor(t *testing.T) {
 			d.waits = append(d.waits, nil)
 		}
 		d.waits[8] = map[workload.ID]policy.Reason{d.trace.Workloads[0].ID: reason}
-		if got := d.commitTable(chart.Style{}); !strings.Contains(got, want) {
+		if got := d.commitTable(term.Style{}); !strings.Contains(got, want) {
 			t.Errorf("%s: does not say %q:\n%s", reason, want, got)
 		}
 	}

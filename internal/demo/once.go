@@ -10,12 +10,12 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
 // atOnce is the policy of a single look: what is seen once is committed.
@@ -58,7 +58,7 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 	if err != nil {
 		return err
 	}
-	columns, _ := chart.Terminal(out)
+	columns, _ := tty.Width(out)
 	if err := report.Write(out, "table", r, columns); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -58,7 +58,7 @@ func (d *day) commitsIn(s Span) int {
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes what a person wants to see of the day.
-func (d *day) report(out io.Writer, s chart.Style) error {
+func (d *day) report(out io.Writer, s term.Style) error {
 	var text strings.Builder
 	for _, part := range []string{
 		d.opening(),
@@ -92,10 +92,10 @@ func (d *day) opening() string {
 		most = max(most, pods)
 	}
 	return fmt.Sprintf("A simulated day: %d workloads with up to %s pods, looked at every %.0f\nminutes, %s after a warm-up of %.0f hours in which the levels were learnt.\n",
-		len(d.trace.Workloads), chart.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
+		len(d.trace.Workloads), term.Number(most), period.Minutes(), d.name(), d.trace.WarmUp.Hours())
 }
 
-func (d *day) gitLog(s chart.Style) string {
+func (d *day) gitLog(s term.Style) string {
 	from := d.clock(d.trace.WarmUp)
 	var rows [][]string
 	before := 0
@@ -109,12 +109,12 @@ func (d *day) gitLog(s chart.Style) string {
 	if len(rows) == 0 {
 		rows = append(rows, []string{"nothing"})
 	}
-	text := s.Heading("What git log says of "+d.name()) + "\n" + chart.Table("lll", rows...)
+	text := s.Heading("What git log says of "+d.name()) + "\n" + term.Table("lll", rows...)
 	return text + s.Faint(fmt.Sprintf("  and %d commits before it, the team's first one included", before)) + "\n"
 }
 
 // charts shows three workloads of the shipped day.
-func (d *day) charts(s chart.Style) string {
+func (d *day) charts(s term.Style) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s     %s\n", s.Heading("Scale against checkpoint"), s.Legend("pods asked for", "declared in git"))
 	for _, c := range []struct{ workload, title string }{
@@ -132,26 +132,26 @@ func (d *day) charts(s chart.Style) string {
 }
 
 // plot is the chart of the i-th workload over the day.
-func (d *day) plot(i int, title string) chart.Plot {
-	p := chart.Plot{Title: title, From: d.trace.WarmUp, To: d.trace.Length, Midnight: d.trace.WarmUp}
+func (d *day) plot(i int, title string) term.Plot {
+	p := term.Plot{Title: title, From: d.trace.WarmUp, To: d.trace.Length, Midnight: d.trace.WarmUp}
 	for _, change := range d.trace.Changes[i] {
-		p.Scale = append(p.Scale, chart.Point{At: change.At, Value: float64(change.Desired)})
+		p.Scale = append(p.Scale, term.Point{At: change.At, Value: float64(change.Desired)})
 	}
 	for _, step := range d.history[i] {
-		p.Level = append(p.Level, chart.Point{At: step.At, Value: float64(step.Level)})
+		p.Level = append(p.Level, term.Point{At: step.At, Value: float64(step.Level)})
 	}
 	return p
 }
 
-func (d *day) commitTable(s chart.Style) string {
+func (d *day) commitTable(s term.Style) string {
 	span := dayOf(d.trace)
 	changes, commits := d.trace.ScaleChanges(span.From, span.To), d.commitsIn(span)
 	c := WorstCoverage(d.trace, d.history, holdUp, span)
-	return s.Heading("Commits on "+d.name()) + "\n" + chart.Table("lrl",
-		[]string{"committing every change", chart.Number(int64(changes)), ""},
-		[]string{"gitlatch", chart.Number(int64(commits)), fmt.Sprintf("one for every %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
+	return s.Heading("Commits on "+d.name()) + "\n" + term.Table("lrl",
+		[]string{"committing every change", term.Number(int64(changes)), ""},
+		[]string{"gitlatch", term.Number(int64(commits)), fmt.Sprintf("one for every %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
 	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s%s\n",
-		holdUp.Minutes(), 100*c.Share, chart.Number(int64(c.Declared)), chart.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"), d.excuse(c))
+		holdUp.Minutes(), 100*c.Share, term.Number(int64(c.Declared)), term.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"), d.excuse(c))
 }
 
 // excuse says why less was declared than was needed, where that is the policy's
@@ -174,28 +174,28 @@ func (d *day) next(c Coverage) time.Duration {
 	return d.trace.Length
 }
 
-func (d *day) rebuildTable(s chart.Style) string {
+func (d *day) rebuildTable(s term.Style) string {
 	r := WorstMoment(d.trace, d.history, dayOf(d.trace))
 	row := func(name string, o Outcome) []string {
 		wait := "none"
 		if o.Rounds > 0 {
 			wait = fmt.Sprintf("%d round%s, %.0f to %.0f min", o.Rounds, strings.Repeat("s", min(1, o.Rounds-1)), (time.Duration(o.Rounds) * quickRound).Minutes(), (time.Duration(o.Rounds) * slowRound).Minutes())
 		}
-		return []string{name, chart.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
+		return []string{name, term.Number(o.Created), fmt.Sprintf("%.0f %%", 100*share(o.Met, r.Needed)), fmt.Sprint(o.Short), wait}
 	}
 	f := r.Furthest
-	return s.Heading(fmt.Sprintf("Rebuilt from git at %s, the worst moment, when %s pods were needed", d.clock(r.At).Format("15:04"), chart.Number(r.Needed))) + "\n" +
-		chart.Table("lrrrl",
+	return s.Heading(fmt.Sprintf("Rebuilt from git at %s, the worst moment, when %s pods were needed", d.clock(r.At).Format("15:04"), term.Number(r.Needed))) + "\n" +
+		term.Table("lrrrl",
 			[]string{"", "pods", "of the need", "short", "until scaled up"},
 			row("the manifests alone", r.Manifests),
 			row("with the checkpoint", r.Checkpoint),
 		) + fmt.Sprintf("  %s would begin with %s pods instead of %s,\n  and with the checkpoint with %s.\n", f.Workload.Short(),
-		chart.Number(int64(f.Manifest)), chart.Number(int64(f.Need)), chart.Number(int64(f.Checkpoint))) +
+		term.Number(int64(f.Manifest)), term.Number(int64(f.Need)), term.Number(int64(f.Checkpoint))) +
 		s.Faint("  Short: workloads with fewer pods than they need. In each round an autoscaler\n"+
 			"  asks for twice the pods, then they have to be placed, pulled, ready, measured.") + "\n"
 }
 
-func (d *day) frozenTable(s chart.Style) string {
+func (d *day) frozenTable(s term.Style) string {
 	if len(d.frozen) == 0 {
 		return ""
 	}
@@ -206,10 +206,10 @@ func (d *day) frozenTable(s chart.Style) string {
 	for _, r := range reasons {
 		rows = append(rows, []string{string(r), fmt.Sprint(d.frozen[r].ticks), fmt.Sprintf("up to %d", d.frozen[r].most)})
 	}
-	return s.Heading("What kept timers from running on "+d.name()) + "\n" + chart.Table("lrr", rows...)
+	return s.Heading("What kept timers from running on "+d.name()) + "\n" + term.Table("lrr", rows...)
 }
 
-func (d *day) lookAround(s chart.Style) string {
+func (d *day) lookAround(s term.Style) string {
 	return s.Heading("The repository is left for you to look into") + "\n" +
 		"  cd " + d.repository + "\n" +
 		"  git log --stat\n" +

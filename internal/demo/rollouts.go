@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -69,7 +69,7 @@ func (d *day) rollouts() (all, lasted []*flight) {
 	return all, lasted
 }
 
-func (d *day) rolloutTable(s chart.Style) string {
+func (d *day) rolloutTable(s term.Style) string {
 	all, lasted := d.rollouts()
 	text := s.Heading("Rollouts on "+d.name()) + fmt.Sprintf("\n  %d, of which %d were in flight for %.0f minutes or more\n", len(all), len(lasted), lasting.Minutes())
 	var rows [][]string
@@ -84,5 +84,5 @@ func (d *day) rolloutTable(s chart.Style) string {
 	if len(rows) == 0 {
 		return text
 	}
-	return text + chart.Table("llrl", rows...)
+	return text + term.Table("llrl", rows...)
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // table is the report for a person: what is not quiet, and a line of counts.
@@ -68,7 +68,7 @@ func (d Document) table(out io.Writer, columns int) error {
 	if columns > 0 {
 		text = ""
 		for line := range strings.Lines(b.String()) {
-			text += strings.Join(Fold(line, columns), "\n") + "\n"
+			text += strings.Join(term.Fold(line, columns), "\n") + "\n"
 		}
 	}
 	_, err := io.WriteString(out, text)
@@ -91,39 +91,11 @@ func (d Document) rows(out io.Writer, columns int) error {
 		}
 	}
 	var b strings.Builder
-	for _, lines := range Rows(rows, columns) {
+	for _, lines := range term.Rows(rows, columns) {
 		b.WriteString(strings.Join(lines, "\n") + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// narrowest is the width below which text is not folded further: names of
-// workloads leave little room on a narrow terminal.
-const narrowest = 24
-
-// Fold breaks a text between words into lines of at most width. A number stays
-// with its %.
-func Fold(text string, width int) (lines []string) {
-	width = max(width, narrowest)
-	line := ""
-	words := strings.Fields(text)
-	for i := len(words) - 1; i > 0; i-- {
-		if strings.HasPrefix(words[i], "%") {
-			words = slices.Replace(words, i-1, i+1, words[i-1]+" "+words[i])
-		}
-	}
-	for _, word := range words {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines, line = append(lines, line), word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
 }
 
 // lines are a condition for a person, what follows from it below it.
@@ -137,7 +109,7 @@ func (c Condition) lines(columns int) string {
 		}
 		lines := []string{said.label + said.text}
 		if columns > 0 {
-			lines = Fold(lines[0], columns-len(indent))
+			lines = term.Fold(lines[0], columns-len(indent))
 		}
 		for _, line := range lines {
 			b.WriteString(indent + line + "\n")

@@ -95,30 +95,3 @@ what crosses could not be committed
 		}
 	}
 }
-
-func TestFoldKeepsANumberWithItsPercent(t *testing.T) {
-	t.Parallel()
-	got := Fold("declared at the milestone 75 %, progressing: 90 % is next", 28)
-	if want := []string{"declared at the milestone", "75 %, progressing: 90 % is", "next"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-}
-
-// Where the facts leave no room beside them, why stands below.
-func TestRowsOnANarrowTerminal(t *testing.T) {
-	t.Parallel()
-	rows := [][]string{{"WORKLOAD", "DECISION", "WHY"}, {"shop/web", "pending", "two samples in a row are above it and round to more"}, {"shop/ü", "", "-"}}
-	for columns, want := range map[int]string{
-		0:  "WORKLOAD  DECISION  WHY|shop/web  pending   two samples in a row are above it and round to more|shop/ü              -",
-		44: "WORKLOAD  DECISION  WHY|shop/web  pending   two samples in a row are|                    above it and round to|                    more|shop/ü              -",
-		43: "WORKLOAD  DECISION|  WHY|shop/web  pending|  two samples in a row are above it and|  round to more|shop/ü|  -",
-	} {
-		var all []string
-		for _, lines := range Rows(rows, columns) {
-			all = append(all, lines...)
-		}
-		if got := strings.Join(all, "|"); got != want {
-			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
-		}
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -116,7 +117,7 @@ func (r *Splitting) seed(ctx context.Context, c split.Candidate) (split.Seed, sp
 		return none, split.Left{}, err
 	}
 	if r.Say != nil && !r.DryRun {
-		r.Say(fmt.Sprintf("%s: seeded as %s, with %s", name(c.ID), s.Name, counted(int(s.Pods), "pod")))
+		r.Say(fmt.Sprintf("%s: seeded as %s, with %s", term.Name(c.ID), s.Name, term.Count(int(s.Pods), "pod")))
 	}
 	return s, split.Left{}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/restore/split"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // A SplitReport is what a run did about seeds, or, of a dry run, would do.
@@ -31,7 +32,7 @@ type SplitReport struct {
 func (r SplitReport) Err() error {
 	err := errors.Join(r.Problems...)
 	if n := len(r.Left); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%s not seeded: see why, and decide; name the others to go on without", counted(n, "rollout")))
+		err = errors.Join(err, fmt.Errorf("%s not seeded: see why, and decide; name the others to go on without", term.Count(n, "rollout")))
 	}
 	return err
 }
@@ -44,23 +45,23 @@ func WriteSplit(w io.Writer, r SplitReport) error {
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "WORKLOAD\tLOST AT\tPODS\tBEFORE\tTARGET\tSEED")
 		for _, s := range r.Seeded {
-			fmt.Fprintf(t, "%s\t%d %%\t%d\t%d\t%s\t%s\n", name(s.ID), s.Reached, s.Replicas, s.Pods, target(s), s.Name)
+			fmt.Fprintf(t, "%s\t%d %%\t%d\t%d\t%s\t%s\n", term.Name(s.ID), s.Reached, s.Replicas, s.Pods, target(s), s.Name)
 		}
 		_ = t.Flush() // to a builder, which takes all
 	}
 	for _, s := range r.Seeded {
 		if s.Halted {
-			fmt.Fprintf(&b, "notice: %s was halted, and goes on once it is created: kubectl rollout pause keeps it\n", name(s.ID))
+			fmt.Fprintf(&b, "notice: %s was halted, and goes on once it is created: kubectl rollout pause keeps it\n", term.Name(s.ID))
 		}
 	}
 	for _, s := range r.Standing {
 		fmt.Fprintf(&b, "%s/%s: %s\n", s.Namespace, s.Name, stands(s))
 	}
 	for _, s := range r.Taken {
-		fmt.Fprintf(&b, "%s/%s: %s taken back, with %s\n", s.Namespace, s.Name, r.was("is", "would be"), counted(int(s.Pods), "pod"))
+		fmt.Fprintf(&b, "%s/%s: %s taken back, with %s\n", s.Namespace, s.Name, r.was("is", "would be"), term.Count(int(s.Pods), "pod"))
 	}
 	for _, left := range r.Left {
-		fmt.Fprintf(&b, "left: %s %s\n", name(left.ID), left.Text)
+		fmt.Fprintf(&b, "left: %s %s\n", term.Name(left.ID), left.Text)
 	}
 	fmt.Fprintln(&b, r.summary())
 	_, err := io.WriteString(w, b.String())
@@ -77,9 +78,9 @@ func target(s split.Seed) string {
 
 func stands(s split.Standing) string {
 	if s.Adopter == "" {
-		return fmt.Sprintf("seeded already, %d of %s ready", s.Ready, counted(int(s.Pods), "pod"))
+		return fmt.Sprintf("seeded already, %d of %s ready", s.Ready, term.Count(int(s.Pods), "pod"))
 	}
-	return fmt.Sprintf("adopted by %s, %d of %s ready", s.Adopter, s.Ready, counted(int(s.Pods), "pod"))
+	return fmt.Sprintf("adopted by %s, %d of %s ready", s.Adopter, s.Ready, term.Count(int(s.Pods), "pod"))
 }
 
 func (r SplitReport) was(did, would string) string {
@@ -99,11 +100,11 @@ func (r SplitReport) summary() string {
 	case r.Releasing && len(r.Taken) == 0:
 		return "no seed to take back"
 	case r.Releasing:
-		text = r.was("took back ", "would take back ") + counted(len(r.Taken), "seed")
+		text = r.was("took back ", "would take back ") + term.Count(len(r.Taken), "seed")
 	case len(r.Seeded) == 0:
 		return "nothing to seed"
 	default:
-		text = fmt.Sprintf("%s%s with %d pods", r.was("seeded ", "would seed "), counted(len(r.Seeded), "rollout"), pods)
+		text = fmt.Sprintf("%s%s with %d pods", r.was("seeded ", "would seed "), term.Count(len(r.Seeded), "rollout"), pods)
 	}
 	if r.DryRun {
 		return text + "\nnothing was written: --yes does it"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/workload"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // WriteTable writes the report for a person: the plan, what is left and why,
@@ -25,10 +25,10 @@ func WriteTable(w io.Writer, r Report) error {
 		fmt.Fprintf(&b, "notice: %s\n", notice)
 	}
 	for _, left := range r.Since {
-		fmt.Fprintf(&b, "left since the plan: %s %s\n", name(left.ID), left.Text)
+		fmt.Fprintf(&b, "left since the plan: %s %s\n", term.Name(left.ID), left.Text)
 	}
 	for _, u := range r.Unfinished {
-		fmt.Fprintf(&b, "not there yet: %s has %d of %d asked for, %d ready\n", name(u.ID), u.Replicas, u.To, u.Ready)
+		fmt.Fprintf(&b, "not there yet: %s has %d of %d asked for, %d ready\n", term.Name(u.ID), u.Replicas, u.To, u.Ready)
 	}
 	fmt.Fprintln(&b, r.summary())
 	_, err := io.WriteString(w, b.String())
@@ -41,13 +41,13 @@ func (r Report) plan(b *strings.Builder) {
 		fmt.Fprintln(t, "WAVE\tWORKLOAD\tREPLICAS\tTO\tBRAKES")
 		for i, wave := range r.Plan.Waves {
 			for _, one := range wave.Raises {
-				fmt.Fprintf(t, "%d %s\t%s\t%d\t%s\t%s\n", i+1, wave.Name, name(one.ID), one.From, to(one), scalers(one.Scalers))
+				fmt.Fprintf(t, "%d %s\t%s\t%d\t%s\t%s\n", i+1, wave.Name, term.Name(one.ID), one.From, to(one), scalers(one.Scalers))
 			}
 		}
 		_ = t.Flush() // to a builder, which takes all
 	}
 	for _, left := range r.Plan.Left {
-		fmt.Fprintf(b, "left: %s %s\n", name(left.ID), left.Text)
+		fmt.Fprintf(b, "left: %s %s\n", term.Name(left.ID), left.Text)
 	}
 }
 
@@ -68,15 +68,6 @@ func scalers(all []plan.Scaler) string {
 		return "-"
 	}
 	return strings.Join(names, ", ")
-}
-
-// name is the workload as people call it; only what is no Deployment says its
-// kind.
-func name(id workload.ID) string {
-	if id.Kind == workload.Deployment {
-		return id.Short()
-	}
-	return id.String()
 }
 
 func (r Report) outcome(o brake.Outcome) string {
@@ -107,31 +98,24 @@ func (r Report) summary() string {
 	case r.Releasing && len(r.Released) == 0:
 		text = "no brake to release"
 	case r.Releasing:
-		text = counted(len(r.Released), "brake")
+		text = term.Count(len(r.Released), "brake")
 	case workloads == 0:
 		text = "nothing to raise"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %s by %d pods, in %s", counted(workloads, "workload"), pods, counted(len(r.Plan.Waves), "wave"))
+		text = fmt.Sprintf("would raise %s by %d pods, in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Plan.Waves), "wave"))
 	default:
-		text = fmt.Sprintf("raised %d of %s, set %s", len(r.Raised), counted(workloads, "workload"), counted(r.set(), "brake"))
+		text = fmt.Sprintf("raised %d of %s, set %s", len(r.Raised), term.Count(workloads, "workload"), term.Count(r.set(), "brake"))
 	}
 	if r.Plan.Reached > 0 {
 		text += fmt.Sprintf("; %d at their level or above", r.Plan.Reached)
 	}
 	if r.Holding > 0 {
-		text += "; in force: " + counted(r.Holding, "brake")
+		text += "; in force: " + term.Count(r.Holding, "brake")
 	}
 	if r.DryRun {
 		text += "\nnothing was written: --yes does it"
 	}
 	return text
-}
-
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 func (r Report) set() (n int) {

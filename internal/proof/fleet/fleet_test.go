@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // workersAtMost is MaximumConcurrency of infra/fleet, as it is deployed.
@@ -42,7 +42,7 @@ func BenchmarkFleet(b *testing.B) {
 		fmt.Println(strings.Join(r.row(), " | "))
 	}
 	fmt.Println()
-	fmt.Println(chart.Table("rrlrrrrrrrrrrl", rows...))
+	fmt.Println(term.Table("rrlrrrrrrrrrrl", rows...))
 }
 
 // The quick form: sites that disturb each other, four on each branch and all at

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
 // print draws the load that is served over time, and prints the figures of one
@@ -34,15 +35,15 @@ func (f form) print(runs map[string]run) {
 		}
 		rows = append(rows, []string{w.name, span(fast, true), ratio(slow, fast) + "x", ratio(kind, fast) + "x", span(owned, true)})
 	}
-	style := chart.StyleFor(os.Stdout, os.Getenv)
+	style := tty.StyleFor(os.Stdout, os.Getenv)
 	title := fmt.Sprintf("Load served after a rebuild, in %% of that of %d pods, over minutes", f.pods)
-	fmt.Println(chart.Plot{
+	fmt.Println(term.Plot{
 		Title: title, To: max(slow, last), Every: marks(max(slow, last)), Linear: true,
 		Scale: runs[absent.name].points(), Level: runs[slowest].points(),
 	}.Draw(style))
 	fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))
 	fmt.Println()
-	fmt.Println(chart.Table("lrrrr", rows...))
+	fmt.Println(term.Table("lrrrr", rows...))
 	fmt.Println(f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs))
 }
 
@@ -94,10 +95,10 @@ func span(d time.Duration, reached bool) string {
 }
 
 // points are the load that is served, in percent.
-func (r run) points() []chart.Point {
-	var all []chart.Point
+func (r run) points() []term.Point {
+	var all []term.Point
 	for _, l := range r.looks {
-		all = append(all, chart.Point{At: l.At.Sub(r.from), Value: 100 * r.served(l)})
+		all = append(all, term.Point{At: l.At.Sub(r.from), Value: 100 * r.served(l)})
 	}
 	return all
 }

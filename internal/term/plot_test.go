@@ -1,4 +1,4 @@
-package chart_test
+package term_test
 
 import (
 	"flag"
@@ -10,15 +10,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/gitlatch/gitlatch/internal/chart"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // surge is a plot over four decades: up and down in the evening, the level
 // following up only.
-func surge() chart.Plot {
-	p := chart.Plot{Title: "surge", To: 24 * time.Hour, Level: []chart.Point{{Value: 5}}}
+func surge() term.Plot {
+	p := term.Plot{Title: "surge", To: 24 * time.Hour, Level: []term.Point{{Value: 5}}}
 	for minute, v := 0, 3.0; minute < 24*60; minute += 5 {
 		switch {
 		case minute > 18*60 && minute <= 19*60:
@@ -26,34 +26,34 @@ func surge() chart.Plot {
 		case minute > 21*60:
 			v = max(3, v*0.8)
 		}
-		p.Scale = append(p.Scale, chart.Point{At: time.Duration(minute) * time.Minute, Value: v})
+		p.Scale = append(p.Scale, term.Point{At: time.Duration(minute) * time.Minute, Value: v})
 		if last := p.Level[len(p.Level)-1].Value; v > last {
-			p.Level = append(p.Level, chart.Point{At: time.Duration(minute+10) * time.Minute, Value: v * 1.2})
+			p.Level = append(p.Level, term.Point{At: time.Duration(minute+10) * time.Minute, Value: v * 1.2})
 		}
 	}
 	return p
 }
 
 // office is a linear plot that begins and ends at nothing, lowered at noon.
-func office() chart.Plot {
-	return chart.Plot{
+func office() term.Plot {
+	return term.Plot{
 		Title: "office", To: 24 * time.Hour, Rows: 6,
-		Scale: []chart.Point{{At: 8 * time.Hour, Value: 12}, {At: 12 * time.Hour, Value: 19}, {At: 13 * time.Hour, Value: 15}, {At: 18 * time.Hour, Value: 0}},
-		Level: []chart.Point{{At: 2 * time.Hour, Value: 50}, {At: 12 * time.Hour, Value: 20}},
+		Scale: []term.Point{{At: 8 * time.Hour, Value: 12}, {At: 12 * time.Hour, Value: 19}, {At: 13 * time.Hour, Value: 15}, {At: 18 * time.Hour, Value: 0}},
+		Level: []term.Point{{At: 2 * time.Hour, Value: 50}, {At: 12 * time.Hour, Value: 20}},
 	}
 }
 
 // rebuild is a plot of minutes on a linear axis, up from little in steps.
-func rebuild() chart.Plot {
-	p := chart.Plot{Title: "rebuild", To: 7 * time.Minute, Rows: 6, Every: time.Minute, Linear: true, Level: []chart.Point{{At: 45 * time.Second, Value: 100}}}
+func rebuild() term.Plot {
+	p := term.Plot{Title: "rebuild", To: 7 * time.Minute, Rows: 6, Every: time.Minute, Linear: true, Level: []term.Point{{At: 45 * time.Second, Value: 100}}}
 	for i, v := range []float64{2, 5, 12, 25, 50, 100} {
-		p.Scale = append(p.Scale, chart.Point{At: time.Duration(i+1) * time.Minute, Value: v})
+		p.Scale = append(p.Scale, term.Point{At: time.Duration(i+1) * time.Minute, Value: v})
 	}
 	return p
 }
 
 // moments is a plot of seconds.
-func moments() chart.Plot {
+func moments() term.Plot {
 	p := rebuild()
 	p.Title, p.To, p.Every = "moments", 65*time.Second, 10*time.Second
 	return p
@@ -62,16 +62,16 @@ func moments() chart.Plot {
 func TestPlots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		plot  chart.Plot
-		style chart.Style
+		plot  term.Plot
+		style term.Style
 	}{
-		"surge":        {surge(), chart.Style{}},
-		"surge-ascii":  {surge(), chart.Style{ASCII: true}},
-		"office":       {office(), chart.Style{Width: 60}},
-		"office-ascii": {office(), chart.Style{Width: 60, ASCII: true}},
-		"rebuild":      {rebuild(), chart.Style{Width: 60}},
-		"moments":      {moments(), chart.Style{Width: 60}},
-		"nothing":      {chart.Plot{Title: "nothing", To: 24 * time.Hour, Rows: 3}, chart.Style{Width: 40}},
+		"surge":        {surge(), term.Style{}},
+		"surge-ascii":  {surge(), term.Style{ASCII: true}},
+		"office":       {office(), term.Style{Width: 60}},
+		"office-ascii": {office(), term.Style{Width: 60, ASCII: true}},
+		"rebuild":      {rebuild(), term.Style{Width: 60}},
+		"moments":      {moments(), term.Style{Width: 60}},
+		"nothing":      {term.Plot{Title: "nothing", To: 24 * time.Hour, Rows: 3}, term.Style{Width: 40}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,12 +95,12 @@ func TestPlots(t *testing.T) {
 func TestAPlotFitsItsWidth(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{0, 30, 61, 80, 120, 300} {
-		for _, p := range []chart.Plot{surge(), office()} {
+		for _, p := range []term.Plot{surge(), office()} {
 			most := 80
 			if width > 0 {
 				most = width
 			}
-			for line := range strings.Lines(p.Draw(chart.Style{Width: width})) {
+			for line := range strings.Lines(p.Draw(term.Style{Width: width})) {
 				if n := utf8.RuneCountInString(line) - 1; n > most {
 					t.Errorf("%s at %d: a line of %d columns: %q", p.Title, width, n, line)
 				}
@@ -112,15 +112,15 @@ func TestAPlotFitsItsWidth(t *testing.T) {
 func TestColourAndASCIIChangeOnlyHowItLooks(t *testing.T) {
 	t.Parallel()
 	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
-	for _, p := range []chart.Plot{surge(), office()} {
-		plain, coloured := p.Draw(chart.Style{}), p.Draw(chart.Style{Colour: true})
+	for _, p := range []term.Plot{surge(), office()} {
+		plain, coloured := p.Draw(term.Style{}), p.Draw(term.Style{Colour: true})
 		if !escape.MatchString(coloured) || escape.MatchString(plain) {
 			t.Errorf("%s: colour is not where it was asked for", p.Title)
 		}
 		if escape.ReplaceAllString(coloured, "") != plain {
 			t.Errorf("%s: in colour it is another plot", p.Title)
 		}
-		for _, r := range p.Draw(chart.Style{ASCII: true}) {
+		for _, r := range p.Draw(term.Style{ASCII: true}) {
 			if r > 126 {
 				t.Errorf("%s: %q is not ASCII", p.Title, r)
 			}
@@ -132,9 +132,9 @@ func TestColourAndASCIIChangeOnlyHowItLooks(t *testing.T) {
 func TestTheHighestLevelIsDrawn(t *testing.T) {
 	t.Parallel()
 	for _, level := range []float64{1, 2, 7, 10, 50, 99, 10_000} {
-		p := chart.Plot{To: 24 * time.Hour, Scale: []chart.Point{{Value: level}}, Level: []chart.Point{{Value: level}}}
-		if !strings.Contains(p.Draw(chart.Style{}), strings.Repeat("━", 70)) {
-			t.Errorf("a level of %v is not drawn:\n%s", level, p.Draw(chart.Style{}))
+		p := term.Plot{To: 24 * time.Hour, Scale: []term.Point{{Value: level}}, Level: []term.Point{{Value: level}}}
+		if !strings.Contains(p.Draw(term.Style{}), strings.Repeat("━", 70)) {
+			t.Errorf("a level of %v is not drawn:\n%s", level, p.Draw(term.Style{}))
 		}
 	}
 }

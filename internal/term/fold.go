@@ -1,0 +1,39 @@
+package term
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// narrow is the width that text is folded to if no terminal is wider.
+	narrow = 80
+	// narrowest is the width below which text is not folded further: names of
+	// workloads leave little room on a narrow terminal.
+	narrowest = 24
+)
+
+// Fold breaks a text between words into lines of at most width columns. A number
+// stays with its %.
+func Fold(text string, width int) (lines []string) {
+	width = max(width, narrowest)
+	line := ""
+	words := strings.Fields(text)
+	for i := len(words) - 1; i > 0; i-- {
+		if strings.HasPrefix(words[i], "%") {
+			words = slices.Replace(words, i-1, i+1, words[i-1]+" "+words[i])
+		}
+	}
+	for _, word := range words {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,44 @@
+// Package term says how gitlatch looks on a terminal: paragraphs and tables
+// folded to a width, counts and names, a step line of checkpoint over scale. It
+// is pure: what it returns depends on its arguments alone. What an output can
+// show is found out by package tty.
+package term
+
+// A Style is what a terminal can show. The zero value is 80 columns of Unicode
+// without colour.
+type Style struct {
+	Width  int  // in columns; 0 is 80
+	ASCII  bool // without block and box characters
+	Colour bool
+}
+
+func (s Style) width() int {
+	if s.Width <= 0 {
+		return narrow
+	}
+	return max(s.Width, 30)
+}
+
+// An ink is a colour, as the parameters of an escape sequence.
+type ink string
+
+const (
+	plain  ink = ""
+	faint  ink = "2"
+	strong ink = "1"
+	cyan   ink = "36"
+	yellow ink = "1;33"
+)
+
+func (s Style) paint(i ink, text string) string {
+	if !s.Colour || i == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(i) + "m" + text + "\x1b[0m"
+}
+
+// Heading returns a line that stands above a part of the output.
+func (s Style) Heading(text string) string { return s.paint(strong, text) }
+
+// Faint returns text that is there to be passed over.
+func (s Style) Faint(text string) string { return s.paint(faint, text) }

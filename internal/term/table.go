@@ -1,0 +1,78 @@
+package term
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// gap is how many spaces stand between two columns.
+const gap = 2
+
+// Table returns rows with their columns aligned, two spaces apart and after an
+// indent of two. align has a letter a column: l for left, r for right. Rows may
+// be short.
+func Table(align string, rows ...[]string) string {
+	width := widths(len(align), rows)
+	var out strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for c, text := range row {
+			if align[c] == 'l' {
+				line.WriteString(strings.Repeat(" ", gap) + padded(text, width[c]))
+			} else {
+				line.WriteString(strings.Repeat(" ", gap+width[c]-utf8.RuneCountInString(text)) + text)
+			}
+		}
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return out.String()
+}
+
+// Rows returns the lines of each row of a table: a column a fact, and the last
+// one, which is a sentence, folded below itself so that nothing is wider than so
+// many columns; 0 folds nothing. Where the facts leave too little room the
+// sentence stands below them. The first row is the head; all rows have as many
+// facts.
+func Rows(rows [][]string, columns int) [][]string {
+	last := len(rows[0]) - 1
+	width, facts := widths(last, rows), 0
+	for _, n := range width {
+		facts += n + gap
+	}
+	below := columns > 0 && columns-facts < narrowest
+	lines := make([][]string, len(rows))
+	for i, row := range rows {
+		indent := ""
+		for c, fact := range row[:last] {
+			indent += padded(fact, width[c]+gap)
+		}
+		sentence := row[last:]
+		switch {
+		case below:
+			lines[i] = []string{strings.TrimRight(indent, " ")}
+			indent, sentence = strings.Repeat(" ", gap), Fold(row[last], columns-gap)
+		case columns > 0:
+			sentence = Fold(row[last], columns-facts)
+		}
+		for _, line := range sentence {
+			lines[i] = append(lines[i], strings.TrimRight(indent+line, " "))
+			indent = strings.Repeat(" ", utf8.RuneCountInString(indent))
+		}
+	}
+	return lines
+}
+
+// widths are those of the first columns of rows, some of which may be short.
+func widths(columns int, rows [][]string) []int {
+	width := make([]int, columns)
+	for _, row := range rows {
+		for c, text := range row[:min(len(row), columns)] {
+			width[c] = max(width[c], utf8.RuneCountInString(text))
+		}
+	}
+	return width
+}
+
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text))
+}

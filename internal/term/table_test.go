@@ -1,0 +1,54 @@
+package term_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+func TestTableAlignsItsColumns(t *testing.T) {
+	t.Parallel()
+	got := term.Table("lrl", []string{"", "pods"}, []string{"größer", "7", "a"}, []string{"b", "10,000", ""})
+	want := "            pods\n  größer       7  a\n  b       10,000\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestNumberSetsThousandsApart(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
+		if got := term.Number(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestFoldKeepsANumberWithItsPercent(t *testing.T) {
+	t.Parallel()
+	got := term.Fold("declared at the milestone 75 %, progressing: 90 % is next", 28)
+	if want := []string{"declared at the milestone", "75 %, progressing: 90 % is", "next"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Where the facts leave no room beside them, why stands below.
+func TestRowsOnANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"WORKLOAD", "DECISION", "WHY"}, {"shop/web", "pending", "two samples in a row are above it and round to more"}, {"shop/ü", "", "-"}}
+	for columns, want := range map[int]string{
+		0:  "WORKLOAD  DECISION  WHY|shop/web  pending   two samples in a row are above it and round to more|shop/ü              -",
+		44: "WORKLOAD  DECISION  WHY|shop/web  pending   two samples in a row are|                    above it and round to|                    more|shop/ü              -",
+		43: "WORKLOAD  DECISION|  WHY|shop/web  pending|  two samples in a row are above it and|  round to more|shop/ü|  -",
+	} {
+		var all []string
+		for _, lines := range term.Rows(rows, columns) {
+			all = append(all, lines...)
+		}
+		if got := strings.Join(all, "|"); got != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
+}
