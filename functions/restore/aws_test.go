@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
@@ -43,13 +42,28 @@ func TestOnAWS(t *testing.T) {
 	})
 }
 
+// An answer is what of a report these tests look at.
+type answer struct {
+	Cluster         string
+	DryRun, Stopped bool
+	Reached         int
+	Waves           []struct{ Raises []struct{} }
+	Left            []struct{ Reason string }
+	Raised, Brakes  []struct{}
+	Released        []struct{ Autoscaler, Outcome string }
+	Lacking         []struct {
+		Workload string
+		Replicas int32
+	}
+}
+
 // send sends an event, which must be answered without an error.
-func (s *stack) send(t *testing.T, event string) restore.Document {
+func (s *stack) send(t *testing.T, event string) answer {
 	t.Helper()
 	return s.answer(t, s.function.Invoke(t.Context(), fmt.Appendf(nil, event, s.name)))
 }
 
-func (s *stack) answer(t *testing.T, r runtimeapi.Result) (d restore.Document) {
+func (s *stack) answer(t *testing.T, r runtimeapi.Result) (d answer) {
 	t.Helper()
 	if r.Error != nil {
 		t.Fatalf("error %v, logs\n%s", r.Error, r.Logs)
@@ -127,7 +141,7 @@ func (s *stack) releases(t *testing.T) {
 		t.Errorf("nothing expired, and %+v", d.Released)
 	}
 	s.cp.Kubectl(t, "", "annotate", "-n", s.name, "--overwrite", "hpa", "web", `gitlatch.dev/brake={"until":"2026-01-01T00:00:00Z","replaced":null}`)
-	own := func(d restore.Document) (all []string) {
+	own := func(d answer) (all []string) {
 		for _, r := range d.Released {
 			if strings.Contains(r.Autoscaler, " "+s.name+"/") {
 				all = append(all, r.Outcome)

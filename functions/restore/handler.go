@@ -86,14 +86,14 @@ func (h *handler) parse(payload json.RawMessage) (e event, err error) {
 
 // handle restores or releases. What is not at its level when the deadline comes
 // is no error: the answer says what, and another invocation goes on from there.
-func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Document, error) {
+func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.Report, error) {
 	e, err := h.parse(payload)
 	if err != nil {
-		return restore.Document{}, err
+		return restore.Report{}, err
 	}
 	s, err := open.Open(ctx, h.opener)
 	if err != nil {
-		return restore.Document{}, err
+		return restore.Report{}, err
 	}
 	run := s.Restore()
 	run.DryRun = e.DryRun
@@ -115,7 +115,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 	}
 	err = errors.Join(s.Explain(ctx, err), errors.Join(r.Problems...))
 	h.note(e, r, h.clock().Sub(start), err)
-	return restore.NewDocument(r).Brief(), err
+	return r.Brief(), err
 }
 
 // until is when a run must stop to answer before the deadline.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -26,11 +26,11 @@ import (
 type restoring struct {
 	flags
 	yes     bool
-	output  string
+	output  output[answer]
 	options plan.Options
 	pace    plan.Pace
 	hold    time.Duration
-	splitting
+	seeding
 }
 
 func newRestore(env Env) *cobra.Command {
@@ -65,17 +65,12 @@ then.`,
 				return err
 			}
 			if r.split {
-				return r.seed(c.Context(), env, args)
+				return r.run(c.Context(), env, (*open.Site).ExplainSplit, func(ctx context.Context, s *open.Site, c config.Config) (answer, error) {
+					return r.seed(ctx, env, s, c, args)
+				})
 			}
-			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site, one *restore.Restore) (restore.Report, error) {
-				tree, err := s.Declared(ctx)
-				if err != nil {
-					return restore.Report{}, err
-				}
-				if one.Options.Workloads, err = declared(tree, args); err != nil {
-					return restore.Report{}, err
-				}
-				return one.Run(ctx, tree)
+			return r.run(c.Context(), env, (*open.Site).Explain, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
+				return r.raise(ctx, env, s, args)
 			})
 		},
 	}
@@ -118,17 +113,19 @@ have it. Without --yes nothing is written. With --split it takes back the seeds
 that no Deployment adopted, with their pods, and leaves brakes alone.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := r.checkOutput(); err != nil {
+			if err := r.output.check(); err != nil {
 				return err
 			}
 			if split && expired {
 				return errors.New("--expired: it is of brakes, and seeds have no time; leave it out")
 			}
 			if split {
-				return r.unseed(c.Context(), env)
+				return r.run(c.Context(), env, (*open.Site).ExplainSplit, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
+					return r.splitting(env, s).Release(ctx)
+				})
 			}
-			return r.run(c.Context(), env, func(ctx context.Context, _ *open.Site, one *restore.Restore) (restore.Report, error) {
-				return one.Release(ctx, expired)
+			return r.run(c.Context(), env, (*open.Site).Explain, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
+				return r.restoring(env, s).Release(ctx, expired)
 			})
 		},
 	}
@@ -143,7 +140,7 @@ func (r *restoring) every(c *cobra.Command) {
 	c.SetContext(context.Background())
 	r.register(c)
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
-	c.Flags().StringVarP(&r.output, "output", "o", "table", "table or json")
+	r.output.register(c, forms[answer]{"table": answer.Table, "json": inJSON[answer]}, "table", "json")
 }
 
 // check says all that is wrong with the flags.
@@ -164,69 +161,84 @@ func (r *restoring) check(args []string) error {
 	bound(namespaces != nil, "--namespace: %w", namespaces)
 	bound(order != nil, "--order: %w", order)
 	bound(len(args) > 0 && len(r.options.Namespaces) > 0, "--namespace: workloads are named with theirs; give one of the two")
-	return errors.Join(append(wrong, r.checkOutput())...)
+	return errors.Join(append(wrong, r.output.check())...)
 }
 
-func (r *restoring) checkOutput() error {
-	if formats := []string{"table", "json"}; !slices.Contains(formats, r.output) {
-		return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(formats, ", "), r.output)
-	}
-	return nil
+// An answer is the report of a run, whatever the run was about.
+type answer interface {
+	Of() restore.Head
+	Table(out io.Writer, s term.Style) error
+	Err() error
 }
 
-// run opens the site, has something done, and says what came of it.
-func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *open.Site, *restore.Restore) (restore.Report, error)) error {
+// run opens the site, has something done, and says what came of it. How an error
+// of the cluster is explained depends on the rights that it takes.
+func (r *restoring) run(ctx context.Context, env Env, explain func(*open.Site, context.Context, error) error, do func(context.Context, *open.Site, config.Config) (answer, error)) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	s, _, err := r.site(ctx, env)
+	c, err := r.config()
 	if err != nil {
 		return err
 	}
+	s, err := open.Open(ctx, opener(env, c, true))
+	if err != nil {
+		return chooseCluster(c, err)
+	}
+	report, err := do(ctx, s, c)
+	err = explain(s, ctx, err)
+	if report.Of().Cluster == "" {
+		return err
+	}
+	r.found(env, s, report.Of())
+	return errors.Join(r.output.write(env, report), err, report.Err())
+}
+
+// raise restores what git declares of the workloads that a person names, or all.
+func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, args []string) (report restore.Report, err error) {
+	tree, err := s.Declared(ctx)
+	if err != nil {
+		return report, err
+	}
+	one := r.restoring(env, s)
+	if one.Options.Workloads, err = declared(tree, args); err != nil {
+		return report, err
+	}
+	return one.Run(ctx, tree)
+}
+
+// restoring is a run as the flags have it.
+func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one := s.Restore()
-	one.Options, one.DryRun = r.options, !r.yes
+	one.Options, one.DryRun, one.Say = r.options, !r.yes, saying(env)
 	if r.pace != (plan.Pace{}) {
 		one.Pace, one.Hold = r.pace, r.hold
 	}
-	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
-	report, err := do(ctx, s, one)
-	if report.Cluster == "" {
-		return s.Explain(ctx, err)
-	}
-	r.found(env, s, report.Cluster, report.Declared)
-	if r.output == "table" {
-		err = errors.Join(restore.WriteTable(env.Out, report), s.Explain(ctx, err))
-	} else {
-		err = errors.Join(term.JSON(env.Out, restore.NewDocument(report)), s.Explain(ctx, err))
-	}
-	return errors.Join(err, report.Err())
+	return one
 }
 
-// site opens the site, its cluster included.
-func (r *restoring) site(ctx context.Context, env Env) (*open.Site, config.Config, error) {
-	c, err := r.config()
-	if err != nil {
-		return nil, c, err
-	}
-	s, err := open.Open(ctx, opener(env, c, true))
-	if err != nil {
-		return nil, c, chooseCluster(c, err)
-	}
-	return s, c, nil
+// splitting is a run about seeds as the flags have it.
+func (r *restoring) splitting(env Env, s *open.Site) *restore.Splitting {
+	one := s.Splitting()
+	one.Options.Namespaces, one.DryRun, one.Say = r.options.Namespaces, !r.yes, saying(env)
+	return one
 }
+
+// saying takes lines of progress.
+func saying(env Env) func(string) { return func(line string) { fmt.Fprintln(env.Err, line) } }
 
 // found says which cluster it is, how it was chosen, and whether it is the one
 // that the record is of.
-func (r *restoring) found(env Env, s *open.Site, uid, declared string) {
+func (r *restoring) found(env Env, s *open.Site, of restore.Head) {
 	text := ""
 	if r.context != "" {
 		text = ", context " + r.context
 	}
-	switch declared {
+	switch of.Declared {
 	case "":
-	case uid:
+	case of.Cluster:
 		text += ", the one that the record is of"
 	default:
 		text += ", another than the record is of"
 	}
-	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", uid, s.Server, text)
+	fmt.Fprintf(env.Err, "cluster %s at %s%s\n", of.Cluster, s.Server, text)
 }

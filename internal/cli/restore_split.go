@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -22,25 +20,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// splitting is what a split is asked for besides.
-type splitting struct {
+// seeding is what a split is asked for besides.
+type seeding struct {
 	split     bool
 	paths     []string
 	manifests string
 }
 
-func (p *splitting) registerSplit(c *cobra.Command) {
+func (p *seeding) registerSplit(c *cobra.Command) {
 	c.Flags().BoolVar(&p.split, "split", false, "seed what was lost in a rollout, before its Deployments are created")
 	c.Flags().StringArrayVar(&p.paths, "path", nil, "with --split: folder of the repository to build, instead of those that the cluster names; may be given again")
 	c.Flags().StringVar(&p.manifests, "manifests", "", "with --split: file of what a rebuild creates, as helm template prints it, instead of any folder; - is the standard input")
 }
 
 // checkSplit says which flags are of the other thing that a restore can do.
-func (p *splitting) checkSplit(c *cobra.Command) error {
+func (p *seeding) checkSplit(c *cobra.Command) error {
 	var wrong []error
 	others := []string{"path", "manifests"}
 	why := "it is for --split; leave it out"
@@ -59,53 +56,20 @@ func (p *splitting) checkSplit(c *cobra.Command) error {
 }
 
 // seed seeds what was lost in a rollout.
-func (r *restoring) seed(ctx context.Context, env Env, args []string) error {
-	return r.splits(ctx, env, func(ctx context.Context, s *open.Site, c config.Config, one *restore.Splitting) (restore.SplitReport, error) {
-		tree, err := s.Declared(ctx)
-		if err != nil {
-			return restore.SplitReport{}, err
-		}
-		if one.Options.Workloads, err = declared(tree, args); err != nil {
-			return restore.SplitReport{}, err
-		}
-		sources, err := r.sources(ctx, env, s, c)
-		if err != nil {
-			return restore.SplitReport{}, err
-		}
-		return one.Run(ctx, tree, sources)
-	})
-}
-
-// unseed takes seeds back.
-func (r *restoring) unseed(ctx context.Context, env Env) error {
-	return r.splits(ctx, env, func(ctx context.Context, _ *open.Site, _ config.Config, one *restore.Splitting) (restore.SplitReport, error) {
-		return one.Release(ctx)
-	})
-}
-
-// splits opens the site, has something done about seeds, and says what came of
-// it.
-func (r *restoring) splits(ctx context.Context, env Env, do func(context.Context, *open.Site, config.Config, *restore.Splitting) (restore.SplitReport, error)) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	s, c, err := r.site(ctx, env)
+func (r *restoring) seed(ctx context.Context, env Env, s *open.Site, c config.Config, args []string) (report restore.SplitReport, err error) {
+	tree, err := s.Declared(ctx)
 	if err != nil {
-		return err
+		return report, err
 	}
-	one := s.Splitting()
-	one.Options.Namespaces, one.DryRun = r.options.Namespaces, !r.yes
-	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
-	report, err := do(ctx, s, c, one)
-	if report.Cluster == "" {
-		return s.ExplainSplit(ctx, err)
+	one := r.splitting(env, s)
+	if one.Options.Workloads, err = declared(tree, args); err != nil {
+		return report, err
 	}
-	r.found(env, s, report.Cluster, report.Declared)
-	if r.output == "table" {
-		err = errors.Join(restore.WriteSplit(env.Out, report), s.ExplainSplit(ctx, err))
-	} else {
-		err = errors.Join(term.JSON(env.Out, restore.NewSplitDocument(report)), s.ExplainSplit(ctx, err))
+	sources, err := r.sources(ctx, env, s, c)
+	if err != nil {
+		return report, err
 	}
-	return errors.Join(err, report.Err())
+	return one.Run(ctx, tree, sources)
 }
 
 // sources are what a rebuild creates: what a file holds, what the folders of the

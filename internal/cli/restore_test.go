@@ -41,11 +41,11 @@ func TestARestoreShowsItsPlanAndWritesNothing(t *testing.T) {
 		}
 	}
 	lines := w.run("restore", "-o", "json", "-n", "shop", "--factor", "0.5")
-	var d restore.Document
+	var d restore.Report
 	if err := json.Unmarshal([]byte(lines.out), &d); err != nil || lines.status != 0 {
 		t.Fatalf("%+v %v", lines, err)
 	}
-	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false} {shop/deployment/web 2 40 100 true}]}]" || !d.DryRun {
+	if got := fmt.Sprint(d.Waves); got != "[{priority 0 [{shop/deployment/api 2 25 50 false []} {shop/deployment/web 2 40 100 true []}]}]" || !d.DryRun {
 		t.Errorf("waves %s", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"--brake 1s", "--brake: must be from 1m to 168h, got 1s"},
 		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: while a brake holds, its autoscaler never scales down"},
 		{"--brake 99999h --pace 0", "--brake: must be from 1m to 168h"},
-		{"-o yaml", `--output: must be one of table, json, got "yaml"`},
+		{"-o yaml", `--output: must be one of json, table, got "yaml"`},
 		{"shop/web -n shop", "give one of the two"},
 		{"shop/wep", "the site has none by this name; there are shop/api, shop/cart, shop/web"},
 		{"release all", "wants no arguments"},

@@ -1,55 +1,86 @@
 package restore
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/restore/split"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // lastLook bounds the look with which a run ends, also one that was told to stop.
 const lastLook = 10 * time.Second
 
-// A Report is what a run did, or, of a dry run, would do.
-type Report struct {
-	Site      string
-	Cluster   string // UID of the cluster that was restored
-	Declared  string // UID of the cluster that the record is of; "" is unknown
-	At        time.Time
-	DryRun    bool
-	Releasing bool // brakes are all that the run is about
-
-	Plan       plan.Plan
-	Raised     []Raised
-	Braked     []Braked
-	Released   []Braked
-	Holding    int         // brakes that have not expired
-	Since      []plan.Left // planned, and left for what changed since
-	Unfinished []Unfinished
-	Stopped    bool     // before the end of its plan, as told
-	Notices    []string // that a person should know, and that fail nothing
-	Problems   []error
+// A Head is which run a report is of. Its JSON, and that of the reports, is for
+// machines: fields are added and never changed.
+type Head struct {
+	Site      string    `json:"site"`
+	Cluster   string    `json:"cluster"`            // UID of the cluster
+	Declared  string    `json:"declared,omitempty"` // UID of the cluster that the record is of; "" is unknown
+	At        time.Time `json:"at"`
+	DryRun    bool      `json:"dryRun"`
+	Releasing bool      `json:"-"` // brakes, or seeds, are all that the run is about
 }
 
-// A Raised is a workload that was asked for more pods.
-type Raised struct {
-	ID       workload.ID
-	From, To int32
+// Of returns the head.
+func (h Head) Of() Head { return h }
+
+// A Report is what a run did, or, of a dry run, would do.
+type Report struct {
+	Head
+	plan.Plan
+
+	Since      []plan.Left  `json:"since,omitempty"` // planned, and left for what changed since
+	Raised     []plan.Raise `json:"raised,omitempty"`
+	Braked     []Braked     `json:"brakes,omitempty"`
+	Released   []Braked     `json:"released,omitempty"`
+	Holding    int          `json:"holding"` // brakes that were there and have not expired
+	Unfinished []Unfinished `json:"lacking,omitempty"`
+	Stopped    bool         `json:"stopped"`           // before the end of its plan, as told
+	Notices    []string     `json:"notices,omitempty"` // that a person should know, and that fail nothing
+	Problems   Problems     `json:"problems,omitempty"`
 }
 
 // A Braked is an autoscaler, and what came of its brake.
 type Braked struct {
-	Scaler  plan.Scaler
-	Outcome brake.Outcome
+	Scaler  plan.Scaler   `json:"autoscaler"`
+	Outcome brake.Outcome `json:"outcome"`
 }
 
 // An Unfinished is a workload that is not where the plan wants it, in pods.
 type Unfinished struct {
-	ID                  workload.ID
-	Replicas, Ready, To int32
+	ID       workload.ID `json:"workload"`
+	Replicas int32       `json:"replicas"`
+	Ready    int32       `json:"ready"`
+	To       int32       `json:"to"`
+}
+
+// A SplitReport is what a run did about seeds, or, of a dry run, would do.
+type SplitReport struct {
+	Head
+
+	Seeded   []split.Seed     `json:"seeded,omitempty"`
+	Standing []split.Standing `json:"standing,omitempty"` // that were there, and stay
+	Taken    []split.Standing `json:"taken,omitempty"`    // back
+	Left     []split.Left     `json:"left,omitempty"`
+	Problems Problems         `json:"problems,omitempty"`
+}
+
+// Problems are errors, of which JSON has the texts.
+type Problems []error
+
+// MarshalJSON returns a list of texts.
+func (p Problems) MarshalJSON() ([]byte, error) {
+	var texts []string
+	for _, err := range p {
+		texts = append(texts, err.Error())
+	}
+	return json.Marshal(texts)
 }
 
 // raised notes a raise, which goes on from an earlier one of the same workload.
@@ -60,12 +91,12 @@ func (r *Report) raised(done plan.Raise) {
 			return
 		}
 	}
-	r.Raised = append(r.Raised, Raised{done.ID, done.From, done.To})
+	r.Raised = append(r.Raised, plan.Raise{ID: done.ID, From: done.From, To: done.To})
 }
 
 // owned notes the brakes that somebody may undo.
 func (r *Report) owned() {
-	for _, wave := range r.Plan.Waves {
+	for _, wave := range r.Waves {
 		for _, raise := range wave.Raises {
 			for _, s := range raise.Scalers {
 				if s.Owner != "" {
@@ -83,6 +114,24 @@ func (r Report) Err() error {
 		err = errors.Join(err, fmt.Errorf("%d workloads are not at their level yet: run it again, it goes on from there", n))
 	} else if r.Stopped {
 		err = errors.Join(err, errors.New("stopped before the end: run it again, it goes on from there"))
+	}
+	return err
+}
+
+// Brief leaves out the plan of what was done: what was raised and what is
+// lacking says as much, and an answer of Lambda may be 6 MB.
+func (r Report) Brief() Report {
+	if !r.DryRun {
+		r.Waves = nil
+	}
+	return r
+}
+
+// Err returns what failed or needs a person; nil where nothing does.
+func (r SplitReport) Err() error {
+	err := errors.Join(r.Problems...)
+	if n := len(r.Left); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%s not seeded: see why, and decide; name the others to go on without", term.Count(n, "rollout")))
 	}
 	return err
 }

@@ -91,7 +91,7 @@ func CheckHold(hold time.Duration) error {
 // to its end; what the report says was done, was done. A run after it goes on
 // from there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
-	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
+	report := Report{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}}
 	if err := CheckHold(r.Hold); err != nil {
 		return report, fmt.Errorf("brake: %w", err)
 	}
@@ -143,7 +143,7 @@ func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
 
 // Release undoes brakes: all, or those that expired.
 func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
-	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}
+	report := Report{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}}
 	var err error
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err

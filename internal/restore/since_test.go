@@ -2,6 +2,7 @@ package restore_test
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -132,11 +134,11 @@ func TestWhatAPersonWithdrewGetsNoBrake(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	if err := restore.WriteTable(&table, report); err != nil || !strings.Contains(table.String(), "left since the plan: shop/web is opted out by its annotation\n") {
+	if err := report.Table(&table, term.Style{}); err != nil || !strings.Contains(table.String(), "left since the plan: shop/web is opted out by its annotation\n") {
 		t.Errorf("%v, said\n%s", err, &table)
 	}
-	if d := restore.NewDocument(report); len(d.Since) != 1 || d.Since[0] != (restore.LeftDocument{Workload: "shop/deployment/web", Reason: "opted-out", Text: "is opted out by its annotation"}) {
-		t.Errorf("document %+v", d.Since)
+	if text, err := json.Marshal(report); err != nil || !strings.Contains(string(text), `"since":[{"workload":"shop/deployment/web","reason":"opted-out","text":"is opted out by its annotation"}]`) {
+		t.Errorf("%v, document %s", err, text)
 	}
 	if wrote := strings.Join(w.writes, ", "); strings.Contains(wrote, "shop/web") || !strings.Contains(wrote, "raise shop/api") {
 		t.Error(wrote)

@@ -46,7 +46,7 @@ type Splitting struct {
 // create. An error means that it did not come to its end; a run after it goes on
 // from there.
 func (r *Splitting) Run(ctx context.Context, tree checkpoint.Tree, sources []split.Source) (SplitReport, error) {
-	report := SplitReport{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
+	report := SplitReport{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}}
 	for namespace, why := range tree.Broken {
 		if len(r.Options.Namespaces) == 0 || slices.Contains(r.Options.Namespaces, namespace) {
 			report.Problems = append(report.Problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
@@ -124,7 +124,7 @@ func (r *Splitting) seed(ctx context.Context, c split.Candidate) (split.Seed, sp
 
 // Release takes the seeds back that nothing adopted, with their pods.
 func (r *Splitting) Release(ctx context.Context) (report SplitReport, err error) {
-	report = SplitReport{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}
+	report = SplitReport{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}}
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -95,7 +96,7 @@ func splitting(f *field) *restore.Splitting {
 func table(t *testing.T, r restore.SplitReport) string {
 	t.Helper()
 	var b strings.Builder
-	if err := restore.WriteSplit(&b, r); err != nil {
+	if err := r.Table(&b, term.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -152,7 +153,7 @@ nothing was written: --yes does it
 	if got := table(t, r); !strings.HasSuffix(got, "seeded 1 rollout with 5 pods; now let what creates the Deployments go on\n") {
 		t.Error(got)
 	}
-	text, _ := json.Marshal(restore.NewSplitDocument(r))
+	text, _ := json.Marshal(r)
 	if want := `{"site":"prod-eu","cluster":"green","declared":"blue","at":"2026-03-02T08:00:00Z","dryRun":false,"seeded":[{"workload":"shop/deployment/web","replicaSet":"web-5d8f","reached":50,"replicas":10,"before":5,"target":7,"surge":2,"halted":true}],"problems":["read the record of namespace dark: is not YAML"]}`; string(text) != want {
 		t.Errorf("%s\nwant\n%s", text, want)
 	}

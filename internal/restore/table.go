@@ -4,50 +4,45 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// WriteTable writes the report for a person: the plan, what is left and why,
-// and a line of counts.
-func WriteTable(w io.Writer, r Report) error {
-	var b strings.Builder
+// Table writes the report for a person: the plan, what is left and why, and a
+// line of counts.
+func (r Report) Table(out io.Writer, s term.Style) error {
+	p := term.Page{Style: s}
 	if !r.Releasing {
-		r.plan(&b)
+		r.planned(&p)
 	}
 	for _, released := range r.Released {
-		fmt.Fprintf(&b, "%s: %s\n", released.Scaler, r.outcome(released.Outcome))
+		p.Line("%s: %s", released.Scaler, r.outcome(released.Outcome))
 	}
 	for _, notice := range r.Notices {
-		fmt.Fprintf(&b, "notice: %s\n", notice)
+		p.Line("notice: %s", notice)
 	}
 	for _, left := range r.Since {
-		fmt.Fprintf(&b, "left since the plan: %s %s\n", term.Name(left.ID), left.Text)
+		p.Line("left since the plan: %s %s", term.Name(left.ID), left.Text)
 	}
 	for _, u := range r.Unfinished {
-		fmt.Fprintf(&b, "not there yet: %s has %d of %d asked for, %d ready\n", term.Name(u.ID), u.Replicas, u.To, u.Ready)
+		p.Line("not there yet: %s has %d of %d asked for, %d ready", term.Name(u.ID), u.Replicas, u.To, u.Ready)
 	}
-	fmt.Fprintln(&b, r.summary())
-	_, err := io.WriteString(w, b.String())
-	return err
+	p.Line("%s", r.summary())
+	return p.Print(out)
 }
 
-func (r Report) plan(b *strings.Builder) {
-	if len(r.Plan.Waves) > 0 {
-		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "WAVE\tWORKLOAD\tREPLICAS\tTO\tBRAKES")
-		for i, wave := range r.Plan.Waves {
-			for _, one := range wave.Raises {
-				fmt.Fprintf(t, "%d %s\t%s\t%d\t%s\t%s\n", i+1, wave.Name, term.Name(one.ID), one.From, to(one), scalers(one.Scalers))
-			}
+func (r Report) planned(p *term.Page) {
+	rows := [][]string{{"WAVE", "WORKLOAD", "REPLICAS", "TO", "BRAKES"}}
+	for i, wave := range r.Waves {
+		for _, one := range wave.Raises {
+			rows = append(rows, []string{fmt.Sprintf("%d %s", i+1, wave.Name), term.Name(one.ID), fmt.Sprint(one.From), to(one), scalers(one.Scalers)})
 		}
-		_ = t.Flush() // to a builder, which takes all
 	}
-	for _, left := range r.Plan.Left {
-		fmt.Fprintf(b, "left: %s %s\n", term.Name(left.ID), left.Text)
+	p.Rows(rows)
+	for _, left := range r.Left {
+		p.Line("left: %s %s", term.Name(left.ID), left.Text)
 	}
 }
 
@@ -87,7 +82,7 @@ func (r Report) outcome(o brake.Outcome) string {
 
 func (r Report) summary() string {
 	pods, workloads := int64(0), 0
-	for _, wave := range r.Plan.Waves {
+	for _, wave := range r.Waves {
 		for _, one := range wave.Raises {
 			workloads++
 			pods += int64(one.To - one.From)
@@ -102,12 +97,12 @@ func (r Report) summary() string {
 	case workloads == 0:
 		text = "nothing to raise"
 	case r.DryRun:
-		text = fmt.Sprintf("would raise %s by %d pods, in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Plan.Waves), "wave"))
+		text = fmt.Sprintf("would raise %s by %d pods, in %s", term.Count(workloads, "workload"), pods, term.Count(len(r.Waves), "wave"))
 	default:
 		text = fmt.Sprintf("raised %d of %s, set %s", len(r.Raised), term.Count(workloads, "workload"), term.Count(r.set(), "brake"))
 	}
-	if r.Plan.Reached > 0 {
-		text += fmt.Sprintf("; %d at their level or above", r.Plan.Reached)
+	if r.Reached > 0 {
+		text += fmt.Sprintf("; %d at their level or above", r.Reached)
 	}
 	if r.Holding > 0 {
 		text += "; in force: " + term.Count(r.Holding, "brake")

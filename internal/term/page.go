@@ -28,12 +28,15 @@ func (p *Page) Say(indent, format string, args ...any) {
 	}
 }
 
-// Rows writes a table as function Rows lays it out, its head as a heading. Nothing
-// is painted but whole lines, so that columns stay columns.
+// Rows writes a table as function Rows lays it out, its head as a heading; a head
+// alone is nothing. Whole lines are painted, so that columns stay columns.
 func (p *Page) Rows(rows [][]string) { p.Painted(rows, func(int) bool { return false }) }
 
 // Painted is Rows, in which some rows are faint; the first below the head is 0.
 func (p *Page) Painted(rows [][]string, faint func(row int) bool) {
+	if len(rows) < 2 {
+		return
+	}
 	for i, lines := range Rows(rows, p.Columns) {
 		for _, line := range lines {
 			switch {

@@ -54,13 +54,13 @@ func (s *splitStory) tries(t *testing.T) {
 	}
 	var got []string
 	for _, one := range d.Seeded {
-		got = append(got, fmt.Sprintf("%s %s %d%% of %d: %d, %d+%d", one.Workload, one.ReplicaSet, one.Reached, one.Replicas, one.Before, one.Target-one.Surge, one.Surge))
+		got = append(got, fmt.Sprintf("%s %s %d%% of %d: %d, %d+%d", one.ID, one.Name, one.Reached, one.Replicas, one.Pods, one.Target-one.Surge, one.Surge))
 	}
 	want := []string{"shop/deployment/bad " + s.seed("bad") + " 30% of 20: 14, 6+2", "shop/deployment/web " + s.seed("web") + " 30% of 20: 14, 6+2"}
 	if !slices.Equal(got, want) || !d.DryRun {
 		t.Errorf("would seed %q, want %q", got, want)
 	}
-	if len(d.Left) != 1 || d.Left[0].Workload != "shop/deployment/late" || d.Left[0].Reason != "there" {
+	if len(d.Left) != 1 || d.Left[0].ID.String() != "shop/deployment/late" || d.Left[0].Reason != "there" {
 		t.Errorf("left %+v", d.Left)
 	}
 	if made := s.cp.Kubectl(t, "", "get", "deployments,replicasets", "-n", "shop", "-o", "name"); strings.Contains(made, "/web") || strings.Contains(made, "/bad") {

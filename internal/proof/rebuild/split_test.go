@@ -194,7 +194,7 @@ func (s *splitStory) command(t *testing.T, status int, args ...string) (out, sai
 	return o.String(), e.String()
 }
 
-func (s *splitStory) plan(t *testing.T, status int, args ...string) (d restore.SplitDocument) {
+func (s *splitStory) plan(t *testing.T, status int, args ...string) (d restore.SplitReport) {
 	t.Helper()
 	if !slices.Contains(args, "--manifests") {
 		args = append(args, "--path", "apps")

@@ -61,6 +61,9 @@ type Scaler struct {
 // String names the autoscaler as kubectl does, and its namespace.
 func (s Scaler) String() string { return string(s.Kind) + " " + s.Namespace + "/" + s.Name }
 
+// MarshalText returns what String does.
+func (s Scaler) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Options narrow a plan. The zero value restores all that the record declares.
 type Options struct {
 	Factor     float64 // of each level, rounded up: a ValidFactor, or 0, which is 1
@@ -100,11 +103,11 @@ func (o Options) Named() []string {
 
 // A Plan is what a restore is to do, and what it leaves alone.
 type Plan struct {
-	Waves []Wave
-	Left  []Left // in the order of workload.Compare
+	Waves []Wave `json:"waves,omitempty"`
+	Left  []Left `json:"left,omitempty"` // in the order of workload.Compare
 	// Reached is how many workloads are at their level or above, so that there
 	// is nothing to do.
-	Reached int
+	Reached int `json:"reached"`
 
 	// The rules that made it, for Judge.
 	record  map[workload.ID]checkpoint.Entry
@@ -113,24 +116,25 @@ type Plan struct {
 
 // A Wave is raised as one, after the wave before it.
 type Wave struct {
-	Name   string
-	Raises []Raise // in the order of workload.Compare
+	Name   string  `json:"name"`
+	Raises []Raise `json:"raises"` // in the order of workload.Compare
 }
 
 // A Raise takes one workload up.
 type Raise struct {
-	ID       workload.ID
-	From, To int32 // in pods
-	Declared int32 // the level in git, in pods
-	Capped   bool  // To is less than the level asks, since an accepted or live max is
-	Scalers  []Scaler
+	ID       workload.ID `json:"workload"`
+	From     int32       `json:"from"` // in pods
+	To       int32       `json:"to"`
+	Declared int32       `json:"declared,omitempty"` // the level in git, in pods
+	Capped   bool        `json:"capped,omitempty"`   // To is less than the level asks, since an accepted or live max is
+	Scalers  []Scaler    `json:"-"`
 }
 
 // A Left is a workload of the record that is left as it is.
 type Left struct {
-	ID     workload.ID
-	Reason Reason
-	Text   string // a phrase
+	ID     workload.ID `json:"workload"`
+	Reason Reason      `json:"reason"`
+	Text   string      `json:"text"` // a phrase
 }
 
 // A Reason is why a workload is left.

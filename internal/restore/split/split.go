@@ -39,33 +39,46 @@ type Candidate struct {
 
 // A Seed is a ReplicaSet to make. Its counts are in pods.
 type Seed struct {
-	ID       workload.ID
-	Name     string // of the ReplicaSet
-	Reached  int32  // of the rollout, in percent, as the record has it
-	Replicas int32  // with which the Deployment would be created
-	Pods     int32  // of the template before, which the seed asks for
+	ID       workload.ID `json:"workload"`
+	Name     string      `json:"replicaSet"`
+	Reached  int32       `json:"reached"`  // of the rollout, in percent, as the record has it
+	Replicas int32       `json:"replicas"` // with which the Deployment would be created
+	Pods     int32       `json:"before"`   // of the template before, which the seed asks for
 	// Target is how many pods of the target the Deployment asks for at once, and
 	// Surge how many of them are beyond its replicas.
-	Target, Surge int32
+	Target int32 `json:"target"`
+	Surge  int32 `json:"surge"`
 	// Halted is true of a rollout that somebody had halted, and that goes on now.
-	Halted bool
+	Halted bool `json:"halted,omitempty"`
 	// Object is the ReplicaSet.
-	Object json.RawMessage
+	Object json.RawMessage `json:"-"`
 }
 
 // A Standing is a seed that is in the cluster.
 type Standing struct {
-	Namespace, Name string
-	Pods, Ready     int32
-	Adopter         string // the name of the Deployment that owns it; "" is nobody
-	UID, Version    string // of the object, as it was read
+	Namespace string `json:"-"`
+	Name      string `json:"-"`
+	Pods      int32  `json:"pods"`
+	Ready     int32  `json:"ready"`
+	Adopter   string `json:"adopter,omitempty"` // the name of the Deployment that owns it; "" is nobody
+	UID       string `json:"-"`                 // of the object, as it was read, and its version
+	Version   string `json:"-"`
+}
+
+// MarshalJSON names the ReplicaSet with its namespace.
+func (s Standing) MarshalJSON() ([]byte, error) {
+	type counts Standing
+	return json.Marshal(struct {
+		ReplicaSet string `json:"replicaSet"`
+		counts
+	}{s.Namespace + "/" + s.Name, counts(s)})
 }
 
 // A Left is a rollout of the record that is left for a person to decide.
 type Left struct {
-	ID     workload.ID
-	Reason Reason
-	Text   string // a phrase
+	ID     workload.ID `json:"workload"`
+	Reason Reason      `json:"reason"`
+	Text   string      `json:"text"` // a phrase
 }
 
 // A Reason is why a rollout is left.
