@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // Env is the world that a command runs in.
@@ -73,7 +74,7 @@ git copes with today's traffic, without drowning the repository in commits.`,
 		newVersion(env),
 	)
 	refuseEmpty(root)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", narrow)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})

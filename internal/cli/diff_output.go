@@ -33,7 +33,7 @@ func diffTable(out io.Writer, d difference, s term.Style) error {
 			left[row.State]++
 		}
 	}
-	columns := max(s.Width, narrow)
+	columns := max(s.Width, term.Narrow)
 	diffRows(&b, rows, columns, s)
 	say := func(format string, args ...any) {
 		b.WriteString(strings.Join(term.Fold(fmt.Sprintf(format, args...), columns), "\n") + "\n")

@@ -17,9 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A checkup is what doctor was asked for.
@@ -27,7 +25,7 @@ type checkup struct {
 	flags
 	paths         []string
 	url           string
-	output        string
+	output        output[doctor.Report]
 	write, dryRun bool
 }
 
@@ -59,14 +57,13 @@ It exits with 0 where there is nothing to mend, with 1 where there is, and with
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
-	c.Flags().StringVarP(&d.output, "output", "o", "table", "table or json")
+	d.output.register(c, forms[doctor.Report]{"table": doctor.Report.Table, "json": inJSON[doctor.Report]}, "table", "json")
 	return c
 }
 
 func (d *checkup) run(ctx context.Context, env Env) (err error) {
-	print, ok := doctorOutputs[d.output]
-	if !ok {
-		return fmt.Errorf("--output: must be table or json, got %q", d.output)
+	if err := d.output.check(); err != nil {
+		return err
 	}
 	if d.url != "" {
 		if err := wrongURL(d.url); err != nil {
@@ -92,8 +89,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	report := doctor.Examine(seen)
-	columns, _ := tty.Width(env.Out)
-	if err := print(env.Out, report, max(columns, narrow), seen.Tree.Evidence); err != nil {
+	if err := d.output.write(env, report); err != nil {
 		return err
 	}
 	if d.write {
@@ -187,15 +183,4 @@ func evidenceMessage(r doctor.Report, before checkpoint.Evidence) string {
 	}
 	slices.Sort(lines)
 	return fmt.Sprintf("doctor(%s): what keeps checkpoints inert\n\n%s\n\nGitlatch-Site: %s\n", r.Site, strings.Join(lines, "\n"), r.Site)
-}
-
-// uncovered are the workloads of which something was found that git does not
-// say.
-func uncovered(r doctor.Report, said checkpoint.Evidence) (ids []workload.ID) {
-	for _, w := range r.Workloads {
-		if _, ok := said.Covers(w.ID); len(w.Inert) > 0 && !ok {
-			ids = append(ids, w.ID)
-		}
-	}
-	return ids
 }

@@ -6,21 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/drill/keep"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // A drilling is what a drill is asked for.
@@ -32,7 +27,7 @@ type drilling struct {
 	paths              []string
 	url                string
 	wait               time.Duration
-	output             string
+	output             output[drill.Document]
 }
 
 func newDrill(env Env) *cobra.Command {
@@ -70,45 +65,14 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().DurationVar(&d.wait, "wait", 2*time.Minute, "how long a tick that is under way is waited for")
-	c.Flags().StringVarP(&d.output, "output", "o", "table", strings.Join(drillFormats(), ", "))
+	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
+	d.output.register(c, forms[drill.Document]{"table": table, "json": inJSON[drill.Document], "yaml": inYAML[drill.Document], "html": inHTML(page.Drill)}, "table", "json", "yaml", "html")
 	return c
 }
 
-// drillOutputs write a document; the table takes how wide it may be, and whether
-// it lists all.
-var drillOutputs = map[string]func(out io.Writer, d drill.Document, columns int, all bool) error{
-	"table": drillTable,
-	"json": func(out io.Writer, d drill.Document, _ int, _ bool) error {
-		data, err := keep.Encode(d)
-		if err == nil {
-			_, err = out.Write(data)
-		}
-		return err
-	},
-	"html": func(out io.Writer, d drill.Document, _ int, _ bool) error {
-		html, err := page.Drill(d)
-		if err == nil {
-			_, err = out.Write(html)
-		}
-		return err
-	},
-	"yaml": func(out io.Writer, d drill.Document, _ int, _ bool) error {
-		data, err := yaml.Marshal(d)
-		if err == nil {
-			_, err = out.Write(data)
-		}
-		return err
-	},
-}
-
-func drillFormats() []string { return slices.Sorted(maps.Keys(drillOutputs)) }
-
 // check says all that is wrong with the flags.
 func (d *drilling) check() error {
-	var wrong []error
-	if _, ok := drillOutputs[d.output]; !ok {
-		wrong = append(wrong, fmt.Errorf("--output: must be one of %s, got %q", strings.Join(drillFormats(), ", "), d.output))
-	}
+	wrong := []error{d.output.check()}
 	if !(d.minCoverage >= 0 && d.minCoverage <= 1) {
 		wrong = append(wrong, fmt.Errorf("--min-coverage: must be from 0 to 1, got %v", d.minCoverage))
 	}
@@ -147,8 +111,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	columns, _ := tty.Width(env.Out)
-	if err := drillOutputs[d.output](env.Out, document, max(columns, narrow), d.all); err != nil {
+	if err := d.output.write(env, document); err != nil {
 		return err
 	}
 	if nothing := document.Fleet.Nothing; nothing != "" {

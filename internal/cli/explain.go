@@ -59,7 +59,7 @@ func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
 		return err
 	}
 	columns, _ := tty.Width(env.Out)
-	return errors.Join(explain(env.Out, r, id, max(columns, narrow)), r.Err())
+	return errors.Join(explain(env.Out, r, id, max(columns, term.Narrow)), r.Err())
 }
 
 // explain writes what a report says of one workload: a line a topic, folded below

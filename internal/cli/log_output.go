@@ -21,7 +21,7 @@ var logOutputs = map[string]func(io.Writer, look, term.Style) error{
 
 // logTable is a line a change, then how far it looked.
 func logTable(out io.Writer, l look, s term.Style) error {
-	columns := max(s.Width, narrow)
+	columns := max(s.Width, term.Narrow)
 	var b strings.Builder
 	if len(l.Changes) > 0 {
 		logRows(&b, l.Changes, columns, s)

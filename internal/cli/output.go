@@ -47,9 +47,20 @@ func (o *output[T]) write(env Env, document T) error {
 func inJSON[T any](document T, out io.Writer, _ term.Style) error { return term.JSON(out, document) }
 
 func inYAML[T any](document T, out io.Writer, _ term.Style) error {
-	text, err := yaml.Marshal(document)
-	if err == nil {
-		_, err = out.Write(text)
+	return written(yaml.Marshal(document))(out)
+}
+
+// inHTML is a form that is a page for a browser.
+func inHTML[T any](page func(T) ([]byte, error)) func(T, io.Writer, term.Style) error {
+	return func(document T, out io.Writer, _ term.Style) error { return written(page(document))(out) }
+}
+
+// written writes what was made, where that did not fail.
+func written(text []byte, err error) func(io.Writer) error {
+	return func(out io.Writer) error {
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
 	}
-	return err
 }

@@ -46,45 +46,6 @@ type Overlay struct {
 	Err    error
 }
 
-// A Report is what was found.
-type Report struct {
-	Site      string
-	Workloads []Workload        // latched or declared, in the order of workload.Compare
-	Findings  []Finding         // the worst first, and by what they are about
-	Unread    []workload.Unread // what is not judged
-	// Evidence is what inert.yaml should say.
-	Evidence checkpoint.Evidence
-	// Room is how many pods the ResourceQuotas let run in a namespace, where its
-	// checkpoints ask for more: of pods that ask for unlike amounts of what is short,
-	// how many of a mix as the checkpoints are.
-	Room map[string]int64
-}
-
-// A Workload is what was found of one workload.
-type Workload struct {
-	ID    workload.ID
-	Live  int32 // pods asked for now; 0 is not known, or not there
-	Level int32 // as declared; 0 is nothing
-	// Inert are what keeps its checkpoint from acting on the live cluster.
-	Inert Keepers
-	// Start is what a rebuild would start it at, in pods, and By what makes it
-	// so; 0 is not known. Paused is true where that is known to be none at all,
-	// since it is created paused.
-	Start  int32
-	By     string
-	Paused bool
-	// Lowers are the findings for which a rebuild does not start it at what it
-	// needs, in the order in which they were found. A quota is not among them: see
-	// Report.Room.
-	Lowers []Finding
-	// Rollout is what git declares of a rollout in flight, zero where none is.
-	// Returns says which template of it a rebuild should begin with, "" where none
-	// is in flight; Returned is true where it does so by itself.
-	Rollout  checkpoint.Rollout
-	Returns  string
-	Returned bool
-}
-
 // Examine looks at a case.
 func Examine(c Case) Report {
 	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, report: Report{
@@ -100,6 +61,7 @@ func Examine(c Case) Report {
 			e.inert(&w) // of a rollout alone nothing could act
 		}
 		e.rebuild(&w)
+		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
 	e.excluded()

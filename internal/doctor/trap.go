@@ -2,9 +2,9 @@ package doctor
 
 // A Finding is one thing that a person should mend.
 type Finding struct {
-	Trap    Trap
-	Subject string // a workload, a namespace, a folder or an object
-	Text    string // what is wrong, and what to do
+	Trap    Trap   `json:"trap"`
+	Subject string `json:"subject"` // a workload, a namespace, a folder or an object
+	Text    string `json:"text"`    // what is wrong, and what to do
 }
 
 // A Trap is a stable name for a kind of finding.

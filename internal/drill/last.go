@@ -3,6 +3,8 @@ package drill
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Since returns the document with what changed since another, the last one of the
@@ -13,10 +15,10 @@ func (d Document) Since(last *Document) Document {
 		return d
 	}
 	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage, Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
-	before, now := last.byName(), d.byName()
+	before, now := last.byID(), d.byID()
 	for _, w := range d.Workloads {
 		is := w.then()
-		was, there := before[w.name()]
+		was, there := before[w.id()]
 		switch {
 		case !there:
 			d.Last.add("added", w, nil, &is)
@@ -26,13 +28,13 @@ func (d Document) Since(last *Document) Document {
 		}
 	}
 	for _, w := range last.Workloads {
-		if _, there := now[w.name()]; !there {
+		if _, there := now[w.id()]; !there {
 			then := w.then()
 			d.Last.add("gone", w, &then, nil)
 		}
 	}
 	slices.SortStableFunc(d.Last.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.gain(), b.gain()), compareNames(a.name(), b.name()))
+		return cmp.Or(cmp.Compare(a.gain(), b.gain()), workload.Compare(a.id(), b.id()))
 	})
 	return d
 }
@@ -82,20 +84,18 @@ func equal[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// A name is a workload's, to compare by.
-type name struct{ namespace, kind, name string }
-
-func (w Workload) name() name { return name{w.Namespace, w.Kind, w.Name} }
-func (c Change) name() name   { return name{c.Namespace, c.Kind, c.Name} }
-
-func compareNames(a, b name) int {
-	return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+func (w Workload) id() workload.ID {
+	return workload.ID{Namespace: w.Namespace, Kind: workload.Kind(w.Kind), Name: w.Name}
 }
 
-func (d Document) byName() map[name]Workload {
-	by := make(map[name]Workload, len(d.Workloads))
+func (c Change) id() workload.ID {
+	return workload.ID{Namespace: c.Namespace, Kind: workload.Kind(c.Kind), Name: c.Name}
+}
+
+func (d Document) byID() map[workload.ID]Workload {
+	by := make(map[workload.ID]Workload, len(d.Workloads))
 	for _, w := range d.Workloads {
-		by[w.name()] = w
+		by[w.id()] = w
 	}
 	return by
 }

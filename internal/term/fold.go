@@ -6,13 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// narrow is the width that text is folded to if no terminal is wider.
-	narrow = 80
-	// narrowest is the width below which text is not folded further: names of
-	// workloads leave little room on a narrow terminal.
-	narrowest = 24
-)
+// Narrow is the width that text is folded to if no terminal is wider, in columns.
+const Narrow = 80
+
+// narrowest is the width below which text is not folded further: names of
+// workloads leave little room on a narrow terminal.
+const narrowest = 24
 
 // Fold breaks a text between words into lines of at most width columns. A number
 // stays with its %.

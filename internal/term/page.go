@@ -16,7 +16,7 @@ type Page struct {
 }
 
 // NewPage returns an empty page that is folded to the width of a style.
-func NewPage(s Style) *Page { return &Page{Style: s, Columns: max(s.Width, narrow)} }
+func NewPage(s Style) *Page { return &Page{Style: s, Columns: max(s.Width, Narrow)} }
 
 // Line writes one line, not folded; without text it is empty.
 func (p *Page) Line(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }

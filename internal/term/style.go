@@ -14,7 +14,7 @@ type Style struct {
 
 func (s Style) width() int {
 	if s.Width <= 0 {
-		return narrow
+		return Narrow
 	}
 	return max(s.Width, 30)
 }

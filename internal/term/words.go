@@ -1,9 +1,7 @@
 package term
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -16,6 +14,21 @@ func Name(id workload.ID) string {
 		return id.Short()
 	}
 	return id.String()
+}
+
+// Named is a workload as documents for machines name it.
+type Named struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+}
+
+// NamedBy is a workload by its ID.
+func NamedBy(id workload.ID) Named { return Named{id.Namespace, string(id.Kind), id.Name} }
+
+// ID is the workload that is named.
+func (n Named) ID() workload.ID {
+	return workload.ID{Namespace: n.Namespace, Kind: workload.Kind(n.Kind), Name: n.Name}
 }
 
 // Count is a number of things: "1 pod", "2 pods".
@@ -49,12 +62,4 @@ func Among(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
-}
-
-// JSON writes a document as machines and people read it.
-func JSON(out io.Writer, document any) error {
-	lines := json.NewEncoder(out)
-	lines.SetIndent("", "  ")
-	lines.SetEscapeHTML(false)
-	return lines.Encode(document)
 }

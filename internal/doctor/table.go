@@ -1,0 +1,99 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+// Table writes the report for a person: the findings, a line a workload, and a
+// summary.
+func (r Report) Table(out io.Writer, s term.Style) error {
+	p := term.NewPage(s)
+	for _, f := range alike(r.Findings) {
+		p.Say("", "%s: %s", f.Trap, f.Subject)
+		p.Say("  ", "%s", f.Text)
+		p.Line("")
+	}
+	for _, unread := range r.Unread {
+		p.Say("", "not read: %s", unread)
+		p.Line("")
+	}
+	if len(r.Workloads) == 0 {
+		p.Say("", "site %s: nothing runs that its policy latches, and git declares nothing", r.Site)
+	} else {
+		p.Rows(r.rows())
+		p.Line("")
+		p.Say("", "%s", r.summary())
+	}
+	if n := r.uncovered(); n > 0 {
+		p.Say("", "%s does not cover %s kept inert: doctor --write commits it", checkpoint.EvidencePath(r.Site), term.Count(n, "workload"))
+	}
+	return p.Print(out)
+}
+
+// uncovered counts the workloads of which something was found that inert.yaml does
+// not say.
+func (r Report) uncovered() (n int) {
+	for _, w := range r.Workloads {
+		if len(w.Inert) > 0 && !w.Evident {
+			n++
+		}
+	}
+	return n
+}
+
+// alike puts findings that say the same of several subjects together.
+func alike(findings []Finding) (all []Finding) {
+	for _, f := range findings {
+		same := slices.IndexFunc(all, func(a Finding) bool { return a.Trap == f.Trap && a.Text == f.Text })
+		if same < 0 {
+			all = append(all, f)
+			continue
+		}
+		all[same].Subject += ", " + f.Subject
+	}
+	return all
+}
+
+// summary is a report in one line.
+func (r Report) summary() string {
+	inert, declared, there := 0, 0, 0
+	for _, w := range r.Workloads {
+		if len(w.Inert) > 0 {
+			inert++
+		}
+		if w.Level > 0 {
+			declared++
+			if w.Start >= w.Level {
+				there++
+			}
+		}
+	}
+	found := "nothing to mend"
+	if n := len(alike(r.Findings)); n > 0 {
+		found = fmt.Sprintf("%d to mend", n)
+	}
+	if len(r.Unread) > 0 {
+		found += ", not all could be read"
+	}
+	return fmt.Sprintf("%s: %s; %d of %s kept inert; a rebuild starts %d of %d declared at their checkpoint",
+		r.Site, found, inert, term.Count(len(r.Workloads), "workload"), there, declared)
+}
+
+// rows are a line a workload; what keeps it inert is folded below itself.
+func (r Report) rows() [][]string {
+	rows := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "REBUILT AT", "INERT BY"}}
+	for _, w := range r.Workloads {
+		inert := cmp.Or(w.Inert.Names(), "nothing known")
+		if w.Returns != "" {
+			inert += "; a rollout returns to " + w.Returns
+		}
+		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), term.Some(w.RebuiltAt()), inert})
+	}
+	return rows
+}

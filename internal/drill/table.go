@@ -1,0 +1,218 @@
+package drill
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+// Table writes a drill for people: the verdict, the rows that lack anything or
+// all, why, and what else bears on a rebuild.
+func (d Document) Table(out io.Writer, s term.Style, all bool) error {
+	p := sheet{d, term.NewPage(s)}
+	p.verdict()
+	p.rows(all)
+	p.why()
+	p.notes()
+	return p.Print(out)
+}
+
+// A sheet is the page of a document.
+type sheet struct {
+	Document
+	*term.Page
+}
+
+func (p *sheet) verdict() {
+	s, f := p.Summary(), p.Fleet
+	p.Say("", "%s", strings.TrimPrefix(s.Headline(), "gitlatch "))
+	p.Line("")
+	for _, notice := range p.Notices {
+		p.Say("  ", "Notice: %s.", notice)
+	}
+	if len(p.Notices) > 0 {
+		p.Line("")
+	}
+	if f.Nothing == "" {
+		p.score()
+	}
+	p.Say("  ", "%s: %s on %s%s.", map[bool]string{true: "Scored", false: "Looked at"}[f.Nothing == ""], short(p.Commit), p.Branch, p.flushed())
+	if p.Tag != "" {
+		p.Say("  ", "Tagged: %s.", p.Tag)
+	}
+	if l := p.Last; l != nil {
+		was := Percent(l.Coverage)
+		if l.Nothing != "" {
+			was = "not known"
+		}
+		p.Say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
+	}
+	p.Line("")
+}
+
+// score is how much of the need is there at the start, and when the rest is.
+func (p *sheet) score() {
+	f, full := p.Fleet, "start with all that they need"
+	if p.Fleet.Full == 1 {
+		full = "starts with all that it needs"
+	}
+	p.Say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, Percent(p.MinCoverage))
+	p.Say("  ", "All at their need %s; without checkpoints %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+}
+
+// flushed says what the drill declared before.
+func (p *sheet) flushed() string {
+	f := p.Flush
+	switch {
+	case p.Mode == "observe":
+		return ", as it is: the site observes"
+	case p.DryRun && len(f.Levels)+len(f.Proposed) > 0:
+		return fmt.Sprintf(", as it is; a drill would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
+	case p.DryRun:
+		return ", as it is; a drill would declare nothing"
+	case f.Proposal != "":
+		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
+	case f.Commit == "" && p.Fleet.Nothing != "":
+		return ""
+	case f.Commit == "":
+		return ", which says what is needed"
+	}
+	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
+}
+
+// rows is a line for each workload that lacks anything, or for all.
+func (p *sheet) rows(all bool) {
+	rows := [][]string{{"WORKLOAD", "NEED", "DECLARED", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
+	unscored := 0
+	for _, w := range p.Workloads {
+		if w.Coverage == nil && w.Unknown == "" { // what is unknown has a part of its own
+			unscored++
+		}
+		if !all && (w.Coverage == nil || w.Missing == 0) {
+			continue
+		}
+		cause, covered := "", "-"
+		if len(w.Causes) > 0 {
+			cause = w.Causes[0].Name
+		}
+		if w.Coverage != nil {
+			covered = Percent(*w.Coverage)
+		}
+		rows = append(rows, []string{term.Name(w.id()), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), cause})
+	}
+	p.Rows(rows)
+	if len(rows) > 1 {
+		p.Line("")
+	}
+	for _, left := range p.LeftOut {
+		p.Say("  ", "Left out: %s, %s.", term.Count(left.Workloads, "workload"), left.Text)
+	}
+	if unscored > 0 && !all {
+		p.Say("  ", "Without a score: %s that nothing is asked of just now; --all lists them.", term.Count(unscored, "workload"))
+	}
+	if len(p.LeftOut) > 0 || unscored > 0 && !all {
+		p.Line("")
+	}
+}
+
+// since is the age of a checkpoint.
+func (p *sheet) since(c *Checkpoint) string {
+	if c == nil {
+		return "-"
+	}
+	age := time.Duration(c.AgeSeconds) * time.Second
+	text := fmt.Sprintf("%dm", int(age.Minutes()))
+	switch {
+	case age >= 48*time.Hour:
+		text = fmt.Sprintf("%dd", int(age.Hours()/24))
+	case age >= 2*time.Hour:
+		text = fmt.Sprintf("%dh", int(age.Hours()))
+	}
+	if c.OrBefore {
+		text += "+"
+	}
+	return text
+}
+
+// A remark is said once of all the workloads that it is true of.
+type remark struct{ title, text string }
+
+// why says what is not known of the need, what lowers it and which rollouts there
+// are, each once, with the workloads that it is about.
+func (p *sheet) why() {
+	p.remarks(func(w Workload) (all []remark) {
+		if w.Unknown != "" {
+			all = append(all, remark{"unknown", w.Unknown})
+		}
+		return all
+	})
+	p.remarks(func(w Workload) (all []remark) {
+		for _, c := range w.Causes {
+			if w.Missing > 0 {
+				all = append(all, remark{c.Name, c.Text})
+			}
+		}
+		return all
+	})
+	p.remarks(func(w Workload) (all []remark) {
+		if w.Rollout != nil {
+			all = append(all, remark{"rollout", w.Rollout.Text})
+		}
+		return all
+	})
+	p.remarks(func(w Workload) (all []remark) {
+		if w.Frozen != nil {
+			all = append(all, remark{"frozen, " + w.Frozen.Reason, ""})
+		}
+		return all
+	})
+}
+
+// remarks says what there is to remark of workloads, in the order of the first.
+func (p *sheet) remarks(on func(Workload) []remark) {
+	var order []remark
+	by := map[remark][]string{}
+	for _, w := range p.Workloads {
+		for _, r := range on(w) {
+			if by[r] == nil {
+				order = append(order, r)
+			}
+			by[r] = append(by[r], term.Name(w.id()))
+		}
+	}
+	for _, r := range order {
+		p.Say("", "%s: %s", r.title, term.Among(by[r]))
+		if r.text != "" {
+			p.Say("  ", "%s", r.text)
+			p.Line("")
+		}
+	}
+}
+
+// notes is what does not lower the coverage, and what went wrong.
+func (p *sheet) notes() {
+	harmless := 0
+	for _, f := range p.Findings {
+		if len(f.Workloads) == 0 {
+			harmless++
+		}
+	}
+	if harmless > 0 {
+		p.Say("", "gitlatch doctor has %d more to mend, which a rebuild does not suffer from", harmless)
+	}
+	for _, w := range p.Flush.Withheld {
+		p.Say("", "not declared: %s %s -> %s: %s", w.Namespace+"/"+w.Name, term.Some(w.From), term.Some(w.To), w.Text)
+	}
+	for _, text := range p.Unread {
+		p.Say("", "not read: %s", text)
+	}
+	for _, text := range p.Problems {
+		p.Say("", "problem: %s", text)
+	}
+	for _, l := range p.Links {
+		p.Line("%s: %s", l.Form, l.URI) // not folded, to be copied
+	}
+}
