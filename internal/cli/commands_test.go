@@ -228,7 +228,7 @@ func TestMisspelt(t *testing.T) {
 		{"tic", []string{`unknown command "tic"`, "tick"}},
 		{"tick shop", []string{"gitlatch tick: wants no arguments", `"shop"`, "--help"}},
 		{"tick --dry", []string{"unknown flag: --dry", "gitlatch tick --help"}},
-		{"tick --output xml", []string{"--output: must be one of table, json, yaml", `"xml"`}},
+		{"tick --output xml", []string{"--output: must be one of json, table, yaml", `"xml"`}},
 		{"tick --repository elsewhere --config file", []string{"--repository", "--config", "one of the two"}},
 		{"explain", []string{"wants one workload, as shop/web"}},
 		{"explain shop/web shop/api", []string{"wants one workload, as shop/web"}},

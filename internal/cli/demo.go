@@ -39,7 +39,7 @@ commits to a scratch repository.`,
 				if err != nil {
 					return fmt.Errorf("%w; set KUBECONFIG, or choose with kubectl config use-context", err)
 				}
-				return demo.Once(ctx, env.Out, config, dir, env.Clock)
+				return demo.Once(ctx, env.Out, config, dir, tty.StyleFor(env.Out, env.Getenv), env.Clock)
 			}
 			return fmt.Errorf("--cluster: must be recorded or real, got %q", cluster)
 		},

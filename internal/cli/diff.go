@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -22,7 +19,7 @@ import (
 type comparison struct {
 	flags
 	ref, tree string
-	output    string
+	output    output[diff.Report]
 }
 
 func newDiff(env Env) *cobra.Command {
@@ -56,14 +53,15 @@ where it could not look at all of it.`,
 	d.register(c)
 	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with, instead of the site's branch")
 	c.Flags().StringVar(&d.tree, "tree", "", "folder to compare with, as it was checked out; no repository is opened")
-	c.Flags().StringVarP(&d.output, "output", "o", "table", "table, json, yaml or github")
+	d.output.register(c, forms[diff.Report]{
+		"table": diff.Report.Table, "github": diff.Report.GitHub, "json": inJSON[diff.Report], "yaml": inYAML[diff.Report],
+	}, "table", "json", "yaml", "github")
 	return c
 }
 
 func (d *comparison) run(ctx context.Context, env Env, args []string) error {
-	write, ok := diffOutputs[d.output]
-	if !ok {
-		return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(slices.Sorted(maps.Keys(diffOutputs)), ", "), d.output)
+	if err := d.output.check(); err != nil {
+		return err
 	}
 	if d.ref != "" && d.tree != "" {
 		return errors.New("--ref: --tree names what to compare with; give one of the two")
@@ -76,14 +74,13 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	found.named = len(args) > 0
-	if found.Report, err = named(found.Report, args); err != nil {
+	if found, err = named(found, args); err != nil {
 		return err
 	}
-	if err := write(env.Out, found, tty.StyleFor(env.Out, env.Getenv)); err != nil {
+	if err := d.output.write(env, found); err != nil {
 		return err
 	}
-	if err := unseen(found.Report); err != nil {
+	if err := found.Unseen(); err != nil {
 		return err
 	}
 	if found.Differs() {
@@ -92,16 +89,8 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	return nil
 }
 
-// A difference is a report, and where its sides come from.
-type difference struct {
-	diff.Report
-	against  string // what git was read at: a commit, or a folder
-	proposal string // URL or branch of what is proposed; "" where nothing is
-	named    bool   // only workloads that a person named
-}
-
 // look reads both sides and compares them.
-func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found difference, err error) {
+func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found diff.Report, err error) {
 	open := opener(env, c, true)
 	sampler, err := open.Cluster(ctx)
 	if err != nil {
@@ -124,9 +113,9 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	if err != nil {
 		return found, err
 	}
-	found = difference{against: side.at, proposal: side.proposal}
-	found.Report = diff.Compare(diff.Case{Site: c.Site, Set: side.set, Fleet: fleet, Tree: side.tree, Proposed: side.proposed})
-	return found, nil
+	return diff.Compare(diff.Case{
+		Site: c.Site, Set: side.set, Fleet: fleet, Tree: side.tree, Proposed: side.proposed, Against: side.at, Proposal: side.proposal,
+	}), nil
 }
 
 // named narrows a report to what a person named: namespaces and workloads.
@@ -159,38 +148,5 @@ func named(r diff.Report, args []string) (diff.Report, error) {
 			return r, fmt.Errorf("namespace %q: nothing of the site is in it", text)
 		}
 	}
-	namespaces := map[string]bool{}
-	for id := range wanted {
-		namespaces[id.Namespace] = true
-	}
-	broken := maps.Clone(r.Tree.Broken)
-	maps.DeleteFunc(broken, func(namespace string, _ error) bool {
-		return !namespaces[namespace] && !slices.Contains(args, namespace)
-	})
-	r.Tree.Broken = broken
-	return r.Only(func(id workload.ID) bool { return wanted[id] }), nil
-}
-
-// unseen joins what could not be read of either side.
-func unseen(r diff.Report) error {
-	var problems []error
-	for _, part := range r.Fleet.Unread {
-		problems = append(problems, &workload.UnreadError{Unread: part})
-	}
-	for _, namespace := range r.Broken() {
-		problems = append(problems, r.Tree.Broken[namespace])
-	}
-	return errors.Join(append(problems, r.Tree.Unproven)...)
-}
-
-// placed is where git declares what a row is of: the line of its reading, the
-// record where that has none, or nothing.
-func placed(places map[workload.ID]checkpoint.Place, tree checkpoint.Tree, siteName string, id workload.ID) checkpoint.Place {
-	if at, ok := places[id]; ok {
-		return at
-	}
-	if file := checkpoint.RecordPath(siteName, id.Namespace); tree.Has(file) {
-		return checkpoint.Place{File: file}
-	}
-	return checkpoint.Place{}
+	return r.Only(func(id workload.ID) bool { return wanted[id] }, args), nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
-	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -162,7 +161,7 @@ func orNull(e checkpoint.Entry) *checkpoint.Entry {
 }
 
 func logJSON(out io.Writer, l look, _ term.Style) error {
-	d := logDocument{APIVersion: report.Version, Kind: "CheckpointLog", Site: l.site, Workload: l.query.ID.String(), Looked: l.Looked, Cut: l.Cut, Changes: []logChange{}}
+	d := logDocument{APIVersion: term.Version, Kind: "CheckpointLog", Site: l.site, Workload: l.query.ID.String(), Looked: l.Looked, Cut: l.Cut, Changes: []logChange{}}
 	for _, c := range l.Changes {
 		change := logChange{Commit: c.Commit, At: c.At.UTC(), By: by(c), Author: c.Author, Subject: c.Subject, Reason: c.Reason, From: orNull(c.From), To: orNull(c.To)}
 		if c.Broken != nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,14 +13,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/report"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
 func newTick(env Env) *cobra.Command {
 	var f flags
 	var dryRun bool
-	var output, metrics string
+	var o output[report.Document]
+	var metrics string
 	c := &cobra.Command{
 		Use:   "tick",
 		Short: "Look at the cluster once, and commit what crossed a threshold",
@@ -37,8 +35,8 @@ kube context, and a state file in the user's cache folder, which the first tick
 names.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !slices.Contains(report.Formats(), output) {
-				return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(report.Formats(), ", "), output)
+			if err := o.check(); err != nil {
+				return err
 			}
 			if metrics != "" && dryRun {
 				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
@@ -48,19 +46,19 @@ names.`,
 				return err
 			}
 			return within(c.Context(), turn(site), func(ctx context.Context) error {
-				return f.tick(ctx, env, site, output, metrics, dryRun)
+				return f.tick(ctx, env, site, o, metrics, dryRun)
 			})
 		},
 	}
 	c.SetContext(context.Background())
 	f.register(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
-	c.Flags().StringVarP(&output, "output", "o", "table", "table, json or yaml")
+	o.register(c, forms[report.Document]{"table": report.Document.Table, "json": inJSON[report.Document], "yaml": inYAML[report.Document]}, "table", "json", "yaml")
 	c.Flags().StringVar(&metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch.prom in its folder; one for each site")
 	return c
 }
 
-func (f *flags) tick(ctx context.Context, env Env, site config.Config, output, metrics string, dryRun bool) (err error) {
+func (f *flags) tick(ctx context.Context, env Env, site config.Config, form output[report.Document], metrics string, dryRun bool) (err error) {
 	first := f.file == "" && !dryRun && isNew(site.State.Bolt)
 	o, err := openSite(env, site, dryRun)
 	var busy *bolt.BusyError
@@ -68,7 +66,7 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, output, m
 		if err := hangs(busy, site.Period, env.Clock()); err != nil {
 			return err
 		}
-		return report.Write(env.Out, output, heldBy(busy, site.Site, env.Clock()), 0)
+		return form.write(env, report.New(heldBy(busy, site.Site, env.Clock())))
 	}
 	if err != nil {
 		return err
@@ -77,14 +75,13 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, output, m
 	if first {
 		fmt.Fprintf(env.Err, "site %s keeps its state in %s; --config FILE names others\n", site.Site, site.State.Bolt)
 	}
-	columns, _ := tty.Width(env.Out)
 	t := o.tick()
 	t.DryRun = dryRun
 	r, err := t.Run(ctx)
 	if err != nil {
 		return err
 	}
-	err = report.Write(env.Out, output, r, columns)
+	err = form.write(env, report.New(r))
 	if metrics != "" && r.Held == "" { // the tick that holds it writes its own
 		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
 	}

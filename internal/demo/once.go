@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // atOnce is the policy of a single look: what is seen once is committed.
@@ -30,7 +30,7 @@ default:
 
 // Once looks once at a real cluster, which it only reads, and commits what it
 // saw to a scratch repository in dir, or in a temporary folder where dir is "".
-func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, clock func() time.Time) (err error) {
+func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, style term.Style, clock func() time.Time) (err error) {
 	if dir, err = emptyDir(dir); err != nil {
 		return err
 	}
@@ -58,8 +58,7 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 	if err != nil {
 		return err
 	}
-	columns, _ := tty.Width(out)
-	if err := report.Write(out, "table", r, columns); err != nil {
+	if err := report.New(r).Table(out, style); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n", path)

@@ -6,6 +6,7 @@
 package diff
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,6 +26,9 @@ type Case struct {
 	// declare instead; the zero entry is none.
 	Tree     checkpoint.Tree
 	Proposed map[workload.ID]checkpoint.Entry
+
+	Against  string // what git was read at: a commit, or a folder
+	Proposal string // URL or branch of what is proposed; "" where nothing is
 }
 
 // A State is how what runs stands to what git declares.
@@ -101,19 +105,54 @@ type Report struct {
 	Observe bool        // the policy writes nothing to git
 	Stop    policy.Stop // why nothing would be lowered, or changed at all
 	Rows    []Row       // in the order of workload.Compare, the scale before the rollout
+	Named   bool        // the rows are of workloads that a person named, and all are told
 }
 
 // Differs reports whether any row does.
 func (r Report) Differs() bool { return slices.ContainsFunc(r.Rows, Row.Differs) }
 
-// Only returns the report with the rows of some workloads.
-func (r Report) Only(which func(workload.ID) bool) Report {
+// Only returns the report of the workloads that a person named, and with what could
+// not be read of their namespaces and of those named besides.
+func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return !which(row.ID) })
+	r.Tree.Broken = maps.Clone(r.Tree.Broken)
+	maps.DeleteFunc(r.Tree.Broken, func(namespace string, _ error) bool {
+		return !slices.Contains(namespaces, namespace) && !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.ID.Namespace == namespace })
+	})
+	r.Named = true
 	return r
 }
 
-// Broken are the namespaces whose records cannot be read, sorted.
-func (r Report) Broken() []string { return slices.Sorted(maps.Keys(r.Tree.Broken)) }
+// A Gap is what could not be read of either side: a part of the cluster, or a file.
+type Gap struct {
+	File string // "" is of the cluster
+	Text string // the part and why, or what is wrong with the file
+	Err  error
+}
+
+// Gaps are what could not be read.
+func (r Report) Gaps() (gaps []Gap) {
+	for _, part := range r.Fleet.Unread {
+		gaps = append(gaps, Gap{"", part.String(), &workload.UnreadError{Unread: part}})
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(r.Tree.Broken)) {
+		err := r.Tree.Broken[namespace]
+		gaps = append(gaps, Gap{checkpoint.RecordPath(r.Site, namespace), err.Error(), err})
+	}
+	if err := r.Tree.Unproven; err != nil {
+		gaps = append(gaps, Gap{checkpoint.EvidencePath(r.Site), err.Error(), err})
+	}
+	return gaps
+}
+
+// Unseen joins what could not be read; nil is all was.
+func (r Report) Unseen() error {
+	var problems []error
+	for _, gap := range r.Gaps() {
+		problems = append(problems, gap.Err)
+	}
+	return errors.Join(problems...)
+}
 
 // Compare compares.
 func Compare(c Case) Report {

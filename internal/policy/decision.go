@@ -51,7 +51,10 @@ type Decision struct {
 }
 
 // Bounds are an autoscaler's bounds in pods; 0 is no bound.
-type Bounds struct{ Min, Max int32 }
+type Bounds struct {
+	Min int32 `json:"min"`
+	Max int32 `json:"max"`
+}
 
 // String is the bounds as a person says them: "2 to 300", "2 and up", "up to
 // 300", "none".
@@ -182,9 +185,18 @@ const (
 // A Stop is a reason for which nothing in the fleet is lowered, or nothing is
 // changed at all. The zero value stops nothing.
 type Stop struct {
-	All    bool
-	Reason Reason
-	Text   string
+	All    bool   `json:"all"`
+	Reason Reason `json:"reason"`
+	Text   string `json:"text"`
+}
+
+// String is what is stopped, and why.
+func (s Stop) String() string {
+	what := "lowered"
+	if s.All {
+		what = "changed"
+	}
+	return fmt.Sprintf("nothing is %s (%s): %s", what, s.Reason, s.Text)
 }
 
 // A Look is the instant of a sample, with what the tick knows of time and

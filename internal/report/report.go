@@ -9,26 +9,19 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Version is the version of the stable shape: fields are added to it, never
-// renamed or given another meaning.
-const (
-	Version = "gitlatch.dev/v1alpha1"
-	kind    = "TickReport"
-)
-
 // A Document is a report in its stable shape.
 type Document struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Site       string    `json:"site"`
-	Cluster    string    `json:"cluster"` // UID of the kube-system namespace
-	At         time.Time `json:"at"`      // of the sample
-	Mode       string    `json:"mode"`    // latch or observe
-	DryRun     bool      `json:"dryRun"`
+	term.Document
+	Site    string    `json:"site"`
+	Cluster string    `json:"cluster"` // UID of the kube-system namespace
+	At      time.Time `json:"at"`      // of the sample
+	Mode    string    `json:"mode"`    // latch or observe
+	DryRun  bool      `json:"dryRun"`
 
 	// Held says who holds the lease, or when the turn was taken, where the tick
 	// ended because of that.
@@ -36,7 +29,7 @@ type Document struct {
 	// Unread names the parts of the cluster that could not be read.
 	Unread []string `json:"unread"`
 	// Stop is why nothing in the site was lowered, or changed at all.
-	Stop *Stop `json:"stop,omitempty"`
+	Stop policy.Stop `json:"stop,omitzero"`
 
 	Workloads []Workload `json:"workloads"`
 	// InPlace is what files edited in place say; left out where none is named.
@@ -54,19 +47,10 @@ type Document struct {
 	inPlace []string // in a line each, what is to be said of InPlace
 }
 
-// Stop is a reason that holds for the whole site.
-type Stop struct {
-	All    bool   `json:"all"` // nothing is changed at all; else nothing is lowered
-	Reason string `json:"reason"`
-	Text   string `json:"text"`
-}
-
 // Workload is what was sampled of one workload, and the decision. Counts are
 // pods; null is unknown.
 type Workload struct {
-	Namespace string `json:"namespace"`
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
+	term.Named
 
 	Replicas *int32 `json:"replicas"`
 	Ready    *int32 `json:"ready"`
@@ -82,10 +66,10 @@ type Workload struct {
 	Text     string `json:"text"`
 	To       *int32 `json:"to"` // what a crossing declares, or would
 
-	Urgent   bool    `json:"urgent,omitempty"`
-	Surge    bool    `json:"surge,omitempty"`
-	Capped   bool    `json:"cappedByGit,omitempty"`
-	Mismatch *Bounds `json:"liveBoundsDiffer,omitempty"`
+	Urgent   bool           `json:"urgent,omitempty"`
+	Surge    bool           `json:"surge,omitempty"`
+	Capped   bool           `json:"cappedByGit,omitempty"`
+	Mismatch *policy.Bounds `json:"liveBoundsDiffer,omitempty"`
 
 	// Rollout is what was decided of a rollout in flight, or of one that git
 	// still declares; left out where there is neither.
@@ -109,12 +93,6 @@ type Rollout struct {
 	Text     string `json:"text"`
 	To       *int32 `json:"to"` // what a crossing declares, or would; null also where it declares none any more
 	Urgent   bool   `json:"urgent,omitempty"`
-}
-
-// Bounds are an autoscaler's live bounds; 0 is none.
-type Bounds struct {
-	Min int32 `json:"min"`
-	Max int32 `json:"max"`
 }
 
 // InPlace is a file edited in place, or what it says of a workload.
@@ -165,16 +143,13 @@ type Proposal struct {
 // New returns a report in its stable shape.
 func New(r tick.Report) Document {
 	d := Document{
-		APIVersion: Version, Kind: kind,
-		Site: r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held,
+		Document: term.DocumentOf("TickReport"),
+		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held, Stop: r.Stop,
 		Unread:    workload.Texts(r.Unread),
 		Workloads: []Workload{}, Notices: []Notice{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},
 	}
 	if r.Observe {
 		d.Mode = "observe"
-	}
-	if r.Stop.Reason != policy.ReasonNone {
-		d.Stop = &Stop{r.Stop.All, string(r.Stop.Reason), r.Stop.Text}
 	}
 	samples := map[workload.ID]workload.Sample{}
 	for _, s := range r.Samples {
@@ -257,10 +232,10 @@ func newRollout(d policy.Decision, s workload.Sample) *Rollout {
 
 func newWorkload(d policy.Decision, s workload.Sample) Workload {
 	w := Workload{
-		Namespace: d.ID.Namespace, Kind: string(d.ID.Kind), Name: d.ID.Name,
+		Named:  term.NamedBy(d.ID),
 		Policy: d.Policy, Declared: level(d.From), To: level(d.To),
 		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text,
-		Urgent: d.Urgent, Surge: d.Surge, Capped: d.Capped, Mismatch: (*Bounds)(d.Mismatch),
+		Urgent: d.Urgent, Surge: d.Surge, Capped: d.Capped, Mismatch: d.Mismatch,
 	}
 	if s.Scale != nil {
 		w.Replicas, w.Ready = &s.Scale.Desired, &s.Scale.Ready

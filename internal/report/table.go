@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -14,131 +13,108 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// table is the report for a person: what is not quiet, and a line of counts.
-func (d Document) table(out io.Writer, columns int) error {
+// Table is the report for a person: what is not quiet, and a line of counts. On a
+// terminal, whose style has a width, it is folded; else each workload has one line.
+func (d Document) Table(out io.Writer, s term.Style) error {
+	p := &term.Page{Style: s, Columns: s.Width}
 	if d.Held != "" {
-		_, err := fmt.Fprintln(out, d.Held+": nothing to do")
-		return err
+		p.Line("%s: nothing to do", d.Held)
+		return p.Print(out)
 	}
-	if err := d.Brief().rows(out, columns); err != nil {
-		return err
+	p.Rows(d.rows())
+	if text := d.leftOut(); text != "" {
+		p.Say("", "%s", text)
 	}
-	var b strings.Builder
-	b.WriteString(d.leftOut())
 	for _, m := range d.inPlace {
-		b.WriteString(m + "\n")
+		p.Say("", "%s", m)
 	}
 	for _, n := range d.Notices {
-		fmt.Fprintf(&b, "%s %s: %s\n", n.Kind, n.Subject, n.Text)
+		p.Say("", "%s %s: %s", n.Kind, n.Subject, n.Text)
 	}
-	if d.Stop != nil {
-		stopped := "lowered"
-		if d.Stop.All {
-			stopped = "changed"
-		}
-		fmt.Fprintf(&b, "nothing is %s (%s): %s\n", stopped, d.Stop.Reason, d.Stop.Text)
+	if d.Stop.Reason != policy.ReasonNone {
+		p.Say("", "%s", d.Stop)
 	}
 	if d.Proposal != nil {
-		fmt.Fprintf(&b, "proposed %s: %s\n", d.Proposal.URL, d.Proposal.Subject)
+		p.Say("", "proposed %s: %s", d.Proposal.URL, d.Proposal.Subject)
 	}
 	for _, c := range d.Conditions {
 		if alert.Kind(c.Kind).Anomaly() { // what is wrong with the site is among the problems
-			b.WriteString(c.lines(columns))
+			c.say(p)
 		}
 	}
 	for _, a := range d.Alerts {
-		fmt.Fprintf(&b, "alert: %s\n", a)
+		p.Say("", "alert: %s", a)
+	}
+	if text := d.outcome(); text != "" {
+		p.Say("", "%s", text)
+	}
+	return p.Print(out)
+}
+
+// outcome is what was committed, or why nothing was.
+func (d Document) outcome() string {
+	crosses := func(w Workload) bool {
+		return w.Verdict == string(policy.Cross) || w.Rollout != nil && w.Rollout.Verdict == string(policy.Cross)
 	}
 	switch {
-	case d.Commit == nil && d.Mode == "observe":
-		b.WriteString("mode is observe: nothing is written to git\n")
-	case d.Commit == nil && d.Proposal == nil && slices.ContainsFunc(d.Workloads, func(w Workload) bool {
-		return w.Verdict == string(policy.Cross) || w.Rollout != nil && w.Rollout.Verdict == string(policy.Cross)
-	}):
-		b.WriteString("what crosses could not be committed\n")
-	case d.Commit == nil && d.Proposal == nil:
-		b.WriteString("no threshold was crossed: no commit\n")
-	case d.Commit == nil:
-	case d.DryRun:
-		fmt.Fprintf(&b, "would commit: %s\n", d.Commit.Subject)
-	default:
-		fmt.Fprintf(&b, "commit %s: %s\n", d.Commit.ID, d.Commit.Subject)
+	case d.Commit != nil && d.DryRun:
+		return "would commit: " + d.Commit.Subject
+	case d.Commit != nil:
+		return "commit " + d.Commit.ID + ": " + d.Commit.Subject
+	case d.Mode == "observe":
+		return "mode is observe: nothing is written to git"
+	case d.Proposal != nil:
+		return ""
+	case slices.ContainsFunc(d.Workloads, crosses):
+		return "what crosses could not be committed"
 	}
-	text := b.String()
-	if columns > 0 {
-		text = ""
-		for line := range strings.Lines(b.String()) {
-			text += strings.Join(term.Fold(line, columns), "\n") + "\n"
-		}
-	}
-	_, err := io.WriteString(out, text)
-	return err
+	return "no threshold was crossed: no commit"
 }
 
 // rows are the workloads, a line each and a column a fact. What is why is folded
 // below itself.
-func (d Document) rows(out io.Writer, columns int) error {
-	if len(d.Workloads) == 0 {
-		return nil
-	}
+func (d Document) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "REPLICAS", "DECLARED", "DECISION", "WHY"}}
 	for _, w := range d.Workloads {
 		if w.told() {
-			rows = append(rows, []string{w.name(), pods(w.Replicas), pods(w.Declared), w.decision(), w.why()})
+			rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Replicas), term.Some(w.Declared), w.decision(), w.why()})
 		}
 		if r := w.Rollout; r != nil && r.told() {
-			rows = append(rows, []string{w.name() + " rollout", r.pods(), r.declared(), r.decision(), r.Text})
+			rows = append(rows, []string{term.Name(w.ID()) + " rollout", r.pods(), part(r.Declared), r.decision(), r.Text})
 		}
 	}
-	var b strings.Builder
-	for _, lines := range term.Rows(rows, columns) {
-		b.WriteString(strings.Join(lines, "\n") + "\n")
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return rows
 }
 
-// lines are a condition for a person, what follows from it below it.
-func (c Condition) lines(columns int) string {
-	var b strings.Builder
-	const indent = "  "
-	fmt.Fprintf(&b, "%s: %s\n", c.Severity, strings.TrimSpace(c.Kind+" "+c.Subject))
+// say writes a condition, what follows from it below it.
+func (c Condition) say(p *term.Page) {
+	p.Say("", "%s: %s", c.Severity, strings.TrimSpace(c.Kind+" "+c.Subject))
 	for _, said := range []struct{ label, text string }{{"", c.Text}, {"gitlatch: ", c.Did}, {"do: ", c.Do}} {
-		if said.text == "" {
-			continue
-		}
-		lines := []string{said.label + said.text}
-		if columns > 0 {
-			lines = term.Fold(lines[0], columns-len(indent))
-		}
-		for _, line := range lines {
-			b.WriteString(indent + line + "\n")
+		if said.text != "" {
+			p.Say("  ", "%s%s", said.label, said.text)
 		}
 	}
-	return b.String()
 }
 
-// leftOut is a line that counts the workloads of which there is nothing to say.
+// leftOut counts the workloads of which there is nothing to say, the commonest
+// reason first.
 func (d Document) leftOut() string {
-	shown, quiet, skipped := 0, 0, map[string]int{}
+	quiet, skips, skipped := 0, 0, map[string]int{}
 	for _, w := range d.Workloads {
-		if w.told() {
-			shown++
-		}
-		switch w.Verdict {
-		case string(policy.Skip):
+		switch {
+		case w.told():
+		case w.Verdict == string(policy.Skip):
+			skips++
 			skipped[w.Reason]++
-		case string(policy.Quiet):
-			if !w.told() {
-				quiet++
-			}
+		default:
+			quiet++
 		}
 	}
-	if len(d.Workloads) == shown {
+	if quiet+skips == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%d quiet", quiet)
-	if skips := len(d.Workloads) - shown - quiet; skips > 0 {
+	if skips > 0 {
 		reasons := slices.SortedFunc(maps.Keys(skipped), func(a, b string) int {
 			return cmp.Or(cmp.Compare(skipped[b], skipped[a]), cmp.Compare(a, b))
 		})
@@ -147,21 +123,12 @@ func (d Document) leftOut() string {
 		}
 		text += fmt.Sprintf(", %d not latched: %s", skips, strings.Join(reasons, ", "))
 	}
-	return text + "; tick -o json lists all\n"
-}
-
-// name is the workload as people call it; only what is no Deployment says its
-// kind.
-func (w Workload) name() string {
-	if w.Kind == "deployment" {
-		return w.Namespace + "/" + w.Name
-	}
-	return w.Namespace + "/" + w.Kind + "/" + w.Name
+	return text + "; tick -o json lists all"
 }
 
 func (w Workload) decision() string {
 	if w.Verdict == "cross" && w.To != nil {
-		return "cross to " + pods(w.To)
+		return "cross to " + term.Some(w.To)
 	}
 	return w.Verdict
 }
@@ -169,7 +136,7 @@ func (w Workload) decision() string {
 func (w Workload) why() string {
 	why := w.Text
 	if w.Mismatch != nil {
-		why += fmt.Sprintf("; live bounds differ from git's: %s", policy.Bounds(*w.Mismatch))
+		why += fmt.Sprintf("; live bounds differ from git's: %s", w.Mismatch)
 	}
 	if w.Capped {
 		why += "; capped by git"
@@ -185,11 +152,12 @@ func (r Rollout) pods() string {
 	return fmt.Sprintf("%d of %d", *r.Available, *r.Desired)
 }
 
-func (r Rollout) declared() string {
-	if r.Declared == nil {
+// part is a milestone.
+func part(n *int32) string {
+	if n == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%d %%", *r.Declared)
+	return term.Some(n) + " %"
 }
 
 func (r Rollout) decision() string {
@@ -199,12 +167,5 @@ func (r Rollout) decision() string {
 	case r.To == nil:
 		return "cross to none"
 	}
-	return fmt.Sprintf("cross to %d %%", *r.To)
-}
-
-func pods(n *int32) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.Itoa(int(*n))
+	return "cross to " + part(r.To)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -29,7 +30,7 @@ func decided(decisions ...policy.Decision) tick.Report {
 func table(t *testing.T, r tick.Report, columns int) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, "table", r, columns); err != nil {
+	if err := New(r).Table(&out, term.Style{Width: columns}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -18,6 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/term"
 	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -178,10 +179,8 @@ func (w *world) once(ctx context.Context, t *testing.T) error {
 	var logs, shown bytes.Buffer
 	r, err := sites.Tick(w.opener.Config, w.parts).Run(ctx)
 	report.Log(report.NewLogger(&logs, w.parts.Clock), r, 0, err)
-	for _, format := range report.Formats() {
-		if err := report.Write(&shown, format, r, 0); err != nil {
-			t.Error(err)
-		}
+	if err := errors.Join(report.New(r).Table(&shown, term.Style{}), term.JSON(&shown, report.New(r))); err != nil {
+		t.Error(err)
 	}
 	w.said.WriteString(logs.String() + shown.String())
 	return errors.Join(err, r.Err())

@@ -1,4 +1,4 @@
-package cli
+package diff
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -56,36 +55,45 @@ func (a annotation) String() string {
 	return fmt.Sprintf("::%s %s::%s", a.level, strings.Join(properties, ","), escapeData.Replace(a.message))
 }
 
-// diffGitHub is an annotation for each thing that a person should hear of, and a
-// line for the log.
-func diffGitHub(out io.Writer, d difference, _ term.Style) error {
-	var b strings.Builder
-	for _, a := range annotations(d) {
-		fmt.Fprintln(&b, a)
+// GitHub is an annotation for each thing that a person should hear of, and a line
+// for the log.
+func (r Report) GitHub(out io.Writer, s term.Style) error {
+	p := term.Page{Style: s}
+	for _, a := range r.annotations() {
+		p.Line("%s", a)
 	}
 	differing := 0
-	for _, r := range d.Rows {
-		if r.Differs() {
+	for _, row := range r.Rows {
+		if row.Differs() {
 			differing++
 		}
 	}
-	fmt.Fprintf(&b, "%s: %d of %d differ from what runs, in %s\n", d.Site, differing, len(d.Rows), d.against)
-	_, err := io.WriteString(out, b.String())
-	return err
+	p.Line("%s: %d of %d differ from what runs, in %s", r.Site, differing, len(r.Rows), r.Against)
+	return p.Print(out)
 }
 
-func annotations(d difference) []annotation {
-	places := d.Tree.Places()
-	all := unreadable(d)
-	for _, r := range d.Rows {
-		if r.Told() && (r.Differs() || r.State != diff.InSync) {
-			all = append(all, annotate(r, placed(places, d.Tree, d.Site, r.ID))...)
+func (r Report) annotations() (all []annotation) {
+	for _, gap := range r.Gaps() {
+		title := "cannot be read"
+		if gap.File == "" {
+			title = "not read"
+		}
+		all = append(all, annotation{level: failing, file: gap.File, title: title, message: gap.Text})
+	}
+	places := r.Tree.Places()
+	for _, row := range r.Rows {
+		if row.Told() && (row.Differs() || row.State != InSync) {
+			at, ok := places[row.ID]
+			if file := checkpoint.RecordPath(r.Site, row.ID.Namespace); !ok && r.Tree.Has(file) {
+				at.File = file
+			}
+			all = append(all, row.annotate(at)...)
 		}
 	}
-	if n := len(unproven(d.Rows)); n > 0 {
+	if n := r.unproven(); n > 0 {
 		a := annotation{level: notice, title: term.Count(n, "checkpoint") + " not known to be inert",
 			message: "nothing is known to keep them from acting on the live cluster: gitlatch doctor --write looks for what does"}
-		if file := checkpoint.EvidencePath(d.Site); d.Tree.Has(file) {
+		if file := checkpoint.EvidencePath(r.Site); r.Tree.Has(file) {
 			a.file = file
 		}
 		all = append(all, a)
@@ -96,13 +104,18 @@ func annotations(d difference) []annotation {
 	return all
 }
 
-// annotate says what is to be said of a row: its state, and its bounds.
-func annotate(r diff.Row, at checkpoint.Place) (all []annotation) {
-	a := annotation{level: notice, file: at.File, line: at.Level, title: rowName(r), message: r.Text}
+// annotate says what is to be said of a row at its place in git, the zero one
+// where git says nothing of it: its state, and its bounds.
+func (r Row) annotate(at checkpoint.Place) (all []annotation) {
+	a := annotation{level: notice, file: at.File, line: at.Level, title: r.name(), message: r.Text}
 	if r.Reading == policy.ReadingRollout {
 		a.line = at.Milestone
 	} else if r.Sample.Scale != nil {
-		a.title = fmt.Sprintf("%s: %s live, %s declared", rowName(r), live(r), orNothing(declaredOf(r, r.Declared)))
+		declared := r.level(r.Declared)
+		if declared == "-" {
+			declared = "nothing"
+		}
+		a.title = fmt.Sprintf("%s: %s live, %s declared", r.name(), r.live(), declared)
 	}
 	if r.Raises() {
 		a.level, a.weight = warning, math.Inf(1)
@@ -110,42 +123,21 @@ func annotate(r diff.Row, at checkpoint.Place) (all []annotation) {
 			a.weight = float64(r.To.Replicas) / float64(r.Declared.Replicas)
 		}
 	}
-	if r.State != diff.InSync && r.State != diff.Bounds {
+	if r.State != InSync && r.State != Bounds {
 		all = append(all, a)
 	}
-	bounds := annotation{level: warning, file: at.File, line: cmp.Or(at.Max, at.Level), title: rowName(r) + ": bounds"}
+	bounds := annotation{level: warning, file: at.File, line: cmp.Or(at.Max, at.Level), title: r.name() + ": bounds"}
 	if r.Mismatch != nil && r.Mismatch.Max == r.Declared.Max {
 		bounds.line = cmp.Or(at.Min, at.Level)
 	}
 	switch {
 	case r.Capped:
-		bounds.message = fmt.Sprintf("capped by git: %s run, and the accepted max is %d", live(r), r.Declared.Max)
+		bounds.message = fmt.Sprintf("capped by git: %s run, and the accepted max is %d", r.live(), r.Declared.Max)
 	case r.Mismatch != nil:
-		bounds.message = boundsDiffer(r)
+		bounds.message = r.otherBounds()
 	default:
 		return all
 	}
 	bounds.message += "; accept the live ones by editing the record"
 	return append(all, bounds)
-}
-
-func orNothing(declared string) string {
-	if declared == "-" {
-		return "nothing"
-	}
-	return declared
-}
-
-// unreadable are the parts of either side that could not be read.
-func unreadable(d difference) (all []annotation) {
-	for _, part := range d.Fleet.Unread {
-		all = append(all, annotation{level: failing, title: "not read", message: part.String()})
-	}
-	for _, namespace := range d.Broken() {
-		all = append(all, annotation{level: failing, file: checkpoint.RecordPath(d.Site, namespace), title: "cannot be read", message: d.Tree.Broken[namespace].Error()})
-	}
-	if err := d.Tree.Unproven; err != nil {
-		all = append(all, annotation{level: failing, file: checkpoint.EvidencePath(d.Site), title: "cannot be read", message: err.Error()})
-	}
-	return all
 }

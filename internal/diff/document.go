@@ -1,0 +1,114 @@
+package diff
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+// A document is a report for machines. Fields are added and never changed.
+type document struct {
+	term.Document
+	Site     string      `json:"site"`
+	Cluster  string      `json:"cluster"` // UID of the kube-system namespace
+	At       time.Time   `json:"at"`      // of the sample
+	Against  string      `json:"against"` // the commit that was read, or the folder
+	Mode     string      `json:"mode"`    // latch or observe
+	Differs  bool        `json:"differs"`
+	Proposal string      `json:"proposal,omitempty"`
+	Stop     policy.Stop `json:"stop,omitzero"`
+	Unread   []string    `json:"unread"` // of either side
+	Rows     []reading   `json:"rows"`
+}
+
+// A reading is one row. Levels are pods, milestones percent; null is what is not
+// known, or not declared.
+type reading struct {
+	term.Named
+	Reading string `json:"reading"` // scale or rollout
+
+	State   State         `json:"state"`
+	Differs bool          `json:"differs"`
+	Reason  policy.Reason `json:"reason,omitempty"`
+	Text    string        `json:"text"`
+	Policy  string        `json:"policy,omitempty"`
+
+	Live     *int32 `json:"live"`  // pods asked for; of a rollout those of its target that are available
+	Ready    *int32 `json:"ready"` // null of a rollout
+	Declared *int32 `json:"declared"`
+	// Proposed and To are what a proposal would have git say, and what it would
+	// come to if all lasted. Null is no level there; left out is no change.
+	Proposed **int32 `json:"proposed,omitempty"`
+	To       **int32 `json:"to,omitempty"`
+
+	RaiseAbove *int32         `json:"raiseAbove,omitempty"` // pods; left out where nothing raises it
+	LowerAt    int32          `json:"lowerAt,omitempty"`
+	Mismatch   *policy.Bounds `json:"liveBoundsDiffer,omitempty"`
+	Capped     bool           `json:"cappedByGit,omitempty"`
+	Unproven   bool           `json:"notKnownToBeInert,omitempty"`
+}
+
+// MarshalJSON returns the report for machines.
+func (r Report) MarshalJSON() ([]byte, error) {
+	d := document{
+		Document: term.DocumentOf("DiffReport"), Site: r.Site, Cluster: r.Fleet.Cluster, At: r.Fleet.At.UTC(),
+		Against: r.Against, Mode: "latch", Differs: r.Differs(), Proposal: r.Proposal, Stop: r.Stop, Unread: []string{}, Rows: []reading{},
+	}
+	if r.Observe {
+		d.Mode = "observe"
+	}
+	for _, gap := range r.Gaps() {
+		d.Unread = append(d.Unread, gap.Text)
+	}
+	for _, row := range r.Rows {
+		d.Rows = append(d.Rows, row.reading())
+	}
+	return json.Marshal(d)
+}
+
+func (r Row) reading() reading {
+	d := reading{
+		Named: term.NamedBy(r.ID), Reading: "scale", State: r.State, Differs: r.Differs(), Reason: r.Reason, Text: r.Text, Policy: r.Policy,
+		Declared: r.says(r.Declared), LowerAt: r.LowerAt, Mismatch: r.Mismatch, Capped: r.Capped, Unproven: r.Unproven,
+	}
+	s := r.Sample
+	switch {
+	case r.Reading == policy.ReadingRollout:
+		d.Reading = "rollout"
+		if r.flies() {
+			d.Live = &s.Rollout.Templates[0].Available
+		}
+	case s.Scale != nil:
+		d.Live, d.Ready = &s.Scale.Desired, &s.Scale.Ready
+	}
+	if r.RaiseAbove > 0 && r.RaiseAbove < math.MaxInt32 {
+		d.RaiseAbove = &r.RaiseAbove
+	}
+	if to := r.says(r.Proposed); r.Proposes {
+		d.Proposed = &to
+	}
+	if to := r.says(r.To); (r.State == Pending || r.State == Waiting) && !r.To.IsZero() || r.State == Pending && r.Reading == policy.ReadingRollout {
+		d.To = &to
+	}
+	return d
+}
+
+// says is what an entry says of the reading of a row; nil is nothing.
+func (r Row) says(e checkpoint.Entry) *int32 {
+	switch {
+	case r.Reading == policy.ReadingScale && e.Replicas > 0:
+		return &e.Replicas
+	case r.Reading == policy.ReadingRollout && e.Rollout != checkpoint.Rollout{}:
+		return &e.Rollout.Milestone
+	}
+	return nil
+}
+
+// flies reports whether the pods of a rollout's target were counted.
+func (r Row) flies() bool {
+	return r.Reading == policy.ReadingRollout && r.Sample.Rollout != nil && len(r.Sample.Rollout.Templates) > 0
+}
