@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -26,7 +27,8 @@ const logCommits = 1000
 type lookBack struct {
 	flags
 	changes, commits int
-	since, output    string
+	since            string
+	output           output[history.Log]
 }
 
 func newLog(env Env) *cobra.Command {
@@ -52,14 +54,13 @@ namespace/kind/name; what no commit ever declared is refused.`,
 	c.Flags().IntVarP(&l.changes, "number", "n", 20, "changes to list; 0 is all")
 	c.Flags().StringVar(&l.since, "since", "", "only what is not older: a time as 2026-03-02T18:00:00Z, or a span back from now as 72h or 30d")
 	c.Flags().IntVar(&l.commits, "commits", logCommits, "commits to look through at most")
-	c.Flags().StringVarP(&l.output, "output", "o", "table", "table or json")
+	l.output.register(c, forms[history.Log]{"table": history.Log.Table, "json": inJSON[history.Log]}, "table", "json")
 	return c
 }
 
 func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
-	write, ok := logOutputs[l.output]
-	if !ok {
-		return fmt.Errorf("--output: must be table or json, got %q", l.output)
+	if err := l.output.check(); err != nil {
+		return err
 	}
 	if l.changes < 0 || l.commits < 1 {
 		return errors.New("--number must not be negative, and --commits at least 1")
@@ -77,60 +78,46 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 		return err
 	}
 	defer closed(&err, site.Parts{Repository: r})
-	side := declaredSide{config: c, repository: r}
-	if q.Site = c.Site; strings.Count(text, "/") == 2 {
+	tip, _, err := r.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	q.Site = c.Site
+	tree, _, unread := ledger.TreeAt(ctx, r, tip, c.Site)
+	if strings.Count(text, "/") == 2 {
 		q.ID, err = workload.ParseID(text)
-		if err == nil {
-			side.at, _, err = r.Heads(ctx)
-		}
-	} else {
-		q.ID, err = side.named(ctx, text)
+	} else if err = unread; err == nil {
+		q.ID, err = meant(text, tree)
 	}
 	if err != nil {
 		return err
 	}
-	found, err := history.Of(ctx, r, side.at, q)
+	found, err := history.Of(ctx, r, tip, q)
 	if err == nil && len(found.Changes) == 0 && !found.Cut && q.Since.IsZero() {
-		err = side.never(ctx, q.ID, found.Looked)
+		err = cmp.Or(unread, fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(q.ID.String(), declares(tree))))
 	}
 	if err != nil {
 		return err
 	}
-	return write(env.Out, look{found, c.Site, q}, tty.StyleFor(env.Out, env.Getenv))
+	return l.output.write(env, found)
 }
 
-// named finds what a person means among what the branch declares.
-func (s *declaredSide) named(ctx context.Context, text string) (workload.ID, error) {
-	tip, _, err := s.repository.Heads(ctx)
-	if err != nil {
-		return workload.ID{}, err
-	}
-	s.at = tip
-	tree, err := s.treeAt(ctx, tip)
-	if err != nil {
-		return workload.ID{}, err
-	}
-	ids := slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
-	id, err := find(text, ids)
+// declares are the workloads that git declares something of.
+func declares(tree checkpoint.Tree) []workload.ID {
+	return slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
+}
+
+// meant is the workload that a person means among those that git declares.
+func meant(text string, tree checkpoint.Tree) (workload.ID, error) {
+	id, err := find(text, declares(tree))
 	namespace, _, _ := strings.Cut(text, "/")
-	if broken := tree.Broken[namespace]; broken != nil && err != nil {
-		return id, fmt.Errorf("%w; ask for namespace/kind/name while it is so", broken)
+	switch broken := tree.Broken[namespace]; {
+	case err != nil && broken != nil:
+		err = fmt.Errorf("%w; ask for namespace/kind/name while it is so", broken)
+	case err != nil:
+		err = fmt.Errorf("%w; what is no longer declared is asked for as namespace/kind/name", err)
 	}
-	if err != nil {
-		return id, fmt.Errorf("%w; what is no longer declared is asked for as namespace/kind/name", err)
-	}
-	return id, nil
-}
-
-// never says that no commit, of all that there are, declared a workload, and what
-// the branch declares.
-func (s *declaredSide) never(ctx context.Context, id workload.ID, looked int) error {
-	tree, err := s.treeAt(ctx, s.at)
-	if err != nil {
-		return err
-	}
-	ids := slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
-	return fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", id, term.Count(looked, "commit"), nearest(id.String(), ids))
+	return id, err
 }
 
 // back is a time, or one that is a span before now; zero where nobody says.
@@ -150,20 +137,4 @@ func back(text string, now time.Time) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("--since: must be a time as 2026-03-02T18:00:00Z or a span as 72h or 30d, got %q", text)
 	}
 	return now.Add(-span), nil
-}
-
-// A look is a history, and what was asked.
-type look struct {
-	history.Log
-	site  string
-	query history.Query
-}
-
-// by is who made a change: gitlatch, or a person by name.
-func by(c history.Change) string {
-	if c.Ours {
-		return "gitlatch"
-	}
-	name, _, _ := strings.Cut(c.Author, " <")
-	return foreign.Line(name)
 }

@@ -99,7 +99,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	for args, want := range map[string]string{
 		"log":                        "wants one workload, as shop/web",
 		"log shop/wep":               "asked for as namespace/kind/name",
-		"log shop/web -o yaml":       "--output: must be table or json",
+		"log shop/web -o yaml":       "--output: must be one of json, table",
 		"log shop/web --since 3x":    "--since: must be a time",
 		"log shop/web --since -3h":   "--since: must be a time",
 		"log shop/web --commits 0":   "--commits at least 1",

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -90,7 +88,7 @@ then.`,
 
 // declared are the workloads that git declares something of and a person names.
 func declared(tree checkpoint.Tree, args []string) (named []workload.ID, err error) {
-	known := slices.SortedFunc(maps.Keys(tree.Entries()), workload.Compare)
+	known := declares(tree)
 	for _, text := range args {
 		id, err := find(text, known)
 		if err != nil {

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
@@ -67,7 +66,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	for _, row := range r.Rows {
 		d.Rows = append(d.Rows, row.reading())
 	}
-	return json.Marshal(d)
+	return term.Marshal(d)
 }
 
 func (r Row) reading() reading {

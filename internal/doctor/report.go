@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
-
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -61,7 +59,7 @@ func (w Workload) RebuiltAt() *int32 {
 // MarshalJSON names the workload, and leaves out what is not known.
 func (w Workload) MarshalJSON() ([]byte, error) {
 	type found Workload
-	return json.Marshal(struct {
+	return term.Marshal(struct {
 		term.Named
 		found
 		InertBy   string `json:"inertBy,omitzero"`
@@ -73,7 +71,7 @@ func (w Workload) MarshalJSON() ([]byte, error) {
 func (r Report) MarshalJSON() ([]byte, error) {
 	type found Report
 	r.Workloads, r.Findings = append([]Workload{}, r.Workloads...), append([]Finding{}, r.Findings...)
-	return json.Marshal(struct {
+	return term.Marshal(struct {
 		term.Document
 		found
 		Unread []string `json:"unread"`

@@ -1,7 +1,6 @@
 package restore
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -80,7 +79,7 @@ func (p Problems) MarshalJSON() ([]byte, error) {
 	for _, err := range p {
 		texts = append(texts, err.Error())
 	}
-	return json.Marshal(texts)
+	return term.Marshal(texts)
 }
 
 // raised notes a raise, which goes on from an earlier one of the same workload.

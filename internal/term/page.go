@@ -28,6 +28,13 @@ func (p *Page) Say(indent, format string, args ...any) {
 	}
 }
 
+// Whisper is Say of what is there to be passed over.
+func (p *Page) Whisper(indent, text string) {
+	for _, line := range p.fold(text, len(indent)) {
+		p.Line("%s%s", indent, p.Style.Faint(line))
+	}
+}
+
 // Rows writes a table as function Rows lays it out, its head as a heading; a head
 // alone is nothing. Whole lines are painted, so that columns stay columns.
 func (p *Page) Rows(rows [][]string) { p.Painted(rows, func(int) bool { return false }) }

@@ -1,6 +1,7 @@
 package term_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -51,4 +52,21 @@ func TestRowsOnANarrowTerminal(t *testing.T) {
 			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
 		}
 	}
+}
+
+// A document that writes itself is read as well as one that does not.
+func TestJSONEscapesNothingThatPeopleRead(t *testing.T) {
+	t.Parallel()
+	for name, document := range map[string]any{"plain": map[string]string{"text": "100 -> 200 & more"}, "by itself": itself{}} {
+		var out bytes.Buffer
+		if err := term.JSON(&out, document); err != nil || out.String() != "{\n  \"text\": \"100 -> 200 & more\"\n}\n" {
+			t.Errorf("%s: %v, %s", name, err, &out)
+		}
+	}
+}
+
+type itself struct{}
+
+func (itself) MarshalJSON() ([]byte, error) {
+	return term.Marshal(map[string]string{"text": "100 -> 200 & more"})
 }

@@ -32,6 +32,7 @@ type Query struct {
 
 // A Log is the history of one checkpoint.
 type Log struct {
+	Query
 	Changes []Change // the newest first
 	Looked  int      // commits of the branch that were looked at
 	// Cut is true where what was asked for may be older still: the commits to look
@@ -43,18 +44,19 @@ type Log struct {
 
 // A Change is one commit that changed what is declared.
 type Change struct {
-	Commit  string
-	At      time.Time // as its author has it
-	Author  string    // name <email>
-	Subject string
-	Ours    bool   // gitlatch made it
-	Reason  string // gitlatch's own, of the commit or of the one that it merges; "" is none
+	Commit  string    `json:"commit"`
+	At      time.Time `json:"at"`     // as its author has it
+	Author  string    `json:"author"` // name <email>
+	Subject string    `json:"subject"`
+	Ours    bool      `json:"-"`                // gitlatch made it
+	Reason  string    `json:"reason,omitempty"` // gitlatch's own, of the commit or of the one that it merges; "" is none
 	// From and To are what was declared before and after; zero is nothing. Broken
 	// is why the record cannot be read after it, and WasBroken true where it could
 	// not before: then that side is zero.
-	From, To  checkpoint.Entry
-	Broken    error
-	WasBroken bool
+	From      checkpoint.Entry `json:"-"`
+	To        checkpoint.Entry `json:"-"`
+	Broken    error            `json:"-"`
+	WasBroken bool             `json:"-"`
 }
 
 // Of follows the branch from a commit down, each merge to what it was merged
@@ -62,6 +64,7 @@ type Change struct {
 // differs from the one before.
 func Of(ctx context.Context, r Repository, tip string, q Query) (log Log, err error) {
 	w := walk{repository: r, query: q, tip: tip, commits: map[string]repo.LogEntry{}, blobs: map[string]state{}}
+	log.Query = q
 	here, err := w.state(ctx, tip)
 	if err != nil {
 		return log, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -68,7 +69,7 @@ type Standing struct {
 // MarshalJSON names the ReplicaSet with its namespace.
 func (s Standing) MarshalJSON() ([]byte, error) {
 	type counts Standing
-	return json.Marshal(struct {
+	return term.Marshal(struct {
 		ReplicaSet string `json:"replicaSet"`
 		counts
 	}{s.Namespace + "/" + s.Name, counts(s)})
