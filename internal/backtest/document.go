@@ -72,33 +72,29 @@ type Low struct {
 	Declared int32     `json:"declared"`
 }
 
-// Pictures are what some workloads needed, and what some candidates declared of
-// them, in buckets of time.
-type Pictures struct {
-	BucketSeconds int64 `json:"bucketSeconds"`
-	Buckets       int32 `json:"buckets"`
-	// Workloads are drawn by name ("shop/deployment/web"), and Candidates by their place in
-	// the document's.
-	Workloads  []string `json:"workloads"`
-	Candidates []int    `json:"candidates"`
-	// Needs has a line for each workload, and Levels for each candidate one for
-	// each workload.
-	Needs  []Line   `json:"needs"`
-	Levels [][]Line `json:"levels"`
-	// What was left out, so that the page stays small.
-	OtherWorkloads  int `json:"otherWorkloads"`
-	OtherCandidates int `json:"otherCandidates"`
-}
-
-// A Line is stretches of time, each as [bucket, lowest, highest]: it lasts until
-// the next begins. -1 is unobserved; a level of 0 is none.
-type Line [][3]int32
-
-// NewLine writes stretches as a line.
-func NewLine(of []Stretch) Line {
-	l := make(Line, len(of))
-	for i, s := range of {
-		l[i] = [3]int32{s.Bucket, s.Low, s.High}
+// Document is the verdict for machines.
+func (v Verdict) Document() Document {
+	from, to := v.Past.Span()
+	d := Document{
+		APIVersion: Version, Kind: Kind, From: from, To: to, Workloads: len(v.Past.IDs()), Samples: v.Past.Samples(),
+		Step: v.Past.Step().String(), Period: v.Period.String(), Lasting: v.Lasting.String(), Why: v.Why,
+		Wants:      Wanted{Coverage: v.Wants.Coverage, CommitsPerDay: v.Wants.Commits},
+		Candidates: make([]Tried, len(v.Results)),
 	}
-	return l
+	for i, r := range v.Results {
+		p := r.Candidate.Set.Default
+		c := Tried{
+			Name: r.Candidate.Name, Policy: Rules{Series: p.Series.String(), Round: string(p.Round), HoldUp: p.HoldUp, HoldDown: p.HoldDown.String(), Margin: p.Margin},
+			Days: r.Days, CommitsPerDay: r.CommitsPerDay(), Commits: r.Commits, Firsts: r.Firsts, Updates: r.Updates, Reviews: r.Reviews,
+			Declared: r.Declared, Coverage: r.Coverage, WastePodHours: r.Waste, NeedPodHours: r.Need, Front: v.Front[i], Recommended: i == v.Best,
+		}
+		if w := r.Worst; w.Measured() {
+			c.Worst = &Low{Share: w.Share, Workload: w.Workload.String(), At: w.At, Need: w.Need, Declared: w.Declared}
+		}
+		d.Candidates[i] = c
+	}
+	if v.Best >= 0 {
+		d.Recommended = v.Results[v.Best].Candidate.Name
+	}
+	return d
 }

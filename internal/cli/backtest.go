@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/signal"
 	"runtime"
@@ -17,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -29,7 +32,8 @@ type trial struct {
 	grid              grid
 	period, lasting   time.Duration
 	wants             backtest.Wants
-	workload, output  string
+	workload          string
+	output            output[judged]
 	all               bool
 	given             func(flag string) bool
 }
@@ -94,7 +98,7 @@ func (t *trial) register(c *cobra.Command) {
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
 	f.BoolVar(&t.all, "all", false, "show what is worse in all than another, too")
-	f.StringVarP(&t.output, "output", "o", "table", "table, json or html, a page by itself")
+	t.output.register(c, backtestForms, "table", "json", "html")
 }
 
 func (t *trial) run(ctx context.Context, env Env, files []string) error {
@@ -129,15 +133,31 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 		return fmt.Errorf("backtest: stopped: %w", err)
 	}
 	show.End()
-	v := verdict{past: past, results: results, front: backtest.Front(results), wants: t.wants, period: t.period, lasting: t.lasting, all: t.all || !t.grid.sweep}
-	v.best, v.why = t.wants.Recommend(results)
-	switch t.output {
-	case "json":
-		return v.json(env.Out)
-	case "html":
-		return v.html(ctx, env.Out, drawn, show)
-	}
-	return v.text(env.Out, tty.StyleFor(env.Out, env.Getenv), drawn)
+	v := backtest.Verdict{Past: past, Results: results, Front: backtest.Front(results), Wants: t.wants, Period: t.period, Lasting: t.lasting, All: t.all || !t.grid.sweep}
+	v.Best, v.Why = t.wants.Recommend(results)
+	return t.output.write(env, judged{ctx, v, drawn, show})
+}
+
+// judged is a verdict, and what its forms take besides.
+type judged struct {
+	ctx context.Context
+	backtest.Verdict
+	drawn workload.ID
+	show  *tty.Progress
+}
+
+var backtestForms = forms[judged]{
+	"table": func(j judged, out io.Writer, s term.Style) error { return j.Table(out, s, j.drawn) },
+	"json":  func(j judged, out io.Writer, _ term.Style) error { return term.JSON(out, j.Document()) },
+	"html": inHTML(func(j judged) ([]byte, error) {
+		defer j.show.End()
+		d := j.Document()
+		var err error
+		if d.Pictures, err = j.Pictures(j.ctx, j.drawn, j.show.Say); err != nil {
+			return nil, fmt.Errorf("backtest: stopped: %w", err)
+		}
+		return page.Backtest(d)
+	}),
 }
 
 // check says what is wrong with the flags, before anything is read.
@@ -148,7 +168,6 @@ func (t *trial) check() error {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	check(slices.Contains([]string{"table", "json", "html"}, t.output), "--output: must be one of table, json, html, got %q", t.output)
 	check(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
 	check(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
 	check(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)
@@ -157,7 +176,7 @@ func (t *trial) check() error {
 		_, ok := policy.Presets()[name]
 		check(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
 	}
-	return errors.Join(append(wrong, t.grid.check())...)
+	return errors.Join(append(wrong, t.output.check(), t.grid.check())...)
 }
 
 // drawn is the workload that is drawn.

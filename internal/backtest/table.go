@@ -1,0 +1,190 @@
+package backtest
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Verdict is what came of a backtest.
+type Verdict struct {
+	Past            *Past
+	Results         []Result
+	Front           []bool // of each result
+	Best            int    // of the results; -1 is none
+	Why             string
+	Wants           Wants
+	Period, Lasting time.Duration
+	All             bool // tells what is not on the front, too
+}
+
+// Table writes the verdict for a person, and draws one workload.
+func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
+	p := &term.Page{Style: s, Columns: 78}
+	from, to := v.Past.Span()
+	p.Line("%s with %s,\nfrom %s to %s, looked at every %s.\n",
+		term.Count(len(v.Past.IDs()), "workload"), v.samples(),
+		from.Format("2006-01-02 15:04"), to.Format("2006-01-02 15:04"), policy.Span(v.Period))
+	head, body, _ := strings.Cut(v.table(), "\n")
+	p.Line("%s\n%s", s.Faint(head), strings.TrimSuffix(body, "\n"))
+	v.notes(p)
+	if v.Best < 0 {
+		p.Line("\n%s %s.", s.Heading("Recommended: none,"), v.Why)
+		if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Declared > 0 }) {
+			p.Say("  ", "A need must last %s after it was declared: give a longer past, or a shorter --lasting.", policy.Span(v.Lasting))
+		}
+		return p.Print(out)
+	}
+	best := v.Results[v.Best]
+	p.Line("\n%s %s", s.Heading("Recommended:"), best.Candidate.Name)
+	p.Say("  ", "%s.", v.Why)
+	if w := best.Worst; w.Measured() && w.Share < 1 {
+		p.Say("  ", "At worst %s pods were declared of the %s that %s needed at %s.",
+			term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))
+	}
+	p.Line("\n    %s\n", asPolicy(best.Candidate.Set.Default))
+	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("pods asked for", "declared"), s.Faint(since(from, to)))
+	return p.Print(out)
+}
+
+// samples says how many there are, and how far apart where there are several of
+// one workload.
+func (v Verdict) samples() string {
+	text := term.Number(v.Past.Samples()) + " samples"
+	if v.Past.Samples() == 1 {
+		text = "1 sample"
+	}
+	if step := v.Past.Step(); step > 0 {
+		text += ", " + policy.Span(step) + " apart"
+	}
+	return text
+}
+
+func (v Verdict) table() string {
+	rows := [][]string{{"", "policy", "commits", "updates", "covered", "worst", "waste pod h", ""}}
+	for _, i := range v.shown() {
+		r := v.Results[i]
+		mark := ""
+		switch {
+		case i == v.Best:
+			mark = ">"
+		case v.Front[i]:
+			mark = "*"
+		}
+		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay()), term.Number(int64(r.Updates)),
+			orDash(r.Need > 0, percent(r.Coverage, 1)), orDash(r.Worst.Measured(), percent(r.Worst.Share, 0)),
+			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, percent(r.Excess(), 0))})
+	}
+	return term.Table("llrrrrrr", rows...)
+}
+
+// shown are the results that the table has, the quietest first.
+func (v Verdict) shown() []int {
+	var shown []int
+	for i := range v.Results {
+		if v.All || v.Front[i] || i == v.Best {
+			shown = append(shown, i)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b int) int {
+		return cmp.Or(cmp.Compare(v.Results[a].CommitsPerDay(), v.Results[b].CommitsPerDay()), cmp.Compare(v.Results[a].Waste, v.Results[b].Waste))
+	})
+	return shown
+}
+
+// notes say what the table leaves out, or leaves to be guessed.
+func (v Verdict) notes(p *term.Page) {
+	notes := []string{
+		"Commits are a day; worst is of a need that lasted " + policy.Span(v.Lasting) + "; waste is also given as a part of what was needed. " +
+			"* is what no other beats in commits, worst or waste without being worse in another.",
+	}
+	if hidden := len(v.Results) - len(v.shown()); hidden > 0 {
+		notes = append(notes, fmt.Sprintf("Not shown: %d, no better in anything than one of these; --all shows all.", hidden))
+	}
+	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
+		notes = append(notes, "Crossings for review are taken to be merged at once.")
+	}
+	if v.Best >= 0 {
+		if r := v.Results[v.Best]; r.Declared < r.Workloads {
+			notes = append(notes, fmt.Sprintf("%d of %d workloads were never declared: at 0 all the time, sampled once or more than three periods apart, or not latched.", r.Workloads-r.Declared, r.Workloads))
+		}
+	}
+	for _, note := range notes {
+		p.Whisper("  ", note)
+	}
+}
+
+// asPolicy is what gitlatch.yaml says for a policy.
+func asPolicy(p policy.Policy) string {
+	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
+}
+
+func (v Verdict) plot(id workload.ID) term.Plot {
+	from, to := v.Past.Span()
+	r := v.Results[v.Best]
+	lines := Draw(v.Past, r.Candidate, id, max(to.Sub(from)/240, v.Period))
+	p := term.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from)).apart}
+	points := func(of []Point) []term.Point {
+		all := make([]term.Point, len(of))
+		for i, one := range of {
+			all[i] = term.Point{At: one.At.Sub(from), Value: float64(one.Pods)}
+		}
+		return all
+	}
+	p.Scale, p.Level = points(lines.Need), points(lines.Level)
+	return p
+}
+
+// A scale is how far the marks of a chart are apart, and what they count.
+type scale struct {
+	apart time.Duration
+	unit  string
+}
+
+// marks are at most a dozen for a span.
+func marks(span time.Duration) scale {
+	const day = 24 * time.Hour
+	for _, s := range []scale{
+		{time.Minute, "minutes"}, {5 * time.Minute, "minutes"}, {10 * time.Minute, "minutes"}, {time.Hour, "hours"}, {3 * time.Hour, "hours"},
+		{day, "days"}, {2 * day, "days"}, {7 * day, "days"}, {14 * day, "days"}, {28 * day, "days"}, {91 * day, "days"},
+	} {
+		if span <= 13*s.apart {
+			return s
+		}
+	}
+	return scale{364 * day, "days"}
+}
+
+// since says what the marks of a chart count, and from when: not a date alone
+// where the first sample is later in its day.
+func since(from, to time.Time) string {
+	format := "2006-01-02"
+	if !from.Truncate(24 * time.Hour).Equal(from) {
+		format = "2006-01-02 15:04"
+	}
+	return marks(to.Sub(from)).unit + " since " + from.Format(format)
+}
+
+func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
+
+// orDash is text where there was something to measure.
+func orDash(measured bool, text string) string {
+	if !measured {
+		return "-"
+	}
+	return text
+}
+
+func clip(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return "..." + string(r[len(r)-most+3:])
+	}
+	return text
+}
