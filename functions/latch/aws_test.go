@@ -268,7 +268,7 @@ func told(t *testing.T, answer report.Document, kinds ...string) {
 	t.Helper()
 	var got []string
 	for _, n := range answer.Notices {
-		got = append(got, n.Kind)
+		got = append(got, string(n.Kind))
 	}
 	if fmt.Sprint(got) != fmt.Sprint(kinds) {
 		t.Errorf("notices %+v, want %v", answer.Notices, kinds)

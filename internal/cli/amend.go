@@ -24,9 +24,7 @@ mass drop that the fleet will not recover from.
 
 With workloads: latches them again after their entry was deleted, and ends the
 time for which gitlatch leaves their entry alone.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return within(c.Context(), longest, func(ctx context.Context) error { return f.adopt(ctx, env, args) })
-		},
+		RunE: timed(longest, func(ctx context.Context, args []string) error { return f.adopt(ctx, env, args) }),
 	}
 	f.register(c)
 	return c
@@ -73,9 +71,7 @@ func newHold(env Env) *cobra.Command {
 		Short: "Leave the site, or some workloads, alone until a time",
 		Long: `Holds the whole site, or only the workloads named: their timers stand still, and
 nothing of them is committed. --until now ends a hold.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return within(c.Context(), longest, func(ctx context.Context) error { return f.hold(ctx, env, until, args) })
-		},
+		RunE: timed(longest, func(ctx context.Context, args []string) error { return f.hold(ctx, env, until, args) }),
 	}
 	f.register(c)
 	c.Flags().StringVar(&until, "until", "", "a time to come as 2026-03-02T18:00:00Z, or a span from now as 3h; now ends a hold")

@@ -78,7 +78,6 @@ commits that --min-coverage and --max-commits ask for.`,
 			return t.run(c.Context(), env, args)
 		},
 	}
-	c.SetContext(context.Background())
 	t.register(c)
 	return c
 }

@@ -105,15 +105,11 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 		if t.file != "" {
 			configured = c.Period
 		}
-		r, _, err := openRepository(ctx, opener(env, c, true))
+		git, err := declaredBy(ctx, env, c)
 		if err != nil {
 			return nil, err
 		}
-		_, set, _, err := readSite(ctx, c, r)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, backtest.Candidate{Name: c.Site, Set: set})
+		all = append(all, backtest.Candidate{Name: c.Site, Set: git.set})
 	}
 	if err := t.settlePeriod(configured, past); err != nil {
 		return nil, err

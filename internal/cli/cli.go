@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ func Run(env Env, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	if err := root.Execute(); err != nil {
+	if err := root.ExecuteContext(context.Background()); err != nil {
 		status, say := statusOf(err)
 		if !say {
 			return status

@@ -44,11 +44,8 @@ first. Its host shows ten warnings and ten notices of a step.
 
 It exits with 0 where nothing differs, with 1 where anything does, and with 2
 where it could not look at all of it.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return trouble(within(c.Context(), longest, func(ctx context.Context) error { return d.run(ctx, env, args) }))
-		},
+		RunE: timed(longest, func(ctx context.Context, args []string) error { return d.run(ctx, env, args) }),
 	}
-	c.SetContext(context.Background())
 	troubled(c)
 	d.register(c)
 	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with, instead of the site's branch")

@@ -46,11 +46,8 @@ that it takes are in infra/rbac/doctor.
 It exits with 0 where there is nothing to mend, with 1 where there is, and with
 2 where it could not look.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return trouble(within(c.Context(), longest, func(ctx context.Context) error { return d.run(ctx, env) }))
-		},
+		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
-	c.SetContext(context.Background())
 	troubled(c)
 	d.register(c)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
@@ -119,9 +116,11 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if seen.Fleet, err = sampler.Sample(ctx); err != nil {
 		return seen, "", err
 	}
-	if tip, seen.Set, seen.Tree, err = readSite(ctx, c, r); err != nil {
+	git := declaredSide{config: c, repository: r}
+	if err := git.readTip(ctx); err != nil {
 		return seen, "", err
 	}
+	tip, seen.Set, seen.Tree = git.at, git.set, git.tree
 	for _, ignored := range seen.Set.Ignored {
 		fmt.Fprintln(env.Err, ignored)
 	}

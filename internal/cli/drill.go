@@ -51,10 +51,9 @@ where nothing is asked of any workload, or what they need is not known. While
 the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return trouble(within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.run(ctx, env) }))
+			return within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.run(ctx, env) })
 		},
 	}
-	c.SetContext(context.Background())
 	troubled(c)
 	d.register(c)
 	c.Flags().Float64Var(&d.minCoverage, "min-coverage", open.MinCoverage, "the part of the pods needed that a rebuild has to start with")

@@ -30,9 +30,7 @@ func newExplain(env Env) *cobra.Command {
 what git declares, at which counts it would leave that level, which timers run,
 and what would be decided now.`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return within(c.Context(), longest, func(ctx context.Context) error { return f.explain(ctx, env, args[0]) })
-		},
+		RunE: timed(longest, func(ctx context.Context, args []string) error { return f.explain(ctx, env, args[0]) }),
 	}
 	f.register(c)
 	return c
@@ -58,17 +56,15 @@ func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	columns, _ := tty.Width(env.Out)
-	return errors.Join(explain(env.Out, r, id, max(columns, term.Narrow)), r.Err())
+	return errors.Join(explain(env.Out, r, id, tty.StyleFor(env.Out, env.Getenv)), r.Err())
 }
 
 // explain writes what a report says of one workload: a line a topic, folded below
 // itself.
-func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
-	var lines [][2]string
-	widest := 0
+func explain(out io.Writer, r tick.Report, id workload.ID, s term.Style) error {
+	var topics [][2]string
 	line := func(topic, format string, args ...any) {
-		lines, widest = append(lines, [2]string{topic, fmt.Sprintf(format, args...)}), max(widest, len(topic))
+		topics = append(topics, [2]string{topic, fmt.Sprintf(format, args...)})
 	}
 
 	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
@@ -101,16 +97,9 @@ func explain(out io.Writer, r tick.Report, id workload.ID, columns int) error {
 	if r.Observe {
 		line("site", "mode is observe: nothing is written to git")
 	}
-	var b strings.Builder
-	for _, l := range lines {
-		topic := l[0]
-		for _, text := range term.Fold(l[1], columns-widest-2) {
-			fmt.Fprintf(&b, "%-*s  %s\n", widest, topic, text)
-			topic = ""
-		}
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	p := term.NewPage(s)
+	p.Topics(topics)
+	return p.Print(out)
 }
 
 func explainSample(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch) {

@@ -31,11 +31,8 @@ nothing yet, so that builds can include it.
 
 What is there already stays as it is: run again, it adds what has come to lack.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return within(c.Context(), longest, func(ctx context.Context) error { return f.init(ctx, env, dryRun) })
-		},
+		RunE: timed(longest, func(ctx context.Context, _ []string) error { return f.init(ctx, env, dryRun) }),
 	}
-	c.SetContext(context.Background())
 	f.register(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the files, and commit nothing")
 	return c
@@ -57,14 +54,14 @@ func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
 	if err != nil {
 		return err
 	}
-	tip, set, tree, err := readSite(ctx, o.config, o.parts.Repository)
-	if err != nil {
+	git := declaredSide{config: o.config, repository: o.parts.Repository}
+	if err := git.readTip(ctx); err != nil {
 		return err
 	}
-	namespaces := latchable(set, fleet)
-	files := checkpoint.Begin(tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
+	namespaces := latchable(git.set, fleet)
+	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
 	policyFile := o.config.Repository.PolicyFile
-	objects, err := o.parts.Repository.Read(ctx, tip, nil, policyFile)
+	objects, err := o.parts.Repository.Read(ctx, git.at, nil, policyFile)
 	if err != nil {
 		return err
 	}
@@ -84,7 +81,7 @@ func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
 		}
 		return nil
 	}
-	id, err := o.parts.Repository.Commit(ctx, repo.Commit{Parent: tip, Files: files, Message: beginning(o.config.Site, files), When: env.Clock()})
+	id, err := o.parts.Repository.Commit(ctx, repo.Commit{Parent: git.at, Files: files, Message: beginning(o.config.Site, files), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("init: another moved the branch meanwhile; run it again")
 	}

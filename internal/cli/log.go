@@ -45,11 +45,8 @@ Commits are read one by one until there are enough; where --commits of them were
 not enough, it says how far it came. What git no longer declares is asked for as
 namespace/kind/name; what no commit ever declared is refused.`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return within(c.Context(), longest, func(ctx context.Context) error { return l.run(ctx, env, args[0]) })
-		},
+		RunE: timed(longest, func(ctx context.Context, args []string) error { return l.run(ctx, env, args[0]) }),
 	}
-	c.SetContext(context.Background())
 	l.registerSite(c)
 	c.Flags().IntVarP(&l.changes, "number", "n", 20, "changes to list; 0 is all")
 	c.Flags().StringVar(&l.since, "since", "", "only what is not older: a time as 2026-03-02T18:00:00Z, or a span back from now as 72h or 30d")

@@ -11,11 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/ledger"
-	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/site"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -100,32 +95,10 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	err = within(context.Background(), longest, func(ctx context.Context) (err error) {
-		r, _, err := openRepository(ctx, opener(env, c, true))
-		if err != nil {
-			return err
-		}
-		defer closed(&err, site.Parts{Repository: r})
-		_, _, tree, err = readSite(ctx, c, r)
+	err = within(context.Background(), longest, func(ctx context.Context) error {
+		side, err := declaredBy(ctx, env, c)
+		tree = side.tree
 		return err
 	})
 	return tree, err
-}
-
-// readSite reads the site's policy and what is declared for it, at the tip of
-// the branch.
-func readSite(ctx context.Context, c config.Config, r repo.Repository) (tip string, set policy.Set, tree checkpoint.Tree, err error) {
-	if tip, _, err = r.Heads(ctx); err != nil {
-		return tip, set, tree, err
-	}
-	directory, file := ledger.Checkpoints(c.Site), c.Repository.PolicyFile
-	objects, err := r.Read(ctx, tip, nil, directory, file)
-	if err != nil {
-		return tip, set, tree, err
-	}
-	if set, err = site.Tick(c, site.Parts{}).ParsePolicy(file, objects[file].Files[file]); err != nil {
-		return tip, set, tree, err
-	}
-	tree, err = ledger.Tree(c.Site, objects[directory])
-	return tip, set, tree, err
 }

@@ -135,7 +135,6 @@ that no Deployment adopted, with their pods, and leaves brakes alone.`,
 
 // every adds the flags that a restore and a release share.
 func (r *restoring) every(c *cobra.Command) {
-	c.SetContext(context.Background())
 	r.register(c)
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
 	r.output.register(c, forms[answer]{"table": answer.Table, "json": inJSON[answer]}, "table", "json")

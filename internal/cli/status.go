@@ -35,12 +35,14 @@ func trouble(err error) error {
 	return &exit{status: 2, cause: err}
 }
 
-// troubled gives flags and arguments that the command does not take the same
-// status.
+// troubled gives a command that status, also for flags and arguments that it does
+// not take.
 func troubled(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return trouble(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error { return trouble(run(c, args)) }
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error { return trouble(check(c, args)) }
 	}

@@ -50,7 +50,6 @@ names.`,
 			})
 		},
 	}
-	c.SetContext(context.Background())
 	f.register(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
 	o.register(c, forms[report.Document]{"table": report.Document.Table, "json": inJSON[report.Document], "yaml": inYAML[report.Document]}, "table", "json", "yaml")

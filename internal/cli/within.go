@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -45,6 +47,13 @@ func within(ctx context.Context, limit time.Duration, run func(context.Context) 
 		err = fmt.Errorf("%w (%w)", err, errTime)
 	}
 	return err
+}
+
+// timed is within as a command runs it.
+func timed(limit time.Duration, run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return within(c.Context(), limit, func(ctx context.Context) error { return run(ctx, args) })
+	}
 }
 
 // turn is how long a tick may take: as long as it holds the lease, since the next

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -33,9 +34,9 @@ type Document struct {
 
 	Workloads []Workload `json:"workloads"`
 	// InPlace is what files edited in place say; left out where none is named.
-	InPlace []InPlace `json:"inPlace,omitempty"`
-	Notices []Notice  `json:"notices"`
-	Commit  *Commit   `json:"commit"` // null where there was nothing to say
+	InPlace []tick.InPlaceMark `json:"inPlace,omitempty"`
+	Notices []tick.Notice      `json:"notices"`
+	Commit  *Commit            `json:"commit"` // null where there was nothing to say
 	// Proposal is what people were asked for, where anything about it changed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Conditions are what people should know as of this tick.
@@ -43,8 +44,6 @@ type Document struct {
 	// Alerts are the messages that followed, in a line each.
 	Alerts   []string `json:"alerts"`
 	Problems []string `json:"problems"`
-
-	inPlace []string // in a line each, what is to be said of InPlace
 }
 
 // Workload is what was sampled of one workload, and the decision. Counts are
@@ -95,34 +94,12 @@ type Rollout struct {
 	Urgent   bool   `json:"urgent,omitempty"`
 }
 
-// InPlace is a file edited in place, or what it says of a workload.
-type InPlace struct {
-	File     string  `json:"file"`
-	Line     int     `json:"line,omitempty"`     // of what is refused
-	Workload string  `json:"workload,omitempty"` // namespace/kind/name; left out where it is the file
-	Says     []int32 `json:"says,omitempty"`     // pods, by line
-	Declared int32   `json:"declared,omitempty"`
-	Refused  bool    `json:"refused,omitempty"` // people must mend it
-	Text     string  `json:"text,omitempty"`    // left out where it says what is declared
-}
-
-// Notice is one thing found in git that is not as it was agreed.
-type Notice struct {
-	Kind    string `json:"kind"`
-	Subject string `json:"subject"`
-	Text    string `json:"text"`
-}
-
 // Condition is one thing that people should know of: a kind of the README's
 // table of alerts, what it is about, and in sentences what there is, what
 // gitlatch does about it, and what to do.
 type Condition struct {
-	Kind     string `json:"kind"`
-	Severity string `json:"severity"` // critical or warning
-	Subject  string `json:"subject,omitempty"`
-	Text     string `json:"text"`
-	Did      string `json:"did,omitempty"`
-	Do       string `json:"do"`
+	alert.Condition
+	Severity alert.Severity `json:"severity"`
 }
 
 // Commit is what was published, or in a dry run would have been.
@@ -145,8 +122,9 @@ func New(r tick.Report) Document {
 	d := Document{
 		Document: term.DocumentOf("TickReport"),
 		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held, Stop: r.Stop,
-		Unread:    workload.Texts(r.Unread),
-		Workloads: []Workload{}, Notices: []Notice{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},
+		Unread:  workload.Texts(r.Unread),
+		InPlace: r.InPlace, Notices: append([]tick.Notice{}, r.Notices...),
+		Workloads: []Workload{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},
 	}
 	if r.Observe {
 		d.Mode = "observe"
@@ -166,19 +144,6 @@ func New(r tick.Report) Document {
 		w.Rollout = rollouts[decision.ID]
 		d.Workloads = append(d.Workloads, w)
 	}
-	for _, m := range r.InPlace {
-		row := InPlace{File: m.File, Line: m.Line, Says: m.Says, Declared: m.Declared, Refused: m.Refused, Text: m.Text}
-		if m.ID != (workload.ID{}) {
-			row.Workload = m.ID.String()
-		}
-		d.InPlace = append(d.InPlace, row)
-		if m.Text != "" && !m.Refused { // what is refused is among the problems
-			d.inPlace = append(d.inPlace, strings.TrimSpace(row.Workload+" in "+m.Where())+" "+m.Said())
-		}
-	}
-	for _, n := range r.Notices {
-		d.Notices = append(d.Notices, Notice{string(n.Kind), n.Subject, n.Text})
-	}
 	if c := r.Commit; c != nil {
 		subject, _, _ := strings.Cut(c.Message, "\n")
 		d.Commit = &Commit{c.ID, subject, c.Message, len(c.Changes)}
@@ -188,7 +153,7 @@ func New(r tick.Report) Document {
 		d.Proposal = &Proposal{p.URL, subject, len(p.Changes)}
 	}
 	for _, c := range r.Conditions {
-		d.Conditions = append(d.Conditions, Condition{string(c.Kind), string(c.Kind.Severity()), c.Subject, c.Text, c.Did, c.Do})
+		d.Conditions = append(d.Conditions, Condition{c, c.Kind.Severity()})
 	}
 	for _, a := range r.Alerts {
 		d.Alerts = append(d.Alerts, a.Headline())

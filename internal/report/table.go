@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Table is the report for a person: what is not quiet, and a line of counts. On a
@@ -25,8 +26,10 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	if text := d.leftOut(); text != "" {
 		p.Say("", "%s", text)
 	}
-	for _, m := range d.inPlace {
-		p.Say("", "%s", m)
+	for _, m := range d.InPlace {
+		if m.Text != "" && !m.Refused { // what is refused is among the problems
+			p.Say("", "%s %s", about(m), m.Said())
+		}
 	}
 	for _, n := range d.Notices {
 		p.Say("", "%s %s: %s", n.Kind, n.Subject, n.Text)
@@ -38,7 +41,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 		p.Say("", "proposed %s: %s", d.Proposal.URL, d.Proposal.Subject)
 	}
 	for _, c := range d.Conditions {
-		if alert.Kind(c.Kind).Anomaly() { // what is wrong with the site is among the problems
+		if c.Kind.Anomaly() { // what is wrong with the site is among the problems
 			c.say(p)
 		}
 	}
@@ -86,9 +89,17 @@ func (d Document) rows() [][]string {
 	return rows
 }
 
+// about is the file that is edited in place, and whom it is about.
+func about(m tick.InPlaceMark) string {
+	if m.ID == (workload.ID{}) {
+		return "in " + m.Where()
+	}
+	return m.ID.String() + " in " + m.Where()
+}
+
 // say writes a condition, what follows from it below it.
 func (c Condition) say(p *term.Page) {
-	p.Say("", "%s: %s", c.Severity, strings.TrimSpace(c.Kind+" "+c.Subject))
+	p.Say("", "%s: %s", c.Severity, strings.TrimSpace(string(c.Kind)+" "+c.Subject))
 	for _, said := range []struct{ label, text string }{{"", c.Text}, {"gitlatch: ", c.Did}, {"do: ", c.Do}} {
 		if said.text != "" {
 			p.Say("  ", "%s%s", said.label, said.text)

@@ -14,13 +14,13 @@ import (
 
 // An InPlaceMark is what a file edited in place says of a workload.
 type InPlaceMark struct {
-	File     string
-	Line     int         // of what is refused; 0 is none
-	ID       workload.ID // zero where it is the file
-	Says     []int32     // the counts that are marked, by line, as was last known
-	Declared int32       // its level; 0 is none
-	Refused  bool        // people must mend it
-	Text     string      // what is to be said of it; "" where it says what is declared
+	File     string      `json:"file"`
+	Line     int         `json:"line,omitempty"`     // of what is refused; 0 is none
+	ID       workload.ID `json:"workload,omitzero"`  // zero where it is the file
+	Says     []int32     `json:"says,omitempty"`     // the counts that are marked, by line, as was last known
+	Declared int32       `json:"declared,omitempty"` // its level; 0 is none
+	Refused  bool        `json:"refused,omitempty"`  // people must mend it
+	Text     string      `json:"text,omitempty"`     // what is to be said of it; "" where it says what is declared
 }
 
 // Where is the file, with the line where that is known.

@@ -65,9 +65,9 @@ type Report struct {
 
 // A Notice is one thing found in git that is not as it was agreed.
 type Notice struct {
-	Kind    NoticeKind
-	Subject string // a workload, a commit or a file
-	Text    string
+	Kind    NoticeKind `json:"kind"`
+	Subject string     `json:"subject"` // a workload, a commit or a file
+	Text    string     `json:"text"`
 }
 
 // NoticeKind is a stable name for what a notice says.

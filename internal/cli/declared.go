@@ -51,7 +51,7 @@ func (s *declaredSide) readRepository(ctx context.Context) (err error) {
 		}
 		return nil
 	case s.ref == s.config.Repository.Branch:
-		s.at, _, err = s.repository.Heads(ctx)
+		return s.readTip(ctx)
 	default:
 		var others []string
 		if _, others, err = s.repository.Heads(ctx, s.ref); err == nil {
@@ -65,6 +65,25 @@ func (s *declaredSide) readRepository(ctx context.Context) (err error) {
 		return err
 	}
 	return s.readAt(ctx, s.at)
+}
+
+// declaredBy opens the repository of a site, and reads its branch.
+func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, err error) {
+	s.config = c
+	if s.repository, _, err = openRepository(ctx, opener(env, c, true)); err != nil {
+		return s, err
+	}
+	defer closed(&err, site.Parts{Repository: s.repository})
+	return s, s.readTip(ctx)
+}
+
+// readTip reads the site at its branch.
+func (s *declaredSide) readTip(ctx context.Context) error {
+	tip, _, err := s.repository.Heads(ctx)
+	if err != nil {
+		return err
+	}
+	return s.readAt(ctx, tip)
 }
 
 // readAt reads policy and checkpoints at a commit.
@@ -114,11 +133,11 @@ func (s *declaredSide) readProposal(ctx context.Context, branch, tip, head strin
 	if base == "" {
 		return fmt.Errorf("branch %s: shares no commit with the last %d of the site's branch: rebase or delete it", branch, baseCommits)
 	}
-	before, err := s.treeAt(ctx, base)
+	before, _, err := ledger.TreeAt(ctx, s.repository, base, s.config.Site)
 	if err != nil {
 		return err
 	}
-	after, err := s.treeAt(ctx, head)
+	after, _, err := ledger.TreeAt(ctx, s.repository, head, s.config.Site)
 	if err != nil {
 		return err
 	}
@@ -153,11 +172,6 @@ func (s *declaredSide) standsOn(ctx context.Context, tip, head string) (string, 
 		}
 	}
 	return "", nil
-}
-
-func (s *declaredSide) treeAt(ctx context.Context, commit string) (checkpoint.Tree, error) {
-	tree, _, err := ledger.TreeAt(ctx, s.repository, commit, s.config.Site)
-	return tree, err
 }
 
 // changed are the entries that a proposal changes and that are not so already.
