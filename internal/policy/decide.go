@@ -107,7 +107,7 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 
 	down := l.Down
 	switch elapsed := down.Elapsed(look.Now); {
-	case stop.Reason != ReasonNone && (down.Running() || of.lowered(s.Scale.Desired) < declared):
+	case stop.Reason != ReasonNone && of.lowered(s.Scale.Desired) < declared:
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
@@ -138,13 +138,16 @@ func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
 }
 
 // lookDown advances the timer of a lowering by one sample, or lets it stand
-// still for the reason in stop.
+// still for the reason in stop. What was needed while it stood still counts: as its
+// peak, or, where that is no less than what is declared, as its end.
 func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop) latch.Latch {
 	level := of.raised(s.Desired)
 	under := l.Declared.Replicas > 0 && of.lowered(s.Desired) < l.Declared.Replicas
-	if stop.Reason != ReasonNone && (under || l.Down.Running()) {
+	if stop.Reason != ReasonNone && under {
 		l = frozen(l, stop.Reason, look)
-		l.Down.Stopwatch = l.Down.Pause(look.Last)
+		if l.Down.Stopwatch = l.Down.Pause(look.Last); l.Down.Running() {
+			l.Down.Level = max(l.Down.Level, level)
+		}
 		return l
 	}
 	l.Freeze = latch.Freeze{}

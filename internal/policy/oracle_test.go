@@ -202,9 +202,12 @@ func (o *oracle) lowering(a *answer) {
 	}
 	for _, m := range o.history[first:] {
 		switch {
-		case m.stopped || m.frozen:
+		case m.stopped:
 		case m.lowered >= m.declared:
 			a.running, a.samples, a.elapsed, a.peak = false, 0, 0, 0
+		case m.frozen && a.running:
+			a.peak = max(a.peak, m.level)
+		case m.frozen:
 		case !a.running:
 			a.running, a.samples, a.elapsed, a.peak = true, 1, 0, m.level
 		default:
