@@ -29,11 +29,16 @@ test: ## Test everything, with a real control plane, Flux and Flagger, which are
 	@scripts/flagger/build.sh >/dev/null
 	go vet ./...
 	go test -json -timeout 20m ./... | go run ./scripts/summary
+	@scripts/fuzz.sh 20s
 
 .PHONY: test-short
 test-short: ## Test what needs only Go and git, quickly
 	@scripts/need.sh short
 	go test -short -timeout 5m ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for a time each, two at once (FUZZTIME=10m; what is found is kept as a test)
+	@scripts/fuzz.sh $(or $(FUZZTIME),10m)
 
 .PHONY: faults
 faults: ## Play a million ticks of random histories with faults against what gitlatch promises, and put known defects in to see that they are found (TICKS=1000000; some ten minutes)

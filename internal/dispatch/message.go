@@ -51,7 +51,7 @@ func Parse(body string) (Turn, error) {
 	if err := d.Decode(&m); err != nil {
 		return Turn{}, fmt.Errorf(`message: %w; want {"turn": "2006-01-02T15:04:05Z", "site": "prod-eu"}`, err)
 	}
-	if m.Turn.IsZero() {
+	if year := m.Turn.UTC().Year(); m.Turn.IsZero() || year < 1 || year > 9999 { // no other can be sent on
 		return Turn{}, fmt.Errorf("message: turn: is required: the instant at which the site is due")
 	}
 	if m.Site == "" {
