@@ -6,6 +6,7 @@ comma := ,
 # golangci-lint is run, not required by go.mod, where it would bring hundreds of
 # modules into everybody's go.sum.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # Where our own Go is: .cache holds that of others.
 GO_FOLDERS := functions internal scripts testdata
@@ -56,6 +57,10 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo "not formatted, run make fmt:"; gofmt -l $(GO_FOLDERS); exit 1; }
 	go run $(GOLANGCI_LINT) run
 	@if command -v shellcheck >/dev/null; then shellcheck $$(git ls-files '*.sh') .ci/run; else echo "shellcheck is not installed: scripts were not linted"; fi
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known holes in what the programs call, of Go and of the modules (asks vuln.go.dev)
+	go run $(GOVULNCHECK) ./...
 
 .PHONY: build
 build: bin/gitlatch ## Build the command, and the Lambdas for arm64, into bin/

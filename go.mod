@@ -2,6 +2,8 @@ module github.com/gitlatch/gitlatch
 
 go 1.26.2
 
+toolchain go1.26.8
+
 require (
 	github.com/ProtonMail/go-crypto v1.1.6
 	github.com/aws/aws-lambda-go v1.55.1
