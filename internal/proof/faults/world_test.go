@@ -17,6 +17,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/report"
 	sites "github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -39,13 +40,14 @@ type world struct {
 	now        time.Time
 	period     time.Duration
 
-	need        atomic.Int32                 // of the Deployment web, where the cluster is played
-	grows       func(*testing.T, int32)      // scales a real one; nil where it is played
-	told        func(*testing.T) []string    // every message so far, as it was sent
-	held        func(*testing.T) []string    // what else is stored, such as the items of a table
-	names       map[string]string            // of addresses, for errors
-	environment map[string]string            // where the configuration finds secrets
-	fails       func(which string, do fault) // puts a fault before a part; see each table
+	need        atomic.Int32                                    // of the Deployment web, where the cluster is played
+	grows       func(*testing.T, int32)                         // scales a real one; nil where it is played
+	told        func(*testing.T) []string                       // every message so far, as it was sent
+	held        func(*testing.T) []string                       // what else is stored, such as the items of a table
+	names       map[string]string                               // of addresses, for errors
+	environment map[string]string                               // where the configuration finds secrets
+	hosted      func() (repo.Repository, repo.Proposals, error) // opens the repository where it is on a host; nil where it is not
+	fails       func(which string, do fault)                    // puts a fault before a part; see each table
 
 	said strings.Builder // everything that anybody could read
 }
@@ -166,6 +168,14 @@ func (w *world) once(ctx context.Context, t *testing.T) error {
 		var err error
 		if w.parts, err = w.opener.Open(ctx); err != nil {
 			return err
+		}
+		if w.hosted != nil {
+			if err := (sites.Parts{Repository: w.parts.Repository}).Close(); err != nil {
+				return err
+			}
+			if w.parts.Repository, w.parts.Proposals, err = w.hosted(); err != nil {
+				return err
+			}
 		}
 		if w.grows == nil {
 			w.parts.Sampler = played{w}
