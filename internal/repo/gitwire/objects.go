@@ -16,7 +16,7 @@ import (
 
 // keepBytes is how much content objects are kept in memory for, from one commit
 // to the next: far more than checkpoints need.
-const keepBytes = 16 << 20
+const keepBytes = 4 << 20
 
 // objects are the git objects at hand: those fetched into memory, and where
 // there is one, a repository on disk.

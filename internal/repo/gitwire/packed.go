@@ -35,13 +35,17 @@ type packed struct {
 // Text has some 5.
 const unpackRatio = 16
 
+// wholeBytes is how much content objects are kept unpacked for, which others of
+// the pack are made from.
+const wholeBytes = 16 << 20
+
 // index finds the objects of a pack of at most so many bytes.
 func index(ctx context.Context, pack io.ReadSeeker, most int64) (*packed, error) {
 	p := &packed{
 		scanner: packfile.NewScanner(pack),
 		places:  map[plumbing.Hash]int64{},
 		large:   map[plumbing.Hash]bool{},
-		whole:   cache.NewBufferLRU(cache.FileSize(keepBytes)),
+		whole:   cache.NewBufferLRU(cache.FileSize(wholeBytes)),
 		kinds:   map[int64]plumbing.ObjectType{},
 		work:    &work{ctx: ctx, left: unpackRatio * most},
 	}
