@@ -2,9 +2,12 @@ package config
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 // Auth is how gitlatch shows itself to the git server, and how it knows the
@@ -73,89 +76,82 @@ func (a Auth) ReadKey(getenv func(string) string) (string, error) {
 
 const literal = "must not stand in this file: put the secret into an environment variable and its name into %[1]sEnv, or into a file and its path into %[1]sFile"
 
-func authFields(auth *Auth) object {
+func authFields(auth *Auth) strict.Object {
 	const (
 		unknown = "an unknown host is never trusted: ssh-keyscan HOST prints what a host shows; compare it with what the host publishes, then pin it"
 		useless = "they are what a host is known by over SSH"
 	)
-	return object{
-		fields: []field{
-			{"tokenEnv", "the environment variable that holds the access token or password", false, variable{&auth.Token.Env}},
-			{"tokenFile", "the file that holds the access token or password", false, file{&auth.Token.File}},
-			{"username", "the user name that goes with it, where the server wants a certain one", false, text{into: &auth.Username}},
-			{"usernameEnv", "the environment variable that holds the user name", false, variable{&auth.UsernameEnv}},
-			{"sshKeyEnv", "the environment variable that holds the private half of a deploy key, for an ssh URL", false, variable{&auth.SSHKey.Env}},
-			{"sshKeyFile", "the file that holds the private half of a deploy key, for an ssh URL", false, file{&auth.SSHKey.File}},
-			{"hostKeys", "the keys that the host may show over SSH, each as ssh-ed25519 AAAA...", false, texts[string]{&auth.HostKeys, hostKey, "pin a key"}},
-			{"knownHostsFile", "the file of OpenSSH that holds the keys of the host", false, file{&auth.KnownHosts}},
-			{"token", "", false, refused(fmt.Sprintf(literal, "token"))},
-			{"password", "", false, refused(fmt.Sprintf(literal, "token"))},
-			{"sshKey", "", false, refused(fmt.Sprintf(literal, "sshKey"))},
-		},
-		rules: []rule{
-			choice{[]string{"tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"}, true},
-			choice{userNames, false},
-			choice{[]string{"hostKeys", "knownHostsFile"}, false},
-			companion{name: "sshKeyEnv", of: []string{"hostKeys", "knownHostsFile"}, reason: unknown},
-			companion{name: "sshKeyFile", of: []string{"hostKeys", "knownHostsFile"}, reason: unknown},
-			companion{name: "hostKeys", of: []string{"sshKeyEnv", "sshKeyFile"}, reason: useless},
-			companion{name: "knownHostsFile", of: []string{"sshKeyEnv", "sshKeyFile"}, reason: useless},
-		},
-	}
+	hosts := []string{"hostKeys", "knownHostsFile"}
+	return strict.Fields(
+		strict.Optional("tokenEnv", "the environment variable that holds the access token or password", strict.Into(&auth.Token.Env, variable)),
+		strict.Optional("tokenFile", "the file that holds the access token or password", file(&auth.Token.File)),
+		strict.Optional("username", "the user name that goes with it, where the server wants a certain one", strict.Into(&auth.Username, anyText)),
+		strict.Optional("usernameEnv", "the environment variable that holds the user name", strict.Into(&auth.UsernameEnv, variable)),
+		strict.Optional("sshKeyEnv", "the environment variable that holds the private half of a deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
+		strict.Optional("sshKeyFile", "the file that holds the private half of a deploy key, for an ssh URL", file(&auth.SSHKey.File)),
+		strict.Optional("hostKeys", "the keys that the host may show over SSH, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		strict.Optional("knownHostsFile", "the file of OpenSSH that holds the keys of the host", file(&auth.KnownHosts)),
+		strict.Refused("token", fmt.Sprintf(literal, "token")),
+		strict.Refused("password", fmt.Sprintf(literal, "token")),
+		strict.Refused("sshKey", fmt.Sprintf(literal, "sshKey")),
+	).With(
+		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
+		strict.AtMostOne(userNames...),
+		strict.AtMostOne(hosts...),
+		strict.Needs("sshKeyEnv", unknown, hosts...),
+		strict.Needs("sshKeyFile", unknown, hosts...),
+		strict.Needs("hostKeys", useless, deployKeys...),
+		strict.Needs("knownHostsFile", useless, deployKeys...),
+	)
 }
 
 // hostKey is one line of ssh-keyscan, less the host in front of it.
-func hostKey(into *string) value {
-	return text{
-		into:    into,
-		pattern: `^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
-		must:    "a host key such as ssh-ed25519 AAAA..., which is what ssh-keyscan prints behind the host's name",
-		check: func(s string) string {
-			if _, err := base64.StdEncoding.DecodeString(strings.Fields(s)[1]); err != nil {
-				return "must be a whole host key: the end of this one is missing"
-			}
-			return ""
-		},
-	}
-}
+var hostKey = strict.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
+	"a host key such as ssh-ed25519 AAAA..., which is what ssh-keyscan prints behind the host's name")
 
-// sameWay is the rule that what logs in goes the way that the URL does.
-type sameWay struct{ url *string }
+func wholeKey(s string) error {
+	if _, err := base64.StdEncoding.DecodeString(strings.Fields(s)[1]); err != nil {
+		return errors.New("must be a whole host key: the end of this one is missing")
+	}
+	return nil
+}
 
 var (
 	deployKeys = []string{"sshKeyEnv", "sshKeyFile"}
 	userNames  = []string{"username", "usernameEnv"}
 )
 
-func (w sameWay) check(r *reader, path string) {
-	at, ca := child(path, "auth"), child(path, "caFile")
-	keys := r.standing(at, deployKeys)
-	switch {
-	case *w.url == "" || r.failedBelow(at):
-	case !overSSH(*w.url):
-		for _, name := range keys {
-			r.report(child(at, name), "needs an ssh URL: ssh://git@host/path, or git@host:path")
-		}
-	case len(keys) == 0:
-		r.report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
-	}
-	if !overSSH(*w.url) {
-		return
-	}
-	for _, name := range r.standing(at, userNames) {
-		r.report(child(at, name), "needs a token beside it: over SSH the user stands in the URL")
-	}
-	if r.lines[ca] > 0 {
-		r.report(ca, "needs an https URL: over SSH a host is known by its key")
-	}
-}
-
-func (w sameWay) schema() schema {
-	key := schema{"anyOf": each(deployKeys)}
-	keyAlone := schema{"anyOf": each(deployKeys), "not": schema{"anyOf": each(userNames)}}
-	return schema{
-		"if":   schema{"properties": schema{"url": schema{"pattern": sshShape}}, "required": []string{"url"}},
-		"then": schema{"properties": schema{"auth": keyAlone, "caFile": false}, "required": []string{"auth"}},
-		"else": schema{"properties": schema{"auth": schema{"not": key}}},
+// sameWay is the rule that what logs in goes the way that the URL does.
+func sameWay(url *string) strict.Rule {
+	key := schema{"anyOf": strict.Each(deployKeys)}
+	keyAlone := schema{"anyOf": strict.Each(deployKeys), "not": schema{"anyOf": strict.Each(userNames)}}
+	return strict.Rule{
+		Check: func(r *strict.Reader, path string) {
+			at, ca := strict.Child(path, "auth"), strict.Child(path, "caFile")
+			keys := r.Standing(at, deployKeys)
+			switch {
+			case *url == "" || r.Failed(at):
+			case !overSSH(*url):
+				for _, name := range keys {
+					r.Report(strict.Child(at, name), "needs an ssh URL: ssh://git@host/path, or git@host:path")
+				}
+			case len(keys) == 0:
+				r.Report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
+			}
+			if !overSSH(*url) {
+				return
+			}
+			for _, name := range r.Standing(at, userNames) {
+				r.Report(strict.Child(at, name), "needs a token beside it: over SSH the user stands in the URL")
+			}
+			if r.Line(ca) > 0 {
+				r.Report(ca, "needs an https URL: over SSH a host is known by its key")
+			}
+		},
+		Schema: schema{
+			"if":   schema{"properties": schema{"url": schema{"pattern": sshShape}}, "required": []string{"url"}},
+			"then": schema{"properties": schema{"auth": keyAlone, "caFile": false}, "required": []string{"auth"}},
+			"else": schema{"properties": schema{"auth": schema{"not": key}}},
+		},
 	}
 }

@@ -1,10 +1,11 @@
 package config
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 // EKS is a cluster of Amazon EKS. The zero value is none.
@@ -48,107 +49,96 @@ type S3 struct {
 	Region string // "" is the region that the program runs in
 }
 
-func regionField(into *string) field {
-	return field{"region", "the AWS region; without it the one that the program runs in", false,
-		text{into: into, pattern: `^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, must: "an AWS region such as eu-west-1"}}
+func regionField(region *string) strict.Field {
+	return strict.Optional("region", "the AWS region; without it the one that the program runs in",
+		strict.Into(region, strict.Text(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, "an AWS region such as eu-west-1")))
 }
 
-func eksFields(e *EKS) object {
-	return object{
-		fields: []field{
-			{"name", "the cluster's name", true,
-				text{into: &e.Name, pattern: `^[0-9A-Za-z][-0-9A-Za-z_]{0,99}$`, must: "the name of an EKS cluster: letters, digits, - and _, at most 100"}},
-			regionField(&e.Region),
-			{"roleArn", "the role to assume first, where the cluster is another account's", false,
-				text{into: &e.RoleARN, pattern: `^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, must: "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"}},
-			{"externalId", "what the role wants shown by who assumes it", false,
-				text{into: &e.ExternalID, pattern: `^[-A-Za-z0-9_+=,.@:/]{2,}$`, must: "an external id: letters, digits and any of +=,.@:/-_"}},
-		},
-		rules: []rule{companion{name: "externalId", of: []string{"roleArn"}, reason: "it is shown when a role is assumed"}},
-	}
+func eksFields(e *EKS) strict.Object {
+	return strict.Fields(
+		strict.Required("name", "the cluster's name",
+			strict.Into(&e.Name, strict.Text(`^[0-9A-Za-z][-0-9A-Za-z_]{0,99}$`, "the name of an EKS cluster: letters, digits, - and _, at most 100"))),
+		regionField(&e.Region),
+		strict.Optional("roleArn", "the role to assume first, where the cluster is another account's",
+			strict.Into(&e.RoleARN, strict.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
+		strict.Optional("externalId", "what the role wants shown by who assumes it",
+			strict.Into(&e.ExternalID, strict.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
+	).With(strict.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
 }
 
-func dynamoFields(d *DynamoDB) object {
-	return object{fields: []field{
-		{"table", "the table's name", true,
-			text{into: &d.Table, pattern: `^[-A-Za-z0-9_.]{3,255}$`, must: "the name of a table: 3 to 255 letters, digits, -, _ and ."}},
+func dynamoFields(d *DynamoDB) strict.Object {
+	return strict.Fields(
+		strict.Required("table", "the table's name",
+			strict.Into(&d.Table, strict.Text(`^[-A-Za-z0-9_.]{3,255}$`, "the name of a table: 3 to 255 letters, digits, -, _ and ."))),
 		regionField(&d.Region),
-	}}
+	)
 }
 
-func codecommitFields(c *CodeCommit) object {
-	return object{fields: []field{
-		{"name", "the repository's name", true,
-			text{into: &c.Name, pattern: `^[-A-Za-z0-9_.]{1,100}$`, must: "the name of a repository: letters, digits, -, _ and ., at most 100"}},
+func codecommitFields(c *CodeCommit) strict.Object {
+	return strict.Fields(
+		strict.Required("name", "the repository's name",
+			strict.Into(&c.Name, strict.Text(`^[-A-Za-z0-9_.]{1,100}$`, "the name of a repository: letters, digits, -, _ and ., at most 100"))),
 		regionField(&c.Region),
-	}}
+	)
 }
 
-func githubFields(g *GitHub) object {
+func githubFields(g *GitHub) strict.Object {
 	const literal = "must not stand in this file: put it into AWS Secrets Manager, and the secret's name into appSecret or tokenSecret"
-	return object{
-		fields: []field{
-			{"repository", "owner/name", true,
-				text{into: &g.Repository, pattern: `^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, must: "owner/name, without a URL around it"}},
-			{"apiURL", "the API's URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/", false,
-				text{into: &g.APIURL, pattern: `^https?://`, must: "an https URL", check: wrongAPIURL}},
-			{"appSecret", "the secret in AWS Secrets Manager that holds the key of a GitHub App", false, secretName{&g.AppSecret}},
-			{"tokenSecret", "the secret in AWS Secrets Manager that holds a fine-grained access token", false, secretName{&g.TokenSecret}},
-			{"token", "", false, refused(literal)},
-			{"privateKey", "", false, refused(literal)},
-		},
-		rules: []rule{choice{[]string{"appSecret", "tokenSecret"}, true}},
-	}
+	return strict.Fields(
+		strict.Required("repository", "owner/name",
+			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL around it"))),
+		strict.Optional("apiURL", "the API's URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
+			strict.Into(&g.APIURL, strict.Text(`^https?://`, "an https URL"), wrongAPIURL)),
+		strict.Optional("appSecret", "the secret in AWS Secrets Manager that holds the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
+		strict.Optional("tokenSecret", "the secret in AWS Secrets Manager that holds a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
+		strict.Refused("token", literal),
+		strict.Refused("privateKey", literal),
+	).With(strict.OneOf("appSecret", "tokenSecret"))
 }
 
-func snsFields(s *SNS) object {
-	return object{fields: []field{
-		{"topicArn", "the topic's ARN", true,
-			text{into: &s.TopicARN, pattern: `^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]{1,256}$`, must: "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch"}},
-	}}
+func snsFields(s *SNS) strict.Object {
+	return strict.Fields(
+		strict.Required("topicArn", "the topic's ARN",
+			strict.Into(&s.TopicARN, strict.Text(`^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]{1,256}$`, "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch"))),
+	)
 }
 
-func s3Fields(s *S3) object {
-	return object{fields: []field{
-		{"bucket", "the bucket's name", true,
-			text{into: &s.Bucket, pattern: `^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, must: "the name of a bucket: 3 to 63 small letters, digits, - and ."}},
-		{"prefix", "what all keys begin with, such as gitlatch/", false,
-			text{into: &s.Prefix, pattern: `^([-A-Za-z0-9_.]+/)+$`, must: "folders with a slash after each, such as gitlatch/drills/"}},
+func s3Fields(s *S3) strict.Object {
+	return strict.Fields(
+		strict.Required("bucket", "the bucket's name",
+			strict.Into(&s.Bucket, strict.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
+		strict.Optional("prefix", "what all keys begin with, such as gitlatch/",
+			strict.Into(&s.Prefix, strict.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
 		regionField(&s.Region),
-	}}
+	)
+}
+
+// secretName is the name or ARN of a secret in AWS Secrets Manager.
+var secretName = func() strict.Form {
+	f := strict.Text(`^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`, "the name or ARN of a secret in AWS Secrets Manager; the secret itself never stands in this file").Hide()
+	f.Schema["not"] = schema{"pattern": tokenShape}
+	return f
+}()
+
+// A token of GitHub begins with a word and an underscore; a key has dashes first
+// and more than one line.
+const tokenShape = `^(gh[a-z]|github_pat)_`
+
+func noToken(s string) error {
+	if regexp.MustCompile(tokenShape).MatchString(s) {
+		return strict.ErrForm
+	}
+	return nil
 }
 
 // wrongAPIURL says what is wrong with the URL of an API: what is wrong with a
 // repository's, which it otherwise is like.
-func wrongAPIURL(s string) string {
-	if wrong := wrongURL(strings.TrimSuffix(s, "/") + "/"); wrong != "" {
-		return strings.NewReplacer(
+func wrongAPIURL(s string) error {
+	if err := wrongURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
+		return errors.New(strings.NewReplacer(
 			"such as https://git.example.com/team/site.git", "such as https://github.example.com/api/v3/",
 			"name them in repository.auth", "name a secret in appSecret or tokenSecret",
-		).Replace(wrong)
+		).Replace(err.Error()))
 	}
-	return ""
-}
-
-// A secretName is the name or ARN of a secret in AWS Secrets Manager. What
-// looks like the secret itself is refused, and no message shows the value.
-type secretName struct{ into *string }
-
-// A token of GitHub begins with a word and an underscore; a key has dashes first
-// and more than one line.
-const (
-	secretNameShape = `^[A-Za-z0-9/_+=.@][-A-Za-z0-9/_+=.@:]*$`
-	tokenShape      = `^(gh[a-z]|github_pat)_`
-)
-
-func (v secretName) read(r *reader, path string, n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode || !regexp.MustCompile(secretNameShape).MatchString(n.Value) || regexp.MustCompile(tokenShape).MatchString(n.Value) {
-		r.report(path, "must be the name or ARN of a secret in AWS Secrets Manager; the secret itself never stands in this file")
-		return
-	}
-	*v.into = n.Value
-}
-
-func (v secretName) schema() schema {
-	return schema{"type": "string", "pattern": secretNameShape, "not": schema{"pattern": tokenShape}}
+	return nil
 }

@@ -6,101 +6,71 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"go.yaml.in/yaml/v3"
 )
 
-// A preset sets whole policies to one by name; their own names stay.
-type preset struct{ into []*policy.Policy }
-
-func (p preset) read(r *reader, path string, n *yaml.Node) {
-	name := ""
-	word[string]{&name, policy.PresetNames()}.read(r, path, n)
-	start, ok := policy.Presets()[name]
-	if !ok {
-		return
-	}
-	for _, into := range p.into {
-		own := into.Name
-		*into = start
-		into.Name = own
-	}
-}
-
-func (p preset) schema() schema { return schema{"enum": policy.PresetNames()} }
-
-// Own is a value without one default: left out, it is the preset's.
-type own struct{ value }
-
-func (o own) schema() schema {
-	s := o.value.schema()
-	delete(s, "default")
-	return s
-}
-
 // wrongPattern says what is wrong with a pattern of path.Match.
-func wrongPattern(s string) string {
+func wrongPattern(s string) error {
 	if _, err := path.Match(s, ""); err != nil {
-		return fmt.Sprintf("must be a pattern, got %s: a [ has no ]", quote(s))
+		return fmt.Errorf("must be a pattern, got %s: a [ has no ]", strict.Quote(s))
 	}
-	return ""
+	return nil
 }
 
 // check judges what was read as a whole. A field that could not be read has its
 // preset's value, so that it draws no second problem.
-func (d *policyDocument) check(r *reader) {
+func (d *policyDocument) check(r *strict.Reader, _ string) {
 	for i, rule := range d.rules {
-		checkPolicy(r, index("policies", i), rule.Policy)
+		checkPolicy(r, strict.Index("policies", i), rule.Policy)
 	}
-	if r.lines["default"] > 0 {
+	if r.Line("default") > 0 {
 		checkPolicy(r, "default", d.set.Default)
 	}
 	for _, p := range d.set.Guards.Problems() {
-		r.report("guards."+p.Field, "%s", p.Text)
+		r.Report("guards."+p.Field, "%s", p.Text)
 	}
 	d.checkNames(r)
 	d.checkReach(r)
 }
 
-func checkPolicy(r *reader, at string, p policy.Policy) {
+func checkPolicy(r *strict.Reader, at string, p policy.Policy) {
 	for _, problem := range p.Problems() {
 		// A margin is judged by the series. Where that could not be read, it is the
 		// preset's, which a margin that nobody wrote fits by itself.
 		margin := at + ".margin"
-		if problem.Field == "margin" && r.failed[at+".series"] && r.lines[margin] == 0 {
+		if problem.Field == "margin" && r.Failed(at+".series") && r.Line(margin) == 0 {
 			continue
 		}
-		r.report(at+"."+problem.Field, "%s", problem.Text)
+		r.Report(at+"."+problem.Field, "%s", problem.Text)
 	}
 }
 
-func (d *policyDocument) checkNames(r *reader) {
-	first := map[string]int{}
+func (d *policyDocument) checkNames(r *strict.Reader) {
+	named := firsts{}
 	for i, rule := range d.rules {
-		at := index("policies", i) + ".name"
-		switch before, twice := first[rule.Policy.Name]; {
+		at := strict.Index("policies", i) + ".name"
+		switch before, twice := named.before(i, rule.Policy.Name); {
 		case rule.Policy.Name == "":
 		case rule.Policy.Name == defaultName:
-			r.report(at, "must not be default, which is the policy of what no other matches: rename it")
+			r.Report(at, "must not be default, which is the policy of what no other matches: rename it")
 		case twice:
-			r.report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
-		default:
-			first[rule.Policy.Name] = i
+			r.Report(at, "must be unique, got %q, which policies[%d] has: rename one", rule.Policy.Name, before)
 		}
 	}
 }
 
 // checkReach reports a policy that no workload can have, since one before it
 // matches whatever it matches.
-func (d *policyDocument) checkReach(r *reader) {
+func (d *policyDocument) checkReach(r *strict.Reader) {
 	read := func(i int) bool {
-		at := index("policies", i) + ".match"
-		return r.lines[at] > 0 && !r.failedBelow(at)
+		at := strict.Index("policies", i) + ".match"
+		return r.Line(at) > 0 && !r.Failed(at)
 	}
 	for i, rule := range d.rules {
 		for j, before := range d.rules[:i] {
 			if read(i) && read(j) && covers(before.Match, rule.Match) {
-				r.report(index("policies", i)+".match", "must reach a workload, and policies[%d] takes all that it matches: move it before that one, or remove it", j)
+				r.Report(strict.Index("policies", i)+".match", "must reach a workload, and policies[%d] takes all that it matches: move it before that one, or remove it", j)
 				break
 			}
 		}

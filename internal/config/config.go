@@ -1,11 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -83,10 +85,10 @@ func Default(repositoryURL string) (Config, error) {
 	c.Site = "local"
 	wrong := wrongURL(repositoryURL)
 	if overSSH(repositoryURL) {
-		wrong = "must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them"
+		wrong = errors.New("must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them")
 	}
-	if wrong != "" {
-		return Config{}, fmt.Errorf("repository: %s", wrong)
+	if wrong != nil {
+		return Config{}, fmt.Errorf("repository: %w", wrong)
 	}
 	c.Repository.URL = repositoryURL
 	cache, err := os.UserCacheDir()
@@ -98,75 +100,66 @@ func Default(repositoryURL string) (Config, error) {
 }
 
 // ParseConfig reads a document of kind Config. The name stands in errors, which
-// are *Errors and hold all that is wrong.
+// are *strict.Errors and hold all that is wrong.
 func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
-	r := newReader(name)
-	r.read(KindConfig, data, configFields(&c), configRules()...)
-	checkDemand(r, c)
-	if err := r.err(); err != nil {
+	r := strict.NewReader(name)
+	r.Read(data, configDocument(&c))
+	if err := r.Err(); err != nil {
 		return Config{}, err
 	}
 	return c, nil
 }
 
-// configRules are about the fields of a Config as a whole. What a fleet's sites
-// have each of its own is not the fleet's.
-func configRules() []rule {
-	return []rule{signable{}, choice{[]string{"fleet", "cluster"}, false}, choice{[]string{"fleet", "demand"}, false}, choice{[]string{"fleet", "drills"}, false}}
-}
-
-const labelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
-
-// configFields is the table of a Config.
-func configFields(c *Config) []field {
-	return []field{
-		{"site", "the name that a cluster fills, such as prod-eu; it outlives clusters", true,
-			text{into: &c.Site, pattern: labelShape, must: "a DNS label: lower case letters, digits and dashes, at most 63"}},
-		{"cluster", "the cluster to sample; without it the current kube context", false, object{
-			fields: []field{
-				{"eks", "a cluster of Amazon EKS, which AWS credentials log in to", false, eksFields(&c.Cluster.EKS)},
-				{"kubeconfig", "the kubeconfig file", false, file{&c.Cluster.Kubeconfig}},
-				{"context", "the context of the kubeconfig", false, text{into: &c.Cluster.Context}},
-				{"kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", false, kindList{&c.Cluster.Kinds}},
-			},
-			rules: []rule{
-				choice{[]string{"eks", "kubeconfig"}, false},
-				choice{[]string{"eks", "context"}, false},
-			},
-		}},
-		{"state", "where the state is kept between ticks", true, object{
-			fields: []field{
-				{"bolt", "a bbolt file", false, object{fields: []field{
-					{"path", "the file, made where it is not there", true, file{&c.State.Bolt}},
-				}}},
-				{"dynamodb", "a table of Amazon DynamoDB", false, dynamoFields(&c.State.DynamoDB)},
-				{"memory", "nowhere: for trying things, each run starts anew", false, presence{into: &c.State.Memory}},
-			},
-			rules: []rule{choice{[]string{"bolt", "dynamodb", "memory"}, true}},
-		}},
-		{"repository", "the git repository that checkpoints are committed to", true, repositoryFields(&c.Repository)},
-		{"period", "the time from one tick to the next, as the schedule has it", false, span{into: &c.Period, least: time.Second}},
-		{"commit", "how commits are made", false, object{fields: []field{
-			{"skipCI", "adds [skip ci] to each message", false, truth{&c.Commit.SkipCI}},
-			{"author", "who commits are made as", false, object{fields: []field{
-				{"name", "the name", true, text{into: &c.Commit.Author.Name, pattern: `^[^<>\r\n]+$`, must: "a name on one line, without < and >"}},
-				{"email", "the e-mail address", true, text{into: &c.Commit.Author.Email, pattern: `^[^<>\s]+@[^<>\s]+$`, must: "an e-mail address"}},
-			}}},
-			{"signing", "the key that commits are signed by; without it they are not", false, signingFields(&c.Commit.Signing)},
-		}}},
-		{"alerts", "where people are told of what needs them; without it nowhere but in the log", false, object{fields: []field{
-			{"sns", "a topic of Amazon SNS", true, snsFields(&c.Alerts.SNS)},
-		}}},
-		{"demand", "where it is measured how much is asked of workloads; without it that is not known", false, demandList(c)},
-		{"drills", "where the reports of drills are kept, and the last one is found; without it nowhere", false, object{
-			fields: []field{
-				{"dir", "a folder, made where it is not there", false, file{&c.Drills.Dir}},
-				{"s3", "a bucket of Amazon S3", false, s3Fields(&c.Drills.S3)},
-			},
-			rules: []rule{choice{[]string{"dir", "s3"}, true}},
-		}},
-		{"fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's", false,
-			text{into: &c.Fleet, check: wrongPolicyFile}},
-	}
+// configDocument is the table of a Config. What a fleet's sites have each of its
+// own is not the fleet's.
+func configDocument(c *Config) strict.Document {
+	return document(KindConfig, strict.Fields(
+		strict.Required("site", "the name that a cluster fills, such as prod-eu; it outlives clusters",
+			strict.Into(&c.Site, strict.Label)),
+		strict.Optional("cluster", "the cluster to sample; without it the current kube context", strict.Fields(
+			strict.Optional("eks", "a cluster of Amazon EKS, which AWS credentials log in to", eksFields(&c.Cluster.EKS)),
+			strict.Optional("kubeconfig", "the kubeconfig file", file(&c.Cluster.Kubeconfig)),
+			strict.Optional("context", "the context of the kubeconfig", strict.Into(&c.Cluster.Context, anyText)),
+			strict.Optional("kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", kindList(&c.Cluster.Kinds)),
+		).With(
+			strict.AtMostOne("eks", "kubeconfig"),
+			strict.AtMostOne("eks", "context"),
+		)),
+		strict.Required("state", "where the state is kept between ticks", strict.Fields(
+			strict.Optional("bolt", "a bbolt file", strict.Fields(
+				strict.Required("path", "the file, made where it is not there", file(&c.State.Bolt)),
+			)),
+			strict.Optional("dynamodb", "a table of Amazon DynamoDB", dynamoFields(&c.State.DynamoDB)),
+			strict.Optional("memory", "nowhere: for trying things, each run starts anew", strict.Fields().With(
+				strict.Rule{Check: func(*strict.Reader, string) { c.State.Memory = true }},
+			)),
+		).With(strict.OneOf("bolt", "dynamodb", "memory"))),
+		strict.Required("repository", "the git repository that checkpoints are committed to", repositoryFields(&c.Repository)),
+		strict.Optional("period", "the time from one tick to the next, as the schedule has it", span(&c.Period, time.Second)),
+		strict.Optional("commit", "how commits are made", strict.Fields(
+			strict.Optional("skipCI", "adds [skip ci] to each message", yes(&c.Commit.SkipCI)),
+			strict.Optional("author", "who commits are made as", strict.Fields(
+				strict.Required("name", "the name", strict.Into(&c.Commit.Author.Name, strict.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
+				strict.Required("email", "the e-mail address", strict.Into(&c.Commit.Author.Email, strict.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
+			)),
+			strict.Optional("signing", "the key that commits are signed by; without it they are not", signingFields(&c.Commit.Signing)),
+		)),
+		strict.Optional("alerts", "where people are told of what needs them; without it nowhere but in the log", strict.Fields(
+			strict.Required("sns", "a topic of Amazon SNS", snsFields(&c.Alerts.SNS)),
+		)),
+		strict.Optional("demand", "where it is measured how much is asked of workloads; without it that is not known", items(&c.Demand, demandFields)),
+		strict.Optional("drills", "where the reports of drills are kept, and the last one is found; without it nowhere", strict.Fields(
+			strict.Optional("dir", "a folder, made where it is not there", file(&c.Drills.Dir)),
+			strict.Optional("s3", "a bucket of Amazon S3", s3Fields(&c.Drills.S3)),
+		).With(strict.OneOf("dir", "s3"))),
+		strict.Optional("fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's",
+			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
+	).With(
+		signable(),
+		strict.Rule{Check: c.measurable},
+		strict.AtMostOne("fleet", "cluster"),
+		strict.AtMostOne("fleet", "demand"),
+		strict.AtMostOne("fleet", "drills"),
+	))
 }

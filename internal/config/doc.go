@@ -1,12 +1,9 @@
-// Package config reads the two documents that gitlatch is told by: the [Config]
-// of how a site is run, and gitlatch.yaml on the branch, which becomes a
-// [policy.Set].
+// Package config reads the documents that gitlatch is told by: the [Config] of how
+// a site is run, the list of a fleet's sites, and gitlatch.yaml on the branch,
+// which becomes a [policy.Set].
 //
-// Both are strict. A field that is not known, a value of the wrong type, a key
-// that stands twice: nothing is passed over, and everything that is wrong is
-// reported at once, each [Problem] with its line, its field and what to do.
-//
-// Each document is one table of fields (configFields, policyFields) that binds
-// names to variables. The loader reads by it and the JSON schemas for editors
-// are made from it, so that the two cannot know different fields.
+// Each document is one table of fields (configDocument, policyDocument,
+// fleetDocument) that binds names to variables; see package strict, which reads by
+// it. The JSON schemas for editors and the example are made from the same table,
+// so that no two of them can know different fields.
 package config

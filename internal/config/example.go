@@ -2,12 +2,12 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 const exampleHeader = `## How gitlatch latches this site. A field behind # has the value that it would have
@@ -26,10 +26,10 @@ var samples = map[string]string{
 func ExamplePolicy(period time.Duration) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, exampleHeader, APIVersion, KindPolicy)
-	for _, f := range newPolicyDocument(period, nil).fields() {
+	for _, f := range newPolicyDocument(period, nil).fields().Fields {
 		b.WriteByte('\n')
 		mark := "# "
-		if f.name == "mode" {
+		if f.Name == "mode" {
 			mark = ""
 		}
 		example(&b, f, mark, "", "")
@@ -39,67 +39,46 @@ func ExamplePolicy(period time.Duration) []byte {
 
 // example writes a field, each line behind the mark, its own line with the lead
 // in place of the end of its indent.
-func example(b *bytes.Buffer, f field, mark, indent, lead string) {
-	fmt.Fprintf(b, "## %s%s%s\n", indent, f.doc, choices(f.into))
+func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
+	value, words := usual(f.Value)
+	choices := ""
+	if words != nil {
+		choices = " (" + strings.Join(words, ", ") + ")"
+	}
+	fmt.Fprintf(b, "## %s%s%s\n", indent, f.Doc, choices)
 	at := indent[:len(indent)-len(lead)] + lead
-	switch v := f.into.(type) {
-	case object:
-		fmt.Fprintf(b, "%s%s%s:\n", mark, at, f.name)
-		for _, inner := range v.fields {
-			example(b, inner, mark, indent+"  ", "")
-		}
-	case list:
-		fmt.Fprintf(b, "%s%s%s:\n", mark, at, f.name)
-		lead := "- "
-		for _, inner := range v.add().fields {
-			example(b, inner, mark, indent+"  ", lead)
-			lead = ""
-		}
-	default:
-		if value, ok := usual(f); ok {
-			fmt.Fprintf(b, "%s%s%s: %s\n", mark, at, f.name, value)
-		}
+	inner, lead := inside(f.Value)
+	if value = cmp.Or(value, samples[f.Name]); inner != nil {
+		fmt.Fprintf(b, "%s%s%s:\n", mark, at, f.Name)
+	} else if value != "" {
+		fmt.Fprintf(b, "%s%s%s: %s\n", mark, at, f.Name, value)
+	}
+	for _, f := range inner {
+		example(b, f, mark, indent+"  ", lead)
+		lead = ""
 	}
 }
 
-// usual is what a field is without a line, or a sample where that is nothing.
-func usual(f field) (string, bool) {
-	into := f.into
-	if o, ok := into.(own); ok {
-		into = o.value
+// usual is what a value is without a line, and the words that it may be.
+func usual(v strict.Value) (value string, words []string) {
+	switch v := v.(type) {
+	case strict.Scalar:
+		return v.Holds, v.Words()
+	case strict.List:
+		if v.Or != nil {
+			words = v.Or.Words()
+		}
+		return v.Holds, words
 	}
-	switch v := into.(type) {
-	case preset:
-		return policy.DefaultSet().Default.Name, true
-	case series:
-		return v.into.String(), true
-	case ratio:
-		return strconv.FormatFloat(*v.into, 'f', -1, 64), true
-	case span:
-		return policy.Span(*v.into), true
-	case percent:
-		return fmt.Sprint(*v.into), true
-	case percents:
-		return strings.Join(strings.Fields(fmt.Sprint(*v.into)), ", "), true
-	}
-	if d, ok := into.schema()["default"]; ok {
-		return fmt.Sprint(d), true
-	}
-	sample, ok := samples[f.name]
-	return sample, ok
+	return "", nil
 }
 
-// choices are the words that a field may be, as a person reads them.
-func choices(v value) string {
-	if o, ok := v.(own); ok {
-		v = o.value
+// inside are the fields of an object, or of an item of a list, and what the first
+// of them is led by.
+func inside(v strict.Value) (fields []strict.Field, lead string) {
+	if l, ok := v.(strict.List); ok {
+		v, lead = l.Item(), "- "
 	}
-	words, ok := v.schema()["enum"].([]string)
-	if _, levels := v.(series); levels {
-		words, ok = policy.SeriesNames(), true
-	}
-	if !ok {
-		return ""
-	}
-	return " (" + strings.Join(words, ", ") + ")"
+	o, _ := v.(strict.Object)
+	return o.Fields, lead
 }

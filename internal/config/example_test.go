@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
@@ -37,21 +39,17 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 func TestTheExampleExplainsEachField(t *testing.T) {
 	t.Parallel()
 	example := string(ExamplePolicy(5 * time.Minute))
-	var walk func(fields []field)
-	walk = func(fields []field) {
+	var walk func(fields []strict.Field)
+	walk = func(fields []strict.Field) {
 		for _, f := range fields {
-			if !strings.Contains(example, f.doc) || !strings.Contains(example, f.name+":") {
-				t.Errorf("says nothing of %s: %s", f.name, f.doc)
+			if !strings.Contains(example, f.Doc) || !strings.Contains(example, f.Name+":") {
+				t.Errorf("says nothing of %s: %s", f.Name, f.Doc)
 			}
-			switch v := f.into.(type) {
-			case object:
-				walk(v.fields)
-			case list:
-				walk(v.add().fields)
-			}
+			fields, _ := inside(f.Value)
+			walk(fields)
 		}
 	}
-	walk(newPolicyDocument(5*time.Minute, nil).fields())
+	walk(newPolicyDocument(5*time.Minute, nil).fields().Fields)
 	for line := range strings.Lines(example) {
 		if len(line) > 140 {
 			t.Errorf("too long: %s", line)

@@ -1,6 +1,10 @@
 package config
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
+)
 
 // A Member is one site of a fleet: what it has other than the rest.
 type Member struct {
@@ -10,13 +14,12 @@ type Member struct {
 }
 
 // ParseFleet reads a document of kind Fleet, the list of a fleet's sites, in its
-// order. The name stands in errors, which are *Errors and hold all that is wrong.
+// order. The name stands in errors, which are *strict.Errors and hold all that is wrong.
 func ParseFleet(name string, data []byte) ([]Member, error) {
 	var all []*Member
-	r := newReader(name)
-	r.read(KindFleet, data, fleetFields(&all))
-	checkFleet(r, all)
-	if err := r.err(); err != nil {
+	r := strict.NewReader(name)
+	r.Read(data, fleetDocument(&all))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	members := make([]Member, len(all))
@@ -33,40 +36,32 @@ func (c Config) Of(m Member) Config {
 	return c
 }
 
-func fleetFields(all *[]*Member) []field {
-	return []field{
-		{"sites", "the sites, each with its cluster", true, list{func() object {
-			*all = append(*all, new(Member))
-			return memberFields((*all)[len(*all)-1])
-		}}},
-	}
+func fleetDocument(all *[]*Member) strict.Document {
+	apart := strict.Rule{Check: func(r *strict.Reader, path string) { apart(r, path, *all) }}
+	return document(KindFleet, strict.Fields(
+		strict.Required("sites", "the sites, each with its cluster", items(all, memberFields, apart)),
+	))
 }
 
-func memberFields(m *Member) object {
-	return object{fields: []field{
-		{"site", "the name that a cluster fills, such as prod-eu; it outlives clusters", true,
-			text{into: &m.Site, pattern: labelShape, must: "a DNS label: lower case letters, digits and dashes, at most 63"}},
-		{"eks", "the cluster of Amazon EKS that fills it", true, eksFields(&m.EKS)},
-		{"branch", "the branch with its policy and its checkpoints; without it the one that this file is on", false,
-			text{into: &m.Branch, pattern: branchShape, must: "the name of a branch", check: wrongBranch}},
-	}}
+func memberFields(m *Member) strict.Object {
+	return strict.Fields(
+		strict.Required("site", "the name that a cluster fills, such as prod-eu; it outlives clusters",
+			strict.Into(&m.Site, strict.Label)),
+		strict.Required("eks", "the cluster of Amazon EKS that fills it", eksFields(&m.EKS)),
+		strict.Optional("branch", "the branch with its policy and its checkpoints; without it the one that this file is on",
+			strict.Into(&m.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
+	)
 }
 
-// checkFleet reports what two sites must not share: a name, or a cluster.
-func checkFleet(r *reader, all []*Member) {
-	type place struct{ name, region, role string }
-	sites, clusters := map[string]int{}, map[place]int{}
+// apart reports what two sites must not share: a name, or a cluster.
+func apart(r *strict.Reader, path string, all []*Member) {
+	sites, clusters := firsts{}, firsts{}
 	for i, m := range all {
-		at := place{m.EKS.Name, m.EKS.Region, m.EKS.RoleARN}
-		if before, twice := sites[m.Site]; twice && m.Site != "" {
-			r.report(index("sites", i)+".site", "must stand once, and sites[%d] has it", before)
-		} else {
-			sites[m.Site] = i
+		if before, twice := sites.before(i, m.Site); twice && m.Site != "" {
+			r.Report(strict.Index(path, i)+".site", "must stand once, and sites[%d] has it", before)
 		}
-		if before, twice := clusters[at]; twice && m.EKS.Name != "" {
-			r.report(index("sites", i)+".eks.name", "must be of one site, and sites[%d] has the cluster", before)
-		} else {
-			clusters[at] = i
+		if before, twice := clusters.before(i, [3]string{m.EKS.Name, m.EKS.Region, m.EKS.RoleARN}); twice && m.EKS.Name != "" {
+			r.Report(strict.Index(path, i)+".eks.name", "must be of one site, and sites[%d] has the cluster", before)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"fmt"
+	"math"
+	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -21,16 +23,15 @@ func DefaultPolicy(period time.Duration) policy.Set {
 
 // ParsePolicy reads a document of kind Policy. What it leaves out is as its
 // presets, and DefaultPolicy, have it; kinds are those of the site's Config. The
-// name stands in errors, which are *Errors and hold all that is wrong.
+// name stands in errors, which are *strict.Errors and hold all that is wrong.
 func ParsePolicy(name string, data []byte, period time.Duration, kinds workload.Kinds) (policy.Set, error) {
 	doc := newPolicyDocument(period, kinds)
-	r := newReader(name)
-	r.read(KindPolicy, data, doc.fields())
-	doc.check(r)
-	if err := r.err(); err != nil {
+	r := strict.NewReader(name)
+	r.Read(data, document(KindPolicy, doc.fields()))
+	if err := r.Err(); err != nil {
 		return policy.Set{}, err
 	}
-	doc.set.Latch, doc.set.Ignored = doc.mode == modeLatch, r.ignored
+	doc.set.Latch, doc.set.Ignored = doc.mode == modeLatch, r.Ignored()
 	for _, rule := range doc.rules {
 		doc.set.Rules = append(doc.set.Rules, *rule)
 	}
@@ -61,108 +62,142 @@ func newPolicyDocument(period time.Duration, kinds workload.Kinds) *policyDocume
 
 // fields is the table of a Policy document. A preset is read before what stands
 // beside it, so that the rest overrides it.
-func (d *policyDocument) fields() []field {
-	return []field{
-		{"mode", "observe computes and reports, latch also writes to git", false,
-			word[string]{&d.mode, []string{modeObserve, modeLatch}}},
-		{"preset", "what policies start from that name no preset of their own", false,
-			preset{[]*policy.Policy{&d.base, &d.set.Default}}},
-		{"policies", "the policies of some workloads; the first that matches is taken", false, list{d.add}},
-		{"default", "the policy of workloads that no other matches", false, object{fields: presetRules(&d.set.Default)}},
-		{"guards", "limits over the whole site", false, object{fields: guardFields(&d.set.Guards)}},
-	}
+func (d *policyDocument) fields() strict.Object {
+	return strict.Fields(
+		strict.Optional("mode", "observe computes and reports, latch also writes to git",
+			strict.Into(&d.mode, strict.Word(modeObserve, modeLatch))),
+		strict.Optional("preset", "what policies start from that name no preset of their own",
+			preset(&d.base, &d.set.Default)),
+		strict.Optional("policies", "the policies of some workloads; the first that matches is taken", items(&d.rules, d.ruleFields)),
+		strict.Optional("default", "the policy of workloads that no other matches", strict.Fields(presetRules(&d.set.Default)...)),
+		strict.Optional("guards", "limits over the whole site", guardFields(&d.set.Guards)),
+	).With(strict.Rule{Check: d.check})
 }
 
-// add appends a policy that starts from the file's preset.
-func (d *policyDocument) add() object {
-	rule := &policy.Rule{Policy: d.base}
-	d.rules = append(d.rules, rule)
-	head := []field{
-		{"name", "the name that reports call the policy by", true,
-			text{into: &rule.Policy.Name, pattern: labelShape, must: "a DNS label: lower case letters, digits and dashes, at most 63"}},
-		{"match", "which workloads have this policy; {} is all that none before it has", true, object{fields: matchFields(&rule.Match, d.kinds)}},
+// ruleFields is the table of a policy that starts from the file's preset.
+func (d *policyDocument) ruleFields(rule *policy.Rule) strict.Object {
+	rule.Policy, rule.Policy.Name = d.base, ""
+	head := []strict.Field{
+		strict.Required("name", "the name that reports call the policy by", strict.Into(&rule.Policy.Name, strict.Label)),
+		strict.Required("match", "which workloads have this policy; {} is all that none before it has", matchFields(&rule.Match, d.kinds)),
 	}
-	rule.Policy.Name = ""
-	return object{fields: append(head, presetRules(&rule.Policy)...)}
+	return strict.Fields(append(head, presetRules(&rule.Policy)...)...)
 }
 
-func matchFields(m *policy.Match, kinds workload.Kinds) []field {
-	const patternShape = `^[-a-z0-9.*?\[\]^]+$`
-	pattern := func(into *string) value {
-		return text{into: into, pattern: patternShape, must: "a name in lower case, or a pattern with *, ? or [a-z]", check: wrongPattern}
-	}
-	kind := func(into *string) value { return kindName{word[string]{into, words(kinds.All())}} }
-	label := func(into *string) value {
-		return text{into: into, pattern: `^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, must: "the whole value of a label, at most 63 letters, digits, -, _ and ."}
-	}
-	return []field{
-		{"namespaces", "patterns, one of which the namespace matches; kube-system only where it is named", false, texts[string]{into: &m.Namespaces, one: pattern}},
-		{"names", "patterns, one of which the name matches", false, texts[string]{into: &m.Names, one: pattern}},
-		{"kinds", "kinds, one of which the workload is", false, texts[workload.Kind]{into: &m.Kinds, one: kind}},
-		{"labels", "labels that the workload has, all of them", false, pairs{&m.Labels, label}},
-	}
+var (
+	nameOrPattern = strict.Text(`^[-a-z0-9.*?\[\]^]+$`, "a name in lower case, or a pattern with *, ? or [a-z]")
+	labelValue    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`, "the whole value of a label, at most 63 letters, digits, -, _ and .")
+
+	modes   = strict.Word(policy.Modes()...)
+	presets = strict.Word(policy.PresetNames()...)
+	rounds  = strict.Word(policy.Rounds()...)
+)
+
+func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
+	const all = "leave the field out for all"
+	return strict.Fields(
+		strict.Optional("namespaces", "patterns, one of which the namespace matches; kube-system only where it is named", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
+		strict.Optional("names", "patterns, one of which the name matches", texts(&m.Names, all, nameOrPattern, wrongPattern)),
+		strict.Optional("kinds", "kinds, one of which the workload is", texts(&m.Kinds, all, kindName(kinds))),
+		strict.Optional("labels", "labels that the workload has, all of them", pairs(&m.Labels, labelValue)),
+	)
 }
 
-// A kindName is one of the kinds of a site. A schema does not know which its
-// Config names.
-type kindName struct{ word[string] }
-
-func (k kindName) read(r *reader, path string, n *yaml.Node) {
-	before := len(r.problems)
-	if k.word.read(r, path, n); len(r.problems) > before && n.Kind == yaml.ScalarNode {
-		r.problems[before].Text += "; others are named in cluster.kinds of the site's Config"
-	}
+// kindName is one of the kinds of a site. A schema does not know which its Config
+// names.
+func kindName(kinds workload.Kinds) strict.Form {
+	f := strict.Word(kinds.All()...)
+	f.Must += ", or one that cluster.kinds of the site's Config names"
+	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": strict.LabelShape}}}
+	return f
 }
 
-func (k kindName) schema() schema {
-	return schema{"anyOf": []any{k.word.schema(), schema{"type": "string", "pattern": labelShape}}}
+// preset binds whole policies to one by name; their own names stay.
+func preset(into ...*policy.Policy) strict.Scalar {
+	s := strict.Taken(presets, func(name string) {
+		for _, p := range into {
+			own := p.Name
+			*p = policy.Presets()[name]
+			p.Name = own
+		}
+	})
+	s.Holds = policy.DefaultSet().Default.Name
+	return s
+}
+
+// series binds a series: one by name, or a list of levels.
+func series(into *policy.Series) strict.List {
+	list := numbers(into.String(), level, func(levels []int32) error {
+		found, err := policy.ListSeries(levels)
+		if err == nil {
+			*into = found
+		}
+		return err
+	})
+	form := strict.Word(policy.SeriesNames()...)
+	form.Must += ", or a list of levels"
+	byName := strict.Taken(form, func(name string) { *into, _ = policy.ParseSeries(name) })
+	list.Or = &byName
+	return list
+}
+
+func level(into *int32) strict.Scalar {
+	return integer(into, "a whole number of pods, at most 2147483647", math.MinInt32, math.MaxInt32, schema{"minimum": 1, "maximum": math.MaxInt32})
+}
+
+// percents binds a list of them. Their order is for whoever owns it to judge.
+func percents(into *[]int32) strict.List {
+	return numbers(strings.Join(strings.Fields(fmt.Sprint(*into)), ", "), percent, func(all []int32) error {
+		*into = all
+		return nil
+	})
 }
 
 // presetRules is the fields of one policy, without what chooses its workloads.
-func presetRules(p *policy.Policy) []field {
-	return []field{
-		{"preset", "what the rest of this policy starts from", false, preset{[]*policy.Policy{p}}},
-		{"series", "the levels, by name or as a list", false, series{&p.Series}},
-		{"round", "how a need becomes a level", false, own{word[policy.Round]{&p.Round, policy.Rounds()}}},
-		{"hold", "how long a need must last", false, object{fields: []field{
-			{"up", "the consecutive samples that a raise needs", false, own{whole{&p.HoldUp, 1}}},
-			{"down", "the observed time that a lowering needs; 0 makes it as quick as a raise", false, own{span{into: &p.HoldDown}}},
-		}}},
-		{"margin", "how far below a threshold a need must be to lower", false, own{share{&p.Margin}}},
-		{"urgent", "need over declared above which a raise waits for no budget", false, ratio{&p.Urgent, 1}},
-		{"surge", "a crossing that is out of the ordinary", false, object{fields: []field{
-			{"ratio", "need over declared above which it is", false, ratio{&p.Surge, 1}},
-			{"review", "leaves it to a person to make", false, own{truth{&p.Review}}},
-		}}},
-		{"scale", "what is done with the scale", false, own{word[policy.Mode]{&p.Scale, policy.Modes()}}},
-		{"bounds", "what is done with an autoscaler's min and max", false, own{word[policy.Mode]{&p.Bounds, policy.Modes()}}},
-		{"rollout", "what is done with a rollout in flight", false, object{fields: []field{
-			{"mode", "latch declares its milestones, report only says them", false, own{word[policy.Mode]{&p.Rollout, policy.Modes()}}},
-			{"after", "how long a rollout must be in flight to be recorded; one that fails is recorded at once", false, own{span{into: &p.RolloutAfter}}},
-			{"hold", "ignored: after says how long a rollout must be in flight to be recorded", false, ignored("remove it; after says how long a rollout must be in flight to be recorded")},
-			{"progressDeadline", "for how long none of its missing pods comes until it has failed, and it is healthy until a failure is over", false, own{span{into: &p.ProgressDeadline}}},
-			{"milestones", "those that its record passes, in percent, ascending", false, own{percents{&p.Milestones}}},
-			{"cut", "the percentage from which on, in two healthy samples in a row, a rebuild should begin with the new template", false, own{percent{&p.Cut}}},
-		}}},
-		{"undriven", "also latches what no autoscaler drives", false, own{truth{&p.Undriven}}},
-		{"acceptRisk", "also writes levels that nothing is known to keep from acting on the live cluster", false, truth{&p.AcceptRisk}},
+func presetRules(p *policy.Policy) []strict.Field {
+	return []strict.Field{
+		strict.Optional("preset", "what the rest of this policy starts from", preset(p)),
+		strict.Optional("series", "the levels, by name or as a list", series(&p.Series)),
+		strict.Optional("round", "how a need becomes a level", strict.Into(&p.Round, rounds)),
+		strict.Optional("hold", "how long a need must last", strict.Fields(
+			strict.Optional("up", "the consecutive samples that a raise needs", whole(&p.HoldUp)),
+			strict.Optional("down", "the observed time that a lowering needs; 0 makes it as quick as a raise", span(&p.HoldDown, 0)),
+		)),
+		strict.Optional("margin", "how far below a threshold a need must be to lower", share(&p.Margin)),
+		strict.Optional("urgent", "need over declared above which a raise waits for no budget", ratio(&p.Urgent)),
+		strict.Optional("surge", "a crossing that is out of the ordinary", strict.Fields(
+			strict.Optional("ratio", "need over declared above which it is", ratio(&p.Surge)),
+			strict.Optional("review", "leaves it to a person to make", yes(&p.Review)),
+		)),
+		strict.Optional("scale", "what is done with the scale", strict.Into(&p.Scale, modes)),
+		strict.Optional("bounds", "what is done with an autoscaler's min and max", strict.Into(&p.Bounds, modes)),
+		strict.Optional("rollout", "what is done with a rollout in flight", strict.Fields(
+			strict.Optional("mode", "latch declares its milestones, report only says them", strict.Into(&p.Rollout, modes)),
+			strict.Optional("after", "how long a rollout must be in flight to be recorded; one that fails is recorded at once", span(&p.RolloutAfter, 0)),
+			strict.Ignored("hold", "ignored: after says how long a rollout must be in flight to be recorded", "remove it; after says how long a rollout must be in flight to be recorded"),
+			strict.Optional("progressDeadline", "for how long none of its missing pods comes until it has failed, and it is healthy until a failure is over", span(&p.ProgressDeadline, 0)),
+			strict.Optional("milestones", "those that its record passes, in percent, ascending", percents(&p.Milestones)),
+			strict.Optional("cut", "the percentage from which on, in two healthy samples in a row, a rebuild should begin with the new template", percent(&p.Cut)),
+		)),
+		strict.Optional("undriven", "also latches what no autoscaler drives", yes(&p.Undriven)),
+		strict.Optional("acceptRisk", "also writes levels that nothing is known to keep from acting on the live cluster", yes(&p.AcceptRisk)),
 	}
 }
 
-func guardFields(g *policy.Guards) []field {
-	return []field{
-		{"yield", "how long what a person changed is left alone", false, span{into: &g.Yield}},
-		{"budget", "how many commits there may be", false, object{fields: []field{
-			{"commitsPerDay", "the commits a day; urgent raises do not wait for it", false, whole{&g.CommitsPerDay, 1}},
-		}}},
-		{"massDrop", "when so many workloads halve at once that nothing is lowered", false, object{fields: []field{
-			{"share", "the part of the workloads", false, share{&g.DropShare}},
-			{"least", "and at least so many of them", false, whole{&g.DropLeast, 1}},
-			{"within", "the time within which they halve", false, span{into: &g.DropWithin}},
-		}}},
-		{"retire", "when the entry of a workload that is gone goes", false, object{fields: []field{
-			{"after", "how long it must be absent", false, span{into: &g.RetireAfter}},
-			{"share", "the part of the site that may be absent; while more is, no entry goes", false, share{&g.RetireShare}},
-		}}},
-	}
+func guardFields(g *policy.Guards) strict.Object {
+	return strict.Fields(
+		strict.Optional("yield", "how long what a person changed is left alone", span(&g.Yield, 0)),
+		strict.Optional("budget", "how many commits there may be", strict.Fields(
+			strict.Optional("commitsPerDay", "the commits a day; urgent raises do not wait for it", whole(&g.CommitsPerDay)),
+		)),
+		strict.Optional("massDrop", "when so many workloads halve at once that nothing is lowered", strict.Fields(
+			strict.Optional("share", "the part of the workloads", share(&g.DropShare)),
+			strict.Optional("least", "and at least so many of them", whole(&g.DropLeast)),
+			strict.Optional("within", "the time within which they halve", span(&g.DropWithin, 0)),
+		)),
+		strict.Optional("retire", "when the entry of a workload that is gone goes", strict.Fields(
+			strict.Optional("after", "how long it must be absent", span(&g.RetireAfter, 0)),
+			strict.Optional("share", "the part of the site that may be absent; while more is, no entry goes", share(&g.RetireShare)),
+		)),
+	)
 }

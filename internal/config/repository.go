@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 // Repository is the git repository and branch that a site writes. One of URL,
@@ -54,70 +57,67 @@ const (
 	Propose Mode = "proposal"
 )
 
-func repositoryFields(repo *Repository) object {
-	return object{
-		fields: []field{
-			{"url", "the repository's https or ssh URL, or the path of a local one", false, text{into: &repo.URL, check: wrongURL}},
-			{"codecommit", "a repository of AWS CodeCommit", false, codecommitFields(&repo.CodeCommit)},
-			{"github", "a repository of GitHub, or of a GitHub Enterprise server", false, githubFields(&repo.GitHub)},
-			{"mode", "direct commits crossings to the branch, proposal puts them into one pull request", false,
-				word[Mode]{&repo.Mode, []Mode{Direct, Propose}}},
-			{"branch", "the branch that is read and written", false,
-				text{into: &repo.Branch, pattern: branchShape, must: "the name of a branch", check: wrongBranch}},
-			{"policyFile", "the policy's file on the branch, from the root of the repository", false, text{into: &repo.PolicyFile, check: wrongPolicyFile}},
-			{"inPlace", "files on the branch, from the root of the repository, in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints; each belongs to one site", false,
-				texts[string]{&repo.InPlace, inPlaceFile, "leave the field out to edit no file"}},
-			{"auth", "how to log in to the git server of the URL", false, authFields(&repo.Auth)},
-			{"caFile", "PEM certificates that are trusted instead of the system's", false, file{&repo.CAFile}},
-			{"maxBytes", "the bytes that one read of the repository may take", false, whole{&repo.MaxBytes, 1}},
-		},
-		rules: []rule{
-			choice{[]string{"url", "codecommit", "github"}, true},
-			companion{name: "mode", value: (*string)(&repo.Mode), only: string(Propose), of: []string{"codecommit", "github"}, reason: "a plain git server has no pull requests"},
-			companion{name: "auth", of: []string{"url"}, reason: "codecommit takes the AWS credentials, and github names its secret itself"},
-			companion{name: "caFile", of: []string{"url", "github"}, reason: "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE"},
-			sameWay{&repo.URL},
-			apart{repo},
-			companion{name: "maxBytes", of: []string{"url", "github"}, reason: "codecommit is asked for single files"},
-		},
-	}
+func repositoryFields(repo *Repository) strict.Object {
+	return strict.Fields(
+		strict.Optional("url", "the repository's https or ssh URL, or the path of a local one", strict.Into(&repo.URL, anyText, wrongURL)),
+		strict.Optional("codecommit", "a repository of AWS CodeCommit", codecommitFields(&repo.CodeCommit)),
+		strict.Optional("github", "a repository of GitHub, or of a GitHub Enterprise server", githubFields(&repo.GitHub)),
+		strict.Optional("mode", "direct commits crossings to the branch, proposal puts them into one pull request",
+			strict.Into(&repo.Mode, strict.Word(Direct, Propose))),
+		strict.Optional("branch", "the branch that is read and written",
+			strict.Into(&repo.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
+		strict.Optional("policyFile", "the policy's file on the branch, from the root of the repository", strict.Into(&repo.PolicyFile, anyText, wrongPolicyFile)),
+		strict.Optional("inPlace", "files on the branch, from the root of the repository, in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints; each belongs to one site",
+			texts(&repo.InPlace, "leave the field out to edit no file", anyText, wrongInPlace)),
+		strict.Optional("auth", "how to log in to the git server of the URL", authFields(&repo.Auth)),
+		strict.Optional("caFile", "PEM certificates that are trusted instead of the system's", file(&repo.CAFile)),
+		strict.Optional("maxBytes", "the bytes that one read of the repository may take", whole(&repo.MaxBytes)),
+	).With(
+		strict.OneOf("url", "codecommit", "github"),
+		proposable(repo),
+		strict.Needs("auth", "codecommit takes the AWS credentials, and github names its secret itself", "url"),
+		strict.Needs("caFile", "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE", "url", "github"),
+		sameWay(&repo.URL),
+		once(repo),
+		strict.Needs("maxBytes", "codecommit is asked for single files", "url", "github"),
+	)
 }
 
 const branchShape = `^[^\s~^:?*\[\\]+$`
 
 // wrongURL says what is wrong with a repository's URL, which may hold a
 // password and so is not shown.
-func wrongURL(s string) string {
+func wrongURL(s string) error {
 	scheme, _, found := strings.Cut(s, "://")
 	host, _, colon := strings.Cut(s, ":")
 	switch {
 	case s == "":
-		return "must be the https or ssh URL of a repository, or the path of a local one"
+		return errors.New("must be the https or ssh URL of a repository, or the path of a local one")
 	case overSSH(s):
 		return wrongSSH(s)
 	case !found && colon && !strings.Contains(host, "/"):
-		return "must name the user, as git@host:path, or be a URL or a local path"
+		return errors.New("must name the user, as git@host:path, or be a URL or a local path")
 	case scheme == "git":
-		return "must be an https or ssh URL or a local path: git:// is not spoken, it proves nothing of the host"
+		return errors.New("must be an https or ssh URL or a local path: git:// is not spoken, it proves nothing of the host")
 	case !found && strings.HasPrefix(s, "~"):
-		return "must be a path without ~: write it out"
+		return errors.New("must be a path without ~: write it out")
 	case !found:
-		return ""
+		return nil
 	case scheme != "https" && scheme != "http" && scheme != "file":
-		return fmt.Sprintf("must be an https or ssh URL or a local path, got scheme %s", quote(scheme))
+		return fmt.Errorf("must be an https or ssh URL or a local path, got scheme %s", strict.Quote(scheme))
 	}
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || scheme != "file" && u.Host == "" || u.Path == "":
-		return "must be a whole URL, such as https://git.example.com/team/site.git"
+		return errors.New("must be a whole URL, such as https://git.example.com/team/site.git")
 	case u.User != nil:
-		return "must hold no user or password: name them in repository.auth"
+		return errors.New("must hold no user or password: name them in repository.auth")
 	case u.RawQuery != "" || u.Fragment != "":
-		return "must hold no query and no fragment"
+		return errors.New("must hold no query and no fragment")
 	case scheme == "http" && !loopback(u.Hostname()):
-		return "must not be http, which shows the token and the content on the way: use https"
+		return errors.New("must not be http, which shows the token and the content on the way: use https")
 	}
-	return ""
+	return nil
 }
 
 // overSSH reports whether a repository is reached over SSH: ssh://git@host/path
@@ -126,7 +126,7 @@ func overSSH(s string) bool { return regexp.MustCompile(sshShape).MatchString(s)
 
 const sshShape = `^(ssh://|[^/\\:]*@[^/\\]*:)`
 
-func wrongSSH(s string) string {
+func wrongSSH(s string) error {
 	rest, isURL := strings.CutPrefix(s, "ssh://")
 	end := ":"
 	if isURL {
@@ -135,15 +135,15 @@ func wrongSSH(s string) string {
 	at := strings.LastIndex(rest[:max(0, strings.Index(rest, end))], "@")
 	switch user, place := rest[:max(0, at)], rest[at+1:]; {
 	case strings.ContainsAny(user, ":@"):
-		return "must hold no password: over SSH the key of repository.auth logs in"
+		return errors.New("must hold no password: over SSH the key of repository.auth logs in")
 	case user == "":
-		return "must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git"
+		return errors.New("must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git")
 	case strings.HasPrefix(place, end), strings.HasSuffix(place, end), strings.HasPrefix(place, "-"), strings.Contains(place, end+"-"):
-		return "must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git"
+		return errors.New("must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git")
 	case strings.ContainsAny(s, "?#"):
-		return "must hold no query and no fragment"
+		return errors.New("must hold no query and no fragment")
 	}
-	return ""
+	return nil
 }
 
 func loopback(host string) bool {
@@ -151,64 +151,77 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func wrongBranch(s string) string {
+func wrongBranch(s string) error {
 	if name, found := strings.CutPrefix(s, "refs/heads/"); found {
-		return fmt.Sprintf("must be the branch's name alone: write %s", name)
+		return fmt.Errorf("must be the branch's name alone: write %s", name)
 	}
 	for _, bad := range []string{"..", "//", "/.", "@{", ".lock/"} {
 		if strings.Contains(s, bad) {
-			return fmt.Sprintf("must be the name of a branch, which has no %q in it, got %s", bad, quote(s))
+			return fmt.Errorf("must be the name of a branch, which has no %q in it, got %s", bad, strict.Quote(s))
 		}
 	}
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, ".") || s == "@" ||
 		strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ".lock") {
-		return fmt.Sprintf("must be the name of a branch, got %s", quote(s))
+		return fmt.Errorf("must be the name of a branch, got %s", strict.Quote(s))
 	}
-	return ""
+	return nil
 }
 
-func wrongPolicyFile(s string) string {
+func wrongPolicyFile(s string) error {
 	switch {
 	case !fs.ValidPath(s) || s == ".":
-		return fmt.Sprintf("must be a path from the root of the repository, such as gitlatch.yaml, got %s", quote(s))
+		return fmt.Errorf("must be a path from the root of the repository, such as gitlatch.yaml, got %s", strict.Quote(s))
 	case strings.HasPrefix(s, "checkpoints/"):
-		return "must not be below checkpoints/, where gitlatch writes"
+		return errors.New("must not be below checkpoints/, where gitlatch writes")
 	}
-	return ""
+	return nil
 }
 
-func inPlaceFile(into *string) value { return text{into: into, check: wrongInPlace} }
-
-func wrongInPlace(s string) string {
+func wrongInPlace(s string) error {
 	inGit := func(name string) bool { return strings.EqualFold(name, ".git") }
 	switch {
 	case !fs.ValidPath(s) || s == "." || slices.ContainsFunc(strings.Split(s, "/"), inGit) || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Sprintf("must be the path of a file from the root of the repository, such as apps/shop/values.yaml, got %s", quote(s))
+		return fmt.Errorf("must be the path of a file from the root of the repository, such as apps/shop/values.yaml, got %s", strict.Quote(s))
 	case strings.ContainsAny(s, "*?"):
-		return fmt.Sprintf("must name one file, without a pattern, got %s", quote(s))
+		return fmt.Errorf("must name one file, without a pattern, got %s", strict.Quote(s))
 	case s == "checkpoints" || strings.HasPrefix(s, "checkpoints/"):
-		return "must not be below checkpoints/, which gitlatch writes as a whole"
+		return errors.New("must not be below checkpoints/, which gitlatch writes as a whole")
 	}
-	return ""
+	return nil
 }
 
-// apart is the rule that each file edited in place is named once, and is not the
+// once is the rule that each file edited in place is named once, and is not the
 // policy.
-type apart struct{ repo *Repository }
-
-func (a apart) check(r *reader, path string) {
-	first := map[string]bool{a.repo.PolicyFile: false}
-	for _, file := range a.repo.InPlace {
-		switch before, known := first[file]; {
-		case known && before:
-			r.report(child(path, "inPlace"), "must name each file once, got %s again", quote(file))
-		case known:
-			r.report(child(path, "inPlace"), "must not name the policy's file, %s", quote(file))
-		}
-		first[file] = true
+func once(repo *Repository) strict.Rule {
+	return strict.Rule{
+		Check: func(r *strict.Reader, path string) {
+			named := firsts{repo.PolicyFile: -1}
+			for i, file := range repo.InPlace {
+				switch before, twice := named.before(i, file); {
+				case twice && before < 0:
+					r.Report(strict.Child(path, "inPlace"), "must not name the policy's file, %s", strict.Quote(file))
+				case twice:
+					r.Report(strict.Child(path, "inPlace"), "must name each file once, got %s again", strict.Quote(file))
+				}
+			}
+		},
+		Schema: schema{"properties": schema{"inPlace": schema{"uniqueItems": true}}},
 	}
 }
 
-func (apart) schema() schema {
-	return schema{"properties": schema{"inPlace": schema{"uniqueItems": true}}}
+// proposable is the rule that what has no pull requests is not proposed to.
+func proposable(repo *Repository) strict.Rule {
+	return strict.Rule{
+		Check: func(r *strict.Reader, path string) {
+			if repo.Mode == Propose && len(r.Standing(path, hosted)) == 0 {
+				r.Report(strict.Child(path, "mode"), "%s needs %s beside it: a plain git server has no pull requests", Propose, strings.Join(hosted, " or "))
+			}
+		},
+		Schema: schema{"anyOf": append([]any{schema{"not": schema{
+			"required": []string{"mode"}, "properties": schema{"mode": schema{"const": Propose}},
+		}}}, strict.Each(hosted)...)},
+	}
 }
+
+// hosted are the fields of repositories that have pull requests.
+var hosted = []string{"codecommit", "github"}

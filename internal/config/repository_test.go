@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -73,14 +74,10 @@ func TestTheDefaultNeedsOnlyARepository(t *testing.T) {
 func TestASiteIsWhatWorkloadCallsALabel(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "prod-eu", "1a", "-a", "a-", "A", "a.b", "a_b", "", strings.Repeat("a", 63), strings.Repeat("a", 64), "a\n"} {
-		var site string
-		r := newReader("f")
-		document := "kind: Config\nsite: " + strconv.Quote(name)
 		c := start()
-		r.read(KindConfig, []byte(document), configFields(&c))
-		site = c.Site
-		if (site != "") != workload.ValidLabel(name) {
-			t.Errorf("site %q: read as %q, and workload.ValidLabel says %v", name, site, workload.ValidLabel(name))
+		strict.NewReader("f").Read([]byte("kind: Config\nsite: "+strconv.Quote(name)), configDocument(&c))
+		if (c.Site != "") != workload.ValidLabel(name) {
+			t.Errorf("site %q: read as %q, and workload.ValidLabel says %v", name, c.Site, workload.ValidLabel(name))
 		}
 	}
 }
@@ -127,7 +124,7 @@ func TestAPolicyMatchesTheKindsOfItsSite(t *testing.T) {
 		t.Errorf("%+v, %v", set.Rules, err)
 	}
 	_, err = ParsePolicy("gitlatch.yaml", source, 5*time.Minute, nil)
-	if want := `gitlatch.yaml:4: policies[0].match.kinds[0]: must be one of daemonset, deployment, rollout, statefulset, got "worker"; others are named in cluster.kinds of the site's Config`; err == nil || err.Error() != want {
+	if want := `gitlatch.yaml:4: policies[0].match.kinds[0]: must be one of daemonset, deployment, rollout, statefulset, or one that cluster.kinds of the site's Config names, got "worker"`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

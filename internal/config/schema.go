@@ -1,11 +1,10 @@
 package config
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
 	"strings"
-	"time"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 //go:embed schema/*.json
@@ -23,28 +22,23 @@ func Schema(kind string) []byte {
 
 func schemaFile(kind string) string { return "schema/" + strings.ToLower(kind) + ".json" }
 
-// generateSchema makes the schema of a kind from its table of fields.
-func generateSchema(kind string) ([]byte, error) {
-	var fields []field
-	var rules []rule
-	switch kind {
-	case KindConfig:
-		c := start()
-		fields, rules = configFields(&c), configRules()
-	case KindFleet:
-		fields = fleetFields(new([]*Member))
-	case KindPolicy:
-		fields = newPolicyDocument(5*time.Minute, nil).fields()
-	}
-	s := document(kind, fields, rules...).schema()
-	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["$id"] = "https://gitlatch.dev/v1alpha1/" + strings.ToLower(kind) + ".json"
-	s["title"] = "gitlatch " + kind
-	s["description"] = purpose[kind]
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	err := encoder.Encode(s)
-	return text.Bytes(), err
+// APIVersion is the version of all documents.
+const APIVersion = "gitlatch.dev/v1alpha1"
+
+// The kinds of document.
+const (
+	KindConfig = "Config"
+	KindPolicy = "Policy"
+	KindFleet  = "Fleet"
+)
+
+var purpose = map[string]string{
+	KindConfig: "how a site is run: the file for --config",
+	KindPolicy: "how workloads are latched: the file on the branch",
+	KindFleet:  "which sites a fleet has: the file that fleet of a Config names",
+}
+
+// document returns a document of a kind, given the fields of its own.
+func document(kind string, fields strict.Object) strict.Document {
+	return strict.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 )
 
 func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
@@ -35,6 +38,102 @@ func TestTheSchemasAreThoseOfTheTables(t *testing.T) {
 	if Schema("Secret") != nil {
 		t.Error("there is a schema of a kind that there is not")
 	}
+}
+
+// generateSchema makes the schema of a kind from its table of fields.
+func generateSchema(kind string) ([]byte, error) {
+	c := start()
+	s := schemaOf(map[string]strict.Document{
+		KindConfig: configDocument(&c),
+		KindFleet:  fleetDocument(new([]*Member)),
+		KindPolicy: document(KindPolicy, newPolicyDocument(5*time.Minute, nil).fields()),
+	}[kind].Whole())
+	if kind == KindPolicy { // what a policy leaves out is its preset's
+		undefault(s["properties"].(schema)["policies"])
+		undefault(s["properties"].(schema)["default"])
+	}
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["$id"] = "https://gitlatch.dev/v1alpha1/" + strings.ToLower(kind) + ".json"
+	s["title"] = "gitlatch " + kind
+	s["description"] = purpose[kind]
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(s)
+	return text.Bytes(), err
+}
+
+// undefault takes all defaults from a schema of fields.
+func undefault(v any) {
+	s, _ := v.(schema)
+	delete(s, "default")
+	for _, inner := range s {
+		undefault(inner)
+	}
+}
+
+// schemaOf returns the schema of a value.
+func schemaOf(v strict.Value) schema {
+	switch v := v.(type) {
+	case strict.Object:
+		return schemaOfObject(v)
+	case strict.List:
+		s := schema{"type": "array", "items": schemaOf(v.Item())}
+		if v.None != "" {
+			s["minItems"] = 1
+		}
+		if s = ruled(s, v.Rules); v.Or != nil {
+			return schema{"oneOf": []any{v.Or.Form.Schema, s}}
+		}
+		return s
+	case strict.Map:
+		one, _ := v.Entry("")
+		return ruled(schema{"type": "object", "minProperties": 1, "additionalProperties": schemaOf(one)}, v.Rules)
+	case strict.Scalar:
+		s := maps.Clone(v.Schema)
+		var holds any
+		if v.Holds != "" && yaml.Unmarshal([]byte(v.Holds), &holds) == nil {
+			s["default"] = holds
+		}
+		return s
+	}
+	return schema{"deprecated": true}
+}
+
+func schemaOfObject(o strict.Object) schema {
+	properties := schema{}
+	var required []string
+	for _, f := range o.Fields {
+		if note, ok := f.Value.(strict.Note); ok && !note.Ignored {
+			continue
+		}
+		s := schemaOf(f.Value)
+		s["description"] = f.Doc
+		properties[f.Name] = s
+		if f.Required {
+			required = append(required, f.Name)
+		}
+	}
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if required != nil {
+		s["required"] = required
+	}
+	return ruled(s, o.Rules)
+}
+
+// ruled adds what the rules say to a schema.
+func ruled(s schema, rules []strict.Rule) schema {
+	var all []any
+	for _, rule := range rules {
+		if rule.Schema != nil {
+			all = append(all, rule.Schema)
+		}
+	}
+	if all != nil {
+		s["allOf"] = all
+	}
+	return s
 }
 
 // Whatever a schema refuses the loader refuses, and the other way around but
@@ -151,7 +250,7 @@ func TestTheLoaderKnowsEachFieldOfTheSchema(t *testing.T) {
 			if leaf == "apiVersion" || leaf == "kind" {
 				continue
 			}
-			if !slices.ContainsFunc(found, func(p Problem) bool { return p.Path == leaf || strings.HasPrefix(p.Path, leaf+"[") }) {
+			if !slices.ContainsFunc(found, func(p strict.Problem) bool { return p.Path == leaf || strings.HasPrefix(p.Path, leaf+"[") }) {
 				t.Errorf("%s %s: a wrong type draws no problem", kind, leaf)
 			}
 		}
@@ -165,12 +264,12 @@ func wrong(s map[string]any, path string, leaves *[]string) any {
 	if properties, ok := s["properties"].(map[string]any); ok && len(properties) > 0 {
 		doc := map[string]any{}
 		for name, property := range properties {
-			doc[name] = wrong(property.(map[string]any), child(path, name), leaves)
+			doc[name] = wrong(property.(map[string]any), strict.Child(path, name), leaves)
 		}
 		return doc
 	}
 	if items, ok := s["items"].(map[string]any); ok && items["type"] == "object" {
-		return []any{wrong(items, index(path, 0), leaves)}
+		return []any{wrong(items, strict.Index(path, 0), leaves)}
 	}
 	if s["deprecated"] == nil { // or it is ignored, whatever it says
 		*leaves = append(*leaves, path)
@@ -178,14 +277,14 @@ func wrong(s map[string]any, path string, leaves *[]string) any {
 	return []any{map[string]any{"wrong": []any{}}}
 }
 
-func problemsOf(kind string, data []byte) []Problem {
+func problemsOf(kind string, data []byte) []strict.Problem {
 	var err error
 	if kind == KindConfig {
 		_, err = ParseConfig("config.yaml", data)
 	} else {
 		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute, nil)
 	}
-	var all *Errors
+	var all *strict.Errors
 	errors.As(err, &all)
 	if all == nil {
 		return nil
@@ -193,13 +292,13 @@ func problemsOf(kind string, data []byte) []Problem {
 	return all.Problems
 }
 
-// Whatever the bytes, reading them ends in a value or in *Errors.
+// Whatever the bytes, reading them ends in a value or in *strict.Errors.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"", "a: [", "- 1", "? {a: b}\n: c", "&a [*a]", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\ndefault: {series: [1, 2]}"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var all *Errors
+		var all *strict.Errors
 		if _, err := ParseConfig("f", data); err != nil && !errors.As(err, &all) {
 			t.Errorf("got %T", err)
 		}

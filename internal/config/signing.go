@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
+)
 
 // Signing is how commits are signed. The zero value signs none.
 type Signing struct {
@@ -29,32 +33,28 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 	return key, passphrase, nil
 }
 
-func signingFields(s *Signing) object {
-	return object{
-		fields: []field{
-			{"format", "the kind of key", true, word[SigningFormat]{&s.Format, []SigningFormat{SSH, OpenPGP}}},
-			{"keyEnv", "the environment variable that holds the private key", false, variable{&s.Key.Env}},
-			{"keyFile", "the file that holds the private key", false, file{&s.Key.File}},
-			{"passphraseEnv", "the environment variable that holds the passphrase of the key, where it has one", false, variable{&s.PassphraseEnv}},
-			{"key", "", false, refused(fmt.Sprintf(literal, "key"))},
-			{"passphrase", "", false, refused("must not stand in this file: put it into an environment variable, and its name into passphraseEnv")},
-		},
-		rules: []rule{choice{[]string{"keyEnv", "keyFile"}, true}},
-	}
+func signingFields(s *Signing) strict.Object {
+	return strict.Fields(
+		strict.Required("format", "the kind of key", strict.Into(&s.Format, strict.Word(SSH, OpenPGP))),
+		strict.Optional("keyEnv", "the environment variable that holds the private key", strict.Into(&s.Key.Env, variable)),
+		strict.Optional("keyFile", "the file that holds the private key", file(&s.Key.File)),
+		strict.Optional("passphraseEnv", "the environment variable that holds the passphrase of the key, where it has one", strict.Into(&s.PassphraseEnv, variable)),
+		strict.Refused("key", fmt.Sprintf(literal, "key")),
+		strict.Refused("passphrase", "must not stand in this file: put it into an environment variable, and its name into passphraseEnv"),
+	).With(strict.OneOf("keyEnv", "keyFile"))
 }
 
 // signable is the rule that whoever makes the commits can sign them.
-type signable struct{}
-
-func (signable) check(r *reader, _ string) {
-	if r.lines["commit.signing"] > 0 && r.lines["repository.codecommit"] > 0 {
-		r.report("commit.signing", "must not stand beside repository.codecommit: AWS makes those commits itself, and signs none")
-	}
-}
-
-func (signable) schema() schema {
+func signable() strict.Rule {
 	within := func(name, inner string) schema {
 		return schema{"required": []string{name}, "properties": schema{name: schema{"required": []string{inner}}}}
 	}
-	return schema{"not": schema{"allOf": []any{within("commit", "signing"), within("repository", "codecommit")}}}
+	return strict.Rule{
+		Check: func(r *strict.Reader, _ string) {
+			if r.Line("commit.signing") > 0 && r.Line("repository.codecommit") > 0 {
+				r.Report("commit.signing", "must not stand beside repository.codecommit: AWS makes those commits itself, and signs none")
+			}
+		},
+		Schema: schema{"not": schema{"allOf": []any{within("commit", "signing"), within("repository", "codecommit")}}},
+	}
 }

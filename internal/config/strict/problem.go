@@ -1,9 +1,7 @@
-package config
+package strict
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,17 +26,25 @@ func (p Problem) Error() string {
 	return at + ": " + p.Text
 }
 
-// Errors is what is wrong with one document, by line: all of it, but for what a
-// last problem counts. It is never empty.
+// Errors is what is wrong with one document. It is never empty.
 type Errors struct {
-	Problems []Problem
+	Problems []Problem // by line; of a document with more than 100 the first that were found
+	More     int       // how many there are besides
+	Told     int       // how many of them Error tells; 0 is all
 }
 
-// Error returns one line a problem.
+// Error returns a line a problem: the first ones, and how many more there are.
 func (e *Errors) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
+	told := e.Problems
+	if e.Told > 0 {
+		told = told[:min(len(told), e.Told)]
+	}
+	lines := make([]string, len(told))
+	for i, p := range told {
 		lines[i] = p.Error()
+	}
+	if more := len(e.Problems) - len(told) + e.More; more > 0 {
+		lines = append(lines, fmt.Sprintf("%s: and %d more", e.Problems[0].File, more))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -50,16 +56,4 @@ func (e *Errors) Unwrap() []error {
 		all[i] = p
 	}
 	return all
-}
-
-// err returns what was recorded as one error, nil where nothing was.
-func (r *reader) err() error {
-	if len(r.problems) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	if r.more > 0 {
-		r.problems = append(r.problems, Problem{File: r.file, Text: fmt.Sprintf("has %d more problems", r.more)})
-	}
-	return &Errors{r.problems}
 }

@@ -1,0 +1,66 @@
+package config
+
+import (
+	"github.com/gitlatch/gitlatch/internal/config/strict"
+)
+
+// texts binds a list of texts of a form. None says what to do where there is
+// nothing to list.
+func texts[S ~string](into *[]S, none string, form strict.Form, checks ...func(string) error) strict.List {
+	return strict.List{Must: "a list such as [a, b]", None: none, Item: func() strict.Value {
+		return strict.Taken(form, func(text string) { *into = append(*into, S(text)) }, checks...)
+	}}
+}
+
+// pairs binds a mapping from texts to texts of a form.
+func pairs(into *map[string]string, form strict.Form) strict.Map {
+	return strict.Map{Must: "a mapping such as {app: web}", Entry: func(key string) (strict.Value, error) {
+		return strict.Taken(form, func(text string) {
+			if *into == nil {
+				*into = map[string]string{}
+			}
+			(*into)[key] = text
+		}), nil
+	}}
+}
+
+// items binds a list of objects, each by its fields.
+func items[T any](into *[]*T, fields func(*T) strict.Object, rules ...strict.Rule) strict.List {
+	return strict.List{Must: "a list", Rules: rules, Item: func() strict.Value {
+		*into = append(*into, new(T))
+		return fields((*into)[len(*into)-1])
+	}}
+}
+
+// A firsts knows, of what only one item of a list may have, which had it first.
+type firsts map[any]int
+
+func (f firsts) before(i int, what any) (before int, twice bool) {
+	if before, twice = f[what]; !twice {
+		f[what] = i
+	}
+	return before, twice
+}
+
+// numbers binds a list of numbers that is taken as a whole, once all of it was
+// read. Holds is the list as it is.
+func numbers(holds string, one func(*int32) strict.Scalar, take func([]int32) error) strict.List {
+	var read []int32
+	return strict.List{Must: "a list of numbers", Holds: holds,
+		Item: func() strict.Value {
+			read = append(read, 0)
+			return one(&read[len(read)-1])
+		},
+		Rules: []strict.Rule{{
+			Check: func(r *strict.Reader, path string) {
+				if r.Failed(path) {
+					return
+				}
+				if err := take(read); err != nil {
+					r.Report(path, "%s", err)
+				}
+			},
+			Schema: schema{"minItems": 1, "uniqueItems": true},
+		}},
+	}
+}

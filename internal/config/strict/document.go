@@ -1,0 +1,95 @@
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Document is a whole document: what it must say that it is, and its fields.
+type Document struct {
+	APIVersion, Kind string
+	Object
+
+	// Others says, of other kinds that people may take for this one, what their
+	// documents are.
+	Others map[string]string
+}
+
+// Whole returns the document as an object, with its version and its kind.
+func (d Document) Whole() Object {
+	d.Fields = append([]Field{
+		Required("apiVersion", d.APIVersion+", the version of this format", Exactly(d.APIVersion)),
+		Required("kind", d.Kind+", the kind of this document", Exactly(d.Kind)),
+	}, d.Fields...)
+	return d.Object
+}
+
+// Read reads the document in data into what its fields are bound to. What is wrong
+// with it is noted.
+func (r *Reader) Read(data []byte, d Document) {
+	root, ok := r.only(data, d)
+	if !ok {
+		return
+	}
+	if other := kindOf(root); other != d.Kind && d.Others[other] != "" {
+		r.problem(root.Line, "kind", "must be %s, got %s, which says %s", d.Kind, other, d.Others[other])
+		return
+	}
+	d.Whole().read(r, "", root)
+}
+
+// mostBytes is how much of a document is parsed: what Kubernetes takes of a
+// ConfigMap. YAML needs up to a hundred times its bytes in memory.
+const mostBytes = 1 << 20
+
+// only returns the root of the only document in data.
+func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
+	if len(data) > mostBytes {
+		r.problem(0, "", "has %d bytes, and at most %d are read", len(data), mostBytes)
+		return nil, false
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, next yaml.Node
+	switch err := decoder.Decode(&doc); {
+	case errors.Is(err, io.EOF), err == nil && doc.Content[0].ShortTag() == "!!null":
+		r.problem(0, "", "is empty: start it with apiVersion: %s and kind: %s", d.APIVersion, d.Kind)
+		return nil, false
+	case err != nil:
+		r.syntax(err)
+		return nil, false
+	}
+	switch err := decoder.Decode(&next); {
+	case err == nil:
+		r.problem(next.Line, "", "must hold one document, and another begins here: move it to a file of its own")
+	case !errors.Is(err, io.EOF):
+		r.syntax(err)
+	}
+	return doc.Content[0], true
+}
+
+var syntaxLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+func (r *Reader) syntax(err error) {
+	text := err.Error()
+	part := syntaxLine.FindStringSubmatch(text)
+	line := 0
+	if part != nil {
+		text = text[len(part[0]):]
+		line, _ = strconv.Atoi(part[1])
+	}
+	r.problem(line, "", "is not YAML: %s", text)
+}
+
+func kindOf(root *yaml.Node) string {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "kind" {
+			return root.Content[i+1].Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package strict
+
+import "strings"
+
+// A Rule is about a value as a whole, once all inside of it was read.
+type Rule struct {
+	// Check reports where the value at the path breaks the rule.
+	Check func(r *Reader, path string)
+	// Schema says the same to an editor; nil says nothing.
+	Schema Schema
+}
+
+func check(rules []Rule, r *Reader, path string) {
+	for _, rule := range rules {
+		rule.Check(r, path)
+	}
+}
+
+// AtMostOne is the rule that at most one of two fields stands.
+func AtMostOne(names ...string) Rule {
+	return Rule{func(r *Reader, path string) { r.choice(path, names) }, Schema{"not": Schema{"required": names}}}
+}
+
+// OneOf is the rule that one of some fields stands, and no second one.
+func OneOf(names ...string) Rule {
+	return Rule{func(r *Reader, path string) {
+		if r.choice(path, names) == 0 {
+			r.Report(path, "must hold one of %s", strings.Join(names, ", "))
+		}
+	}, Schema{"oneOf": Each(names)}}
+}
+
+func (r *Reader) choice(path string, names []string) int {
+	found := r.Standing(path, names)
+	if len(found) > 1 {
+		r.Report(path, "must hold only one of %s, got %s", strings.Join(names, ", "), strings.Join(found, " and "))
+	}
+	return len(found)
+}
+
+// Needs is the rule that a field means nothing unless one of others stands beside
+// it.
+func Needs(name, reason string, of ...string) Rule {
+	return Rule{func(r *Reader, path string) {
+		if at := Child(path, name); r.Line(at) > 0 && len(r.Standing(path, of)) == 0 {
+			r.Report(at, "needs %s beside it: %s", strings.Join(of, " or "), reason)
+		}
+	}, Schema{"anyOf": append([]any{Schema{"not": Schema{"required": []string{name}}}}, Each(of)...)}}
+}
+
+// Standing returns which fields of an object stand in the document.
+func (r *Reader) Standing(path string, names []string) []string {
+	var found []string
+	for _, name := range names {
+		if r.Line(Child(path, name)) > 0 {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// Each returns the schemas that each require one of the fields.
+func Each(names []string) []any {
+	all := make([]any, len(names))
+	for i, name := range names {
+		all[i] = Schema{"required": []string{name}}
+	}
+	return all
+}

@@ -1,0 +1,134 @@
+package strict
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Schema is a piece of a JSON schema, which says to an editor what the reader
+// says, as far as a schema can.
+type Schema = map[string]any
+
+// A Form is what a single value may be.
+type Form struct {
+	Must    string         // what it is, as a phrase after "must be"
+	Tags    []string       // what YAML may take it for, such as !!int; nil is anything but nothing
+	Pattern *regexp.Regexp // nil is any
+	Hidden  bool           // it could be a secret by mistake, and no message shows it
+	Schema  Schema         // the same for an editor
+}
+
+// Text returns the form of a text with a pattern; "" is any but the empty one.
+func Text(pattern, must string) Form {
+	f := Form{Must: must, Tags: []string{"!!str"}, Pattern: regexp.MustCompile("(?s).")}
+	f.Schema = Schema{"type": "string", "minLength": 1}
+	if pattern != "" {
+		f.Pattern, f.Schema["pattern"] = regexp.MustCompile(pattern), pattern
+	}
+	return f
+}
+
+// LabelShape is the pattern of a DNS label, which names a site.
+const LabelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+
+// Label is the form of a DNS label.
+var Label = Text(LabelShape, "a DNS label: lower case letters, digits and dashes, at most 63")
+
+// Bare returns the form without need of quotes: 5 and true are texts, too.
+func (f Form) Bare() Form {
+	f.Tags = nil
+	return f
+}
+
+// Hide returns the form of what could be a secret by mistake: no message shows it.
+func (f Form) Hide() Form {
+	f.Hidden = true
+	return f.Bare()
+}
+
+// Word returns the form of one of a few words.
+func Word[S ~string](of ...S) Form {
+	words, quoted := make([]string, len(of)), make([]string, len(of))
+	for i, word := range of {
+		words[i], quoted[i] = string(word), regexp.QuoteMeta(string(word))
+	}
+	return Form{Must: "one of " + strings.Join(words, ", "), Tags: []string{"!!str"}, Schema: Schema{"enum": words},
+		Pattern: regexp.MustCompile("^(" + strings.Join(quoted, "|") + ")$")}
+}
+
+// Words returns the words that the form is one of; nil where it is none of few.
+func (f Form) Words() []string {
+	words, _ := f.Schema["enum"].([]string)
+	return words
+}
+
+// ErrForm is what Take returns of a text that is not of the form, where the
+// pattern cannot tell.
+var ErrForm = errors.New("is of another form")
+
+// A Scalar is a single value, bound to a variable.
+type Scalar struct {
+	Form
+	Holds string                  // what the variable holds, as a document has it; "" is nothing
+	Take  func(text string) error // sets the variable, or says what is wrong; nil sets none
+}
+
+// Into binds a text or a word to a variable. The checks say what is wrong with
+// it beyond the form.
+func Into[S ~string](into *S, form Form, checks ...func(string) error) Scalar {
+	s := Taken(form, func(text string) { *into = S(text) }, checks...)
+	s.Holds = string(*into)
+	return s
+}
+
+// Taken hands a text or a word to a function, once the checks find nothing wrong.
+func Taken(form Form, take func(string), checks ...func(string) error) Scalar {
+	return Scalar{Form: form, Take: func(text string) error {
+		for _, check := range checks {
+			if err := check(text); err != nil {
+				return err
+			}
+		}
+		take(text)
+		return nil
+	}}
+}
+
+// Exactly is a text that can be only one thing.
+func Exactly(text string) Scalar {
+	form := Word(text)
+	form.Must, form.Tags, form.Schema = text, nil, Schema{"const": text}
+	return Scalar{Form: form}
+}
+
+// Fits reports whether a text is of the form.
+func (f Form) Fits(text string) bool { return f.Pattern == nil || f.Pattern.MatchString(text) }
+
+func (s Scalar) read(r *Reader, path string, n *yaml.Node) {
+	if s.Hidden && n.Kind != yaml.ScalarNode {
+		n = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line}
+	}
+	if !r.of(path, n, yaml.ScalarNode, s.Must) {
+		return
+	}
+	fits, err := s.Fits(n.Value), error(nil)
+	tagged := s.Tags == nil || slices.Contains(s.Tags, n.ShortTag())
+	if fits && tagged && s.Take != nil {
+		err = s.Take(n.Value)
+	}
+	switch {
+	case fits && tagged && err == nil:
+	case s.Hidden:
+		r.Report(path, "must be %s", s.Must)
+	case err != nil && !errors.Is(err, ErrForm):
+		r.Report(path, "%s", err)
+	case fits && !tagged && s.Pattern != nil:
+		r.Report(path, "must be %s, got %s: quote it if %q is meant", s.Must, n.Value, n.Value)
+	default:
+		r.Report(path, "must be %s, got %s", s.Must, got(n))
+	}
+}
