@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -139,8 +140,8 @@ func TestTreeReadsBackAsItWasWritten(t *testing.T) {
 
 // all is what an error has to say, beyond what it tells.
 func all(err error) string {
-	if p, ok := err.(*problems); ok {
-		return errors.Join(p.kept...).Error()
+	if p, ok := err.(*strict.Errors); ok {
+		return errors.Join(p.Unwrap()...).Error()
 	}
 	return err.Error()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -71,28 +72,44 @@ func (e Entry) WithRollout(r Rollout) Entry {
 // valid says why an entry of a workload cannot be written, since it would not
 // read back.
 func (e Entry) valid(id workload.ID) error {
+	back := newDraft(id.Namespace, anyKind)
+	for _, suffix := range e.suffixes() {
+		written, _ := e.fact(suffix)
+		value, err := back.fact(key(id, suffix))
+		fact, _ := value.(strict.Scalar)
+		if err == nil && !fact.Fits(written.Holds) {
+			err = fmt.Errorf("must be %s, got %q", fact.Must, written.Holds)
+		}
+		if err == nil {
+			err = fact.Take(written.Holds)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key(id, suffix), err)
+		}
+	}
 	switch {
-	case e == Entry{}:
+	case e.IsZero():
 		return errors.New("declares nothing")
-	case e.Replicas < 0:
-		return errors.New("declares impossible replicas")
-	case e.Replicas > 0 && !id.Kind.Scales():
-		return fmt.Errorf("declares replicas of a kind that has none, %s", id.Kind)
 	case e.Replicas == 0 && (e.Min != 0 || e.Max != 0):
 		return errors.New("declares bounds without replicas")
-	case e.Min < 0 || e.Max < 0 || e.Max != 0 && e.Min > e.Max:
+	case e.Max != 0 && e.Min > e.Max:
 		return errors.New("has impossible bounds")
+	case e.Rollout != Rollout{} && e.Rollout.From.Hash == e.Rollout.To.Hash:
+		return fmt.Errorf("both templates are %s", e.Rollout.To.Hash)
+	case back.record.Entries[id] != e:
+		return errors.New("images must be container=image, by container, with a space between")
 	}
-	return FitsRollout(id, e.Rollout)
+	return nil
 }
 
-// The keys of an entry: kind "." name is the level, and the suffixes are its
-// other facts. Names hold no underscore, and names of containers no dot either,
-// so that a key reads one way only. Those of a rollout are in rollout_keys.go.
-const (
-	suffixMax = "_max"
-	suffixMin = "_min"
-)
+// FitsRollout says why a record cannot hold a rollout of the workload; nil
+// where it can. The zero value, which is no rollout, always fits.
+func FitsRollout(id workload.ID, r Rollout) error {
+	if r == (Rollout{}) {
+		return nil
+	}
+	return Entry{Rollout: r}.valid(id)
+}
 
 func key(id workload.ID, suffix string) string {
 	return string(id.Kind) + "." + id.Name + suffix

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -79,35 +80,28 @@ func (e Evidence) Format() []byte {
 func ParseEvidence(data []byte) (Evidence, error) { return parseEvidence(evidenceFile, data) }
 
 func parseEvidence(file string, data []byte) (Evidence, error) {
-	d := document{file: file}
-	top := d.fields("", d.root(data))
-	if len(d.problems) > 0 && len(top.keys) == 0 {
-		return nil, d.err()
-	}
-	top.equal("apiVersion", siteAPI)
-	top.equal("kind", evidenceKind)
-	lines := d.fields("evidence", top.get("evidence"))
 	found := Evidence{}
-	for _, covered := range lines.keys {
-		if err := coverable(covered); err != nil {
-			lines.refuse(covered, "%v", err)
-		}
-		before := len(d.problems)
-		what := lines.text(covered)
-		if len(d.problems) == before && wrongText(what) {
-			lines.refuse(covered, "must say on one line what keeps it inert, got %q", what)
-		}
-		found[covered] = what
-	}
-	top.refuseRest()
-	if len(d.problems) > 0 {
-		return nil, d.err()
+	r := newReader(file)
+	r.Read(data, strict.Document{APIVersion: siteAPI, Kind: evidenceKind, Object: strict.Fields(
+		strict.Optional("evidence", "what keeps workloads inert", strict.Map{
+			Must:  "a mapping such as {shop/deployment/web: what keeps it inert}",
+			Empty: true,
+			Entry: func(covered string) (strict.Value, error) {
+				return strict.Taken(anyText, func(what string) { found[covered] = what }, wrongText), coverable(covered)
+			},
+		}),
+	)})
+	if err := r.Err(); err != nil {
+		return nil, err
 	}
 	return found, nil
 }
 
-func wrongText(what string) bool {
-	return strings.TrimSpace(what) == "" || strings.ContainsFunc(what, unicode.IsControl)
+func wrongText(what string) error {
+	if strings.TrimSpace(what) == "" || strings.ContainsFunc(what, unicode.IsControl) {
+		return fmt.Errorf("must say on one line what keeps it inert, got %s", strict.Quote(what))
+	}
+	return nil
 }
 
 // coverable says what is wrong with what a line is to cover.

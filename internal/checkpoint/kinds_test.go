@@ -95,15 +95,17 @@ func TestABrokenKindOfASiteSaysAllThatIsWrong(t *testing.T) {
   Web: {}
 `))
 	want := []string{
-		`kinds.worker.apiVersion: must be a group and version, as in example.com/v1, got "v1"`,
-		`kinds.worker.kind: must be the kind of an object, as in Worker, got "Wor, ker"`,
-		`kinds.worker.replicas: must be a field of a spec, as in .spec.replicas, got "spec.replicas"`,
-		`kinds.worker.resource: unknown field: remove it`,
-		`kinds.deployment: must be a DNS label, and no kind that gitlatch knows by itself`,
-		`kinds.Web: must be a DNS label, and no kind that gitlatch knows by itself`,
-		`kinds.Web.apiVersion: is missing`, `kinds.Web.kind: is missing`, `kinds.Web.replicas: is missing`,
+		`7: kinds.worker.apiVersion: must be a group and version, as in example.com/v1, got "v1"`,
+		`7: kinds.worker.kind: must be the kind of an object, as in Worker, got "Wor, ker"`,
+		`7: kinds.worker.replicas: must be a field of a spec, as in .spec.replicas, got "spec.replicas"`,
+		`7: kinds.worker.resource: unknown field; known here: apiVersion, kind, replicas`,
+		`8: kinds.deployment: must be a DNS label, and no kind that gitlatch knows by itself`,
+		`9: kinds.Web: must be a DNS label, and no kind that gitlatch knows by itself`,
+		`9: kinds.Web.apiVersion: is required: the group and version of its API, as in example.com/v1`,
+		`9: kinds.Web.kind: is required: the kind of an object, as in Worker`,
+		`9: kinds.Web.replicas: is required: where an object asks for pods, as in .spec.replicas`,
 	}
-	if got := strings.ReplaceAll(all(err), "site.yaml: ", ""); got != strings.Join(want, "\n") {
+	if got := strings.ReplaceAll(all(err), "site.yaml:", ""); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
 }

@@ -1,103 +1,132 @@
 package checkpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// mostTold is how many problems of a file are told: who edits a hundred lines at
+// once makes the same mistake in each.
+const mostTold = 5
+
+func newReader(file string) *strict.Reader {
+	r := strict.NewReader(file)
+	r.Told = mostTold
+	return r
+}
+
 // ParseRecord reads the record of a namespace. It takes what Format writes and
 // what a person makes of it: other order, comments, numbers without quotes. The
-// error says what is wrong, each problem with its field and what to do. Which
-// kinds there are it does not know, and takes any.
+// error is *strict.Errors, each problem with its line, its field and what to do.
+// Which kinds there are it does not know, and takes any.
 func ParseRecord(namespace string, data []byte) (Record, error) {
-	return parseRecord(recordFile, namespace, data, func(workload.Kind) error { return nil })
+	return parseRecord(newReader(recordFile), namespace, data, anyKind)
 }
 
-func parseRecord(file, namespace string, data []byte, foreign func(workload.Kind) error) (Record, error) {
-	d := document{file: file}
-	top := d.fields("", d.root(data))
-	if len(d.problems) > 0 && len(top.keys) == 0 {
-		return Record{}, d.err()
+func anyKind(workload.Kind) error { return nil }
+
+func parseRecord(r *strict.Reader, namespace string, data []byte, foreign func(workload.Kind) error) (Record, error) {
+	d := newDraft(namespace, foreign)
+	r.Read(data, d.document())
+	if err := r.Err(); err != nil {
+		return Record{}, err
 	}
-	top.equal("apiVersion", "v1")
-	top.equal("kind", "ConfigMap")
-	meta := d.fields("metadata", top.get("metadata"))
-	meta.equal("name", configMap)
-	meta.equal("namespace", namespace)
-	meta.refuseRest()
-	r := Record{Namespace: namespace, Entries: entries(namespace, d.fields("data", top.get("data")), foreign)}
-	top.refuseRest()
-	if len(d.problems) > 0 {
-		return Record{}, d.err()
-	}
-	return r, nil
+	return d.record, nil
 }
 
-// entries reads the entries from the fields of data.
-func entries(namespace string, data *fields, foreign func(workload.Kind) error) map[workload.ID]Entry {
-	r := Record{Namespace: namespace, Entries: map[workload.ID]Entry{}}
-	for _, k := range data.keys {
-		id, suffix, err := splitKey(namespace, k)
-		if err == nil {
-			err = foreign(id.Kind)
-		}
-		if err != nil {
-			data.refuse(k, "%v", err)
-			continue
-		}
-		e := r.Entries[id]
-		if ofScale := suffix == "" || suffix == suffixMax || suffix == suffixMin; !ofScale {
-			e.Rollout.read(data, k, suffix)
-			r.Entries[id] = e
-			continue
-		}
-		if !id.Kind.Scales() {
-			data.refuse(k, "must not stand here: a %s has no replicas; remove this line", id.Kind)
-			continue
-		}
-		if level := key(id, ""); !data.has(level) {
-			data.refuse(k, "is a bound without its level: add %s, or remove this line", level)
-			continue
-		}
-		switch v := data.whole(k); suffix {
-		case suffixMax:
-			e.Max = v
-		case suffixMin:
-			e.Min = v
-		default:
-			e.Replicas = v
-		}
-		r.Entries[id] = e
-	}
-	for _, id := range r.ids() {
-		if e := r.Entries[id]; e.Max != 0 && e.Min > e.Max {
-			data.refuse(key(id, suffixMin), "must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)
-		}
-		wholeRollout(data, id)
-	}
-	return r.Entries
+// A draft is a record while it is read.
+type draft struct {
+	record  Record
+	foreign func(workload.Kind) error // says what is wrong with a kind
+	rollout map[workload.ID]string    // the first key of each rollout
 }
 
-// splitKey takes a key of data apart.
-func splitKey(namespace, k string) (id workload.ID, suffix string, err error) {
+func newDraft(namespace string, foreign func(workload.Kind) error) draft {
+	return draft{Record{namespace, map[workload.ID]Entry{}}, foreign, map[workload.ID]string{}}
+}
+
+// document is the table of a record.
+func (d draft) document() strict.Document {
+	return strict.Document{APIVersion: "v1", Kind: "ConfigMap", Object: strict.Fields(
+		strict.Required("metadata", "the name and the namespace of the ConfigMap", strict.Fields(
+			strict.Required("name", configMap, strict.Exactly(configMap)),
+			strict.Required("namespace", d.record.Namespace, strict.Exactly(d.record.Namespace)),
+		)),
+		strict.Optional("data", "the facts", strict.Map{
+			Must:  `a mapping such as {deployment.web: "5"}`,
+			Empty: true,
+			Entry: d.fact,
+			Rules: []strict.Rule{{Check: d.check}},
+		}),
+	)}
+}
+
+// fact returns what the value of a key of data is bound to, a strict.Scalar, or
+// what is wrong with the key.
+func (d draft) fact(k string) (strict.Value, error) {
+	id, suffix, ok := d.record.split(k)
+	e := d.record.Entries[id]
+	fact, known := e.fact(suffix)
+	scale := slices.Contains(scaleSuffixes, suffix)
+	switch {
+	case !ok:
+		return nil, errors.New("must be a kind, a dot and a name, as in deployment.web")
+	case !known:
+		return nil, fmt.Errorf("unknown fact %q: %s, %s and those of a rollout are known: %s, and %s or %s with the name of a container",
+			suffix, suffixMax, suffixMin, strings.Join(rolloutSuffixes, ", "), suffixFrom+"_", suffixTo+"_")
+	case scale && !id.Kind.Scales():
+		return nil, fmt.Errorf("must not stand here: a %s has no replicas; remove this line", id.Kind)
+	}
+	if err := cmp.Or(Fits(id), fitsKey(id, suffix), d.foreign(id.Kind)); err != nil {
+		return nil, err
+	}
+	if !scale && d.rollout[id] == "" {
+		d.rollout[id] = k
+	}
+	take := fact.Take
+	fact.Take = func(text string) error {
+		defer func() { d.record.Entries[id] = e }()
+		return take(text)
+	}
+	d.record.Entries[id] = e
+	return fact, nil
+}
+
+// check judges each entry as a whole.
+func (d draft) check(r *strict.Reader, data string) {
+	for _, id := range d.record.ids() {
+		e := d.record.Entries[id]
+		at := func(suffix string) string { return strict.Child(data, key(id, suffix)) }
+		for _, bound := range []string{suffixMax, suffixMin} {
+			if r.Line(at(bound)) > 0 && r.Line(at("")) == 0 && id.Kind.Scales() {
+				r.Report(at(bound), "is a bound without its level: add %s, or remove this line", key(id, ""))
+			}
+		}
+		if e.Max != 0 && e.Min > e.Max {
+			r.Report(at(suffixMin), "must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)
+		}
+		missing := slices.DeleteFunc(slices.Clone(rolloutSuffixes), func(suffix string) bool { return r.Line(at(suffix)) > 0 })
+		if stands := d.rollout[id]; stands != "" && len(missing) > 0 {
+			r.Report(strict.Child(data, stands), "stands without %s: add what is missing, or remove all lines of the rollout", strings.Join(missing, ", "))
+		}
+		if to := e.Rollout.To.Hash; to != "" && to == e.Rollout.From.Hash {
+			r.Report(at(suffixTo), "must be another template than %s", key(id, suffixFrom))
+		}
+	}
+}
+
+// split takes a key of data apart.
+func (r Record) split(k string) (id workload.ID, suffix string, ok bool) {
 	name := k
 	if i := strings.IndexByte(k, '_'); i >= 0 {
 		name, suffix = k[:i], k[i:]
 	}
-	kind, name, dotted := strings.Cut(name, ".")
-	if !dotted {
-		return workload.ID{}, "", errors.New("must be a kind, a dot and a name, as in deployment.web")
-	}
-	id = workload.ID{Namespace: namespace, Kind: workload.Kind(kind), Name: name}
-	if suffix == "" || suffix == suffixMax || suffix == suffixMin {
-		return id, suffix, Fits(id)
-	}
-	if !rolloutSuffix(suffix) {
-		return workload.ID{}, "", fmt.Errorf("unknown fact %q: %s, %s and those of a rollout are known: %s, and %s or %s with the name of a container",
-			suffix, suffixMax, suffixMin, strings.Join(rolloutSuffixes, ", "), suffixFrom+"_", suffixTo+"_")
-	}
-	return id, suffix, errors.Join(Fits(id), fitsKey(id, suffix))
+	kind, name, ok := strings.Cut(name, ".")
+	return workload.ID{Namespace: r.Namespace, Kind: workload.Kind(kind), Name: name}, suffix, ok
 }

@@ -1,8 +1,7 @@
 package checkpoint
 
 import (
-	"go.yaml.in/yaml/v3"
-
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -16,14 +15,13 @@ type Place struct {
 // Places are the places of all entries that could be read.
 func (t Tree) Places() map[workload.ID]Place {
 	all := map[workload.ID]Place{}
-	for namespace, r := range t.Records {
+	for namespace, record := range t.Records {
 		file := RecordPath(t.name, namespace)
-		line := keyLines(t.files[file])
-		for id := range r.Entries {
-			all[id] = Place{
-				File: file, Level: line[key(id, "")], Min: line[key(id, suffixMin)], Max: line[key(id, suffixMax)],
-				Milestone: line[key(id, suffixMilestone)],
-			}
+		r := newReader(file)
+		_, _ = parseRecord(r, namespace, t.files[file], t.foreign) // for its lines
+		for id := range record.Entries {
+			line := func(suffix string) int { return r.Line(strict.Child("data", key(id, suffix))) }
+			all[id] = Place{File: file, Level: line(""), Min: line(suffixMin), Max: line(suffixMax), Milestone: line(suffixMilestone)}
 		}
 	}
 	return all
@@ -34,23 +32,4 @@ func (t Tree) Places() map[workload.ID]Place {
 func (t Tree) Has(file string) bool {
 	_, ok := t.files[file]
 	return ok
-}
-
-// keyLines are the lines of the keys below data.
-func keyLines(record []byte) map[string]int {
-	lines := map[string]int{}
-	var doc yaml.Node
-	if yaml.Unmarshal(record, &doc) != nil || len(doc.Content) == 0 {
-		return lines
-	}
-	top := doc.Content[0].Content
-	for i := 0; i+1 < len(top); i += 2 {
-		if top[i].Value != "data" {
-			continue
-		}
-		for j := 0; j < len(top[i+1].Content); j += 2 {
-			lines[top[i+1].Content[j].Value] = top[i+1].Content[j].Line
-		}
-	}
-	return lines
 }

@@ -41,17 +41,9 @@ func (r Record) Format() []byte {
 	b.WriteString("data:\n")
 	for _, id := range r.ids() {
 		e := r.Entries[id]
-		if e.Replicas != 0 {
-			fmt.Fprintf(&b, "  %s: \"%d\"\n", key(id, ""), e.Replicas)
-		}
-		if e.Max != 0 {
-			fmt.Fprintf(&b, "  %s: \"%d\"\n", key(id, suffixMax), e.Max)
-		}
-		if e.Min != 0 {
-			fmt.Fprintf(&b, "  %s: \"%d\"\n", key(id, suffixMin), e.Min)
-		}
-		for _, f := range e.Rollout.facts() {
-			fmt.Fprintf(&b, "  %s: %q\n", key(id, f.suffix), f.value)
+		for _, suffix := range e.suffixes() {
+			fact, _ := e.fact(suffix)
+			fmt.Fprintf(&b, "  %s: %q\n", key(id, suffix), fact.Holds)
 		}
 	}
 	return b.Bytes()

@@ -1,12 +1,14 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -59,56 +61,46 @@ func ParseSite(data []byte) (Site, error) { return parseSite(siteFile, data) }
 
 func parseSite(file string, data []byte) (Site, error) {
 	var s Site
-	d := document{file: file}
-	f := d.fields("", d.root(data))
-
-	s.Version = int(f.whole("version"))
+	r := newReader(file)
+	r.Read(data, s.document())
 	if s.Version > Version {
-		return Site{}, fmt.Errorf("%s: version: is %d, and this gitlatch reads up to %d: update gitlatch", file, s.Version, Version)
+		text := fmt.Sprintf("is %d, and this gitlatch reads up to %d: update gitlatch", s.Version, Version)
+		return Site{}, strict.Problem{File: file, Line: r.Line("version"), Path: "version", Text: text}
 	}
-	f.equal("apiVersion", siteAPI)
-	f.equal("kind", "Site")
-	s.Name = f.text("name")
-	if !workload.ValidLabel(s.Name) {
-		f.refuse("name", "must be a DNS label, got %q", s.Name)
-	}
-	if f.has("cluster") {
-		s.Cluster = f.text("cluster")
-	}
-	kinds := d.fields("kinds", f.get("kinds"))
-	for _, name := range kinds.keys {
-		if s.Kinds == nil {
-			s.Kinds = workload.Kinds{}
-		}
-		if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
-			kinds.refuse(name, "must be a DNS label, and no kind that gitlatch knows by itself")
-		}
-		s.Kinds[workload.Kind(name)] = kinds.object(name)
-	}
-	f.refuseRest()
-	if len(d.problems) > 0 {
-		return Site{}, d.err()
+	if err := r.Err(); err != nil {
+		return Site{}, err
 	}
 	return s, nil
 }
 
-// object returns what a kind is, and notes what is wrong with it.
-func (f *fields) object(name string) workload.Object {
-	of := f.doc.fields(f.path(name), f.get(name))
-	group, version, _ := strings.Cut(of.shaped("apiVersion", workload.APIVersionShape, "a group and version, as in example.com/v1"), "/")
-	o := workload.Object{Group: group, Version: version,
-		Kind:     of.shaped("kind", workload.ObjectShape, "the kind of an object, as in Worker"),
-		Replicas: workload.Field(of.shaped("replicas", workload.ReplicasShape, "a field of a spec, as in .spec.replicas"))}
-	of.refuseRest()
-	return o
+// document is the table of site.yaml.
+func (s *Site) document() strict.Document {
+	return strict.Document{APIVersion: siteAPI, Kind: "Site", Object: strict.Fields(
+		strict.Required("name", "the name of the site, as in its path", strict.Into(&s.Name, strict.Label)),
+		strict.Optional("cluster", "which cluster fills the site, for people", strict.Into(&s.Cluster, anyText)),
+		strict.Required("version", "the version of the format", strict.Taken(pods, func(text string) { s.Version, _ = strconv.Atoi(text) })),
+		strict.Optional("kinds", "the kinds of the records that gitlatch does not know by itself",
+			strict.Map{Must: "a mapping of names to kinds", Empty: true, Entry: s.kind}),
+	)}
 }
 
-// shaped returns the text at a key, and notes where it is not of a shape.
-func (f *fields) shaped(key, shape, want string) string {
-	before := len(f.doc.problems)
-	text := f.text(key)
-	if len(f.doc.problems) == before && !regexp.MustCompile(shape).MatchString(text) {
-		f.refuse(key, "must be %s, got %q", want, text)
+var anyText = strict.Text("^", "text")
+
+// kind returns what the kind of a name is bound to.
+func (s *Site) kind(name string) (strict.Value, error) {
+	var err error
+	if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
+		err = errors.New("must be a DNS label, and no kind that gitlatch knows by itself")
 	}
-	return text
+	var o workload.Object
+	return strict.Fields(
+		strict.Required("apiVersion", "the group and version of its API, as in example.com/v1",
+			strict.Taken(strict.Text(workload.APIVersionShape, "a group and version, as in example.com/v1"), func(text string) { o.Group, o.Version, _ = strings.Cut(text, "/") })),
+		strict.Required("kind", "the kind of an object, as in Worker",
+			strict.Into(&o.Kind, strict.Text(workload.ObjectShape, "the kind of an object, as in Worker"))),
+		strict.Required("replicas", "where an object asks for pods, as in .spec.replicas",
+			strict.Into(&o.Replicas, strict.Text(workload.ReplicasShape, "a field of a spec, as in .spec.replicas"))),
+	).With(strict.Rule{Check: func(*strict.Reader, string) {
+		s.Kinds = s.Kinds.With(workload.Kinds{workload.Kind(name): o})
+	}}), err
 }

@@ -80,7 +80,7 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 		if !ok || name != recordFile {
 			continue
 		}
-		r, err := parseRecord(file, namespace, data, t.foreign)
+		r, err := parseRecord(newReader(file), namespace, data, t.foreign)
 		if err != nil {
 			t.Broken[namespace] = err
 			continue

@@ -35,7 +35,7 @@ func TestBrokenRecordCostsOnlyItsNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tree.Broken["shop"]; err == nil || !strings.HasPrefix(err.Error(), shopRecord+": kind: is missing") {
+	if err := tree.Broken["shop"]; err == nil || !strings.HasPrefix(err.Error(), shopRecord+":1: kind: is required: ConfigMap") {
 		t.Errorf("shop is broken with %v", err)
 	}
 	if tree.Entries()[payWeb] != heldInPay {
@@ -65,7 +65,7 @@ func TestSiteThatCannotBeReliedOnIsNotRead(t *testing.T) {
 			files := read(t, example.Name)
 			files[sitePath] = []byte(site)
 			tree, err := ParseTree(example.Name, files)
-			if err == nil || !strings.HasPrefix(err.Error(), sitePath+": ") {
+			if err == nil || !strings.HasPrefix(err.Error(), sitePath+":") {
 				t.Errorf("error is %v", err)
 			}
 			if len(tree.Records) > 0 {

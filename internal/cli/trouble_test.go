@@ -69,7 +69,7 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 			[]string{checkpoint.SitePath("prod-eu") + " is a symlink"}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
-		}, []string{checkpoint.SitePath("prod-eu") + ": must be a mapping"}},
+		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping"}},
 		{"a site file of another site", func(t *testing.T, w *world) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)
 		}, []string{checkpoint.SitePath("prod-eu"), "must be prod-eu", "prod-us"}},
@@ -133,11 +133,11 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "mend " + shop + " on the branch; until then what was agreed before it holds"},
+			[]string{shop + `:15: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "mend " + shop + " on the branch; until then what was agreed before it holds"},
 			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
-			[]string{shop + ": ", "mend " + shop + " on the branch"}, nil,
+			[]string{shop + ":5: is not YAML: ", "mend " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
 		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
 			[]string{shop + " is a symlink", "hint: commit a plain file", "mend " + shop + " on the branch"}, nil,

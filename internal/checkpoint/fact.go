@@ -1,0 +1,145 @@
+package checkpoint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// The keys of an entry: kind "." name is the level, and the suffixes are its
+// other facts. Names hold no underscore, and names of containers no dot either,
+// so that a key reads one way only. After suffixFrom or suffixTo and an underscore
+// a container can be named: that key is its image.
+const (
+	suffixMax = "_max"
+	suffixMin = "_min"
+
+	suffixMilestone = "_milestone"
+	suffixPhase     = "_phase"
+	suffixFrom      = "_from"
+	suffixTo        = "_to"
+	suffixReturns   = "_returns"
+	suffixDiffer    = "_differ"
+	// suffixShare stands in records of earlier versions: how far the rollout had got,
+	// where that was beyond the milestone. It is read as the milestone, and not written.
+	suffixShare = "_share"
+)
+
+// The suffixes in the order in which they are written. Those of a rollout stand
+// together: where one stands, all do.
+var scaleSuffixes = []string{"", suffixMax, suffixMin}
+var rolloutSuffixes = []string{suffixMilestone, suffixPhase, suffixFrom, suffixTo, suffixReturns, suffixDiffer}
+
+// Phases are the phases of a rollout, for those who list them.
+func Phases() []Phase {
+	return []Phase{PhaseProgressing, PhaseHalted, PhaseFailed, PhaseReturning}
+}
+
+const (
+	differImages = "images"
+	differMore   = "more"
+)
+
+// What a fact may be. The texts come from a cluster, or from a person: no spaces,
+// nothing that a quoted line of YAML would read otherwise. A number in quotes is
+// what a ConfigMap holds; one without is what a person writes.
+var (
+	pods    = strict.Text(`^[1-9][0-9]*$`, "a whole number of at least 1").Bare()
+	percent = strict.Text(`^(0|[1-9][0-9]?)$`, "a whole number from 0 to 99").Bare()
+	phase   = strict.Word(Phases()...).Bare()
+	hash    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?$`, "the hash of a pod template: letters, digits, -, _ and ., at most 253").Bare()
+	image   = strict.Text(`^[!#-\[\]-~]{1,512}$`, "the image of a container: at most 512 visible ASCII characters, no spaces, no quotes").Bare()
+	side    = strict.Word(SideFrom, SideTo).Bare()
+	differ  = strict.Word(differImages, differMore).Bare()
+)
+
+// fact binds the fact of a suffix to the entry; ok is false of an unknown one.
+func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
+	r := &e.Rollout
+	switch suffix {
+	case "":
+		return number(&e.Replicas, pods), true
+	case suffixMax:
+		return number(&e.Max, pods), true
+	case suffixMin:
+		return number(&e.Min, pods), true
+	case suffixMilestone, suffixShare:
+		return number(&r.Milestone, percent), true
+	case suffixPhase:
+		return strict.Into(&r.Phase, phase), true
+	case suffixFrom, suffixTo:
+		return strict.Into(&e.template(suffix).Hash, hash), true
+	case suffixReturns:
+		return strict.Into(&r.Returns, side), true
+	case suffixDiffer:
+		fact = strict.Taken(differ, func(text string) { r.ImagesOnly = text == differImages })
+		fact.Holds = differMore
+		if r.ImagesOnly {
+			fact.Holds = differImages
+		}
+		return fact, true
+	}
+	if i := strings.LastIndexByte(suffix, '_'); i > 0 {
+		if t := e.template(suffix[:i]); t != nil {
+			return t.image(suffix[i+1:]), workload.ValidLabel(suffix[i+1:])
+		}
+	}
+	return strict.Scalar{}, false
+}
+
+// template returns the template of one side of the rollout; nil of another suffix.
+func (e *Entry) template(suffix string) *Template {
+	return map[string]*Template{suffixFrom: &e.Rollout.From, suffixTo: &e.Rollout.To}[suffix]
+}
+
+// number binds a number that is at most what an int32 holds. Where two lines bind
+// the same one, the larger counts.
+func number(into *int32, form strict.Form) strict.Scalar {
+	fact := strict.Scalar{Form: form, Take: func(text string) error {
+		read, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("must be a number of pods, got %s, which is too large", text)
+		}
+		*into = max(*into, int32(read))
+		return nil
+	}}
+	fact.Holds = strconv.Itoa(int(*into))
+	return fact
+}
+
+// image binds the image of a container.
+func (t *Template) image(container string) strict.Scalar {
+	by := t.Images.By()
+	fact := strict.Taken(image, func(text string) {
+		by[container] = text
+		t.Images = ImagesOf(by)
+	})
+	fact.Holds = by[container]
+	return fact
+}
+
+// suffixes are those of the entry's facts, in the order in which they are written.
+func (e Entry) suffixes() []string {
+	var all []string
+	for i, pods := range []int32{e.Replicas, e.Max, e.Min} {
+		if pods != 0 {
+			all = append(all, scaleSuffixes[i])
+		}
+	}
+	if e.Rollout == (Rollout{}) {
+		return all
+	}
+	for _, suffix := range rolloutSuffixes {
+		all = append(all, suffix)
+		if t := e.template(suffix); t != nil {
+			for pair := range strings.FieldsSeq(string(t.Images)) {
+				container, _, _ := strings.Cut(pair, "=")
+				all = append(all, suffix+"_"+container)
+			}
+		}
+	}
+	return all
+}
