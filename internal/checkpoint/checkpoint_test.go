@@ -182,9 +182,9 @@ func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 			}
 			switch {
 			case strings.HasPrefix(name, "site-"):
-				_, err = ParseSite(data)
+				_, err = parseSite(siteFile, data)
 			case strings.HasPrefix(name, "inert-"):
-				_, err = ParseEvidence(data)
+				_, err = ParseEvidence(evidenceFile, data)
 			default:
 				_, err = ParseRecord("shop", data)
 			}

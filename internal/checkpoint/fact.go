@@ -38,10 +38,8 @@ func Phases() []Phase {
 	return []Phase{PhaseProgressing, PhaseHalted, PhaseFailed, PhaseReturning}
 }
 
-const (
-	differImages = "images"
-	differMore   = "more"
-)
+// differs says in what two templates differ, by whether it is in images alone.
+var differs = map[bool]string{true: "images", false: "more"}
 
 // What a fact may be. The texts come from a cluster, or from a person: no spaces,
 // nothing that a quoted line of YAML would read otherwise. A number in quotes is
@@ -53,7 +51,7 @@ var (
 	hash    = strict.Text(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?$`, "the hash of a pod template: letters, digits, -, _ and ., at most 253").Bare()
 	image   = strict.Text(`^[!#-\[\]-~]{1,512}$`, "the image of a container: at most 512 visible ASCII characters, no spaces, no quotes").Bare()
 	side    = strict.Word(SideFrom, SideTo).Bare()
-	differ  = strict.Word(differImages, differMore).Bare()
+	differ  = strict.Word(differs[true], differs[false]).Bare()
 )
 
 // fact binds the fact of a suffix to the entry; ok is false of an unknown one.
@@ -75,12 +73,7 @@ func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
 	case suffixReturns:
 		return strict.Into(&r.Returns, side), true
 	case suffixDiffer:
-		fact = strict.Taken(differ, func(text string) { r.ImagesOnly = text == differImages })
-		fact.Holds = differMore
-		if r.ImagesOnly {
-			fact.Holds = differImages
-		}
-		return fact, true
+		return strict.Parsed(&r.ImagesOnly, differ, differs[r.ImagesOnly], func(text string) (bool, error) { return text == differs[true], nil }), true
 	}
 	if i := strings.LastIndexByte(suffix, '_'); i > 0 {
 		if t := e.template(suffix[:i]); t != nil {
@@ -98,16 +91,13 @@ func (e *Entry) template(suffix string) *Template {
 // number binds a number that is at most what an int32 holds. Where two lines bind
 // the same one, the larger counts.
 func number(into *int32, form strict.Form) strict.Scalar {
-	fact := strict.Scalar{Form: form, Take: func(text string) error {
+	return strict.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (int32, error) {
 		read, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return fmt.Errorf("must be a number of pods, got %s, which is too large", text)
+			return 0, fmt.Errorf("must be a number of pods, got %s, which is too large", text)
 		}
-		*into = max(*into, int32(read))
-		return nil
-	}}
-	fact.Holds = strconv.Itoa(int(*into))
-	return fact
+		return max(*into, int32(read)), nil
+	})
 }
 
 // image binds the image of a container.

@@ -74,12 +74,10 @@ func (e Evidence) Format() []byte {
 	return b
 }
 
-// ParseEvidence reads inert.yaml. It takes what Format writes and what a person
-// makes of it. The error says what is wrong, each problem with its field and
-// what to do.
-func ParseEvidence(data []byte) (Evidence, error) { return parseEvidence(evidenceFile, data) }
-
-func parseEvidence(file string, data []byte) (Evidence, error) {
+// ParseEvidence reads inert.yaml, by its path. It takes what Format writes and what
+// a person makes of it. The error is *strict.Errors, each problem with its line, its
+// field and what to do.
+func ParseEvidence(file string, data []byte) (Evidence, error) {
 	found := Evidence{}
 	r := newReader(file)
 	r.Read(data, strict.Document{APIVersion: siteAPI, Kind: evidenceKind, Object: strict.Fields(

@@ -20,7 +20,7 @@ func TestEvidenceReadsBackAsItWasWritten(t *testing.T) {
 		},
 	} {
 		data := e.Format()
-		again, err := ParseEvidence(data)
+		again, err := ParseEvidence(evidenceFile, data)
 		if err != nil || !maps.Equal(again, e) {
 			t.Errorf("got %v, %v of\n%s", again, err, data)
 		}
@@ -74,7 +74,7 @@ func TestTheEvidenceOfTheReadmeIsAFile(t *testing.T) {
 	_, shown, _ := strings.Cut(string(text), "**Evidence.**")
 	_, shown, _ = strings.Cut(shown, "\n\n    ")
 	shown, _, _ = strings.Cut(shown, "\n\n")
-	found, err := ParseEvidence([]byte(strings.ReplaceAll(shown, "\n    ", "\n") + "\n"))
+	found, err := ParseEvidence(evidenceFile, []byte(strings.ReplaceAll(shown, "\n    ", "\n")+"\n"))
 	if err != nil || len(found) == 0 {
 		t.Errorf("%v: %v, of\n%s", found, err, shown)
 	}

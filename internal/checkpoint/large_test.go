@@ -16,8 +16,9 @@ func TestADocumentLargerThanAConfigMapIsNotParsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, siteErr := checkpoint.ParseSite(large)
-	for path, err := range map[string]error{record: tree.Broken["shop"], evidence: tree.Unproven, "site.yaml": siteErr} {
+	site := checkpoint.SitePath("prod")
+	_, siteErr := checkpoint.ParseTree("prod", map[string][]byte{site: large})
+	for path, err := range map[string]error{record: tree.Broken["shop"], evidence: tree.Unproven, site: siteErr} {
 		if err == nil || !strings.HasPrefix(err.Error(), path+": has 1048578 bytes, and at most 1048576 are read") {
 			t.Errorf("%s: got %v", path, err)
 		}

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/config/strict/stricttest"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -225,26 +228,51 @@ func TestFormatOfParsedIsWhatWasParsed(t *testing.T) {
 		if r.IntN(2) == 0 {
 			site.Kinds = workload.Kinds{"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Replicas: ".spec.pool.replicas"}}
 		}
-		if got, err := ParseSite(site.Format()); err != nil || !reflect.DeepEqual(got, site) {
+		if got, err := parseSite(siteFile, site.Format()); err != nil || !reflect.DeepEqual(got, site) {
 			t.Errorf("site reads as %+v, error %v, want %+v", got, err, site)
 		}
 	})
 }
 
-// Whatever a record holds, reading it does not fail badly, and what is read
-// is the same after it was written.
+// Whatever the bytes, reading them ends in a value, or in problems that each name
+// their place on one line; and what is read of a record is the same after it was
+// written.
 func FuzzParseRecord(f *testing.F) {
+	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\n"
+	for _, seed := range []string{
+		head + "data: {deployment.a: 1}", head + "data: ~", head + "data: {deployment.a: !pods \"1\\n2\"}", head + "data: {\"deployment.a\\n\": 5}",
+		head + "data: {deployment.a_milestone: 0, deployment.a_phase: halted, deployment.a_from: 5, deployment.a_to: 6, deployment.a_returns: from, deployment.a_differ: more, deployment.a_to_app: x}",
+		"a: &a [*a]\n<<: *a", "a: &a ~\ndata: *a", siteHeader + "name: a\nversion: 9", siteHeader + "name: a\nversion: 1\nkinds: {\"a\\nb\": {}}",
+		evidenceHeader + "evidence: {\"a\\u2028\": \"\\n\", 5: 5}",
+	} {
+		f.Add([]byte(seed))
+	}
 	files, _ := Merge(Tree{}, example, exampleChanges())
-	f.Add(files[RecordPath(example.Name, "shop")])
-	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata: {deployment.a: 1}\n"))
-	f.Add(files[RecordPath(example.Name, "infra")])
-	f.Add([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\ndata: {deployment.a_milestone: 0, deployment.a_phase: halted, deployment.a_from: 5, deployment.a_to: 6, deployment.a_returns: from, deployment.a_differ: more, deployment.a_to_app: x}\n"))
-	f.Add([]byte("a: &a [*a]\n<<: *a\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := ParseRecord("shop", data)
+	for _, data := range files {
+		f.Add(data)
+	}
+	broken, _ := filepath.Glob(golden + "/broken/*.yaml")
+	for _, path := range broken {
+		data, err := os.ReadFile(path)
 		if err != nil {
-			return
+			f.Fatal(err)
 		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		stricttest.Check(t, len(data), func() error {
+			_, err := parseSite(siteFile, data)
+			return err
+		})
+		stricttest.Check(t, len(data), func() error {
+			_, err := ParseEvidence(evidenceFile, data)
+			return err
+		})
+		var r Record
+		stricttest.Check(t, len(data), func() (err error) {
+			r, err = ParseRecord("shop", data)
+			return err
+		})
 		for id, e := range r.Entries {
 			if err := Fits(id); err != nil || id.Namespace != "shop" {
 				t.Errorf("took %s: %v", id, err)
@@ -253,7 +281,7 @@ func FuzzParseRecord(f *testing.F) {
 				t.Errorf("took %s, which %v", id, err)
 			}
 		}
-		again, err := ParseRecord("shop", r.Format())
+		again, err := ParseRecord("shop", Record{"shop", r.Entries}.Format())
 		if err != nil || !maps.Equal(again.Entries, r.Entries) {
 			t.Errorf("error %v, and reads as\n%s", err, again.Format())
 		}

@@ -55,10 +55,8 @@ func (s Site) Format() []byte {
 	return b
 }
 
-// ParseSite reads site.yaml. The error says what is wrong with it; of a
-// file in a newer format only that it is newer.
-func ParseSite(data []byte) (Site, error) { return parseSite(siteFile, data) }
-
+// parseSite reads site.yaml, by its path. The error says what is wrong with it; of
+// a file in a newer format only that it is newer.
 func parseSite(file string, data []byte) (Site, error) {
 	var s Site
 	r := newReader(file)
@@ -88,9 +86,8 @@ var anyText = strict.Text("^", "text")
 
 // kind returns what the kind of a name is bound to.
 func (s *Site) kind(name string) (strict.Value, error) {
-	var err error
 	if _, known := (workload.Kinds{}).Object(workload.Kind(name)); known || !workload.ValidLabel(name) {
-		err = errors.New("must be a DNS label, and no kind that gitlatch knows by itself")
+		return nil, errors.New("must be a DNS label, and no kind that gitlatch knows by itself")
 	}
 	var o workload.Object
 	return strict.Fields(
@@ -102,5 +99,5 @@ func (s *Site) kind(name string) (strict.Value, error) {
 			strict.Into(&o.Replicas, strict.Text(workload.ReplicasShape, "a field of a spec, as in .spec.replicas"))),
 	).With(strict.Rule{Check: func(*strict.Reader, string) {
 		s.Kinds = s.Kinds.With(workload.Kinds{workload.Kind(name): o})
-	}}), err
+	}}), nil
 }

@@ -73,7 +73,7 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 		t.Site = s
 	}
 	if data, ok := files[EvidencePath(site)]; ok {
-		t.Evidence, t.Unproven = parseEvidence(EvidencePath(site), data)
+		t.Evidence, t.Unproven = ParseEvidence(EvidencePath(site), data)
 	}
 	for file, data := range files {
 		namespace, name, ok := split(site, file)
@@ -195,18 +195,11 @@ func (t Tree) Namespaces() []string {
 
 // Stale are the namespaces whose Component does not say what their record
 // says, sorted: a person edited or removed one of the two, or the record was
-// revised. A Merge with a change in the namespace mends it, and so does Mend. Broken records are not among
-// them.
+// revised. A Merge with a change in the namespace mends it, and so does Mend. Broken
+// records are not among them.
 func (t Tree) Stale() []string {
-	stale := map[string]bool{}
-	for file := range t.files {
-		namespace, name, ok := split(t.name, file)
-		if !ok || name != recordFile && name != componentFile || t.Broken[namespace] != nil {
-			continue
-		}
+	return slices.DeleteFunc(t.Namespaces(), func(namespace string) bool {
 		component := t.files[ComponentPath(t.name, namespace)]
-		stale[namespace] = t.revised[namespace] || !bytes.Equal(component, t.Component(namespace))
-	}
-	maps.DeleteFunc(stale, func(_ string, is bool) bool { return !is })
-	return slices.Sorted(maps.Keys(stale))
+		return t.Broken[namespace] != nil || !t.revised[namespace] && bytes.Equal(component, t.Component(namespace))
+	})
 }

@@ -158,7 +158,7 @@ func TestSiteFollowsTheFirstChange(t *testing.T) {
 		t.Errorf("without a change wrote %v", paths(merged))
 	}
 	merged, _ := Merge(tree, green, []Change{{ID: payWeb, From: heldInPay, To: to(2)}})
-	if got, err := ParseSite(merged[sitePath]); err != nil || got.Cluster != "green" {
+	if got, err := parseSite(siteFile, merged[sitePath]); err != nil || got.Cluster != "green" {
 		t.Errorf("site.yaml is %q, error %v", merged[sitePath], err)
 	}
 }

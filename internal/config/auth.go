@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -35,19 +36,18 @@ type Secret struct {
 func (s Secret) read(field string, getenv func(string) string) (string, error) {
 	switch {
 	case s.Env != "":
-		secret := strings.TrimSpace(getenv(s.Env))
-		if secret == "" {
-			return "", fmt.Errorf("read %sEnv: environment variable %s is not set", field, s.Env)
+		if secret := strings.TrimSpace(getenv(s.Env)); secret != "" {
+			return secret, nil
 		}
-		return secret, nil
+		return "", fmt.Errorf("read %sEnv: environment variable %s is not set", field, s.Env)
 	case s.File != "":
 		content, err := os.ReadFile(s.File)
+		secret := strings.TrimSpace(string(content))
+		if err == nil && secret == "" {
+			err = fmt.Errorf("%s is empty", s.File)
+		}
 		if err != nil {
 			return "", fmt.Errorf("read %sFile: %w", field, err)
-		}
-		secret := strings.TrimSpace(string(content))
-		if secret == "" {
-			return "", fmt.Errorf("read %sFile: %s is empty", field, s.File)
 		}
 		return secret, nil
 	}
@@ -56,16 +56,13 @@ func (s Secret) read(field string, getenv func(string) string) (string, error) {
 
 // Read returns the user name and the token, "" for what is not configured.
 func (a Auth) Read(getenv func(string) string) (username, token string, err error) {
-	username = a.Username
-	if a.UsernameEnv != "" {
-		if username = getenv(a.UsernameEnv); username == "" {
-			return "", "", fmt.Errorf("read repository.auth.usernameEnv: environment variable %s is not set", a.UsernameEnv)
-		}
+	if username, err = (Secret{Env: a.UsernameEnv}).read("repository.auth.username", getenv); err != nil {
+		return "", "", err
 	}
 	if token, err = a.Token.read("repository.auth.token", getenv); err != nil {
 		return "", "", err
 	}
-	return username, token, nil
+	return cmp.Or(username, a.Username), token, nil
 }
 
 // ReadKey returns the private half of the deploy key, "" where none is
@@ -127,25 +124,21 @@ func sameWay(url *string) strict.Rule {
 	keyAlone := schema{"anyOf": strict.Each(deployKeys), "not": schema{"anyOf": strict.Each(userNames)}}
 	return strict.Rule{
 		Check: func(r *strict.Reader, path string) {
-			at, ca := strict.Child(path, "auth"), strict.Child(path, "caFile")
-			keys := r.Standing(at, deployKeys)
-			switch {
-			case *url == "" || r.Failed(at):
-			case !overSSH(*url):
-				for _, name := range keys {
-					r.Report(strict.Child(at, name), "needs an ssh URL: ssh://git@host/path, or git@host:path")
+			at := strict.Child(path, "auth")
+			refuse := func(path, why string, names ...string) {
+				for _, name := range r.Standing(path, names) {
+					r.Report(strict.Child(path, name), "%s", why)
 				}
-			case len(keys) == 0:
-				r.Report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
 			}
-			if !overSSH(*url) {
-				return
-			}
-			for _, name := range r.Standing(at, userNames) {
-				r.Report(strict.Child(at, name), "needs a token beside it: over SSH the user stands in the URL")
-			}
-			if r.Line(ca) > 0 {
-				r.Report(ca, "needs an https URL: over SSH a host is known by its key")
+			switch known := *url != "" && !r.Failed(at); {
+			case overSSH(*url):
+				if known && len(r.Standing(at, deployKeys)) == 0 {
+					r.Report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
+				}
+				refuse(at, "needs a token beside it: over SSH the user stands in the URL", userNames...)
+				refuse(path, "needs an https URL: over SSH a host is known by its key", "caFile")
+			case known:
+				refuse(at, "needs an ssh URL: ssh://git@host/path, or git@host:path", deployKeys...)
 			}
 		},
 		Schema: schema{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // wrongPattern says what is wrong with a pattern of path.Match.
@@ -90,23 +91,23 @@ func covers(a, b policy.Match) bool {
 	if slices.Contains(b.Namespaces, kubeSystem) && !slices.Contains(a.Namespaces, kubeSystem) {
 		return false
 	}
-	for _, kind := range b.Kinds {
-		if len(a.Kinds) > 0 && !slices.Contains(a.Kinds, kind) {
-			return false
-		}
-	}
-	return coversNames(a.Namespaces, b.Namespaces) && coversNames(a.Names, b.Names) && (len(a.Kinds) == 0 || len(b.Kinds) > 0)
+	same := func(a, b workload.Kind) bool { return a == b }
+	return all(a.Kinds, b.Kinds, same) && all(a.Namespaces, b.Namespaces, coversName) && all(a.Names, b.Names, coversName)
 }
 
-func coversNames(a, b []string) bool {
-	if len(a) == 0 || slices.Contains(a, "*") {
-		return true
+// all reports whether each of b is covered by one of a. A list that is empty names
+// all there is.
+func all[S ~string](a, b []S, covers func(a, b S) bool) bool {
+	if len(b) == 0 {
+		b = []S{"*"}
 	}
-	covered := func(name string) bool {
-		return slices.ContainsFunc(a, func(pattern string) bool {
-			matches, _ := path.Match(pattern, name)
-			return pattern == name || matches && !strings.ContainsAny(name, "*?[")
-		})
+	uncovered := func(b S) bool {
+		return !slices.ContainsFunc(a, func(a S) bool { return covers(a, b) })
 	}
-	return len(b) > 0 && !slices.ContainsFunc(b, func(name string) bool { return !covered(name) })
+	return len(a) == 0 || !slices.ContainsFunc(b, uncovered)
+}
+
+func coversName(pattern, name string) bool {
+	matches, _ := path.Match(pattern, name)
+	return pattern == "*" || pattern == name || matches && !strings.ContainsAny(name, "*?[")
 }

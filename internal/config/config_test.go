@@ -28,7 +28,7 @@ type fixture struct {
 	archive *txtar.Archive
 }
 
-func fixtures(t *testing.T, folder string) []fixture {
+func fixtures(t testing.TB, folder string) []fixture {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("../../testdata/config", folder, "*.txtar"))
 	if err != nil || len(paths) == 0 {

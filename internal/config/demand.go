@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -81,17 +80,15 @@ func cloudwatchFields(c *CloudWatch) strict.Object {
 // password and so is not shown.
 func wrongPrometheus(s string) error {
 	u, err := url.Parse(s)
-	switch {
-	case err != nil || u.Host == "":
-		return errors.New("must be a whole URL, such as https://prometheus.example.com")
-	case u.User != nil:
-		return errors.New("must not hold a password: name a token in tokenEnv or tokenFile")
-	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must not have a query: that goes into query")
-	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"):
-		return errors.New("must end before /api/v1/query")
+	if err != nil {
+		u = new(url.URL)
 	}
-	return nil
+	return first([]flaw{
+		{u.Host == "", "must be a whole URL, such as https://prometheus.example.com"},
+		{u.User != nil, "must not hold a password: name a token in tokenEnv or tokenFile"},
+		{u.RawQuery != "" || u.Fragment != "", "must not have a query: that goes into query"},
+		{strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"), "must end before /api/v1/query"},
+	})
 }
 
 // encrypted reports a token that would be sent in clear.
@@ -113,16 +110,16 @@ var workloadForm = strict.Text(`^[-a-z0-9]+(/[-a-z0-9]+)?/[-a-z0-9.]+$`, "namesp
 
 // workloadName binds the ID of a workload; one without a kind is a Deployment.
 func workloadName(into *workload.ID) strict.Scalar {
-	return strict.Scalar{Form: workloadForm, Take: func(text string) (err error) {
+	return strict.Parsed(into, workloadForm, "", func(text string) (workload.ID, error) {
 		if namespace, name, _ := strings.Cut(text, "/"); !strings.Contains(name, "/") {
 			text = workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}.String()
 		}
-		if *into, err = workload.ParseID(text); err != nil {
-			*into = workload.ID{}
-			return fmt.Errorf("must be %s: %w", workloadForm.Must, err)
+		id, err := workload.ParseID(text)
+		if err != nil {
+			err = fmt.Errorf("must be %s: %w", workloadForm.Must, err)
 		}
-		return nil
-	}}
+		return id, err
+	})
 }
 
 // measurable reports workloads whose demand is measured twice, and those of a kind

@@ -40,14 +40,9 @@ func ExamplePolicy(period time.Duration) []byte {
 // example writes a field, each line behind the mark, its own line with the lead
 // in place of the end of its indent.
 func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
-	value, words := usual(f.Value)
-	choices := ""
-	if words != nil {
-		choices = " (" + strings.Join(words, ", ") + ")"
-	}
-	fmt.Fprintf(b, "## %s%s%s\n", indent, f.Doc, choices)
 	at := indent[:len(indent)-len(lead)] + lead
-	inner, lead := inside(f.Value)
+	value, choices, inner, lead := usual(f.Value)
+	fmt.Fprintf(b, "## %s%s%s\n", indent, f.Doc, choices)
 	if value = cmp.Or(value, samples[f.Name]); inner != nil {
 		fmt.Fprintf(b, "%s%s%s:\n", mark, at, f.Name)
 	} else if value != "" {
@@ -59,26 +54,21 @@ func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
 	}
 }
 
-// usual is what a value is without a line, and the words that it may be.
-func usual(v strict.Value) (value string, words []string) {
+// usual is what a value is without a line, and the words that it may be, as a person
+// reads them; or the fields inside of it, the first of which stands behind the lead.
+func usual(v strict.Value) (value, choices string, inner []strict.Field, lead string) {
+	var words []string
 	switch v := v.(type) {
-	case strict.Scalar:
-		return v.Holds, v.Words()
+	case strict.Object:
+		inner = v.Fields
 	case strict.List:
-		if v.Or != nil {
-			words = v.Or.Words()
-		}
-		return v.Holds, words
+		item, _ := v.Item().(strict.Object)
+		inner, lead, value, words = item.Fields, "- ", v.Holds, v.Or.Words()
+	case strict.Scalar:
+		value, words = v.Holds, v.Words()
 	}
-	return "", nil
-}
-
-// inside are the fields of an object, or of an item of a list, and what the first
-// of them is led by.
-func inside(v strict.Value) (fields []strict.Field, lead string) {
-	if l, ok := v.(strict.List); ok {
-		v, lead = l.Item(), "- "
+	if words != nil {
+		choices = " (" + strings.Join(words, ", ") + ")"
 	}
-	o, _ := v.(strict.Object)
-	return o.Fields, lead
+	return value, choices, inner, lead
 }

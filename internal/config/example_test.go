@@ -45,7 +45,7 @@ func TestTheExampleExplainsEachField(t *testing.T) {
 			if !strings.Contains(example, f.Doc) || !strings.Contains(example, f.Name+":") {
 				t.Errorf("says nothing of %s: %s", f.Name, f.Doc)
 			}
-			fields, _ := inside(f.Value)
+			_, _, fields, _ := usual(f.Value)
 			walk(fields)
 		}
 	}

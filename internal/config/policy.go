@@ -136,8 +136,7 @@ func series(into *policy.Series) strict.List {
 	})
 	form := strict.Word(policy.SeriesNames()...)
 	form.Must += ", or a list of levels"
-	byName := strict.Taken(form, func(name string) { *into, _ = policy.ParseSeries(name) })
-	list.Or = &byName
+	list.Or = strict.Parsed(into, form, "", policy.ParseSeries)
 	return list
 }
 

@@ -3,9 +3,9 @@ package strict
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"regexp"
-	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -72,15 +72,10 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 	return doc.Content[0], true
 }
 
-var syntaxLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
 func (r *Reader) syntax(err error) {
-	text := err.Error()
-	part := syntaxLine.FindStringSubmatch(text)
-	line := 0
-	if part != nil {
-		text = text[len(part[0]):]
-		line, _ = strconv.Atoi(part[1])
+	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
+		_, text, _ = strings.Cut(text, ": ")
 	}
 	r.problem(line, "", "is not YAML: %s", text)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -82,7 +83,13 @@ func (r *Reader) problem(line int, path, format string, args ...any) {
 		r.more++
 		return
 	}
-	r.problems = append(r.problems, Problem{r.file, line, path, fmt.Sprintf(format, args...)})
+	printable := func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return unicode.ReplacementChar
+	}
+	r.problems = append(r.problems, Problem{r.file, line, path, strings.Map(printable, fmt.Sprintf(format, args...))})
 }
 
 // at records where a field stands: at its key, which is read before its value.
@@ -135,9 +142,9 @@ func (r *Reader) keys(path string, n *yaml.Node) (stands map[string]*yaml.Node, 
 
 // Child returns the path of a field of an object.
 func Child(path, name string) string {
-	switch {
-	case strings.ContainsAny(name, ".[]/ \n"):
-		return path + "[" + strconv.Quote(name) + "]"
+	switch quoted := strconv.Quote(name); {
+	case name == "", strings.ContainsAny(name, ".[]/ "), len(quoted) > len(name)+2:
+		return path + "[" + quoted + "]"
 	case path == "":
 		return name
 	}

@@ -98,6 +98,18 @@ func Taken(form Form, take func(string), checks ...func(string) error) Scalar {
 	}}
 }
 
+// Parsed binds what a function makes of the text to a variable, which holds what
+// is given as text; "" is nothing.
+func Parsed[T any](into *T, form Form, holds string, parse func(string) (T, error)) Scalar {
+	return Scalar{Form: form, Holds: holds, Take: func(text string) error {
+		read, err := parse(text)
+		if err == nil {
+			*into = read
+		}
+		return err
+	}}
+}
+
 // Exactly is a text that can be only one thing.
 func Exactly(text string) Scalar {
 	form := Word(text)

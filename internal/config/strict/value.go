@@ -105,12 +105,12 @@ type List struct {
 	Item  func() Value // returns what the next item is bound to
 	Holds string       // what the variable holds, as a document has it; "" is nothing
 	None  string       // what to do where there is no item; "" takes an empty list
-	Or    *Scalar      // what may stand in place of a list; nil is nothing
+	Or    Scalar       // what may stand in place of a list, where it sets anything
 	Rules []Rule
 }
 
 func (l List) read(r *Reader, path string, n *yaml.Node) {
-	if l.Or != nil && n.Kind != yaml.SequenceNode {
+	if l.Or.Take != nil && n.Kind != yaml.SequenceNode {
 		l.Or.read(r, path, n)
 		return
 	}
@@ -130,8 +130,8 @@ func (l List) read(r *Reader, path string, n *yaml.Node) {
 // order.
 type Map struct {
 	Must string // what it is, as a phrase after "must be"
-	// Entry returns what the value of a key is bound to, nil where it is not to be
-	// read, and what is wrong with the key.
+	// Entry returns what the value of a key is bound to, or what is wrong with the
+	// key.
 	Entry func(key string) (Value, error)
 	Empty bool // it may hold nothing
 	Rules []Rule
@@ -152,10 +152,9 @@ func (m Map) read(r *Reader, path string, n *yaml.Node) {
 		value, err := m.Entry(key)
 		if err != nil {
 			r.Report(Child(path, key), "%s", err)
+			continue
 		}
-		if value != nil {
-			value.read(r, Child(path, key), stands[key])
-		}
+		value.read(r, Child(path, key), stands[key])
 	}
 	check(m.Rules, r, path)
 }

@@ -1,0 +1,44 @@
+package config
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict/stricttest"
+)
+
+// Whatever the bytes, reading them ends in a value, or in problems that each name
+// their place on one line; and the same bytes always end in the same.
+func FuzzParse(f *testing.F) {
+	const head = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"
+	for _, seed := range []string{
+		"", "~", "a: [", "- 1", "? {a: b}\n: c", "&a [*a]", "a: &a [*a, *a]\nb: *a", "<<: {a: b}", "%YAML 9", "\x00", "a: b\n---\nc: d",
+		head + "default: {series: [1, 2]}", head + "default: {series: [1, 1], hold: 5}",
+		head + "mode: !words \"latch\\nlatch\"", head + "default: {hold: {up: !!int \"1\\n2\"}}", head + "\"mo\\tde\": latch", head + "\"\": latch",
+		head + "policies: [{name: a, match: {labels: {\"b\\nc\": 5}}}]",
+	} {
+		f.Add([]byte(seed))
+	}
+	for _, folder := range []string{"bad", "good"} {
+		for _, fixture := range fixtures(f, folder) {
+			f.Add(fixture.data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		stricttest.Check(t, len(data), func() error {
+			_, err := ParseConfig("f", data)
+			return err
+		})
+		stricttest.Check(t, len(data), func() error {
+			_, err := ParseFleet("f", data)
+			return err
+		})
+		stricttest.Check(t, len(data), func() error {
+			set, err := ParsePolicy("f", data, time.Minute, nil)
+			if err == nil && set.Default.Problems() != nil {
+				t.Errorf("a policy with problems is taken: %v", set.Default.Problems())
+			}
+			return err
+		})
+	})
+}

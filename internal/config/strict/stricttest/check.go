@@ -1,0 +1,50 @@
+// Package stricttest holds what a reader of documents tells against what every
+// reader promises.
+package stricttest
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/gitlatch/gitlatch/internal/config/strict"
+)
+
+// Check reads the same document of a number of bytes twice and fails the test
+// where a problem names no place, where a message could be taken for another line
+// of a log or is much longer than the document, or where the second reading tells
+// anything else than the first.
+func Check(t testing.TB, size int, read func() error) {
+	t.Helper()
+	err := read()
+	if again := read(); !reflect.DeepEqual(err, again) {
+		t.Errorf("the same bytes told\n%v\nand then\n%v", err, again)
+	}
+	if err == nil {
+		return
+	}
+	all := &strict.Errors{}
+	if one, newer := err.(strict.Problem); newer {
+		all.Problems = []strict.Problem{one}
+	} else if !errors.As(err, &all) {
+		t.Fatalf("got %T", err)
+	}
+	if len(all.Problems) == 0 || len(all.Problems) > 100 || len(all.Problems) < 100 && all.More > 0 {
+		t.Errorf("%d problems, and %d more", len(all.Problems), all.More)
+	}
+	line := 0
+	for _, p := range all.Problems {
+		if p.Path != "" && p.Line < 1 || p.Line < line || p.Text == "" {
+			t.Errorf("after line %d: %+v", line, p)
+		}
+		line = p.Line
+		if strings.ContainsFunc(p.Error(), func(c rune) bool { return !unicode.IsPrint(c) }) {
+			t.Errorf("not one line of text: %q", p.Error())
+		}
+		if len(p.Error()) > 1000+4*size {
+			t.Errorf("%d bytes are told of a document of %d", len(p.Error()), size)
+		}
+	}
+}
