@@ -87,35 +87,19 @@ func (e Entry) valid(id workload.ID) error {
 			return fmt.Errorf("%s: %w", key(id, suffix), err)
 		}
 	}
-	for _, f := range e.flaws(id) {
-		if f.is {
-			return fmt.Errorf("%s: %s", key(id, f.suffix), f.text)
-		}
-	}
 	switch {
 	case e.IsZero():
 		return errors.New("declares nothing")
+	case e.Replicas == 0 && (e.Min != 0 || e.Max != 0):
+		return errors.New("declares bounds without replicas")
+	case e.Max != 0 && e.Min > e.Max:
+		return errors.New("has impossible bounds")
+	case e.Rollout != Rollout{} && e.Rollout.From.Hash == e.Rollout.To.Hash:
+		return fmt.Errorf("both templates are %s", e.Rollout.To.Hash)
 	case back.record.Entries[id] != e:
 		return errors.New("images must be container=image, by container, with a space between")
 	}
 	return nil
-}
-
-// A flaw is what may be wrong with a fact beside another one.
-type flaw struct {
-	is             bool
-	suffix, beside string
-	text           string
-}
-
-func (e Entry) flaws(id workload.ID) []flaw {
-	levelless := fmt.Sprintf("is a bound without its level: add %s, or remove this line", key(id, ""))
-	return []flaw{
-		{e.Max != 0 && e.Replicas == 0, suffixMax, "", levelless},
-		{e.Min != 0 && e.Replicas == 0, suffixMin, "", levelless},
-		{e.Max != 0 && e.Min > e.Max, suffixMin, suffixMax, fmt.Sprintf("must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)},
-		{e.Rollout.To.Hash != "" && e.Rollout.To.Hash == e.Rollout.From.Hash, suffixTo, suffixFrom, "must be another template than " + key(id, suffixFrom)},
-	}
 }
 
 // FitsRollout says why a record cannot hold a rollout of the workload; nil

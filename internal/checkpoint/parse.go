@@ -101,11 +101,18 @@ func (d draft) fact(k string) (strict.Value, error) {
 // check judges each entry as a whole.
 func (d draft) check(r *strict.Reader, data string) {
 	for _, id := range d.record.ids() {
+		e := d.record.Entries[id]
 		at := func(suffix string) string { return strict.Child(data, key(id, suffix)) }
-		for _, f := range d.record.Entries[id].flaws(id) {
-			if f.is && !r.Failed(at(f.beside)) {
-				r.Report(at(f.suffix), "%s", f.text)
+		for _, bound := range []string{suffixMax, suffixMin} {
+			if r.Line(at(bound)) > 0 && r.Line(at("")) == 0 && id.Kind.Scales() {
+				r.Report(at(bound), "is a bound without its level: add %s, or remove this line", key(id, ""))
 			}
+		}
+		if e.Max != 0 && e.Min > e.Max {
+			r.Report(at(suffixMin), "must be at most %s, which is %d, got %d", key(id, suffixMax), e.Max, e.Min)
+		}
+		if to := e.Rollout.To.Hash; to != "" && to == e.Rollout.From.Hash {
+			r.Report(at(suffixTo), "must be another template than %s", key(id, suffixFrom))
 		}
 		if d.rollout[id] == "" {
 			continue

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -80,15 +81,17 @@ func cloudwatchFields(c *CloudWatch) strict.Object {
 // password and so is not shown.
 func wrongPrometheus(s string) error {
 	u, err := url.Parse(s)
-	if err != nil {
-		u = new(url.URL)
+	switch {
+	case err != nil || u.Host == "":
+		return errors.New("must be a whole URL, such as https://prometheus.example.com")
+	case u.User != nil:
+		return errors.New("must not hold a password: name a token in tokenEnv or tokenFile")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("must not have a query: that goes into query")
+	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"):
+		return errors.New("must end before /api/v1/query")
 	}
-	return first([]flaw{
-		{u.Host == "", "must be a whole URL, such as https://prometheus.example.com"},
-		{u.User != nil, "must not hold a password: name a token in tokenEnv or tokenFile"},
-		{u.RawQuery != "" || u.Fragment != "", "must not have a query: that goes into query"},
-		{strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/query"), "must end before /api/v1/query"},
-	})
+	return nil
 }
 
 // encrypted reports a token that would be sent in clear.

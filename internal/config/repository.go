@@ -107,29 +107,15 @@ func wrongURL(s string) error {
 		return fmt.Errorf("must be an https or ssh URL or a local path, got scheme %s", strict.Quote(scheme))
 	}
 	u, err := url.Parse(s)
-	if err != nil {
-		u = new(url.URL)
-	}
-	return first([]flaw{
-		{scheme != "file" && u.Host == "" || u.Path == "", "must be a whole URL, such as https://git.example.com/team/site.git"},
-		{u.User != nil, "must hold no user or password: name them in repository.auth"},
-		{u.RawQuery != "" || u.Fragment != "", "must hold no query and no fragment"},
-		{scheme == "http" && !loopback(u.Hostname()), "must not be http, which shows the token and the content on the way: use https"},
-	})
-}
-
-// A flaw is what may be wrong with a text.
-type flaw struct {
-	is   bool
-	text string
-}
-
-// first returns what is wrong first; nil where nothing is.
-func first(flaws []flaw) error {
-	for _, f := range flaws {
-		if f.is {
-			return errors.New(f.text)
-		}
+	switch {
+	case err != nil || scheme != "file" && u.Host == "" || u.Path == "":
+		return errors.New("must be a whole URL, such as https://git.example.com/team/site.git")
+	case u.User != nil:
+		return errors.New("must hold no user or password: name them in repository.auth")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("must hold no query and no fragment")
+	case scheme == "http" && !loopback(u.Hostname()):
+		return errors.New("must not be http, which shows the token and the content on the way: use https")
 	}
 	return nil
 }
@@ -147,14 +133,17 @@ func wrongSSH(s string) error {
 		end = "/"
 	}
 	at := strings.LastIndex(rest[:max(0, strings.Index(rest, end))], "@")
-	user, place := rest[:max(0, at)], rest[at+1:]
-	return first([]flaw{
-		{strings.ContainsAny(user, ":@"), "must hold no password: over SSH the key of repository.auth logs in"},
-		{user == "", "must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git"},
-		{strings.HasPrefix(place, end) || strings.HasSuffix(place, end) || strings.HasPrefix(place, "-") || strings.Contains(place, end+"-"),
-			"must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git"},
-		{strings.ContainsAny(s, "?#"), "must hold no query and no fragment"},
-	})
+	switch user, place := rest[:max(0, at)], rest[at+1:]; {
+	case strings.ContainsAny(user, ":@"):
+		return errors.New("must hold no password: over SSH the key of repository.auth logs in")
+	case user == "":
+		return errors.New("must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git")
+	case strings.HasPrefix(place, end), strings.HasSuffix(place, end), strings.HasPrefix(place, "-"), strings.Contains(place, end+"-"):
+		return errors.New("must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git")
+	case strings.ContainsAny(s, "?#"):
+		return errors.New("must hold no query and no fragment")
+	}
+	return nil
 }
 
 func loopback(host string) bool {
@@ -179,20 +168,26 @@ func wrongBranch(s string) error {
 }
 
 func wrongPolicyFile(s string) error {
-	return first([]flaw{
-		{!fs.ValidPath(s) || s == ".", "must be a path from the root of the repository, such as gitlatch.yaml, got " + strict.Quote(s)},
-		{strings.HasPrefix(s, "checkpoints/"), "must not be below checkpoints/, where gitlatch writes"},
-	})
+	switch {
+	case !fs.ValidPath(s) || s == ".":
+		return fmt.Errorf("must be a path from the root of the repository, such as gitlatch.yaml, got %s", strict.Quote(s))
+	case strings.HasPrefix(s, "checkpoints/"):
+		return errors.New("must not be below checkpoints/, where gitlatch writes")
+	}
+	return nil
 }
 
 func wrongInPlace(s string) error {
 	inGit := func(name string) bool { return strings.EqualFold(name, ".git") }
-	return first([]flaw{
-		{!fs.ValidPath(s) || s == "." || slices.ContainsFunc(strings.Split(s, "/"), inGit) || strings.ContainsFunc(s, unicode.IsControl),
-			"must be the path of a file from the root of the repository, such as apps/shop/values.yaml, got " + strict.Quote(s)},
-		{strings.ContainsAny(s, "*?"), "must name one file, without a pattern, got " + strict.Quote(s)},
-		{s == "checkpoints" || strings.HasPrefix(s, "checkpoints/"), "must not be below checkpoints/, which gitlatch writes as a whole"},
-	})
+	switch {
+	case !fs.ValidPath(s) || s == "." || slices.ContainsFunc(strings.Split(s, "/"), inGit) || strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Errorf("must be the path of a file from the root of the repository, such as apps/shop/values.yaml, got %s", strict.Quote(s))
+	case strings.ContainsAny(s, "*?"):
+		return fmt.Errorf("must name one file, without a pattern, got %s", strict.Quote(s))
+	case s == "checkpoints" || strings.HasPrefix(s, "checkpoints/"):
+		return errors.New("must not be below checkpoints/, which gitlatch writes as a whole")
+	}
+	return nil
 }
 
 // once is the rule that each file edited in place is named once, and is not the

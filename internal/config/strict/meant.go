@@ -1,19 +1,20 @@
 package strict
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // meant guesses which of the known names was meant by one that is not known.
 func meant(name string, known []string) string {
-	best, least := "", max(2, len(name)/3)+1
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
-			best, least = k, d
+	far := func(k string) int { return distance(strings.ToLower(name), strings.ToLower(k)) }
+	if len(known) > 0 {
+		nearest := slices.MinFunc(known, func(a, b string) int { return far(a) - far(b) })
+		if far(nearest) <= max(2, len(name)/3) {
+			return "did you mean " + nearest + "?"
 		}
 	}
-	if best == "" {
-		return "known here: " + strings.Join(known, ", ")
-	}
-	return "did you mean " + best + "?"
+	return "known here: " + strings.Join(known, ", ")
 }
 
 // distance is Levenshtein's, in bytes.
