@@ -15,12 +15,12 @@ type Window struct {
 }
 
 // Walk finds a window for an adapter that looks commits up one by one, so many
-// at most. look is false for a commit that the repository lacks.
+// at most.
 //
 // It walks from both ends in turn, so that a window costs about its own size.
 // Where the base leads into the window by a far longer way than by the one that
 // closes it, the commits of that way are taken for new.
-func Walk(base, tip string, most int, look func(id string) (LogEntry, bool, error)) (Window, error) {
+func Walk(base, tip string, most int, look Look) (Window, error) {
 	w := walk{look: look, left: most, found: map[string]LogEntry{}, old: map[string]bool{base: true}, behind: []string{base}}
 	if tip != base {
 		w.ahead = []string{tip}
@@ -54,7 +54,7 @@ const slop = 16
 
 // A walk is a window that is being found.
 type walk struct {
-	look  func(string) (LogEntry, bool, error)
+	look  Look
 	left  int  // commits that may still be looked up
 	lacks bool // one was not there
 

@@ -32,7 +32,7 @@ func (r *Repository) propose(ctx context.Context, c repo.Commit) (string, error)
 		if err != nil {
 			return "", err
 		}
-		parted = aws.ToString(log[len(log)-1].CommitId) == c.Parent
+		parted = log[len(log)-1].ID == c.Parent
 	}
 	if parted {
 		return r.build(ctx, c)

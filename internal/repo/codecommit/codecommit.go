@@ -77,7 +77,7 @@ func Open(o Options) (*Repository, error) {
 		return nil, err
 	}
 	o.Author = cmp.Or(o.Author, Author{"gitlatch", "gitlatch@users.noreply.github.com"})
-	return &Repository{Options: o, seen: newSeen()}, nil
+	return &Repository{Options: o, seen: seen{held: map[any]any{}}}, nil
 }
 
 // String names the repository.

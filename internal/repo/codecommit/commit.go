@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
-	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
 
 	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -119,26 +118,25 @@ func (r *Repository) search(ctx context.Context, head string, c repo.Commit) (st
 		return "", err
 	}
 	for _, made := range log {
-		id := aws.ToString(made.CommitId)
 		if !sameCommit(made, c) {
 			continue
 		}
-		e, err := r.edit(ctx, id, c.Files)
+		e, err := r.edit(ctx, made.ID, c.Files)
 		var unsafe *repo.UnsafeError
 		switch {
 		case errors.As(err, &unsafe):
 		case err != nil:
 			return "", err
 		case e.empty():
-			return id, nil
+			return made.ID, nil
 		}
 	}
 	return "", nil
 }
 
 // sameCommit reports whether a commit is the one to make, but for its files.
-func sameCommit(made types.Commit, c repo.Commit) bool {
+func sameCommit(made repo.LogEntry, c repo.Commit) bool {
 	return len(made.Parents) == 1 &&
 		slices.Contains([]string{c.Parent, c.Expect}, made.Parents[0]) &&
-		strings.TrimSpace(aws.ToString(made.Message)) == strings.TrimSpace(c.Message)
+		strings.TrimSpace(made.Message) == strings.TrimSpace(c.Message)
 }

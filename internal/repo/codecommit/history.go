@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,12 +28,8 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 		return nil, false, fmt.Errorf("read the history of %s: %w", r, err)
 	}
 	r.seen.trim()
-	commits, whole, err := r.history(ctx, commit, until, min(limit, mostHistory))
-	if err != nil {
+	if log, whole, err = r.history(ctx, commit, until, min(limit, mostHistory)); err != nil {
 		return nil, false, fmt.Errorf("read the history of %s: %w", r, err)
-	}
-	for _, c := range commits {
-		log = append(log, entryOf(c))
 	}
 	return log, whole, nil
 }
@@ -53,7 +48,7 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window
 			if id != tip && errors.Is(err, errNoCommit) {
 				return repo.LogEntry{}, false, nil
 			}
-			return entryOf(c), err == nil, err
+			return c, err == nil, err
 		})
 	}
 	if err != nil {
@@ -62,52 +57,42 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window
 	return found, nil
 }
 
-func (r *Repository) history(ctx context.Context, from, until string, limit int) (log []types.Commit, whole bool, err error) {
-	queue, queued := []string{from}, map[string]bool{from: true}
-	for ; len(queue) > 0; queue = queue[1:] {
-		if len(log) > 0 && aws.ToString(log[len(log)-1].CommitId) == until || len(log) >= limit {
-			return log, false, nil
-		}
-		c, err := r.commit(ctx, queue[0])
+func (r *Repository) history(ctx context.Context, from, until string, limit int) (log []repo.LogEntry, whole bool, err error) {
+	log, end, err := repo.Log(from, until, limit, func(id string) (repo.LogEntry, bool, error) {
+		c, err := r.commit(ctx, id)
+		return c, err == nil, err
+	})
+	return log, end == repo.AtRoots, err
+}
+
+// commitBytes is what a commit takes in memory, or so.
+const commitBytes = 1000
+
+func (r *Repository) commit(ctx context.Context, id string) (repo.LogEntry, error) {
+	return once(&r.seen, id, func() (repo.LogEntry, error) {
+		out, err := r.Client.GetCommit(ctx, &codecommit.GetCommitInput{RepositoryName: &r.Repository, CommitId: &id})
 		if err != nil {
-			return nil, false, err
+			return repo.LogEntry{}, r.explain(err)
 		}
-		log = append(log, c)
-		for _, parent := range c.Parents {
-			if !queued[parent] {
-				queue, queued[parent] = append(queue, parent), true
-			}
+		if out.Commit == nil {
+			return repo.LogEntry{}, fmt.Errorf("commit %s: the answer is empty", id)
 		}
-	}
-	return log, true, nil
+		return entryOf(id, *out.Commit), nil
+	}, func(repo.LogEntry) int { return commitBytes })
 }
 
-func (r *Repository) commit(ctx context.Context, id string) (types.Commit, error) {
-	if c, ok := r.seen.commit(id); ok {
-		return c, nil
-	}
-	out, err := r.Client.GetCommit(ctx, &codecommit.GetCommitInput{RepositoryName: &r.Repository, CommitId: &id})
-	if err != nil {
-		return types.Commit{}, r.explain(err)
-	}
-	if out.Commit == nil {
-		return types.Commit{}, fmt.Errorf("commit %s: the answer is empty", id)
-	}
-	out.Commit.CommitId = &id
-	r.seen.keepCommit(id, *out.Commit)
-	return *out.Commit, nil
-}
-
-func entryOf(c types.Commit) repo.LogEntry {
-	e := repo.LogEntry{ID: aws.ToString(c.CommitId), Parents: slices.Clone(c.Parents), Message: aws.ToString(c.Message)}
-	if by := c.Author; by != nil {
-		e.Author = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
-		e.When = date(aws.ToString(by.Date))
-	}
-	if by := c.Committer; by != nil {
-		e.Committer = fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email))
-	}
+func entryOf(id string, c types.Commit) repo.LogEntry {
+	e := repo.LogEntry{ID: id, Parents: c.Parents, Message: aws.ToString(c.Message)}
+	e.Author, e.When = person(c.Author)
+	e.Committer, _ = person(c.Committer)
 	return e
+}
+
+func person(by *types.UserInfo) (string, time.Time) {
+	if by == nil {
+		return "", time.Time{}
+	}
+	return fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email)), date(aws.ToString(by.Date))
 }
 
 // date reads "seconds zone". Commits with nonsense in its place exist; theirs is

@@ -3,8 +3,6 @@ package codecommit
 import (
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
-
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -12,62 +10,37 @@ import (
 // than checkpoints need.
 const keepBytes = 16 << 20
 
-// seen is what was read and can never change: by its id.
+// seen is what was read and can never change: commits, folders and blobs, each by
+// its id.
 type seen struct {
-	mu      *sync.Mutex
-	folders map[string]folder
-	blobs   map[string][]byte
-	commits map[string]types.Commit
-	bytes   int
+	mu    sync.Mutex
+	held  map[any]any // by an idOf
+	bytes int
 }
 
-func newSeen() seen {
-	return seen{mu: &sync.Mutex{}, folders: map[string]folder{}, blobs: map[string][]byte{}, commits: map[string]types.Commit{}}
-}
+// An idOf is the id of a T. The root of a commit has the commit's own.
+type idOf[T any] string
 
-func (s *seen) folder(id string) (folder, bool) {
+// once returns what was seen with an id, or else what read returns, and keeps
+// that, of so many bytes. Beyond what is read at once it is not kept.
+func once[T any](s *seen, id string, read func() (T, error), bytes func(T) int) (T, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	f, ok := s.folders[id]
-	return f, ok
-}
-
-func (s *seen) keepFolder(id string, f folder) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.folders[id] = f
-	s.bytes += 100 * len(f)
-}
-
-func (s *seen) blob(id string) ([]byte, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	content, ok := s.blobs[id]
-	return content, ok
-}
-
-func (s *seen) keepBlob(id string, content []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bytes+len(content) > repo.MostRead {
-		return
+	known, ok := s.held[idOf[T](id)].(T)
+	s.mu.Unlock()
+	if ok {
+		return known, nil
 	}
-	s.blobs[id] = content
-	s.bytes += len(content)
-}
-
-func (s *seen) commit(id string) (types.Commit, bool) {
+	found, err := read()
+	if err != nil {
+		return found, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, ok := s.commits[id]
-	return c, ok
-}
-
-func (s *seen) keepCommit(id string, c types.Commit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commits[id] = c
-	s.bytes += 1000
+	if n := bytes(found); s.bytes+n <= repo.MostRead {
+		s.held[idOf[T](id)] = found
+		s.bytes += n
+	}
+	return found, nil
 }
 
 // trim forgets what was seen once it is much; nothing is lost but time.
@@ -75,9 +48,7 @@ func (s *seen) trim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bytes > keepBytes {
-		clear(s.folders)
-		clear(s.blobs)
-		clear(s.commits)
+		clear(s.held)
 		s.bytes = 0
 	}
 }

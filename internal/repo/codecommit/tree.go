@@ -74,53 +74,42 @@ func (r *Repository) list(ctx context.Context, commit string, at []place) (map[s
 func byID(a, b place) int { return cmp.Compare(a.id, b.id) }
 
 func (r *Repository) folder(ctx context.Context, commit string, at place) (folder, error) {
-	if f, ok := r.seen.folder(at.id); ok {
+	return once(&r.seen, at.id, func() (folder, error) {
+		out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
+			RepositoryName: &r.Repository, CommitSpecifier: &commit, FolderPath: aws.String("/" + at.path),
+		})
+		if err != nil {
+			return nil, r.explain(err)
+		}
+		f := folder{}
+		for _, e := range out.Files {
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFile, aws.ToString(e.BlobId), e.FileMode}
+		}
+		for _, e := range out.SubFolders {
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFolder, aws.ToString(e.TreeId), ""}
+		}
+		for _, e := range out.SymbolicLinks {
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSymlink, aws.ToString(e.BlobId), e.FileMode}
+		}
+		for _, e := range out.SubModules {
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSubmodule, aws.ToString(e.CommitId), ""}
+		}
 		return f, nil
-	}
-	out, err := r.Client.GetFolder(ctx, &codecommit.GetFolderInput{
-		RepositoryName: &r.Repository, CommitSpecifier: &commit, FolderPath: aws.String("/" + at.path),
-	})
-	if err != nil {
-		return nil, r.explain(err)
-	}
-	f := folder{}
-	for _, e := range out.Files {
-		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFile, aws.ToString(e.BlobId), e.FileMode}
-	}
-	for _, e := range out.SubFolders {
-		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFolder, aws.ToString(e.TreeId), ""}
-	}
-	for _, e := range out.SymbolicLinks {
-		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSymlink, aws.ToString(e.BlobId), e.FileMode}
-	}
-	for _, e := range out.SubModules {
-		f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSubmodule, aws.ToString(e.CommitId), ""}
-	}
-	r.seen.keepFolder(at.id, f)
-	return f, nil
+	}, func(f folder) int { return 100 * len(f) })
 }
 
 // blob returns the content of a file.
 func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
-	if content, ok := r.seen.blob(id); ok {
-		return content, nil
-	}
-	out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: &id})
-	if is(err, tooLarge) {
-		return nil, errTooLarge
-	}
-	if err != nil {
-		return nil, r.explain(err)
-	}
-	content := out.Content
-	switch {
-	case len(content) > repo.MostBytes:
-		return nil, errTooLarge
-	case content == nil:
-		content = []byte{}
-	}
-	r.seen.keepBlob(id, content)
-	return content, nil
+	return once(&r.seen, id, func() ([]byte, error) {
+		out, err := r.Client.GetBlob(ctx, &codecommit.GetBlobInput{RepositoryName: &r.Repository, BlobId: &id})
+		switch {
+		case is(err, tooLarge), err == nil && len(out.Content) > repo.MostBytes:
+			return nil, errTooLarge
+		case err != nil:
+			return nil, r.explain(err)
+		}
+		return append([]byte{}, out.Content...), nil // nil is what is not held
+	}, func(content []byte) int { return len(content) })
 }
 
 // errTooLarge says that a blob is not read. One larger than 6 MB CodeCommit does

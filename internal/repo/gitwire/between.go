@@ -67,20 +67,12 @@ func window(objs *objects, base, tip plumbing.Hash, whole bool) (repo.Window, er
 	// What a server left out is older than the base: a commit without a past.
 	older := map[string]bool{}
 	found, err := repo.Walk(base.String(), tip.String(), windowCommits, func(id string) (repo.LogEntry, bool, error) {
-		data, ok := objs.get(plumbing.CommitObject, plumbing.NewHash(id))
-		if !ok {
+		entry, ok, err := objs.entry(id)
+		if !ok && err == nil {
 			older[id] = whole
 			return repo.LogEntry{ID: id}, whole, nil
 		}
-		h, err := parseCommit(data)
-		if err != nil {
-			return repo.LogEntry{}, false, fmt.Errorf("commit %s: %w", id, err)
-		}
-		entry := repo.LogEntry{ID: id, Author: h.author, Committer: h.by, When: h.when, Message: h.message}
-		for _, parent := range h.parents {
-			entry.Parents = append(entry.Parents, parent.String())
-		}
-		return entry, true, nil
+		return entry, ok, err
 	})
 	var inside []repo.LogEntry
 	for _, c := range found.Commits {

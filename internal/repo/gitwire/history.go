@@ -31,9 +31,9 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 
 func (r *Repository) history(ctx context.Context, from plumbing.Hash, until string, limit int) ([]repo.LogEntry, bool, error) {
 	for had := -1; ; {
-		log, end, err := walk(r.objects, from, until, limit)
-		if err != nil || end != atUnknown {
-			return log, end == atRoots, err
+		log, end, err := repo.Log(from.String(), until, limit, r.objects.entry)
+		if err != nil || end != repo.AtGap {
+			return log, end == repo.AtRoots, err
 		}
 		if len(log) == had {
 			return log, false, nil // the server itself has no more
@@ -48,46 +48,4 @@ func (r *Repository) history(ctx context.Context, from plumbing.Hash, until stri
 			return nil, false, fmt.Errorf("commit %s is not there", from)
 		}
 	}
-}
-
-// An end is where a walk through a history came to an end.
-type end int
-
-const (
-	atGoal    end = iota // until was found, or limit reached, and more may be older
-	atRoots              // there is nothing older
-	atUnknown            // a commit that is needed is not at hand
-)
-
-// walk lists the commits at hand that a commit descends from, by distance, up
-// to the first that is not at hand.
-func walk(objs *objects, from plumbing.Hash, until string, limit int) ([]repo.LogEntry, end, error) {
-	var log []repo.LogEntry
-	queue := []plumbing.Hash{from}
-	seen := map[plumbing.Hash]bool{from: true}
-	for found := false; len(queue) > 0; queue = queue[1:] {
-		if found || len(log) >= limit {
-			return log, atGoal, nil
-		}
-		id := queue[0]
-		data, ok := objs.get(plumbing.CommitObject, id)
-		if !ok {
-			return log, atUnknown, nil
-		}
-		h, err := parseCommit(data)
-		if err != nil {
-			return nil, atGoal, fmt.Errorf("commit %s: %w", id, err)
-		}
-		entry := repo.LogEntry{ID: id.String(), Author: h.author, Committer: h.by, When: h.when, Message: h.message}
-		found = id.String() == until
-		for _, parent := range h.parents {
-			entry.Parents = append(entry.Parents, parent.String())
-			if !seen[parent] {
-				seen[parent] = true
-				queue = append(queue, parent)
-			}
-		}
-		log = append(log, entry)
-	}
-	return log, atRoots, nil
 }

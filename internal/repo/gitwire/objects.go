@@ -177,3 +177,20 @@ func encoded(obj object) plumbing.EncodedObject {
 	_, _ = m.Write(obj.data) // never fails
 	return m
 }
+
+// entry returns a commit at hand as an entry of a history.
+func (o *objects) entry(id string) (repo.LogEntry, bool, error) {
+	data, ok := o.get(plumbing.CommitObject, plumbing.NewHash(id))
+	if !ok {
+		return repo.LogEntry{}, false, nil
+	}
+	h, err := parseCommit(data)
+	if err != nil {
+		return repo.LogEntry{}, false, fmt.Errorf("commit %s: %w", id, err)
+	}
+	e := repo.LogEntry{ID: id, Author: h.author, Committer: h.by, When: h.when, Message: h.message}
+	for _, parent := range h.parents {
+		e.Parents = append(e.Parents, parent.String())
+	}
+	return e, true, nil
+}

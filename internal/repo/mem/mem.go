@@ -140,27 +140,17 @@ func take(into *repo.Object, scope repo.Scope, way []string, content string) {
 func (r *Repository) History(ctx context.Context, id, until string, limit int) (log []repo.LogEntry, whole bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seen, next := map[string]bool{id: true}, []string{id}
-	for len(next) > 0 {
-		if len(log) == limit {
-			return log, false, ctx.Err()
-		}
-		id, next = next[0], next[1:]
-		c, ok := r.commits[id]
-		if !ok {
-			return nil, false, fmt.Errorf("commit %s does not exist", id)
-		}
-		log = append(log, repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message})
-		if id == until {
-			return log, false, ctx.Err()
-		}
-		for _, parent := range c.Parents {
-			if !seen[parent] {
-				seen[parent], next = true, append(next, parent)
-			}
-		}
+	log, end, _ := repo.Log(id, until, limit, r.look)
+	if end == repo.AtGap {
+		return nil, false, fmt.Errorf("commit %s, or one that it descends from, does not exist", id)
 	}
-	return log, true, ctx.Err()
+	return log, end == repo.AtRoots, ctx.Err()
+}
+
+// look looks a commit up.
+func (r *Repository) look(id string) (repo.LogEntry, bool, error) {
+	c, ok := r.commits[id]
+	return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message}, ok, nil
 }
 
 // mostWindow bounds a window, in commits that are looked up.
@@ -176,10 +166,7 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window
 	if _, ok := r.commits[tip]; !ok {
 		return repo.Window{}, fmt.Errorf("commit %s does not exist", tip)
 	}
-	return repo.Walk(base, tip, mostWindow, func(id string) (repo.LogEntry, bool, error) {
-		c, ok := r.commits[id]
-		return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message}, ok, nil
-	})
+	return repo.Walk(base, tip, mostWindow, r.look)
 }
 
 // Commit makes one commit and moves a branch to it.

@@ -1,0 +1,39 @@
+package repo
+
+// A Look looks a commit up by its id; ok is false where the repository lacks it.
+type Look func(id string) (c LogEntry, ok bool, err error)
+
+// An End is where a log came to its end.
+type End int
+
+const (
+	// AtGoal is at the commit looked for, or at the limit: more may be older.
+	AtGoal End = iota
+	// AtRoots is where nothing is older.
+	AtRoots
+	// AtGap is before a commit that the repository lacks.
+	AtGap
+)
+
+// Log lists what a commit descends from, itself first and by distance, for an
+// adapter that looks commits up one by one. It ends with the commit until, or with
+// limit commits.
+func Log(from, until string, limit int, look Look) (log []LogEntry, end End, err error) {
+	queue, queued := []string{from}, map[string]bool{from: true}
+	for ; len(queue) > 0; queue = queue[1:] {
+		if len(log) >= limit || len(log) > 0 && log[len(log)-1].ID == until {
+			return log, AtGoal, nil
+		}
+		c, ok, err := look(queue[0])
+		if err != nil || !ok {
+			return log, AtGap, err
+		}
+		log = append(log, c)
+		for _, parent := range c.Parents {
+			if !queued[parent] {
+				queue, queued[parent] = append(queue, parent), true
+			}
+		}
+	}
+	return log, AtRoots, nil
+}
