@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 )
 
 const (
@@ -18,16 +19,31 @@ const (
 	restarts = 3
 )
 
-// A selection narrows a list. The zero value selects all.
-type selection struct {
-	namespace string
-	labels    string // a label selector
+// A Selection narrows a list. The zero value selects all.
+type Selection struct {
+	Namespace string
+	Name      string // of one object
+	Labels    string // a label selector
+}
+
+// List returns all objects of a resource as JSON, of which T names the fields that
+// are read, page by page; half a list is an error, which is the API server's. With
+// optional, a resource that the cluster does not have has no objects.
+func List[T any](ctx context.Context, client rest.Interface, path, resource string, optional bool, of Selection) ([]T, error) {
+	return listed[T](ctx, client, path, resource, "", optional, of)
+}
+
+// listed is List of a kind of list; "" is any.
+func listed[T any](ctx context.Context, client rest.Interface, path, resource, kind string, optional bool, of Selection) ([]T, error) {
+	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
+	return list(ctx, client, row[T]{resource: resource, path: path, optional: optional,
+		page: custom(kind, func(one *T) T { return *one })}, of, nil)
 }
 
 // list returns all objects of a kind that keep keeps, page by page; a nil keep
 // keeps all. What keep sheds of one is not held for the rest of the list. An error
 // leaves nothing: half a list would read as the whole.
-func list[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(*R) bool) ([]R, error) {
+func list[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, keep func(*R) bool) ([]R, error) {
 	for attempt := 0; ; attempt++ {
 		all, err := pages(ctx, client, r, of, keep)
 		switch {
@@ -46,21 +62,23 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of select
 // are then of one instant, and of the present; with 0 the server would ignore
 // the limit. A page that is too large is asked for anew at half its size, and
 // each that fits doubles the next.
-func pages[R any](ctx context.Context, client rest.Interface, r row[R], of selection, keep func(*R) bool) ([]R, error) {
+func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, keep func(*R) bool) ([]R, error) {
 	var all []R
 	size := pageSize
 	for token := ""; ; {
 		request := client.Get().AbsPath(r.path).Resource(r.resource).
-			NamespaceIfScoped(of.namespace, of.namespace != "").
+			NamespaceIfScoped(of.Namespace, of.Namespace != "").
 			Param("limit", strconv.Itoa(size))
 		if r.json {
 			request.SetHeader("Accept", "application/json")
 		}
-		if of.labels != "" {
-			request.Param("labelSelector", of.labels)
+		for name, value := range map[string]string{"labelSelector": of.Labels, "continue": token} {
+			if value != "" {
+				request.Param(name, value)
+			}
 		}
-		if token != "" {
-			request.Param("continue", token)
+		if of.Name != "" {
+			request.Param("fieldSelector", "metadata.name="+of.Name)
 		}
 		page, next, err := r.page(request.Do(ctx))
 		switch {

@@ -20,18 +20,11 @@ type Objects struct {
 }
 
 // NewObjects returns a reader of the cluster that config leads to. It asks
-// nothing of the cluster yet.
+// nothing of the cluster yet. See Connect.
 func NewObjects(config *rest.Config) (*Objects, error) {
-	own := rest.CopyConfig(config)
-	own.NegotiatedSerializer = codecs
-	own.AcceptContentTypes, own.ContentType = "application/json", "application/json"
-	own.WarningHandler = rest.NoWarnings{}
-	if own.UserAgent == "" {
-		own.UserAgent = "gitlatch"
-	}
-	client, err := rest.UnversionedRESTClientFor(own)
+	client, err := Connect(config, "gitlatch", "application/json")
 	if err != nil {
-		return nil, fmt.Errorf("new reader of objects: %w", err)
+		return nil, err
 	}
 	return &Objects{client, config.Host}, nil
 }
@@ -42,11 +35,7 @@ func (o *Objects) Server() string { return o.server }
 // List returns all objects of a kind as JSON, page by page; none where the
 // cluster does not have the kind. The error is a phrase in one line.
 func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error) {
-	ctx = klog.NewContext(ctx, klog.Logger{})
-	all, err := list(ctx, o.client, row[json.RawMessage]{
-		resource: resource, path: path, optional: true,
-		page: custom(kind+"List", func(one *json.RawMessage) json.RawMessage { return *one }),
-	}, selection{}, nil)
+	all, err := listed[json.RawMessage](ctx, o.client, path, resource, kind+"List", true, Selection{})
 	if err != nil {
 		return nil, errors.New(words(err))
 	}
@@ -55,8 +44,7 @@ func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json
 
 // Get returns one object as JSON. The error is a phrase in one line.
 func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error) {
-	answer := o.client.Get().AbsPath(path).Do(klog.NewContext(ctx, klog.Logger{}))
-	body, err := answer.Raw()
+	body, err := o.client.Get().AbsPath(path).Do(klog.NewContext(ctx, klog.Logger{})).Raw()
 	if err != nil {
 		return nil, errors.New(words(err))
 	}
@@ -65,9 +53,9 @@ func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error)
 
 // Minor returns the minor version of Kubernetes 1 that the server is.
 func (o *Objects) Minor(ctx context.Context) (int, error) {
-	body, err := o.client.Get().AbsPath("/version").Do(klog.NewContext(ctx, klog.Logger{})).Raw()
+	body, err := o.Get(ctx, "/version")
 	if err != nil {
-		return 0, errors.New(words(err))
+		return 0, err
 	}
 	var version struct{ Major, Minor string }
 	if err := json.Unmarshal(body, &version); err != nil {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/gitlatch/gitlatch/internal/discreet"
 	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -36,37 +35,17 @@ type Sampler struct {
 	table  table
 }
 
-// answerWithin is how long an API server may take for one answer, such as a page
-// of a LIST, of which a busy one takes a second.
-const answerWithin = 20 * time.Second
-
 // New returns a sampler of the cluster that config leads to. It asks nothing of
-// the cluster yet. Limits on the rate of requests that config does not state
-// are raised over client-go's, which are meant for a controller; and a request
-// has a timeout, which client-go's have not.
+// the cluster yet. See Connect.
 func New(config *rest.Config, o Options) (*Sampler, error) {
 	if o.Clock == nil {
 		return nil, errors.New("new sampler: a clock is required")
 	}
-	own := rest.CopyConfig(config)
-	own.NegotiatedSerializer = codecs
-	own.AcceptContentTypes = accept
-	own.WarningHandler = rest.NoWarnings{}
-	if own.UserAgent == "" {
-		own.UserAgent = "gitlatch"
-	}
-	if own.Timeout == 0 {
-		own.Timeout = answerWithin
-	}
-	if own.RateLimiter == nil && own.QPS == 0 {
-		own.QPS, own.Burst = 50, 100
-	}
-	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return discreet.Transport(bounded{next}) })
-	client, err := rest.UnversionedRESTClientFor(own)
+	client, err := Connect(config, "gitlatch", accept)
 	if err != nil {
-		return nil, fmt.Errorf("new sampler: %w", err)
+		return nil, err
 	}
-	return &Sampler{client: client, server: own.Host, site: o.Site, clock: o.Clock, kinds: o.Kinds, table: tableOf(o.Kinds)}, nil
+	return &Sampler{client: client, server: config.Host, site: o.Site, clock: o.Clock, kinds: o.Kinds, table: tableOf(o.Kinds)}, nil
 }
 
 // Sample takes one look at the whole cluster. What may not be read, or broke
@@ -166,7 +145,7 @@ func away(err error) bool {
 
 // fetch lists a kind; ok is false where it is unread.
 func fetch[R any](ctx context.Context, l *look, r row[R], keep func(*R) bool) (read []R, ok bool, err error) {
-	read, err = list(ctx, l.client, r, selection{}, keep)
+	read, err = list(ctx, l.client, r, Selection{}, keep)
 	if err != nil {
 		return nil, false, l.unread(ctx, r.part(), err)
 	}

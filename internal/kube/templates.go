@@ -52,7 +52,7 @@ func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *lo
 		}
 	}
 	if len(flying) > max(fewWorkloads, workloads/workloadsPerPage) {
-		found, err := list(ctx, l.client, kept, selection{}, func(t *T) bool { return wanted[(*t).controller()] })
+		found, err := list(ctx, l.client, kept, Selection{}, func(t *T) bool { return wanted[(*t).controller()] })
 		if err != nil {
 			h.lost = wanted
 			return h, l.unread(ctx, kept.resource, err)
@@ -93,6 +93,6 @@ func ownOf[T interface{ controller() types.UID }](ctx context.Context, l *look, 
 	if err != nil {
 		return nil, err
 	}
-	of := selection{namespace: r.sample.ID.Namespace, labels: selector.String()}
+	of := Selection{Namespace: r.sample.ID.Namespace, Labels: selector.String()}
 	return list(ctx, l.client, kept, of, func(t *T) bool { return (*t).controller() == r.flight.uid })
 }

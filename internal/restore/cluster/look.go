@@ -98,7 +98,7 @@ func (c *Client) scaled() []workload.Kind {
 // Look reads all that a restore decides by. What cannot be read is an error: a
 // brake that is not seen to be needed would be missing.
 func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error) {
-	priorities, err := list[priorityClass](ctx, c, "/apis/scheduling.k8s.io/v1/priorityclasses", false)
+	priorities, err := list[priorityClass](ctx, c, priorityClasses, false, kube.Selection{})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	found := map[workload.Kind][]scalable{}
 	for _, kind := range c.scaled() {
 		o, _ := c.kinds.Object(kind)
-		if found[kind], err = list[scalable](ctx, c, o.Path()+"/"+o.Resource, !own(o)); err != nil {
+		if found[kind], err = list[scalable](ctx, c, resourceOf(o), !own(o), kube.Selection{}); err != nil {
 			return nil, err
 		}
 	}
@@ -172,29 +172,29 @@ func optsOut(annotations map[string]string) bool {
 
 // autoscalers lists both kinds of them.
 func (c *Client) autoscalers(ctx context.Context) ([]autoscaler, error) {
-	hpas, err := list[autoscaler](ctx, c, pathOf(plan.HPA), false)
+	hpas, err := c.scalers(ctx, plan.HPA, false, kube.Selection{})
 	if err != nil {
 		return nil, err
 	}
-	scaled, err := list[autoscaler](ctx, c, pathOf(plan.ScaledObject), true)
-	if err != nil {
-		return nil, err
-	}
-	for i := range hpas {
-		hpas[i].kind = plan.HPA
-	}
-	for i := range scaled {
-		scaled[i].kind = plan.ScaledObject
-	}
-	return append(hpas, scaled...), nil
+	scaled, err := c.scalers(ctx, plan.ScaledObject, true, kube.Selection{})
+	return append(hpas, scaled...), err
 }
 
-func pathOf(kind plan.Kind) string {
-	if kind == plan.ScaledObject {
-		return "/apis/keda.sh/v1alpha1/scaledobjects"
+// scalers lists one kind of autoscalers.
+func (c *Client) scalers(ctx context.Context, kind plan.Kind, optional bool, some kube.Selection) ([]autoscaler, error) {
+	all, err := list[autoscaler](ctx, c, scalers[kind], optional, some)
+	for i := range all {
+		all[i].kind = kind
 	}
-	return "/apis/autoscaling/v2/horizontalpodautoscalers"
+	return all, err
 }
+
+var scalers = map[plan.Kind]resource{
+	plan.HPA:          {"/apis/autoscaling/v2", "horizontalpodautoscalers"},
+	plan.ScaledObject: {"/apis/keda.sh/v1alpha1", "scaledobjects"},
+}
+
+var priorityClasses = resource{"/apis/scheduling.k8s.io/v1", "priorityclasses"}
 
 // scalersOf sorts autoscalers by what they scale. KEDA's own HPAs are left to
 // KEDA.

@@ -4,33 +4,28 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
 )
 
-const replicaSets = "/apis/apps/v1/replicasets"
-
-// namespaced is where objects of group apps are made in a namespace.
-func namespaced(namespace, resource string) string {
-	return "/apis/apps/v1/namespaces/" + url.PathEscape(namespace) + "/" + resource
-}
+var deployments, replicaSets = resource{"/apis/apps/v1", "deployments"}, resource{"/apis/apps/v1", "replicasets"}
 
 // Try returns a Deployment as the cluster would create it now, with what the API
 // server fills in and what policies make of it. Nothing is created.
 func (c *Client) Try(ctx context.Context, d split.Candidate) (created json.RawMessage, err error) {
-	request := c.client.Post().AbsPath(namespaced(d.ID.Namespace, "deployments"))
+	request := c.client.Post().AbsPath(deployments.in(d.ID.Namespace))
 	return created, wrap("try to create "+d.ID.String(), c.create(ctx, request, d.Manifest, true, &created))
 }
 
 // Seed makes a ReplicaSet, or with dry only tries to.
 func (c *Client) Seed(ctx context.Context, s split.Seed, dry bool) error {
-	request := c.client.Post().AbsPath(namespaced(s.ID.Namespace, "replicasets"))
+	request := c.client.Post().AbsPath(replicaSets.in(s.ID.Namespace))
 	var made json.RawMessage
 	return wrap("seed "+s.ID.String(), c.create(ctx, request, s.Object, dry, &made))
 }
@@ -56,7 +51,7 @@ type replicaSet struct {
 
 // Seeds returns the seeds of a site, those that were adopted among them.
 func (c *Client) Seeds(ctx context.Context, site string) (found []split.Standing, err error) {
-	all, err := list[replicaSet](ctx, c, replicaSets, false, "labelSelector", split.Label+"="+site)
+	all, err := list[replicaSet](ctx, c, replicaSets, false, kube.Selection{Labels: split.Label + "=" + site})
 	for _, s := range all {
 		one := split.Standing{Namespace: s.Namespace, Name: s.Name, Pods: s.Spec.Replicas, Ready: s.Status.ReadyReplicas, UID: string(s.UID), Version: s.ResourceVersion}
 		if owner := metav1.GetControllerOf(&s.ObjectMeta); owner != nil {
@@ -80,7 +75,7 @@ func (c *Client) Unseed(ctx context.Context, s split.Standing) error {
 		return err
 	}
 	var answer json.RawMessage
-	err = c.read(ctx, c.client.Delete().AbsPath(namespaced(s.Namespace, "replicasets")+"/"+s.Name).Body(body), &answer)
+	err = c.read(ctx, c.client.Delete().AbsPath(replicaSets.in(s.Namespace)+"/"+s.Name).Body(body), &answer)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

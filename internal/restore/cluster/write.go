@@ -40,7 +40,7 @@ func (c *Client) Raise(ctx context.Context, seen plan.Workload, to int32) error 
 		return fmt.Errorf("raise %s: its kind has no scale", id)
 	}
 	o, _ := c.kinds.Object(id.Kind)
-	at := within(o.Path()+"/"+o.Resource, id.Namespace) + "/" + id.Name + "/scale"
+	at := resourceOf(o).in(id.Namespace) + "/" + id.Name + "/scale"
 	return wrap("raise "+id.String(), c.raise(ctx, at, o, seen, to))
 }
 
@@ -83,7 +83,7 @@ func (c *Client) Release(ctx context.Context, s plan.Scaler) (brake.Outcome, err
 // change patches an autoscaler as it was just read, and reads it again where
 // somebody wrote it meanwhile.
 func (c *Client) change(ctx context.Context, s plan.Scaler, by func(brake.Object) (brake.Patch, brake.Outcome, error)) (out brake.Outcome, err error) {
-	at := within(pathOf(s.Kind), s.Namespace) + "/" + s.Name
+	at := scalers[s.Kind].in(s.Namespace) + "/" + s.Name
 	for range tries {
 		a := autoscaler{kind: s.Kind}
 		if err = c.read(ctx, c.client.Get().AbsPath(at), &a); err != nil {
