@@ -68,7 +68,7 @@ func TestWhatAWSRefusesIsSaidWithWhatToDo(t *testing.T) {
 		},
 		"no certificate": {
 			nil, func(w *world) { w.describe(func(c *stand.Cluster) { c.CA = []byte("no PEM") }) },
-			[]string{"EKS cluster prod-eu in eu-west-1: ", "new sampler: "},
+			[]string{"EKS cluster prod-eu in eu-west-1: ", "open the cluster: "},
 		},
 		"not allowed to describe": {
 			nil, func(w *world) { w.aws.Deny("eks:DescribeCluster") },

@@ -1,10 +1,8 @@
 package site
 
 import (
-	"crypto/tls"
-	"crypto/x509"
+	"cmp"
 	"fmt"
-	"net/http"
 	"os"
 
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -32,11 +30,9 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 	if err != nil {
 		return nil, err
 	}
-	var bundle []byte
-	if r.CAFile != "" {
-		if bundle, err = os.ReadFile(r.CAFile); err != nil {
-			return nil, fmt.Errorf("read repository.caFile: %w", err)
-		}
+	bundle, err := caBundle(r)
+	if err != nil {
+		return nil, err
 	}
 	return gitwire.Open(gitwire.Options{
 		URL:      r.URL,
@@ -68,30 +64,18 @@ func signer(s config.Signing, getenv func(string) string) (gitwire.Signer, error
 
 func author(a config.Author) gitwire.Author {
 	own := gitwire.DefaultAuthor
-	if a.Name != "" {
-		own.Name = a.Name
-	}
-	if a.Email != "" {
-		own.Email = a.Email
-	}
-	return own
+	return gitwire.Author{Name: cmp.Or(a.Name, own.Name), Email: cmp.Or(a.Email, own.Email)}
 }
 
-// trusting returns a transport that trusts the certificates in a file instead of
-// the system's; nil, which is the standard one, without a file.
-func trusting(caFile string) (http.RoundTripper, error) {
-	if caFile == "" {
+// caBundle is the certificates that are trusted instead of the system's; nil where
+// none are configured.
+func caBundle(r config.Repository) ([]byte, error) {
+	if r.CAFile == "" {
 		return nil, nil
 	}
-	bundle, err := os.ReadFile(caFile)
+	bundle, err := os.ReadFile(r.CAFile)
 	if err != nil {
 		return nil, fmt.Errorf("read repository.caFile: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(bundle) {
-		return nil, fmt.Errorf("read repository.caFile: %s holds no PEM certificate", caFile)
-	}
-	t := gitwire.Patient().Clone()
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
-	return t, nil
+	return bundle, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"k8s.io/client-go/rest"
 
 	alerts "github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -25,6 +26,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -105,29 +107,37 @@ func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 	if o.Config.Fleet != "" {
 		return nil, fmt.Errorf("fleet: the configuration is of a fleet's functions, whose sites are in %s: write one of a single site", o.Config.Fleet)
 	}
-	if c.EKS == (config.EKS{}) {
-		found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
-		if err != nil {
-			return nil, err
-		}
-		return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock, Kinds: c.Kinds})
+	if c.EKS != (config.EKS{}) {
+		return o.EKS(ctx)
 	}
-	cluster, err := o.EKS(ctx)
+	found, _, err := o.Client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return cluster, nil
+	return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock, Kinds: c.Kinds})
+}
+
+// Client returns what leads to the cluster, for other requests than those of a
+// look, and the cluster if it is one of EKS, which AWS is asked about.
+func (o *Opener) Client(ctx context.Context) (found *rest.Config, of *eks.Cluster, err error) {
+	c := o.Config.Cluster
+	if c.EKS == (config.EKS{}) {
+		found, err = kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
+	} else if of, err = o.EKS(ctx); err == nil {
+		found, err = of.Client(ctx)
+	}
+	return found, of, err
 }
 
 // EKS opens a cluster of EKS, which the configuration must name.
 func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 	c := o.Config.Cluster
 	own, err := o.load(ctx)
-	switch {
-	case err != nil:
+	if err == nil && own.Region == "" && c.EKS.Region == "" {
+		err = noRegion("cluster.eks.region")
+	}
+	if err != nil {
 		return nil, err
-	case own.Region == "" && c.EKS.Region == "":
-		return nil, noRegion("cluster.eks.region")
 	}
 	return eks.New(own, eks.Options{
 		Name:       c.EKS.Name,
@@ -178,6 +188,22 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 	return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
 }
 
+// AtTip reads a path at the tip of the branch. An object with the id in known comes
+// without its files.
+func (o *Opener) AtTip(ctx context.Context, path, known string) (_ repo.Object, err error) {
+	r, _, err := o.Repository(ctx)
+	if err != nil {
+		return repo.Object{}, err
+	}
+	defer func() { err = errors.Join(err, Parts{Repository: r}.Close()) }()
+	tip, _, err := r.Heads(ctx)
+	if err != nil {
+		return repo.Object{}, err
+	}
+	found, err := r.Read(ctx, tip, map[string]string{path: known}, path)
+	return found[path], err
+}
+
 // Repository opens the repository, and what proposes to its people; nil on a
 // host that has no proposals.
 func (o *Opener) Repository(ctx context.Context) (repo.Repository, repo.Proposals, error) {
@@ -220,9 +246,13 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, err
 	}
-	transport, err := trusting(c.CAFile)
+	bundle, err := caBundle(c)
 	if err != nil {
 		return nil, nil, err
+	}
+	transport, err := gitwire.Trusting(bundle)
+	if err != nil {
+		return nil, nil, fmt.Errorf("repository.caFile: %s %w", c.CAFile, err)
 	}
 	signer, err := signer(o.Config.Commit.Signing, o.Getenv)
 	if err != nil {

@@ -2,9 +2,7 @@ package site
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 )
@@ -26,24 +24,12 @@ func (r *Roster) Read(ctx context.Context) ([]config.Member, error) {
 	return r.members, err
 }
 
-func (r *Roster) read(ctx context.Context) (err error) {
-	from, _, err := r.Opener.Repository(ctx)
-	if err != nil {
-		return err
-	}
-	if c, ok := from.(io.Closer); ok {
-		defer func() { err = errors.Join(err, c.Close()) }()
-	}
+func (r *Roster) read(ctx context.Context) error {
 	file := r.Opener.Config.Fleet
-	tip, _, err := from.Heads(ctx)
+	o, err := r.Opener.AtTip(ctx, file, r.id)
 	if err != nil {
 		return err
 	}
-	found, err := from.Read(ctx, tip, map[string]string{file: r.id}, file)
-	if err != nil {
-		return err
-	}
-	o := found[file]
 	switch o.ID {
 	case "":
 		return fmt.Errorf("%s: is not on branch %s: commit a list of kind %s there", file, r.Opener.Config.Repository.Branch, config.KindFleet)

@@ -14,9 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill/keep/dir"
 	keeps3 "github.com/gitlatch/gitlatch/internal/drill/keep/s3"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
-	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -33,9 +31,13 @@ const MinCoverage = 0.95
 
 // Open returns a drill of the site over the parts of a tick.
 func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, error) {
-	objects, err := objects(ctx, o, parts)
+	found, _, err := o.Client(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	objects, err := kube.NewObjects(found)
+	if err != nil {
+		return nil, err
 	}
 	keeper, err := keeper(ctx, o)
 	if err != nil {
@@ -48,23 +50,6 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
 	return r, nil
-}
-
-// objects reads the cluster that the tick samples.
-func objects(ctx context.Context, o *site.Opener, parts site.Parts) (*kube.Objects, error) {
-	if cluster, ok := parts.Sampler.(*eks.Cluster); ok {
-		found, err := cluster.Client(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return kube.NewObjects(found)
-	}
-	c := o.Config.Cluster
-	found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
-	if err != nil {
-		return nil, err
-	}
-	return kube.NewObjects(found)
 }
 
 // keeper opens where reports are kept; nil is nowhere.

@@ -125,14 +125,15 @@ func connect(o Options) (remote, error) {
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return nil, fmt.Errorf("repository %s: http would show credentials and content on the way, use https", bare(u))
 	}
-	transport, err := transport(o)
-	if err != nil {
-		return nil, err
+	if o.Transport == nil {
+		if o.Transport, err = Trusting(o.CABundle); err != nil {
+			return nil, fmt.Errorf("ca bundle: %w", err)
+		}
 	}
 	return serve(o, "tree:1", &smartHTTP{
 		url:    strings.TrimSuffix(bare(u), "/"),
 		auth:   o.Auth,
-		client: &http.Client{Transport: discreet.Transport(transport), CheckRedirect: keep},
+		client: &http.Client{Transport: discreet.Transport(o.Transport), CheckRedirect: keep},
 	}), nil
 }
 
@@ -171,16 +172,15 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func transport(o Options) (http.RoundTripper, error) {
-	switch {
-	case o.Transport != nil:
-		return o.Transport, nil
-	case len(o.CABundle) == 0:
+// Trusting returns Patient's transport, which trusts certificates in PEM form
+// instead of the system's, if there are any.
+func Trusting(bundle []byte) (*http.Transport, error) {
+	if len(bundle) == 0 {
 		return Patient(), nil
 	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(o.CABundle) {
-		return nil, errors.New("ca bundle: holds no certificate in PEM form")
+	if !pool.AppendCertsFromPEM(bundle) {
+		return nil, errors.New("holds no PEM certificate")
 	}
 	t := Patient().Clone()
 	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}

@@ -12,10 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
@@ -45,32 +43,15 @@ type Site struct {
 // Open opens the cluster of a site. Of EKS it asks where that is; the cluster
 // itself is asked nothing yet.
 func Open(ctx context.Context, o *site.Opener) (*Site, error) {
-	s := &Site{opener: o}
-	c := o.Config.Cluster
-	if c.EKS == (config.EKS{}) {
-		found, err := kubeconfig.Load(kubeconfig.Choice{Path: c.Kubeconfig, Context: c.Context})
-		if err != nil {
-			return nil, fmt.Errorf("cluster: %w", err)
-		}
-		return s, s.open(found)
-	}
-	var err error
-	if s.eks, err = o.EKS(ctx); err != nil {
+	found, of, err := o.Client(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	found, err := s.eks.Client(ctx)
+	client, err := cluster.New(found, o.Config.Cluster.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.open(found)
-}
-
-func (s *Site) open(found *rest.Config) (err error) {
-	if s.client, err = cluster.New(found, s.opener.Config.Cluster.Kinds); err != nil {
-		return err
-	}
-	s.config, s.Server = found, s.client.Server()
-	return nil
+	return &Site{Server: client.Server(), opener: o, client: client, config: found, eks: of}, nil
 }
 
 // Restore returns a run over the site, at the usual pace.
