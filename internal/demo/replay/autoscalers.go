@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -33,10 +34,7 @@ func autoscaler(t *traces.Trace, i int, at time.Duration) *autoscalingv2.Horizon
 	}}
 	if w.Driver == workload.DrivenByKEDA {
 		h.Name = "keda-hpa-" + w.ID.Name
-		h.OwnerReferences = []metav1.OwnerReference{{
-			APIVersion: scaledObjectKind.GroupVersion().String(), Kind: scaledObjectKind.Kind,
-			Name: w.ID.Name, UID: uid("scaledobject " + w.ID.String()), Controller: new(true),
-		}}
+		h.OwnerReferences = ownedBy(scaledObjectKind, w.ID.Name, uid("scaledobject "+w.ID.String()))
 	}
 	h.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{
 		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: object.Group + "/" + object.Version, Kind: object.Kind, Name: w.ID.Name},
@@ -95,50 +93,6 @@ func conditions(w traces.Workload, s traces.State) []autoscalingv2.HorizontalPod
 
 var scaledObjectKind = schema.GroupVersionKind{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"}
 
-// scaledObject is as much of KEDA's ScaledObject as is there to be read.
-type scaledObject struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              scaledObjectSpec   `json:"spec"`
-	Status            scaledObjectStatus `json:"status"`
-}
-
-type scaledObjectSpec struct {
-	ScaleTargetRef  targetRef `json:"scaleTargetRef"`
-	MinReplicaCount int32     `json:"minReplicaCount"`
-	MaxReplicaCount int32     `json:"maxReplicaCount"`
-	Triggers        []trigger `json:"triggers"`
-}
-
-type targetRef struct {
-	APIVersion string `json:"apiVersion,omitempty"`
-	Kind       string `json:"kind,omitempty"`
-	Name       string `json:"name"`
-}
-
-type trigger struct {
-	Type     string            `json:"type"`
-	Metadata map[string]string `json:"metadata"`
-}
-
-type scaledObjectStatus struct {
-	HPAName         string             `json:"hpaName"`
-	ScaleTargetKind string             `json:"scaleTargetKind"`
-	Conditions      []metav1.Condition `json:"conditions"`
-}
-
-type scaledObjectList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata"`
-	Items           []scaledObject `json:"items"`
-}
-
-// DeepCopyObject returns the object itself: what a replay made is not changed.
-func (o *scaledObject) DeepCopyObject() runtime.Object { return o }
-
-// DeepCopyObject returns the list itself. See scaledObject.DeepCopyObject.
-func (l *scaledObjectList) DeepCopyObject() runtime.Object { return l }
-
 // scaledObjects are those of KEDA. As KEDA allows, the target's kind is left
 // out where it is a Deployment.
 func scaledObjects(t *traces.Trace, at time.Duration) []runtime.Object {
@@ -147,28 +101,30 @@ func scaledObjects(t *traces.Trace, at time.Duration) []runtime.Object {
 		if w.Driver != workload.DrivenByKEDA {
 			continue
 		}
-		active := metav1.ConditionTrue
+		active := "True"
 		if t.At(i, at).Desired == 0 {
-			active = metav1.ConditionFalse
+			active = "False"
 		}
-		all = append(all, &scaledObject{
-			TypeMeta:   metav1.TypeMeta{APIVersion: scaledObjectKind.GroupVersion().String(), Kind: scaledObjectKind.Kind},
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.ID.Namespace, Name: w.ID.Name, UID: uid("scaledobject " + w.ID.String()), ResourceVersion: version(at)},
-			Spec: scaledObjectSpec{
-				ScaleTargetRef:  targetRef{Name: w.ID.Name},
-				MinReplicaCount: w.Min,
-				MaxReplicaCount: w.Max,
-				Triggers:        []trigger{{Type: "aws-sqs-queue", Metadata: map[string]string{"queueLength": "100"}}},
+		all = append(all, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": scaledObjectKind.GroupVersion().String(), "kind": scaledObjectKind.Kind,
+			"metadata": map[string]any{
+				"namespace": w.ID.Namespace, "name": w.ID.Name, "uid": string(uid("scaledobject " + w.ID.String())), "resourceVersion": version(at),
 			},
-			Status: scaledObjectStatus{
-				HPAName:         "keda-hpa-" + w.ID.Name,
-				ScaleTargetKind: "apps/v1.Deployment",
-				Conditions: []metav1.Condition{
-					{Type: "Ready", Status: metav1.ConditionTrue, Reason: "ScaledObjectReady"},
-					{Type: "Active", Status: active, Reason: "ScalerActive"},
+			"spec": map[string]any{
+				"scaleTargetRef":  map[string]any{"name": w.ID.Name},
+				"minReplicaCount": int64(w.Min),
+				"maxReplicaCount": int64(w.Max),
+				"triggers":        []any{map[string]any{"type": "aws-sqs-queue", "metadata": map[string]any{"queueLength": "100"}}},
+			},
+			"status": map[string]any{
+				"hpaName":         "keda-hpa-" + w.ID.Name,
+				"scaleTargetKind": "apps/v1.Deployment",
+				"conditions": []any{
+					map[string]any{"type": "Ready", "status": "True", "reason": "ScaledObjectReady"},
+					map[string]any{"type": "Active", "status": active, "reason": "ScalerActive"},
 				},
 			},
-		})
+		}})
 	}
 	return all
 }

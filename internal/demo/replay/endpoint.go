@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -139,27 +140,22 @@ func (l list) page(r *http.Request, t *traces.Trace, at time.Duration, namespace
 
 // wrap puts items into the list of their kind.
 func (l list) wrap(m metav1.ListMeta, items []runtime.Object) runtime.Object {
-	var all runtime.Object
-	switch l.kind.Kind {
-	case "Deployment":
-		all = &appsv1.DeploymentList{ListMeta: m, Items: []appsv1.Deployment{}}
-	case "StatefulSet":
-		all = &appsv1.StatefulSetList{ListMeta: m, Items: []appsv1.StatefulSet{}}
-	case "DaemonSet":
-		all = &appsv1.DaemonSetList{ListMeta: m, Items: []appsv1.DaemonSet{}}
-	case "ReplicaSet":
-		all = &appsv1.ReplicaSetList{ListMeta: m, Items: []appsv1.ReplicaSet{}}
-	case "ControllerRevision":
-		all = &appsv1.ControllerRevisionList{ListMeta: m, Items: []appsv1.ControllerRevision{}}
-	case "HorizontalPodAutoscaler":
-		all = &autoscalingv2.HorizontalPodAutoscalerList{ListMeta: m, Items: []autoscalingv2.HorizontalPodAutoscaler{}}
-	default:
-		all = &scaledObjectList{ListMeta: m, Items: []scaledObject{}}
+	kind := l.kind.GroupVersion().WithKind(l.kind.Kind + "List")
+	var all runtime.Object = &unstructured.UnstructuredList{}
+	if l.protobuf {
+		all, _ = scheme.New(kind) // known types
 	}
 	if err := meta.SetList(all, items); err != nil {
 		panic(err) // a list and its items are both of this package
 	}
-	all.GetObjectKind().SetGroupVersionKind(l.kind.GroupVersion().WithKind(l.kind.Kind + "List"))
+	of, err := meta.ListAccessor(all)
+	if err != nil {
+		panic(err) // it is a list
+	}
+	of.SetResourceVersion(m.ResourceVersion)
+	of.SetContinue(m.Continue)
+	of.SetRemainingItemCount(m.RemainingItemCount)
+	all.GetObjectKind().SetGroupVersionKind(kind)
 	return all
 }
 
@@ -186,15 +182,18 @@ func resume(token string, at time.Duration) (from int, err error) {
 	return from, nil
 }
 
-var encoder = func() *protobuf.Serializer {
+// scheme is the kinds that are part of Kubernetes.
+var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err) // known types of one version each
 		}
 	}
-	return protobuf.NewSerializer(s, s)
+	return s
 }()
+
+var encoder = protobuf.NewSerializer(scheme, scheme)
 
 func write(w http.ResponseWriter, code int, obj runtime.Object, inProtobuf bool) {
 	var body bytes.Buffer

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -89,24 +90,34 @@ func replicaSets(t *traces.Trace, at time.Duration) []runtime.Object {
 }
 
 func replicaSet(id workload.ID, revision int, replicas, ready int32) *appsv1.ReplicaSet {
-	labels := labelsOf(id)
-	labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash(id, revision)
-	name := id.Name + "-" + hash(id, revision)
-	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
-		Namespace: id.Namespace, Name: name, UID: uid(id.String() + name), Labels: labels, Generation: 1,
-		Annotations: map[string]string{revisionAnnotation: strconv.Itoa(revision)},
-		OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: "apps/v1", Kind: "Deployment", Name: id.Name, UID: uid(id.String()), Controller: new(true),
-		}},
-	}}
+	rs := &appsv1.ReplicaSet{ObjectMeta: kept(id, revision, appsv1.DefaultDeploymentUniqueLabelKey)}
+	rs.Generation = 1
+	rs.Annotations = map[string]string{revisionAnnotation: strconv.Itoa(revision)}
 	rs.Spec = appsv1.ReplicaSetSpec{
 		Replicas: &replicas,
-		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Selector: &metav1.LabelSelector{MatchLabels: rs.Labels},
 		Template: template(id, revision),
 	}
-	rs.Spec.Template.Labels = labels
+	rs.Spec.Template.Labels = rs.Labels
 	rs.Status = appsv1.ReplicaSetStatus{ObservedGeneration: 1, Replicas: replicas, ReadyReplicas: ready, AvailableReplicas: ready}
 	return rs
+}
+
+// kept is the metadata of what a controller keeps of a template, with the label
+// that has its hash.
+func kept(id workload.ID, revision int, label string) metav1.ObjectMeta {
+	o, _ := workload.Kinds(nil).Object(id.Kind)
+	labels := labelsOf(id)
+	labels[label] = hash(id, revision)
+	name := id.Name + "-" + hash(id, revision)
+	return metav1.ObjectMeta{
+		Namespace: id.Namespace, Name: name, UID: uid(id.String() + name), Labels: labels,
+		OwnerReferences: ownedBy(appsv1.SchemeGroupVersion.WithKind(o.Kind), id.Name, uid(id.String())),
+	}
+}
+
+func ownedBy(kind schema.GroupVersionKind, name string, uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: name, UID: uid, Controller: new(true)}}
 }
 
 // controllerRevisions are, of each StatefulSet and DaemonSet, those of the
@@ -131,19 +142,10 @@ func controllerRevision(id workload.ID, revision int) *appsv1.ControllerRevision
 	if err != nil {
 		panic(err) // a template of this package
 	}
-	o, _ := workload.Kinds(nil).Object(id.Kind)
-	labels := labelsOf(id)
-	labels[appsv1.ControllerRevisionHashLabelKey] = hash(id, revision)
-	name := id.Name + "-" + hash(id, revision)
 	return &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: id.Namespace, Name: name, UID: uid(id.String() + name), Labels: labels,
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "apps/v1", Kind: o.Kind, Name: id.Name, UID: uid(id.String()), Controller: new(true),
-			}},
-		},
-		Data:     runtime.RawExtension{Raw: patch},
-		Revision: int64(revision),
+		ObjectMeta: kept(id, revision, appsv1.ControllerRevisionHashLabelKey),
+		Data:       runtime.RawExtension{Raw: patch},
+		Revision:   int64(revision),
 	}
 }
 
