@@ -55,15 +55,37 @@ func (s Scope) Below(name string) (below Scope, ok bool) {
 // Whole reports whether all below the path is read.
 func (s Scope) Whole() bool { return s.files == nil }
 
-// Refuses says why a file, or a folder, is not what was asked for at the path; ""
-// where it is.
-func (s Scope) Refuses(folder bool) string {
-	asks := func(names []string) bool { return len(names) > 0 == folder }
-	switch {
-	case s.files == nil || slices.ContainsFunc(s.files, asks):
-		return ""
-	case folder:
+// Refuses says why what is found at the path, so many folders below what was asked
+// for, is not read; "" where it is.
+func (s Scope) Refuses(found Kind, levels int) string {
+	asks := func(names []string) bool { return len(names) > 0 == (found == Folder) }
+	switch wanted := s.files == nil || slices.ContainsFunc(s.files, asks); {
+	case found.Unsafe() != "":
+		return found.Unsafe()
+	case !wanted && found == Folder:
 		return "is a directory"
+	case !wanted:
+		return "is a file where a directory is needed"
+	case found == Folder && levels > MostLevels:
+		return TooDeep
 	}
-	return "is a file where a directory is needed"
+	return ""
+}
+
+// A Kind is what a name in a folder stands for.
+type Kind int
+
+// The kinds; a Riddle is of a mode that git does not know.
+const (
+	File Kind = iota
+	Folder
+	Symlink
+	Submodule
+	Riddle
+)
+
+// Unsafe says, as a phrase, why what is of a kind must not be followed; "" where it
+// may.
+func (k Kind) Unsafe() string {
+	return map[Kind]string{Symlink: "is a symlink", Submodule: "is a submodule", Riddle: "has a mode that git does not know"}[k]
 }

@@ -36,7 +36,7 @@ func TestScope(t *testing.T) {
 		if !in {
 			continue
 		}
-		if file, folder := scope.Refuses(false), scope.Refuses(true); scope.Path != "a/b/"+c.at || file != c.file || folder != c.folder {
+		if file, folder := scope.Refuses(repo.File, 0), scope.Refuses(repo.Folder, 0); scope.Path != "a/b/"+c.at || file != c.file || folder != c.folder {
 			t.Errorf("%s: path %s, a file is refused as %q, a folder as %q", c.at, scope.Path, file, folder)
 		}
 	}

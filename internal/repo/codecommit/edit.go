@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
 
@@ -44,31 +43,19 @@ func (r *Repository) edit(ctx context.Context, commit string, files map[string][
 // target returns the file that a change of a path replaces, zero where there is
 // none, and refuses what must not be replaced.
 func (r *Repository) target(ctx context.Context, commit, path string, files map[string][]byte) (place, error) {
-	at := root(commit)
-	for name := range strings.SplitSeq(path, "/") {
-		f, err := r.folder(ctx, commit, at)
-		if err != nil {
-			return place{}, err
-		}
-		next, ok := f.below(at.path)[name]
-		if !ok {
-			return place{}, nil
-		}
-		at = next
-		if why := at.kind.unsafe(); why != "" {
-			return place{}, &repo.UnsafeError{Path: at.path, Why: why}
-		}
-		if at.kind == aFile && at.path != path {
-			if content, named := files[at.path]; files[path] != nil && !(named && content == nil) {
-				return place{}, &repo.UnsafeError{Path: at.path, Why: "is a file where a directory is needed"}
-			}
-			return place{}, nil
-		}
-	}
-	if at.kind == aFolder {
+	at, there, err := r.find(ctx, commit, path)
+	content, named := files[at.path]
+	switch {
+	case err != nil:
+		return place{}, err
+	case there && at.kind == repo.Folder:
 		return place{}, &repo.UnsafeError{Path: path, Why: "is a directory"}
+	case there:
+		return at, nil
+	case at.path != "" && files[path] != nil && !(named && content == nil):
+		return place{}, &repo.UnsafeError{Path: at.path, Why: "is a file where a directory is needed"}
 	}
-	return at, nil
+	return place{}, nil
 }
 
 func modeOf(old place) types.FileModeTypeEnum {

@@ -57,12 +57,13 @@ func (r *Repository) object(ctx context.Context, commit, asked, known string) (o
 	return o, nil
 }
 
-// find returns what is at a path; ok is false where nothing is.
+// find returns what is at a path. Where nothing is ok is false, and at the file
+// that is in the way, if there is one.
 func (r *Repository) find(ctx context.Context, commit, path string) (at place, ok bool, err error) {
 	at = root(commit)
 	for name := range strings.SplitSeq(path, "/") {
-		if at.kind != aFolder {
-			return place{}, false, nil
+		if at.kind != repo.Folder {
+			return at, false, nil
 		}
 		f, err := r.folder(ctx, commit, at)
 		if err != nil {
@@ -71,7 +72,7 @@ func (r *Repository) find(ctx context.Context, commit, path string) (at place, o
 		if at, ok = f.below(at.path)[name]; !ok {
 			return place{}, false, nil
 		}
-		if why := at.kind.unsafe(); why != "" {
+		if why := at.kind.Unsafe(); why != "" {
 			return place{}, false, &repo.UnsafeError{Path: at.path, Why: why}
 		}
 	}
@@ -83,7 +84,7 @@ func (r *Repository) find(ctx context.Context, commit, path string) (at place, o
 func (r *Repository) differing(ctx context.Context, commits [2]string, at [2]place) (paths []string, err error) {
 	var sides [2]map[string]place
 	for i := range at {
-		if at[i].kind != aFolder || at[i].id == "" {
+		if at[i].kind != repo.Folder || at[i].id == "" {
 			continue // nothing is below
 		}
 		f, err := r.folder(ctx, commits[i], at[i])
@@ -100,7 +101,7 @@ func (r *Repository) differing(ctx context.Context, commits [2]string, at [2]pla
 			continue
 		}
 		for _, p := range pair {
-			if p.id != "" && p.kind != aFolder {
+			if p.id != "" && p.kind != repo.Folder {
 				paths = append(paths, p.path)
 			}
 		}

@@ -67,10 +67,10 @@ func (r *reading) walk(ctx context.Context, at place) (files []place, err error)
 		var folders []place
 		var scopes []repo.Scope
 		for _, s := range level {
-			switch why := r.refuses(s, depth); {
+			switch why := s.scope.Refuses(s.kind, depth); {
 			case why != "":
 				r.unsafe[s.path] = why
-			case s.kind == aFolder:
+			case s.kind == repo.Folder:
 				folders, scopes = append(folders, s.place), append(scopes, s.scope)
 			default:
 				files = append(files, s.place)
@@ -91,18 +91,4 @@ func (r *reading) walk(ctx context.Context, at place) (files []place, err error)
 		}
 	}
 	return files, nil
-}
-
-// refuses says why a spot is not read; "" where it is.
-func (r *reading) refuses(s spot, depth int) string {
-	if why := s.kind.unsafe(); why != "" {
-		return why
-	}
-	if why := s.scope.Refuses(s.kind == aFolder); why != "" {
-		return why
-	}
-	if s.kind == aFolder && depth > repo.MostLevels {
-		return repo.TooDeep
-	}
-	return ""
 }

@@ -17,23 +17,9 @@ import (
 
 // An entry is what a name in a folder stands for.
 type entry struct {
-	kind kind
+	kind repo.Kind
 	id   string // of the tree or blob; of the root, that of its commit
 	mode types.FileModeTypeEnum
-}
-
-type kind int
-
-const (
-	aFile kind = iota
-	aFolder
-	aSymlink
-	aSubmodule
-)
-
-// unsafe says, as a phrase, why an entry must not be followed; "" where it may.
-func (k kind) unsafe() string {
-	return map[kind]string{aSymlink: "is a symlink", aSubmodule: "is a submodule"}[k]
 }
 
 // A folder is the entries of one, by name.
@@ -45,7 +31,7 @@ type place struct {
 	entry
 }
 
-func root(commit string) place { return place{"", entry{kind: aFolder, id: commit}} }
+func root(commit string) place { return place{"", entry{kind: repo.Folder, id: commit}} }
 
 // below are the places in a folder that is at a path.
 func (f folder) below(at string) map[string]place {
@@ -83,16 +69,16 @@ func (r *Repository) folder(ctx context.Context, commit string, at place) (folde
 		}
 		f := folder{}
 		for _, e := range out.Files {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFile, aws.ToString(e.BlobId), e.FileMode}
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.File, aws.ToString(e.BlobId), e.FileMode}
 		}
 		for _, e := range out.SubFolders {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aFolder, aws.ToString(e.TreeId), ""}
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.Folder, aws.ToString(e.TreeId), ""}
 		}
 		for _, e := range out.SymbolicLinks {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSymlink, aws.ToString(e.BlobId), e.FileMode}
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.Symlink, aws.ToString(e.BlobId), e.FileMode}
 		}
 		for _, e := range out.SubModules {
-			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{aSubmodule, aws.ToString(e.CommitId), ""}
+			f[path.Base(aws.ToString(e.AbsolutePath))] = entry{repo.Submodule, aws.ToString(e.CommitId), ""}
 		}
 		return f, nil
 	}, func(f folder) int { return 100 * len(f) })

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
 // A header is what a commit says of itself.
@@ -99,39 +101,19 @@ func newEntry(mode, name string, id plumbing.Hash) entry {
 // withID is the entry pointing to another object, and otherwise the same.
 func (e entry) withID(id plumbing.Hash) entry { return newEntry(e.mode, e.name, id) }
 
-// what says what an entry is, by its mode.
-func (e entry) what() what {
-	switch strings.TrimLeft(e.mode, "0") {
-	case "40000":
-		return aTree
-	case "120000":
-		return aSymlink
-	case "160000":
-		return aSubmodule
+// kind says what an entry is, by its mode.
+func (e entry) kind() repo.Kind {
+	switch mode := strings.TrimLeft(e.mode, "0"); {
+	case mode == "40000":
+		return repo.Folder
+	case mode == "120000":
+		return repo.Symlink
+	case mode == "160000":
+		return repo.Submodule
+	case strings.HasPrefix(mode, "100"):
+		return repo.File
 	}
-	if strings.HasPrefix(strings.TrimLeft(e.mode, "0"), "100") {
-		return aFile
-	}
-	return aRiddle
-}
-
-type what int
-
-const (
-	aFile what = iota
-	aTree
-	aSymlink
-	aSubmodule
-	aRiddle
-)
-
-// unsafe says, as a phrase, why an entry must not be followed; "" where it may.
-func (w what) unsafe() string {
-	return map[what]string{
-		aSymlink:   "is a symlink",
-		aSubmodule: "is a submodule",
-		aRiddle:    "has a mode that git does not know",
-	}[w]
+	return repo.Riddle
 }
 
 func parseTree(data []byte) ([]entry, error) {
@@ -164,7 +146,7 @@ func treeObject(entries []entry) object {
 func order(a, b entry) int { return strings.Compare(a.sortKey(), b.sortKey()) }
 
 func (e entry) sortKey() string {
-	if e.what() == aTree {
+	if e.kind() == repo.Folder {
 		return e.name + "/"
 	}
 	return e.name

@@ -116,7 +116,7 @@ func (s *sight) find(tree plumbing.Hash, path string) (e entry, ok bool, err err
 	e = entry{mode: "40000", id: tree}
 	var walked string
 	for name := range strings.SplitSeq(path, "/") {
-		if e.what() != aTree {
+		if e.kind() != repo.Folder {
 			return entry{}, false, nil
 		}
 		entries, ok, err := s.tree(e.id)
@@ -127,7 +127,7 @@ func (s *sight) find(tree plumbing.Hash, path string) (e entry, ok bool, err err
 			return entry{}, false, nil
 		}
 		walked = join(walked, name)
-		if why := e.what().unsafe(); why != "" {
+		if why := e.kind().Unsafe(); why != "" {
 			return entry{}, false, &repo.UnsafeError{Path: walked, Why: why}
 		}
 	}
@@ -159,17 +159,12 @@ func (w *reading) files(e entry, scope repo.Scope, levels int) error {
 }
 
 func (w *reading) add(e entry, scope repo.Scope, levels int) error {
-	folder := e.what() == aTree
-	switch {
-	case e.what().unsafe() != "":
-		return unread{e.what().unsafe()}
-	case scope.Refuses(folder) != "":
-		return unread{scope.Refuses(folder)}
+	switch why := scope.Refuses(e.kind(), levels); {
 	case w.scope.Whole() && w.paths > repo.MostPaths:
 		return &repo.UnsafeError{Path: w.scope.Path, Why: repo.TooMany}
-	case folder && levels > repo.MostLevels:
-		return unread{repo.TooDeep}
-	case !folder:
+	case why != "":
+		return unread{why}
+	case e.kind() == repo.File:
 		return w.file(e, scope.Path)
 	}
 	entries, _, err := w.tree(e.id)

@@ -59,10 +59,10 @@ var emptyTree = treeObject(nil).id()
 func (e *edit) setFile(entries []entry, path, name string, content []byte) ([]entry, error) {
 	old, held := named(entries, name)
 	switch {
-	case held && old.what() == aTree:
+	case held && old.kind() == repo.Folder:
 		return nil, &repo.UnsafeError{Path: path, Why: "is a directory"}
-	case held && old.what() != aFile:
-		return nil, &repo.UnsafeError{Path: path, Why: old.what().unsafe()}
+	case held && old.kind() != repo.File:
+		return nil, &repo.UnsafeError{Path: path, Why: old.kind().Unsafe()}
 	case content == nil:
 		return without(entries, name), nil
 	}
@@ -80,12 +80,12 @@ func (e *edit) setFile(entries []entry, path, name string, content []byte) ([]en
 func (e *edit) setTree(entries []entry, path, name string, files map[string][]byte) ([]entry, error) {
 	old, held := named(entries, name)
 	switch {
-	case held && old.what() == aFile && onlyRemoves(files), !held && onlyRemoves(files):
+	case held && old.kind() == repo.File && onlyRemoves(files), !held && onlyRemoves(files):
 		return entries, nil
-	case held && old.what() == aFile:
+	case held && old.kind() == repo.File:
 		return nil, &repo.UnsafeError{Path: path, Why: "is a file where a directory is needed"}
-	case held && old.what() != aTree:
-		return nil, &repo.UnsafeError{Path: path, Why: old.what().unsafe()}
+	case held && old.kind() != repo.Folder:
+		return nil, &repo.UnsafeError{Path: path, Why: old.kind().Unsafe()}
 	case !held:
 		old = newEntry("40000", name, plumbing.ZeroHash)
 	}

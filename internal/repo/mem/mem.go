@@ -117,7 +117,11 @@ func (r *Repository) Read(ctx context.Context, id string, known map[string]strin
 
 // take adds a file that lies in a scope, by the names on the way to it.
 func take(into *repo.Object, scope repo.Scope, way []string, content string) {
-	why := scope.Refuses(len(way) > 0)
+	kind := repo.File
+	if len(way) > 0 {
+		kind = repo.Folder
+	}
+	why := scope.Refuses(kind, 0)
 	switch {
 	case why != "":
 	case len(way) > 0:
