@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -47,7 +46,7 @@ func (r *Repository) between(ctx context.Context, base, tip string) (_ repo.Wind
 	objs := newObjects()
 	whole, err := r.remote.between(ctx, objs, from, to)
 	if spooled, ok := objs.disk.(*spool); ok {
-		defer func() { err = errors.Join(err, spooled.file.Close(), os.Remove(spooled.file.Name())) }()
+		defer func() { err = errors.Join(err, spooled.close()) }()
 	}
 	switch {
 	case errors.Is(err, errTooMuch):
@@ -96,26 +95,10 @@ func (s *server) between(ctx context.Context, into *objects, base, commit plumbi
 			return s.pack(ctx, w, most, func(pack io.Reader) error { return into.unpack(ctx, pack) })
 		}
 		w.filter = ""
-		return s.beside(ctx, into, w)
-	})
-}
-
-// beside fetches into a file of its own.
-func (s *server) beside(ctx context.Context, into *objects, w want) error {
-	file, err := os.CreateTemp(s.tempDir, "gitlatch-")
-	if err != nil {
-		return err
-	}
-	most := bound{s.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file that changed"}
-	err = s.pack(ctx, w, most, func(pack io.Reader) error {
-		disk, err := spooled(ctx, pack, file.Name(), s.maxBytes)
+		disk, err := s.spool(ctx, w, "without partial clone (uploadpack.allowFilter) it sends every file that changed")
 		if err == nil {
 			into.disk = disk
 		}
 		return err
 	})
-	if err = errors.Join(err, file.Close()); err != nil {
-		err = errors.Join(err, os.Remove(file.Name()))
-	}
-	return err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -98,34 +96,28 @@ func (s *server) whole(ctx context.Context, into *objects, commit plumbing.Hash,
 		return err
 	}
 	into.disk = nil
-	dir, err := os.MkdirTemp(s.tempDir, "gitlatch-")
-	if err != nil {
-		return err
+	disk, err := s.spool(ctx, want{ids: []plumbing.Hash{commit}, depth: depth}, "without partial clone (uploadpack.allowFilter) it sends every file of the commit")
+	if err == nil {
+		s.disk, into.disk = disk, disk
 	}
-	s.dir = dir
-	most := bound{s.maxBytes, "without partial clone (uploadpack.allowFilter) it sends every file of the commit"}
-	var disk *spool
-	err = s.pack(ctx, want{ids: []plumbing.Hash{commit}, depth: depth}, most, func(pack io.Reader) (err error) {
-		disk, err = spooled(ctx, pack, filepath.Join(dir, "pack"), s.maxBytes)
+	return err
+}
+
+// spool fetches into a file, and says why more than maxBytes is too much.
+func (s *server) spool(ctx context.Context, w want, why string) (disk *spool, err error) {
+	err = s.pack(ctx, w, bound{s.maxBytes, why}, func(pack io.Reader) (err error) {
+		disk, err = spooled(ctx, pack, s.tempDir, s.maxBytes)
 		return err
 	})
-	if err != nil {
-		return errors.Join(err, s.close())
-	}
-	s.disk, into.disk = disk, disk
-	return nil
+	return disk, err
 }
 
 // close removes what whole put on disk.
 func (s *server) close() error {
-	if s.dir == "" {
+	disk := s.disk
+	s.disk = nil
+	if disk == nil {
 		return nil
 	}
-	var closed error
-	if s.disk != nil {
-		closed = s.disk.file.Close()
-	}
-	err := errors.Join(closed, os.RemoveAll(s.dir))
-	s.dir, s.disk = "", nil
-	return err
+	return disk.close()
 }

@@ -245,11 +245,11 @@ type spool struct {
 	file *os.File
 }
 
-// spooled writes a pack to a file and finds its objects. What is too large among
-// them is not there.
-func spooled(ctx context.Context, pack io.Reader, path string, most int64) (_ *spool, err error) {
+// spooled writes a pack to a file in a folder and finds its objects. What is too
+// large among them is not there.
+func spooled(ctx context.Context, pack io.Reader, folder string, most int64) (_ *spool, err error) {
 	s := &spool{}
-	if s.file, err = os.Create(path); err != nil {
+	if s.file, err = os.CreateTemp(folder, "gitlatch-"); err != nil {
 		return nil, err
 	}
 	if _, err = io.Copy(s.file, pack); err == nil {
@@ -259,8 +259,11 @@ func spooled(ctx context.Context, pack io.Reader, path string, most int64) (_ *s
 		s.packed, err = index(ctx, s.file, most)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.file.Close())
+		return nil, errors.Join(err, s.close())
 	}
 	s.work = &work{ctx: context.WithoutCancel(ctx), left: 1<<63 - 1} // from now on only what is asked for is unpacked
 	return s, nil
 }
+
+// close removes the file.
+func (s *spool) close() error { return errors.Join(s.file.Close(), os.Remove(s.file.Name())) }

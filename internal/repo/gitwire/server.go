@@ -24,8 +24,7 @@ type server struct {
 	// asks before it pushes, and a server may insist.
 	announce bool
 
-	dir  string // of the last commit fetched whole; "" where there is none
-	disk *spool
+	disk *spool // of the last commit fetched whole; nil where there is none
 }
 
 func (s *server) String() string { return s.wire.String() }
