@@ -141,18 +141,11 @@ func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error
 	if len(latches) == 0 {
 		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", o.config.Site)
 	}
-	var known, found []workload.ID
+	var known []workload.ID
 	for _, l := range latches {
 		known = append(known, l.ID)
 	}
-	for _, name := range names {
-		id, err := find(name, known)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, id)
-	}
-	return found, nil
+	return findAll(names, known)
 }
 
 func names(ids []workload.ID) []string {

@@ -14,6 +14,18 @@ func find(text string, among []workload.ID) (workload.ID, error) {
 	return findIn("the site has", text, among)
 }
 
+// findAll is find for several.
+func findAll(texts []string, among []workload.ID) (found []workload.ID, err error) {
+	for _, text := range texts {
+		id, err := find(text, among)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, id)
+	}
+	return found, nil
+}
+
 // findIn is find in something else that has workloads: "the files have".
 func findIn(place, text string, among []workload.ID) (workload.ID, error) {
 	var found []string

@@ -11,13 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // restoring is what a restore is asked for.
@@ -84,19 +82,6 @@ then.`,
 	r.registerSplit(c)
 	c.AddCommand(newRelease(env))
 	return c
-}
-
-// declared are the workloads that git declares something of and a person names.
-func declared(tree checkpoint.Tree, args []string) (named []workload.ID, err error) {
-	known := declares(tree)
-	for _, text := range args {
-		id, err := find(text, known)
-		if err != nil {
-			return nil, err
-		}
-		named = append(named, id)
-	}
-	return named, nil
 }
 
 func newRelease(env Env) *cobra.Command {
@@ -197,7 +182,7 @@ func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, args []str
 		return report, err
 	}
 	one := r.restoring(env, s)
-	if one.Options.Workloads, err = declared(tree, args); err != nil {
+	if one.Options.Workloads, err = findAll(args, declares(tree)); err != nil {
 		return report, err
 	}
 	return one.Run(ctx, tree)

@@ -62,7 +62,7 @@ func (r *restoring) seed(ctx context.Context, env Env, s *open.Site, c config.Co
 		return report, err
 	}
 	one := r.splitting(env, s)
-	if one.Options.Workloads, err = declared(tree, args); err != nil {
+	if one.Options.Workloads, err = findAll(args, declares(tree)); err != nil {
 		return report, err
 	}
 	sources, err := r.sources(ctx, env, s, c)

@@ -1,0 +1,199 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// An api is an API server that holds a few workloads, and can be told to fail.
+type api struct {
+	*httptest.Server
+	uid       string           // of kube-system
+	workloads map[string]*pods // by namespace/kind/name
+	refuse    map[string]int   // statuses, by the resource or the path that they answer for
+	says      string           // what it says besides where it refuses
+	// objects are those of other kinds, as YAML by their resource; the kinds that
+	// are not among them are not installed.
+	objects map[string]string
+}
+
+// pods are what a workload asks for and has.
+type pods struct {
+	desired, ready int32
+	least, most    int32 // of its autoscaler; 0 is none
+	blind          bool  // its autoscaler has no metrics
+	unstated       bool  // nobody owns its count
+	rolls          *rolls
+	foreign        string // what its conditions and annotations say
+}
+
+// rolls is a rollout in flight, from web:v1 to web:v2.
+type rolls struct {
+	updated int32  // pods of the target, all of them available
+	failed  string // by which condition; "" is none
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	a := &api{uid: "1f0c-blue", refuse: map[string]int{}, workloads: map[string]*pods{
+		"kube-system/deployment/dns": {desired: 2, ready: 2, least: 2, most: 4},
+		"pay/statefulset/ledger":     {desired: 3, ready: 3, least: 2, most: 9},
+		"shop/deployment/api":        {desired: 45, ready: 45, least: 2, most: 300},
+		"shop/deployment/batch":      {desired: 4, ready: 4},
+		"shop/deployment/cart":       {desired: 18, ready: 18, least: 2, most: 60},
+		"shop/deployment/web":        {desired: 87, ready: 87, least: 3, most: 500},
+	}}
+	a.Server = httptest.NewServer(a)
+	t.Cleanup(a.Close)
+	return a
+}
+
+// ServeHTTP answers in JSON, which is what a proxy that knows no protobuf does.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resource := path.Base(r.URL.Path)
+	answer := map[string]any{}
+	status := 0
+	switch resource {
+	case "kube-system":
+		answer = object("Namespace", "v1", map[string]any{"name": "kube-system", "uid": a.uid})
+	case "deployments", "statefulsets", "daemonsets":
+		answer = map[string]any{"apiVersion": "apps/v1", "kind": map[string]string{
+			"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList"}[resource], "items": a.items(strings.TrimSuffix(resource, "s"))}
+	case "replicasets":
+		answer = map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSetList", "items": a.replicaSets()}
+	case "horizontalpodautoscalers":
+		answer = map[string]any{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscalerList", "items": a.autoscalers()}
+	case "version":
+		answer = map[string]any{"major": "1", "minor": "37"}
+	case "priorityclasses":
+		answer = map[string]any{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClassList", "items": []any{}}
+	case "scale":
+		answer = a.scale(r)
+	default:
+		text, installed := a.objects[resource]
+		if !installed {
+			status = http.StatusNotFound
+			break
+		}
+		if err := yaml.Unmarshal([]byte(text), &answer); err != nil {
+			status = http.StatusInternalServerError
+		}
+	}
+	if refused := a.refuse[resource]; refused != 0 {
+		status = refused
+	}
+	if status != 0 {
+		reason := strings.ReplaceAll(http.StatusText(status), " ", "")
+		answer = map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": status, "reason": reason,
+			"message": fmt.Sprintf("user \"ci\" gets %d for %s%s", status, resource, a.says)}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(max(status, http.StatusOK))
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// scale gives the scale of a workload, and takes another. Its pods are ready at
+// once.
+func (a *api) scale(r *http.Request) map[string]any {
+	part := strings.Split(r.URL.Path, "/") // /apis/apps/v1/namespaces/shop/deployments/web/scale
+	p := a.workloads[part[5]+"/"+strings.TrimSuffix(part[6], "s")+"/"+part[7]]
+	if r.Method == http.MethodPut {
+		var wanted struct{ Spec struct{ Replicas int32 } }
+		_ = json.NewDecoder(r.Body).Decode(&wanted)
+		p.desired, p.ready = wanted.Spec.Replicas, wanted.Spec.Replicas
+	}
+	o := object("Scale", "autoscaling/v1", map[string]any{"namespace": part[5], "name": part[7]})
+	o["spec"] = map[string]any{"replicas": p.desired}
+	return o
+}
+
+func (a *api) items(kind string) []any {
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(a.workloads)) {
+		p, id := a.workloads[key], strings.Split(key, "/")
+		if id[1] != kind {
+			continue
+		}
+		metadata := map[string]any{"namespace": id[0], "name": id[2], "generation": 1}
+		if p.foreign != "" {
+			metadata["annotations"] = map[string]any{"gitlatch.dev/policy": p.foreign}
+		}
+		if p.unstated {
+			metadata["managedFields"] = []any{map[string]any{"manager": "flux", "operation": "Apply", "apiVersion": "apps/v1", "time": "2026-03-02T07:00:00Z",
+				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:template": map[string]any{}}}}}
+		}
+		o := object(map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[kind], "apps/v1", metadata)
+		o["spec"] = map[string]any{"replicas": p.desired}
+		status := map[string]any{"observedGeneration": 1, "replicas": p.desired, "updatedReplicas": p.desired,
+			"readyReplicas": p.ready, "availableReplicas": p.ready, "currentReplicas": p.desired}
+		if p.rolls != nil {
+			metadata["uid"], status["updatedReplicas"] = key, p.rolls.updated
+			o["spec"] = map[string]any{"replicas": p.desired, "selector": map[string]any{"matchLabels": map[string]any{"app": id[2]}}, "template": template("v2")}
+			if p.rolls.failed != "" {
+				status["conditions"] = []any{map[string]any{"type": "Progressing", "status": "False", "reason": p.rolls.failed, "message": "it timed out" + p.foreign}}
+			}
+		}
+		o["status"] = status
+		items = append(items, o)
+	}
+	return items
+}
+
+func template(version string) map[string]any {
+	return map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "image": "web:" + version}}}}
+}
+
+// replicaSets are the two of each Deployment that rolls.
+func (a *api) replicaSets() []any {
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(a.workloads)) {
+		p, id := a.workloads[key], strings.Split(key, "/")
+		if p.rolls == nil {
+			continue
+		}
+		for i, n := range []int32{p.desired - p.rolls.updated, p.rolls.updated} {
+			version := fmt.Sprintf("v%d", i+1)
+			o := object("ReplicaSet", "apps/v1", map[string]any{"namespace": id[0], "name": id[2] + "-" + version,
+				"labels": map[string]any{"pod-template-hash": "5d8f" + version}, "annotations": map[string]any{"deployment.kubernetes.io/revision": fmt.Sprint(i + 1)},
+				"creationTimestamp": fmt.Sprintf("2026-03-02T07:0%d:00Z", i),
+				"ownerReferences":   []any{map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": id[2], "uid": key, "controller": true}}})
+			o["spec"] = map[string]any{"replicas": n, "template": template(version)}
+			o["status"] = map[string]any{"replicas": n, "availableReplicas": n}
+			items = append(items, o)
+		}
+	}
+	return items
+}
+
+func (a *api) autoscalers() []any {
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(a.workloads)) {
+		p, id := a.workloads[key], strings.Split(key, "/")
+		if p.most == 0 {
+			continue
+		}
+		o := object("HorizontalPodAutoscaler", "autoscaling/v2", map[string]any{"namespace": id[0], "name": id[2]})
+		o["spec"] = map[string]any{"minReplicas": p.least, "maxReplicas": p.most, "scaleTargetRef": map[string]any{
+			"apiVersion": "apps/v1", "kind": map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[id[1]], "name": id[2]}}
+		active := map[string]any{"type": "ScalingActive", "status": "True", "reason": "ValidMetricFound"}
+		if p.blind {
+			active["status"], active["reason"] = "False", "FailedGetResourceMetric"+p.foreign
+		}
+		o["status"] = map[string]any{"conditions": []any{map[string]any{"type": "AbleToScale", "status": "True"}, active}}
+		items = append(items, o)
+	}
+	return items
+}
+
+func object(kind, version string, metadata map[string]any) map[string]any {
+	return map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata}
+}
