@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -93,6 +94,19 @@ what crosses could not be committed
 	for columns := range 200 {
 		if got := table(t, r, columns); !slices.Equal(strings.Fields(got), strings.Fields(plain)) {
 			t.Errorf("in %d columns it says other words:\n%s", columns, got)
+		}
+	}
+}
+
+// What is told of a condition stands below it, however narrow the terminal.
+func TestAConditionKeepsItsIndent(t *testing.T) {
+	t.Parallel()
+	r := tick.Report{Site: "prod", At: noon, Conditions: []alert.Condition{{
+		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
+	}}}
+	for line := range strings.Lines(table(t, r, 40)) {
+		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no threshold") {
+			t.Errorf("%q begins where its condition does", line)
 		}
 	}
 }
