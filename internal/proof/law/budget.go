@@ -13,7 +13,11 @@ func overpays(s *Seen) string {
 			s.Witness.owed++
 		}
 	}
-	s.Witness.owed, s.Witness.proposed = s.owed+s.World.Proposed-s.proposed, s.World.Proposed
+	pushed := s.World.Proposed - s.proposed
+	if was, is := s.Before.Head.Proposal, s.After.Head.Proposal; is != nil && (was == nil || was.ID != is.ID) {
+		pushed = max(1, pushed) // asked again with the commit that the branch holds
+	}
+	s.Witness.owed, s.Witness.proposed = s.owed+pushed, s.World.Proposed
 	before, after := s.Before.Head.Budget, s.After.Head.Budget
 	if before.At.IsZero() || after == before {
 		return ""

@@ -104,6 +104,11 @@ func disagree(s *Seen) string {
 	return strings.Join(slices.Sorted(slices.Values(wrong)), "; ")
 }
 
+// decided reports whether anything was decided for a reason.
+func (s *Seen) decided(why policy.Reason) bool {
+	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool { return d.Reason == why })
+}
+
 // broken reports whether the record that a workload is in cannot be read.
 func (s *Seen) broken(id workload.ID) bool {
 	for _, d := range s.Told.Decisions {
@@ -115,7 +120,7 @@ func (s *Seen) broken(id workload.ID) bool {
 }
 
 func fails(s *Seen) string {
-	if s.Told.Failed != nil && !s.World.Disturbed {
+	if s.Told.Failed != nil && !s.World.Disturbed && !s.Before.Head.At.IsZero() { // at first there may be no policy
 		return s.Told.Failed.Error()
 	}
 	return ""

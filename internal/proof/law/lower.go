@@ -110,7 +110,7 @@ func (s *Seen) absent(id workload.ID) (d time.Duration) {
 // as declared.
 func (w *Witness) ask(s *Seen) {
 	before, after := s.Before.Head.Proposal, s.After.Head.Proposal
-	if after == nil {
+	if before != nil && after == nil {
 		w.asked = nil
 	}
 	if after == nil || before != nil && before.Head == after.Head {

@@ -84,7 +84,7 @@ func (f *flight) follow(s *Seen, sample workload.Sample, healthy bool) {
 
 // see takes in what runs.
 func (f *flight) see(r *workload.Rollout, healthy bool) {
-	if r == nil || !r.InFlight {
+	if r == nil || !r.InFlight || len(r.Templates) < 2 {
 		*f = flight{wrong: f.wrong}
 		return
 	}

@@ -167,7 +167,7 @@ func (w *Witness) settle(s *Seen) {
 			delete(w.theirs, id) // by a clock that is ahead, too
 		}
 	}
-	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" {
+	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" && !s.decided(policy.ReasonBroken) {
 		w.touched, w.all = map[workload.ID]bool{}, false
 	}
 }

@@ -1,16 +1,19 @@
 package simulator
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 )
 
 var defects = flag.Bool("defects", false, "build the product with each defect of testdata/defects, and play until it is found")
@@ -18,30 +21,35 @@ var defects = flag.Bool("defects", false, "build the product with each defect of
 // root is the root of the repository.
 const root = "../../.."
 
-// Each defect of testdata/defects, a patch to the product, breaks within 100,000
-// ticks the law that its head names; "only" names the events that are drawn, where
-// those without open holes do not do. One that does not apply any more fails: it is
-// to be made anew.
+// Each defect of testdata/defects breaks within 100,000 ticks the law that its head
+// names; "only" names the events that are drawn, where most would only take time. It
+// says of a folder of the product what stands there once, and what is to stand there
+// instead. One that does not apply any more fails: it is to be made anew.
 func TestSeededDefectsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each defect is a build of its own: run without -short")
 	}
-	patches, err := filepath.Glob("testdata/defects/*.patch")
-	if err != nil || len(patches) == 0 {
+	all, err := filepath.Glob("testdata/defects/*.txtar")
+	if err != nil || len(all) == 0 {
 		t.Fatalf("no defects: %v", err)
 	}
+	tried := all
 	if !*defects {
-		patches = patches[:1] // make faults tries all of them
+		tried = all[:1] // make faults tries all of them
 	}
 	caught := 0
-	for _, patch := range patches {
-		name := strings.TrimSuffix(filepath.Base(patch), ".patch")
-		t.Run(name, func(t *testing.T) {
-			overlay := apply(t, patch)
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			law, only := head(t, patch, "law"), head(t, patch, "only")
-			out, err := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count", "1", ".",
+	for _, file := range all {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			defect, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			overlay := apply(t, defect)
+			if !slices.Contains(tried, file) {
+				return
+			}
+			law, only := head(defect, "law"), head(defect, "only")
+			out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count", "1", ".",
 				"-run", "^TestRandomHistoriesBreakNoLaw$", "-ticks", "100000", "-law", law, "-only", only).CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "histories break the law that "+law+":") {
 				t.Fatalf("does not break the law that %s: %v\n%s", law, err, out)
@@ -49,56 +57,30 @@ func TestSeededDefectsAreFound(t *testing.T) {
 			caught++
 		})
 	}
-	fmt.Printf("figure seeded_defects %d\nfigure seeded_defects_caught %d\n", len(patches), caught)
+	fmt.Printf("figure seeded_defects %d\nfigure seeded_defects_caught %d\n", len(tried), caught)
 }
 
-// head is a line at the head of a patch; "" where there is none.
-func head(t *testing.T, patch, key string) string {
-	t.Helper()
-	text, err := os.ReadFile(patch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(`(?m)^` + key + `: (.*)$`).FindSubmatch(text)
+// head is a line at the head of a defect; "" where there is none.
+func head(defect *txtar.Archive, key string) string {
+	found := regexp.MustCompile(`(?m)^` + key + `: (.*)$`).FindSubmatch(defect.Comment)
 	if found == nil {
 		return ""
 	}
 	return string(found[1])
 }
 
-var patched = regexp.MustCompile(`(?m)^\+\+\+ b/(\S+)$`)
-
-// apply makes an overlay for go test, in which a patch is applied.
-func apply(t *testing.T, patch string) (overlay string) {
+// apply makes an overlay for go test that has a defect in it.
+func apply(t *testing.T, defect *txtar.Archive) (overlay string) {
 	t.Helper()
-	text, err := os.ReadFile(patch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir, replace := t.TempDir(), map[string]string{}
-	for _, file := range patched.FindAllStringSubmatch(string(text), -1) {
-		source, err := os.ReadFile(filepath.Join(module, file[1]))
-		if err != nil {
+	for _, change := range defect.Files {
+		was, is, _ := strings.Cut(string(change.Data), "\n=>\n")
+		file, text := holds(t, change.Name, was)
+		copied := filepath.Join(dir, filepath.Base(file))
+		if err := os.WriteFile(copied, []byte(strings.Replace(text, was, strings.TrimSuffix(is, "\n"), 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		copied := filepath.Join(dir, file[1])
-		if err := os.MkdirAll(filepath.Dir(copied), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(copied, source, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		replace[filepath.Join(module, file[1])] = copied
-	}
-	git := exec.CommandContext(t.Context(), "git", "apply", "-")
-	git.Dir, git.Stdin = dir, strings.NewReader(string(text))
-	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-	if out, err := git.CombinedOutput(); err != nil {
-		t.Fatalf("%s does not apply: %v\n%s", patch, err, out)
+		replace[file] = copied
 	}
 	data, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -109,4 +91,25 @@ func apply(t *testing.T, patch string) (overlay string) {
 		t.Fatal(err)
 	}
 	return overlay
+}
+
+// holds finds the one place below a folder of the product where words stand.
+func holds(t *testing.T, folder, words string) (file, text string) {
+	t.Helper()
+	found := 0
+	err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if n := strings.Count(string(data), words); n > 0 {
+			found, text = found+n, string(data)
+			file, err = filepath.Abs(path)
+		}
+		return err
+	})
+	if err != nil || found != 1 {
+		t.Fatalf("does not apply: %s holds %d times, and not once: %v\n%s", folder, found, err, words)
+	}
+	return file, text
 }
