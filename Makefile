@@ -41,10 +41,17 @@ test-short: ## Test what needs only Go and git, quickly
 fuzz: ## Fuzz every target for a time each, two at once (FUZZTIME=10m; what is found is kept as a test)
 	@scripts/fuzz.sh $(or $(FUZZTIME),10m)
 
+# at-length runs one test, and prints what it says but for the words of go test.
+at-length = go test -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(PASS$$|ok )'
+
 .PHONY: faults
-faults: ## Play a million ticks of random histories with faults against what gitlatch promises, and put known defects in to see that they are found (TICKS=1000000; some ten minutes)
-	@go test -count=1 -timeout 120m ./internal/proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000) | grep --line-buffered -vE '^(PASS$$|ok )'
-	@go test -count=1 -timeout 120m ./internal/proof/simulator -run '^TestSeededDefectsAreFound$$' -defects -v | grep --line-buffered -vE '^(PASS$$|ok )'
+faults: ## Hold what gitlatch promises against faults at length: random histories, defects put in, rollouts, a month, a crowd (TICKS=1000000 LIVES=70000 DAYS=30; over an hour)
+	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000))
+	@$(call at-length,proof/simulator -run '^TestSeededDefectsAreFound$$' -defects)
+	@$(call at-length,proof/rollouts -run '^TestWhatGitSaysOfRollouts$$' -lives $(or $(LIVES),70000))
+	@$(call at-length,tick -run '^TestTenMishapsInARowAreNobodys$$')
+	@$(call at-length,proof/days -run '^TestAMonthOfAThousandWorkloads$$' -days $(or $(DAYS),30))
+	@$(call at-length,proof/crowd -run '^TestManyProcessesShareABranch$$' -processes 32 -crossings 2000 -rivals 500)
 
 .PHONY: record-argo
 record-argo: ## Take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded (UPDATE=1: record anew; the first build takes 10 minutes)
