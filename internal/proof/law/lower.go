@@ -55,7 +55,7 @@ func (s *Seen) early(change checkpoint.Change) string {
 		switch next = l; {
 		case under >= hold:
 			return ""
-		case l.frozen == "" && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
+		case (l.frozen == "" || l.seen) && l.need > change.To.Replicas && change.To.Replicas != change.To.Max:
 			return fmt.Sprintf("it needed %d at %s", l.need, l.at.Format(time.TimeOnly))
 		}
 	}

@@ -32,6 +32,7 @@ type look struct {
 	runs   bool
 	need   int32
 	frozen string // why nothing may be lowered; "" is nothing
+	seen   bool   // its scale was looked at
 	unseen bool   // nothing in the site was looked at
 	part   bool   // not all of the site was, which is compared with nothing
 }
@@ -108,6 +109,7 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 			l.frozen = "much of the fleet dropped"
 		}
 		l.unseen = s.Told.Stop.All
+		l.seen = s.read(id) && !l.unseen
 		l.part = len(s.Told.Unread) > 0 || s.Told.Cluster == "" || s.Told.Cluster != s.After.Head.Cluster.UID
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
 			w.lives[id].await(s, sample)
