@@ -125,6 +125,9 @@ func (w *Witness) ask(s *Seen) {
 	for _, change := range c.Changes {
 		w.asked[change.ID] = change.To.Replicas
 		asked, again := was[change.ID]
+		if change.From.Replicas == change.To.Replicas {
+			continue // of the level nothing is asked any more
+		}
 		if again && !w.vague {
 			change.From.Replicas = asked
 		}
