@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
 	t.Parallel()
 	web, api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
-	r := tick.Report{Site: "prod", InPlace: []tick.InPlaceMark{
+	r := tick.Report{Site: "prod", InPlace: []inplace.Mark{
 		{File: "values.yaml", ID: web, Says: []int32{200}, Declared: 200},
 		{File: "values.yaml", ID: api, Says: []int32{3, 4}, Text: "nothing is declared of it"},
 		{File: "values.yaml", Line: 7, ID: api, Refused: true, Text: "an alias"},

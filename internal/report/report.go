@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,9 +35,9 @@ type Document struct {
 
 	Workloads []Workload `json:"workloads"`
 	// InPlace is what files edited in place say; left out where none is named.
-	InPlace []tick.InPlaceMark `json:"inPlace,omitempty"`
-	Notices []tick.Notice      `json:"notices"`
-	Commit  *Commit            `json:"commit"` // null where there was nothing to say
+	InPlace []inplace.Mark `json:"inPlace,omitempty"`
+	Notices []tick.Notice  `json:"notices"`
+	Commit  *Commit        `json:"commit"` // null where there was nothing to say
 	// Proposal is what people were asked for, where anything about it changed.
 	Proposal *Proposal `json:"proposal,omitempty"`
 	// Conditions are what people should know as of this tick.

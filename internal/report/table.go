@@ -10,7 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -90,7 +90,7 @@ func (d Document) rows() [][]string {
 }
 
 // about is the file that is edited in place, and whom it is about.
-func about(m tick.InPlaceMark) string {
+func about(m inplace.Mark) string {
 	if m.ID == (workload.ID{}) {
 		return "in " + m.Where()
 	}

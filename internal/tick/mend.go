@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
 // stale are the namespaces whose Component, or a mark of whose workloads, does
@@ -19,50 +21,63 @@ func (p *pass) stale() []latch.Mend {
 	if p.git.tree == nil {
 		return nil
 	}
-	var stale []latch.Mend
-	for _, namespace := range p.staleNamespaces() {
-		if m := p.mend(namespace); !slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Mend == m }) {
-			stale = append(stale, m)
+	return slices.DeleteFunc(staleIn(*p.git.tree, p.following()), func(m latch.Mend) bool {
+		return slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Mend == m })
+	})
+}
+
+// following are the marks that follow the tree that was read.
+func (p *pass) following() []inplace.Following {
+	return p.files.Following(p.cover(), p.git.tree.Entries())
+}
+
+// staleIn are the stale namespaces of a tree and the marks that follow it, sorted.
+func staleIn(tree checkpoint.Tree, marks []inplace.Following) (stale []latch.Mend) {
+	names := tree.Stale()
+	for _, m := range marks {
+		if m.Behind() {
+			names = append(names, m.ID.Namespace)
 		}
+	}
+	slices.Sort(names)
+	for _, namespace := range slices.Compact(names) {
+		stale = append(stale, mendOf(tree, marks, namespace))
 	}
 	return stale
 }
 
-// staleNamespaces are all of them, sorted.
-func (p *pass) staleNamespaces() []string {
-	names := p.git.tree.Stale()
-	for _, m := range p.marked() {
-		if m.behind() {
-			names = append(names, m.id.Namespace)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// mend is what the Component of a namespace is to be, and what is to be marked
-// for its workloads, by the tree that was read.
-func (p *pass) mend(namespace string) latch.Mend {
+// mendOf is what the Component of a namespace is to be, and what is to be marked
+// for its workloads.
+func mendOf(tree checkpoint.Tree, marks []inplace.Following, namespace string) latch.Mend {
 	sum := sha256.New()
-	sum.Write(p.git.tree.Component(namespace))
-	for _, m := range p.marked() {
-		if m.id.Namespace == namespace {
-			fmt.Fprintf(sum, "%q %s %d\n", m.file, m.id, m.level)
+	sum.Write(tree.Component(namespace))
+	for _, m := range marks {
+		if m.ID.Namespace == namespace {
+			fmt.Fprintf(sum, "%q %s %d\n", m.File, m.ID, m.Level)
 		}
 	}
 	return latch.Mend{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
 }
 
-// mended reports whether the base holds what a mend was to make of a namespace,
-// which is more than that where changes beside it were merged.
-func (p *pass) mended(m latch.Mend, merged bool) bool {
-	return !slices.Contains(p.staleNamespaces(), m.Namespace) && (merged || p.mend(m.Namespace) == m)
+// mended are those of some mends that the base holds. Where changes beside them
+// were merged, it holds more than they were to make of their namespaces.
+func (p *pass) mended(mends []latch.Mend, merged bool) (done []latch.Mend) {
+	marks := p.following()
+	stale := namespaces(staleIn(*p.git.tree, marks))
+	for _, m := range mends {
+		if !slices.Contains(stale, m.Namespace) && (merged || mendOf(*p.git.tree, marks, m.Namespace) == m) {
+			done = append(done, m)
+		}
+	}
+	return done
 }
 
 // noticeStale says what is stale, and has the directory read again until it is
-// mended or lies before people, and as long as a mark waits for its workload.
+// mended or lies before people. It is read again, too, while a mark is behind and a
+// part of the cluster is unread: a workload that was not seen may be one that does
+// without evidence.
 func (p *pass) noticeStale() {
-	if p.waiting() {
+	if len(p.fleet.Unread) > 0 && p.files.Behind(p.git.tree.Entries()) {
 		p.git.clean = false
 	}
 	for _, m := range p.stale() {

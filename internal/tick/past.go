@@ -8,11 +8,9 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -24,16 +22,9 @@ type past struct {
 	window          repo.Window
 	// pushes are the commits that say that a tick of the site pushed them to the
 	// base, and proposals those that say so of its proposals. The oldest is first.
-	pushes, proposals []pushed
-	// known are the ids of what was read, and kept its content, by path and id.
-	known map[string]string
-	kept  map[[2]string]repo.Object
-}
-
-// pushed is a commit by a tick, by its own word.
-type pushed struct {
-	repo.LogEntry
-	ledger.Trailers
+	pushes, proposals []ledger.Pushed
+	// commits are those that were read.
+	commits ledger.Commits
 }
 
 // dark reports whether nothing is known of who changed what.
@@ -90,53 +81,11 @@ func (p *pass) sortOut() {
 		switch by := ledger.ReadTrailers(c.Message); {
 		case !by.Pushed(p.Site) || len(c.Parents) != 1:
 		case by.Base != "":
-			p.past.proposals = append(p.past.proposals, pushed{c, by})
+			p.past.proposals = append(p.past.proposals, ledger.Pushed{LogEntry: c, Trailers: by})
 		case on[c.Parents[0]]:
-			p.past.pushes = append(p.past.pushes, pushed{c, by})
+			p.past.pushes = append(p.past.pushes, ledger.Pushed{LogEntry: c, Trailers: by})
 		}
 	}
-}
-
-// A sight is what some commit held of the site.
-type sight struct {
-	ledger.Holding
-	marks map[string]latch.Marks // by file
-}
-
-// keep notes what was read, so that it is not read again.
-func (p *pass) keep(objects map[string]repo.Object) {
-	if p.past.kept == nil {
-		p.past.known, p.past.kept = map[string]string{}, map[[2]string]repo.Object{}
-	}
-	for path, o := range objects {
-		if o.ID != "" && o.Files != nil {
-			p.past.known[path], p.past.kept[[2]string{path, o.ID}] = o.ID, o
-		}
-	}
-}
-
-// at reads what a commit held.
-func (p *pass) at(ctx context.Context, commit string) (s sight, err error) {
-	directory := ledger.Checkpoints(p.Site)
-	objects, err := p.read(ctx, commit, p.past.known, directory)
-	if err != nil {
-		return sight{}, err
-	}
-	p.keep(objects)
-	for path, o := range objects {
-		if kept, ok := p.past.kept[[2]string{path, o.ID}]; ok {
-			objects[path] = kept
-		}
-	}
-	tree, err := ledger.Tree(p.Site, objects[directory])
-	if err != nil {
-		return sight{}, fmt.Errorf("read commit %s: %w", commit, err)
-	}
-	s = sight{ledger.Of(tree), map[string]latch.Marks{}}
-	for _, file := range p.InPlace {
-		s.marks[file] = inplace.Look(file, objects[file], p.fleet.Kinds, nil).Marks
-	}
-	return s, nil
 }
 
 // recount reads the pushes and proposals that came to the base, and takes what
@@ -144,21 +93,21 @@ func (p *pass) at(ctx context.Context, commit string) (s sight, err error) {
 // says is a person's.
 func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string) (ledger.Past, error) {
 	var found ledger.Past
-	var landed []pushed
+	var landed []ledger.Pushed
 	for _, c := range p.past.pushes {
-		before, after, says, err := p.says(ctx, c, c.Parents[0], c.Parents[0])
+		before, after, says, err := p.past.commits.Says(ctx, c, c.Parents[0], c.Parents[0])
 		if err != nil {
 			return found, err
 		}
 		if says {
 			landed = append(landed, c)
 			found.Steps = append(found.Steps, ledger.Step{Before: p.counted(before.Holding), After: p.counted(after.Holding), Follows: c.Follows})
-			p.marksFollowed(before, after)
+			p.files.Follow(before.Objects, after.Objects)
 		}
 	}
 	for _, c := range p.past.proposals {
 		for _, base := range []string{c.Parents[0], c.Base} {
-			before, after, says, err := p.says(ctx, c, base, c.Base)
+			before, after, says, err := p.past.commits.Says(ctx, c, base, c.Base)
 			if err != nil {
 				return found, err
 			}
@@ -219,18 +168,6 @@ func (p *pass) hearOfProposal(ctx context.Context) error {
 	return nil // a commit of a branch that is gone need not be there
 }
 
-// says reads a commit and one that it is held against, and reports whether it
-// does what it says of a base.
-func (p *pass) says(ctx context.Context, c pushed, against, base string) (before, after sight, says bool, err error) {
-	if before, err = p.at(ctx, against); err != nil {
-		return before, after, false, err
-	}
-	if after, err = p.at(ctx, c.ID); err != nil {
-		return before, after, false, err
-	}
-	return before, after, c.Says(base, ledger.Changes(before.Holding, after.Holding)), nil
-}
-
 // agreed is what git held when it was agreed with. Where that cannot be told
 // nobody changed anything, but for a branch that was rewritten: there the latches
 // are what is left of it.
@@ -242,7 +179,7 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	case p.past.dark() || agreed.Tip == p.git.tip || agreed.Directory != "" && agreed.Directory == directory:
 		return tip, nil
 	}
-	s, err := p.at(ctx, agreed.Tip)
+	s, err := p.past.commits.At(ctx, agreed.Tip)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
@@ -277,23 +214,6 @@ func (p *pass) counted(h ledger.Holding) ledger.Holding {
 		}
 	}
 	return ledger.Holding{Entries: entries, Broken: h.Broken}
-}
-
-// marksFollowed notes what a push made marks say, so that what a person set since
-// is told from it.
-func (p *pass) marksFollowed(before, after sight) {
-	for _, file := range p.InPlace {
-		said := maps.Clone(p.git.said[file])
-		if said == nil {
-			said = latch.Marks{}
-		}
-		for id, now := range after.marks[file] {
-			if !slices.Equal(now, before.marks[file][id]) {
-				said[id] = now
-			}
-		}
-		p.git.said[file] = said
-	}
 }
 
 // pay takes what earlier ticks pushed out of the budget, and says what people

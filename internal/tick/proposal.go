@@ -42,7 +42,8 @@ func (p *pass) mergeProposal(found ledger.Past) {
 		return slices.ContainsFunc(found.Merged, func(m checkpoint.Change) bool { return m.ID == c.ID && m.To == found.Tip.Entries[c.ID] })
 	})
 	merged := len(p.head.Proposal.Changes) - len(left.Changes)
-	left.Mends = slices.DeleteFunc(slices.Clone(left.Mends), func(m latch.Mend) bool { return p.mended(m, merged > 0) })
+	mended := p.mended(left.Mends, merged > 0)
+	left.Mends = slices.DeleteFunc(slices.Clone(left.Mends), func(m latch.Mend) bool { return slices.Contains(mended, m) })
 	all := len(p.head.Proposal.Changes) + len(p.head.Proposal.Mends)
 	if still := len(left.Changes) + len(left.Mends); still < all {
 		p.notice(NoticeMerged, left.URL, fmt.Sprintf("people merged %d of %d proposed changes", all-still, all))

@@ -51,7 +51,7 @@ func (p *pass) anew() bool { return p.git.unheard != nil && p.git.unheard.head =
 // moved below the proposal.
 func (p *pass) rebased() bool {
 	for file, on := range p.head.Proposal.Files {
-		if id := p.git.files[file].ID; id != "" && id != on {
+		if id := p.files.Now[file].ID; id != "" && id != on {
 			return true
 		}
 	}
@@ -128,7 +128,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 	if err != nil {
 		return false, err
 	}
-	message := ledger.Message(by, false, slices.Concat(p.proposing(wanted), p.editsIn(w)), p.beside(w))
+	message := ledger.Message(by, false, slices.Concat(p.proposing(wanted), edits(p.head.Edited, w.records)), p.beside(w))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: message, Changes: p.proposing(wanted)}
 		return false, nil
@@ -190,14 +190,14 @@ func (p *pass) proposedByTick(ctx context.Context, head string) (bool, error) {
 	if err != nil || len(log) == 0 {
 		return false, err
 	}
-	c := pushed{log[0], ledger.ReadTrailers(log[0].Message)}
+	c := ledger.Pushed{LogEntry: log[0], Trailers: ledger.ReadTrailers(log[0].Message)}
 	if !c.Pushed(p.Site) || c.Committer != c.Author || len(c.Parents) != 1 {
 		return false, nil
 	}
 	if c.Base == "" {
 		c.Base = c.Parents[0]
 	}
-	before, after, says, err := p.says(ctx, c, c.Base, c.Base)
+	before, after, says, err := p.past.commits.Says(ctx, c, c.Base, c.Base)
 	if err == nil && says {
 		p.git.unheard = &unheard{head, c.Base, ledger.Changes(before.Holding, after.Holding)}
 	}
@@ -229,7 +229,7 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, marks m
 		if next.Files == nil {
 			next.Files = map[string]string{}
 		}
-		next.Files[file] = p.git.files[file].ID
+		next.Files[file] = p.files.Now[file].ID
 	}
 	p.head.Proposal = &next
 	if !p.Propose {
@@ -247,7 +247,7 @@ func (p *pass) ensure(ctx context.Context) error {
 	ours := *p.head.Proposal
 	crossings := p.proposing(ours.Changes)
 	beside := ledger.Beside{Components: p.components(namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
-	told := slices.Concat(crossings, p.edits(namespaces(ours.Mends)))
+	told := slices.Concat(crossings, edits(p.head.Edited, namespaces(ours.Mends)))
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, told, beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: Body(p.Site, told, beside)})

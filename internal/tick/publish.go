@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -73,13 +75,12 @@ func (p *pass) crossings() {
 	}
 }
 
-// A writing is what a commit is to make of some files: nil removes one. marks are
-// what those edited in place then say, and mended the namespaces that are to
-// follow their records.
+// A writing is what a commit is to make of some files: nil removes one.
 type writing struct {
-	files  map[string][]byte
-	marks  map[string]latch.Marks
-	mended []string
+	files   map[string][]byte
+	marks   map[string]latch.Marks // what those edited in place then say
+	records []string               // the namespaces whose record it writes
+	mended  []string               // the namespaces that are to follow their records
 }
 
 // merge applies the crossings to what the tip holds, and drops those whose entry
@@ -104,17 +105,22 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []
 	if err != nil {
 		return writing{}, nil, err
 	}
-	held, err := p.readMarked(ctx)
+	texts, err := p.files.At(ctx, p.Repository, p.git.tip)
 	if err != nil {
 		return writing{}, nil, err
 	}
 	w.mended = mended
-	changes, moved := p.unmoved(changes, held)
+	changes, moved := p.files.Unmoved(texts, changes)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	w.files, skipped = checkpoint.Merge(*tree, site, changes)
 	checkpoint.Mend(*tree, w.files, mended)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
-	w.marks = p.splice(w.files, held, targets(*tree, changes, mended))
+	w.marks = p.files.Splice(w.files, texts, p.cover(), targets(*tree, changes, mended))
+	for _, namespace := range tree.Namespaces() {
+		if _, written := w.files[checkpoint.RecordPath(p.Site, namespace)]; written {
+			w.records = append(w.records, namespace)
+		}
+	}
 	return w, append(skipped, moved...), nil
 }
 
@@ -127,7 +133,7 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.revise(&tree)
+	inplace.Revise(&tree, p.head.Edited)
 	p.git.tree = &tree
 	return p.git.tree, nil
 }
@@ -144,7 +150,7 @@ func (p *pass) push(ctx context.Context, w writing) error {
 			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
 		}
 	}
-	message := ledger.Message(by, p.SkipCI, slices.Concat(p.changes, p.editsIn(w)), p.beside(w))
+	message := ledger.Message(by, p.SkipCI, slices.Concat(p.changes, edits(p.head.Edited, w.records)), p.beside(w))
 	if p.DryRun {
 		p.report.Commit = &Commit{Message: message, Changes: p.changes}
 		return nil
@@ -207,7 +213,8 @@ func (p *pass) pushed(id string, w writing, by ledger.Trailers) {
 		i := slices.IndexFunc(changes, func(c checkpoint.Change) bool { return c.ID == s.ID })
 		p.conditions = append(p.conditions, surge(s, changes[i].From.Replicas, changes[i].To.Replicas))
 	}
-	p.wrote(w)
+	p.files.Wrote(w.marks)
+	p.head.Edited = slices.DeleteFunc(slices.Clone(p.head.Edited), func(e latch.Edit) bool { return slices.Contains(w.records, e.ID.Namespace) })
 }
 
 // trailers name a commit of files by what it does to the tip, and return that too;
@@ -223,7 +230,7 @@ func (p *pass) trailers(w writing, base string) (by ledger.Trailers, changes []c
 	}
 	changes = ledger.Changes(ledger.Of(before), ledger.Of(after))
 	by = ledger.Trailers{Site: p.Site, Intent: ledger.Intent(p.Site, p.git.tip, changes), Base: base}
-	for _, d := range p.editsIn(w) {
+	for _, d := range edits(p.head.Edited, w.records) {
 		if after := after.Entries()[d.ID]; after.Replicas == d.To.Replicas { // else a crossing went beyond it
 			by.Follows = append(by.Follows, d.ID)
 		}
@@ -235,4 +242,51 @@ func (p *pass) wait(ctx context.Context, d time.Duration) {
 	if p.Wait != nil {
 		p.Wait(ctx, d)
 	}
+}
+
+// targets are the levels that marks are to say once changes are made, and namespaces
+// follow their records.
+func targets(tree checkpoint.Tree, changes []checkpoint.Change, mended []string) map[workload.ID]int32 {
+	to := map[workload.ID]int32{}
+	for _, namespace := range mended {
+		for id, e := range tree.Records[namespace].Entries {
+			to[id] = e.Replicas
+		}
+	}
+	for _, c := range changes {
+		to[c.ID] = c.To.Replicas
+	}
+	return to
+}
+
+// edits are what people set in place and records of some namespaces are to say, as
+// crossings for people to read.
+func edits(pending []latch.Edit, in []string) (crossings []policy.Decision) {
+	for _, e := range pending {
+		if slices.Contains(in, e.ID.Namespace) {
+			crossings = append(crossings, policy.Decision{
+				ID: e.ID, Reading: policy.ReadingScale, Text: "a person set it in " + e.File,
+				From: checkpoint.Entry{Replicas: e.From}, To: checkpoint.Entry{Replicas: e.To},
+			})
+		}
+	}
+	return crossings
+}
+
+// beside is what a commit does besides its crossings.
+func (p *pass) beside(w writing) ledger.Beside {
+	return ledger.Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.mended), func(namespace string) bool {
+		_, written := w.files[checkpoint.ComponentPath(p.Site, namespace)]
+		return !written
+	})}
+}
+
+// components are those of the namespaces whose Component is stale, as far as is
+// known.
+func (p *pass) components(of []string) []string {
+	if p.git.tree == nil {
+		return of
+	}
+	stale := p.git.tree.Stale()
+	return slices.DeleteFunc(of, func(namespace string) bool { return !slices.Contains(stale, namespace) })
 }

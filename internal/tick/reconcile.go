@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -31,10 +32,6 @@ type found struct {
 	// tree is what the tip holds of the site; nil where nothing moved, so that it
 	// was not read.
 	tree *checkpoint.Tree
-	// files are those edited in place, as they are now, and said is what their
-	// marks said before, by file.
-	files map[string]latch.File
-	said  map[string]latch.Marks
 	// edited are the workloads whose level people set in place, as this pass found,
 	// and the file that they set it in.
 	edited map[workload.ID]string
@@ -68,7 +65,10 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
-	if known := p.openFiles(); known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
+	files, known := inplace.Open(p.InPlace, p.fleet.Kinds, p.head.Agreed.Files)
+	p.files, p.head.Agreed.Files = files, files.Now
+	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.InPlace}, Site: p.Site}
+	if known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
 		p.head.Agreed.Suspect = ""
 		err = p.usePolicy()
 	} else {
@@ -109,12 +109,12 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	objects, err := p.read(ctx, p.git.tip, p.known(), p.PolicyFile, ledger.Checkpoints(p.Site))
+	objects, err := p.past.commits.From.Read(ctx, p.git.tip, p.known(), p.PolicyFile, ledger.Checkpoints(p.Site))
 	if err != nil {
 		return err
 	}
-	p.keep(objects)
-	p.readFiles(objects)
+	p.past.commits.Keep(objects)
+	p.files.Take(objects)
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (p *pass) known() map[string]string {
 	if id := p.head.Agreed.Directory; id != "" && len(p.past.pushes)+len(p.past.proposals)+len(p.InPlace) == 0 {
 		known[ledger.Checkpoints(p.Site)] = id
 	}
-	for file, f := range p.git.files {
+	for file, f := range p.files.Now {
 		if f.ID != "" {
 			known[file] = f.ID
 		}
@@ -188,7 +188,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.git.tree = &tree
-	p.head.Edited = p.revise(&tree)
+	p.head.Edited = inplace.Revise(&tree, p.head.Edited)
 	p.readEvidence(tree)
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])

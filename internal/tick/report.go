@@ -8,6 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -39,7 +40,7 @@ type Report struct {
 	Evidence checkpoint.Evidence
 
 	// InPlace is what files edited in place say, by file and workload.
-	InPlace []InPlaceMark
+	InPlace []inplace.Mark
 
 	Decisions []policy.Decision // in the order of workload.Compare
 	Notices   []Notice          // what was found in git, and done about it

@@ -19,6 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -87,6 +88,7 @@ type pass struct {
 	fleet   workload.Fleet
 	set     policy.Set
 	git     found
+	files   inplace.Files
 	changes []policy.Decision // the crossings to publish
 	past    past
 	// conditions are what people should know, as found so far.

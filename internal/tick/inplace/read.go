@@ -57,7 +57,7 @@ func Read(ctx context.Context, from ledger.Reader, commit string, known map[stri
 // shows once it can.
 func Look(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) latch.File {
 	data, plain := o.Files[file]
-	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: Named(kinds)}
+	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: named(kinds)}
 	refuse := func(line int, id workload.ID, text string) {
 		f.Refused = append(f.Refused, latch.Refusal{Line: line, ID: id, Text: text})
 	}
@@ -84,18 +84,18 @@ func Look(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) 
 		}
 	}
 	for id, said := range before {
-		if _, says := f.Marks[id]; !says && Barred(f, id) {
+		if _, says := f.Marks[id]; !says && barred(f, id) {
 			f.Marks[id] = said
 		}
 	}
 	return f
 }
 
-// Named are the kinds that a site names, sorted; nil where there is none.
-func Named(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
+// named are the kinds that a site names, sorted; nil where there is none.
+func named(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
-// Barred reports whether the marks of a workload in a file are not edited, since
+// barred reports whether the marks of a workload in a file are not edited, since
 // one of them or the whole file is refused.
-func Barred(f latch.File, id workload.ID) bool {
+func barred(f latch.File, id workload.ID) bool {
 	return slices.ContainsFunc(f.Refused, func(r latch.Refusal) bool { return r.ID == id || r.ID == workload.ID{} })
 }
