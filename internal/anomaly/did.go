@@ -13,12 +13,13 @@ import (
 func (c *candidate) did(of policy.Reading) string {
 	d, decided := c.decided[of]
 	declared := c.declared(of)
+	_, proposed := c.latch.Change()
 	switch {
 	case !decided:
 		return declared
 	case d.Crosses() && slices.ContainsFunc(c.Committed, func(o policy.Decision) bool { return o.ID == d.ID && o.Reading == of }):
 		return fmt.Sprintf("%s, by this tick: %s", says(of, d.To), d.Text)
-	case slices.ContainsFunc(c.Proposed, func(o checkpoint.Change) bool { return o.ID == d.ID }):
+	case proposed:
 		return fmt.Sprintf("%s, and people are asked for another: %s", declared, d.Text)
 	case d.Crosses():
 		return fmt.Sprintf("%s, since no commit could be made: %s", declared, d.Text)

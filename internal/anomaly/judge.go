@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -22,11 +21,10 @@ type Look struct {
 	Set     policy.Set
 	Samples []workload.Sample
 	// Latches are those after the tick, Decisions what it decided, and of these
-	// Committed what it committed, and Proposed what lies before people.
+	// Committed what it committed.
 	Latches   map[workload.ID]latch.Latch
 	Decisions []policy.Decision
 	Committed []policy.Decision
-	Proposed  []checkpoint.Change
 
 	// Whole is set where all of the site's own cluster was read. Without it
 	// nothing is said of what is missing.

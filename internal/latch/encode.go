@@ -21,8 +21,8 @@ const Format = 3
 // field of a field after a dot. What they held is observed anew, or found in git. Of
 // a mass drop nothing is then remembered, and it lasts until it is acknowledged.
 var gone = map[int][]string{
-	1: {"rollout", "intent", "late", "pushed", "recent", "drop.before"},
-	2: {"recent", "drop.before"},
+	1: {"rollout", "intent", "late", "pushed", "recent", "drop.before", "proposal.changes"},
+	2: {"recent", "drop.before", "proposal.changes"},
 }
 
 // compressAbove is the size in bytes from which on a stored value is

@@ -48,9 +48,9 @@ func TestStoredFormIsStable(t *testing.T) {
 		`"measured":"2026-11-20T12:00:00.000000001Z","usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
 		Agreed:   latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
-		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee", Changes: []checkpoint.Change{{ID: web, To: checkpoint.Entry{Replicas: 5}}}},
+		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee"},
 	}, `{"format":3,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
-		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z","changes":[{"id":"shop/deployment/web","to":{"replicas":5}}]}}}`)
+		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z"}}}`)
 	check(t, latch.Head{
 		Agreed: latch.Agreed{Files: map[string]latch.File{"apps/values.yaml": {ID: "b10b", Marks: latch.Marks{web: {200, 200}},
 			Refused: []latch.Refusal{{Line: 7, ID: web, Text: "an alias"}, {Text: "is a symlink"}}}}},
@@ -58,7 +58,7 @@ func TestStoredFormIsStable(t *testing.T) {
 		Edited:   []latch.Edit{{ID: web, File: "apps/values.yaml", From: 200, To: 150}},
 	}, `{"format":3,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
 		`"refused":[{"line":7,"id":"shop/deployment/web","text":"an alias"},{"text":"is a symlink"}]}}},`+
-		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","changes":null,"files":{"apps/values.yaml":"b10b"}},`+
+		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","files":{"apps/values.yaml":"b10b"}},`+
 		`"edited":[{"id":"shop/deployment/web","file":"apps/values.yaml","from":200,"to":150}]}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
 		`{"format":3,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
@@ -84,6 +84,8 @@ func TestAnOlderFormatIsRead(t *testing.T) {
 		`{"format":1,"state":{"agreed":{"tip":"c0ffee"},"intent":{"id":"1","base":"c0ffee"},"late":{"id":"2"}}}`:           {Agreed: latch.Agreed{Tip: "c0ffee"}},
 		`{"format":2,"state":{"recent":{"at":["2026-11-20T12:00:00Z"],"counts":{"shop/deployment/web":[5]}}}}`:             {},
 		`{"format":2,"state":{"drop":{"since":"2026-11-20T12:00:00Z","workloads":3,"before":{"shop/deployment/web":50}}}}`: {Drop: dropped},
+		`{"format":2,"state":{"proposal":{"branch":"b","head":"c0ffee","opened":"0001-01-01T00:00:00Z","changes":[{"id":"shop/deployment/web"}]}}}`: {
+			Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee"}},
 	} {
 		if got, err := latch.Decode[latch.Head]("test", []byte(older)); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is read as %+v, %v", older, got, err)

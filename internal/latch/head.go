@@ -78,8 +78,8 @@ type Agreed struct {
 	Suspect string `json:"suspect,omitzero"`
 }
 
-// A Proposal is a change that people are asked to make: a branch of ours, and
-// what the host made of it.
+// A Proposal is what people are asked to make: a branch of ours, and what the host
+// made of it. The latches keep the levels that it asks for.
 type Proposal struct {
 	Branch string `json:"branch"`
 	Head   string `json:"head"` // the commit that we pushed to it
@@ -91,9 +91,8 @@ type Proposal struct {
 	ID  string `json:"id,omitzero"`
 	URL string `json:"url,omitzero"`
 	// Opened is when it was first pushed.
-	Opened  time.Time           `json:"opened"`
-	Changes []checkpoint.Change `json:"changes"` // against the base, in the order of workload.Compare
-	Mends   []Mend              `json:"mends,omitzero"`
+	Opened time.Time `json:"opened"`
+	Mends  []Mend    `json:"mends,omitzero"`
 	// Files are those that it edits in place, by path, and the ids of what it was
 	// made on.
 	Files map[string]string `json:"files,omitzero"`

@@ -22,6 +22,9 @@ type Latch struct {
 	// entry is nothing. Timers run against it, where it is, so that a crossing is
 	// proposed once.
 	Proposed checkpoint.Entry `json:"proposed,omitzero"`
+	// Asked is true where a proposal asks for Proposed, the zero entry included, while
+	// timers run on against Declared: for a review, or a retirement.
+	Asked bool `json:"asked,omitzero"`
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
@@ -81,30 +84,44 @@ type Freeze struct {
 // Effective returns the latch as a decision looks at it: with what is proposed,
 // where anything is, in the place of what is declared.
 func (l Latch) Effective() Latch {
-	if l.Proposed != (checkpoint.Entry{}) {
+	if l.Proposed != (checkpoint.Entry{}) && !l.Asked {
 		l.Declared = l.Proposed
 	}
 	return l
+}
+
+// Change is what an open proposal would change; ok is false where that is nothing.
+func (l Latch) Change() (c checkpoint.Change, ok bool) {
+	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed}, l.Asked || !l.Proposed.IsZero()
 }
 
 // Settled returns the latch after the branch came to hold e by gitlatch's own
 // doing: samples that asked for still more go on counting. What was proposed and
 // is now declared, by merging, moves no timer.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
-	merged := l.Proposed == e && e != (checkpoint.Entry{})
+	merged := l.Proposed == e && e != (checkpoint.Entry{}) && !l.Asked
 	was := l.Effective().Declared
-	l.Declared, l.Proposed = e, checkpoint.Entry{}
+	l.Declared, l.Proposed, l.Asked = e, checkpoint.Entry{}, false
 	if merged {
 		return l
 	}
 	return l.started(was, e)
 }
 
-// Proposing returns the latch after e was proposed.
-func (l Latch) Proposing(e checkpoint.Entry) Latch {
+// Proposing returns the latch after e was proposed, or asked for.
+func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 	was := l.Effective().Declared
-	l.Proposed = e
+	l.Proposed, l.Asked = e, asked
+	if asked {
+		return l
+	}
 	return l.started(was, e)
+}
+
+// Unproposed returns the latch after nothing is proposed any more.
+func (l Latch) Unproposed() Latch {
+	l.Proposed, l.Asked = checkpoint.Entry{}, false
+	return l
 }
 
 // started returns the latch with timers that run against e from now on. A record
@@ -131,9 +148,9 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
 	l.YieldScale = scale && !until.IsZero() && (l.YieldUntil.IsZero() || l.YieldScale)
-	l.Declared, l.Proposed, l.Up, l.Down = e, checkpoint.Entry{}, Up{}, Down{}
+	l.Declared, l.Up, l.Down = e, Up{}, Down{}
 	l.OptedOut, l.YieldUntil = false, until
-	return l
+	return l.Unproposed()
 }
 
 // Yielded returns the latch without a yield that is over.
@@ -146,7 +163,7 @@ func (l Latch) Yielded(now time.Time) Latch {
 
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
-	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && len(l.Up.Levels) == 0 && !l.Down.Running() &&
+	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
 		len(l.Recent) == 0 && l.Rollout == (Rollout{}) && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
 }
 

@@ -3,7 +3,6 @@ package tick
 import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/anomaly"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
@@ -20,9 +19,6 @@ func (p *pass) anomalies() []alert.Condition {
 	}
 	if c := p.report.Commit; c != nil {
 		look.Committed = c.Changes
-	}
-	if ours := p.head.Proposal; ours != nil {
-		look.Proposed = append([]checkpoint.Change(nil), ours.Changes...)
 	}
 	found, changed := anomaly.Judge(look)
 	for id, watch := range changed {

@@ -35,6 +35,12 @@ func (l latches) known(id workload.ID) bool {
 	return known
 }
 
+// proposes reports whether an open proposal would change the workload's entry.
+func (l latches) proposes(id workload.ID) bool {
+	_, proposes := l.now[id].Change()
+	return proposes
+}
+
 func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
 
 // ids are those of all latches, in order.

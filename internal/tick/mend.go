@@ -107,47 +107,26 @@ func (p *pass) reopenMends() {
 	}
 }
 
-// declineMends leaves Components as they are until an instant, as long as their
-// records say what they say now.
-func (p *pass) declineMends(mends []latch.Mend, until time.Time) {
-	declined := slices.Clone(p.head.Declined)
+// declined adds mends to those that people said no to, until an instant: their
+// namespaces are left as they are, as long as their records say what they say now.
+func declined(before []latch.Declined, mends []latch.Mend, until time.Time) []latch.Declined {
+	all := slices.DeleteFunc(slices.Clone(before), func(d latch.Declined) bool { return slices.Contains(mends, d.Mend) })
 	for _, m := range mends {
-		declined = slices.DeleteFunc(declined, func(d latch.Declined) bool { return d.Mend == m })
-		declined = append(declined, latch.Declined{Mend: m, Until: until})
+		all = append(all, latch.Declined{Mend: m, Until: until})
 	}
-	slices.SortStableFunc(declined, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
-	p.head.Declined = declined
+	slices.SortStableFunc(all, func(a, b latch.Declined) int { return strings.Compare(a.Namespace, b.Namespace) })
+	return all
 }
 
-// mends are the Components to write anew with this pass's commit, although
-// nothing in their namespaces crosses: a person's level must not wait for the
-// next crossing to take effect. It can wait for the budget.
-func (p *pass) mends() []latch.Mend {
-	if p.Propose || p.git.stop != "" || p.git.moved || !p.set.Latch || p.report.Stop.All {
-		return nil
-	}
-	if len(p.changes) == 0 && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
-		return nil
-	}
-	return p.stale()
-}
-
-// wantedMends are the Components that people should be asked to have written
-// anew: those asked for before where nothing was read, else those that are
-// stale. A new one waits for the budget, but for a proposal that moves anyway.
-func (p *pass) wantedMends(moves bool) []latch.Mend {
-	var before []latch.Mend
-	if p.head.Proposal != nil {
-		before = p.head.Proposal.Mends
-	}
-	switch {
-	case !p.Propose:
-		return nil
-	case p.git.tree == nil:
+// mends are the stale namespaces that are to follow their records: as before where
+// nothing was read. A new one waits for the budget, but rides with what moves
+// anyway.
+func (p *pass) mends(rides bool, before []latch.Mend) []latch.Mend {
+	if p.git.tree == nil {
 		return before
 	}
 	stale := p.stale()
-	if !moves && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
+	if !rides && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
 		stale = slices.DeleteFunc(stale, func(m latch.Mend) bool { return !slices.Contains(before, m) })
 	}
 	return stale

@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -122,9 +123,7 @@ func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string
 		}
 	}
 	p.past.pushes = landed
-	if ours := p.stored.Proposal; ours != nil {
-		found.Merged = append(found.Merged, ours.Changes...)
-	}
+	found.Merged = append(found.Merged, proposal.Changes(p.latches.loaded)...)
 	var err error
 	found.Tip = tip
 	found.Agreed, err = p.agreed(ctx, tip, directory)
@@ -136,36 +135,26 @@ func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string
 // it, and a squash does not say whose it was.
 func (p *pass) judge(ctx context.Context, found *ledger.Past) ([]ledger.Change, error) {
 	changes := found.Judge()
-	if !slices.ContainsFunc(changes, ledger.Change.Persons) {
+	if !slices.ContainsFunc(changes, ledger.Change.Persons) || p.Proposals == nil || !p.past.told || p.head.Agreed.Tip == p.git.tip {
 		return changes, nil
-	}
-	if err := p.hearOfProposal(ctx); err != nil || p.git.unheard == nil {
-		return changes, err
-	}
-	found.Merged = append(found.Merged, p.git.unheard.changes...)
-	return found.Judge(), nil
-}
-
-// hearOfProposal looks for a proposal that the state does not know.
-func (p *pass) hearOfProposal(ctx context.Context) error {
-	if p.Proposals == nil || !p.past.told || p.head.Agreed.Tip == p.git.tip {
-		return nil
 	}
 	head, gone := p.git.proposed, p.git.proposed == ""
 	if gone {
-		found, err := p.Proposals.Find(ctx, p.proposalBranch())
-		if err != nil || found == nil || found.State != repo.ProposalMerged {
-			return err
+		last, err := p.Proposals.Find(ctx, ledger.ProposalBranch(p.Site))
+		if err != nil || last == nil || last.State != repo.ProposalMerged {
+			return changes, err
 		}
-		head = found.Head
+		head = last.Head
 	}
-	if ours := p.stored.Proposal; ours != nil && ours.Head == head {
-		return nil
+	made, err := p.made(ctx, head)
+	if err != nil && gone && ctx.Err() == nil {
+		return changes, nil // a commit of a branch that is gone need not be there
 	}
-	if _, err := p.proposedByTick(ctx, head); !gone || ctx.Err() != nil {
-		return err
+	if err != nil || made == nil {
+		return changes, err
 	}
-	return nil // a commit of a branch that is gone need not be there
+	found.Merged = append(found.Merged, made.Changes...)
+	return found.Judge(), nil
 }
 
 // agreed is what git held when it was agreed with. Where that cannot be told

@@ -25,35 +25,47 @@ const attempts = 6
 // want to see first. What another changed meanwhile is dropped, to be decided
 // afresh.
 func (p *pass) publish(ctx context.Context) error {
-	if err := p.commit(ctx); err != nil {
-		return err
+	if p.git.stop != "" || !p.set.Latch || p.report.Stop.All {
+		return nil
+	}
+	if !p.Propose {
+		if err := p.commit(ctx); err != nil {
+			return err
+		}
 	}
 	return p.propose(ctx)
 }
 
 // commit pushes to the base what needs nobody's word.
 func (p *pass) commit(ctx context.Context) error {
-	p.crossings()
-	for attempt := 0; len(p.changes) > 0 || len(p.mends()) > 0; attempt++ {
+	for _, d := range p.report.Decisions {
+		if d.Crosses() {
+			p.changes = append(p.changes, d)
+		}
+	}
+	for attempt := 0; len(p.changes) > 0 || len(p.upkeep()) > 0; attempt++ {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
 		}
 		w, err := p.merge(ctx)
-		if err != nil {
+		if err != nil || len(w.files) == 0 {
 			return err
 		}
-		if len(w.files) == 0 {
-			return nil
-		}
-		err = p.push(ctx, w)
-		if errors.Is(err, errHalved) {
+		err = p.pushBase(ctx, w)
+		var refused *repo.RefusedError
+		if errors.As(err, &refused) && refused.TooLarge && p.halve() {
 			continue
+		}
+		if p.refused(err, "publish: %w; declared levels stay as they are until the branch takes a push", "", "let gitlatch's identity push to the branch, or give it another branch or identity") {
+			return nil
 		}
 		if !errors.Is(err, repo.ErrMoved) {
 			return err
 		}
-		p.wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
+		if p.Wait != nil {
+			p.Wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
+		}
 		if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
 			return err
 		}
@@ -63,16 +75,14 @@ func (p *pass) commit(ctx context.Context) error {
 	return nil
 }
 
-// crossings takes those decisions that are to be published.
-func (p *pass) crossings() {
-	if p.git.stop != "" || p.Propose {
-		return
+// upkeep are the namespaces that are to follow their records with this pass's
+// commit, although nothing in them crosses: a person's level must not wait for the
+// next crossing to take effect.
+func (p *pass) upkeep() []latch.Mend {
+	if p.git.moved {
+		return nil
 	}
-	for _, d := range p.report.Decisions {
-		if d.Crosses() {
-			p.changes = append(p.changes, d)
-		}
-	}
+	return p.mends(len(p.changes) > 0, nil)
 }
 
 // A writing is what a commit is to make of some files: nil removes one.
@@ -86,13 +96,13 @@ type writing struct {
 // merge applies the crossings to what the tip holds, and drops those whose entry
 // or whose marks are not what their decision saw.
 func (p *pass) merge(ctx context.Context) (writing, error) {
-	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.mends()))
+	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.upkeep()))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 		p.head.Agreed.Partly, p.head.Agreed.Directory = true, "" // git holds what the latch does not
 	}
-	if !policy.Commits(p.changes) && len(p.mends()) == 0 {
+	if !policy.Commits(p.changes) && len(p.upkeep()) == 0 {
 		return writing{}, err // they would have come with the crossings, and wait
 	}
 	return w, err
@@ -140,7 +150,32 @@ func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
 
 // push makes one commit on the tip. Nothing is written down before: an error of
 // any kind is no proof that it did not land, and the next tick finds it in git.
-func (p *pass) push(ctx context.Context, w writing) error {
+func (p *pass) push(ctx context.Context, w writing, c repo.Commit) (id string, err error) {
+	if err := p.takeLease(ctx); err != nil {
+		return "", err
+	}
+	c.Parent, c.Files, c.When = p.git.tip, w.files, p.fleet.At
+	return p.Repository.Commit(ctx, c)
+}
+
+// refused reports whether an error says that the host will not take what was sent,
+// and tells people: problem is the format of an error that wraps it, and do is what
+// they should do.
+func (p *pass) refused(err error, problem, subject, do string) bool {
+	var refused *repo.RefusedError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	if refused.OnDisk {
+		do = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
+	}
+	p.problem(fmt.Errorf(problem, err))
+	p.condition(alert.Blocked, subject, err.Error(), triesAgain, do)
+	return true
+}
+
+// pushBase pushes to the base.
+func (p *pass) pushBase(ctx context.Context, w writing) error {
 	by, _, err := p.trailers(w, "")
 	if err != nil {
 		return err
@@ -150,40 +185,22 @@ func (p *pass) push(ctx context.Context, w writing) error {
 			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
 		}
 	}
-	message := ledger.Message(by, p.SkipCI, slices.Concat(p.changes, edits(p.head.Edited, w.records)), p.beside(w))
+	made := &Commit{Changes: p.changes}
+	made.Message = ledger.Message(by, p.SkipCI, slices.Concat(p.changes, edits(p.head.Edited, w.records)), p.beside(w))
 	if p.DryRun {
-		p.report.Commit = &Commit{Message: message, Changes: p.changes}
+		p.report.Commit = made
 		return nil
 	}
-	if err := p.takeLease(ctx); err != nil {
+	made.ID, err = p.push(ctx, w, repo.Commit{Message: made.Message})
+	if err != nil {
 		return err
 	}
-	id, err := p.Repository.Commit(ctx, repo.Commit{Parent: p.git.tip, Files: w.files, Message: message, When: p.fleet.At})
-	var refused *repo.RefusedError
-	switch {
-	case errors.As(err, &refused) && refused.TooLarge && p.halve():
-		return errHalved
-	case errors.As(err, &refused):
-		p.problem(fmt.Errorf("publish: %w; declared levels stay as they are until the branch takes a push", err))
-		todo := "let gitlatch's identity push to the branch, or give it another branch or identity"
-		if refused.OnDisk {
-			todo = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
-		}
-		p.condition(alert.Blocked, "", err.Error(), triesAgain, todo)
-		return nil
-	case err != nil:
-		return err
+	if p.report.Commit = made; !p.git.moved {
+		p.pushed(made.ID, w, by)
 	}
-	p.report.Commit = &Commit{ID: id, Message: message, Changes: p.changes}
-	if !p.git.moved {
-		p.pushed(id, w, by)
-	}
-	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, id, nil, ""
+	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, made.ID, nil, ""
 	return nil
 }
-
-// errHalved says that a commit was too large, and that half of it is left to push.
-var errHalved = errors.New("half of the crossings wait for the next tick")
 
 // halve leaves the crossings of half of the namespaces to the next tick. It reports
 // false where there is one namespace.
@@ -236,12 +253,6 @@ func (p *pass) trailers(w writing, base string) (by ledger.Trailers, changes []c
 		}
 	}
 	return by, changes, nil
-}
-
-func (p *pass) wait(ctx context.Context, d time.Duration) {
-	if p.Wait != nil {
-		p.Wait(ctx, d)
-	}
 }
 
 // targets are the levels that marks are to say once changes are made, and namespaces

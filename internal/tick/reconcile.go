@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -39,8 +40,8 @@ type found struct {
 	clean bool
 	// moved is true once another moved the branch since.
 	moved bool
-	// unheard is the proposal of a tick that did not live to keep it; nil is none.
-	unheard *unheard
+	// made is the head of a proposal that was read last, if a tick pushed it.
+	made *proposal.Made
 	// stop withholds publishing while the branch is not to be believed, and
 	// proposing withholds it from the proposal alone.
 	stop, proposing string
@@ -222,7 +223,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		}
 	}
 	for _, c := range changes {
-		p.land(c)
+		p.follow(c)
 	}
 	p.noticeStale()
 	return nil
@@ -239,9 +240,9 @@ func (p *pass) readEvidence(tree checkpoint.Tree) {
 	p.head.Agreed.Evidence = tree.Evidence
 }
 
-// land makes a latch agree with what became of its entry: it takes what git holds,
+// follow makes a latch agree with what became of its entry: it takes what git holds,
 // and yields where a person has the last word.
-func (p *pass) land(c ledger.Change) {
+func (p *pass) follow(c ledger.Change) {
 	l, file := p.latches.get(c.ID), p.git.edited[c.ID]
 	if l.Declared != c.Was || c.Ours && l.Proposed == c.Was && !c.Was.IsZero() {
 		l = l.Settled(c.Was)
@@ -294,9 +295,4 @@ func declared(e checkpoint.Entry) string {
 		said = append(said, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))
 	}
 	return strings.Join(said, " and ")
-}
-
-// settleChange makes a latch agree with a change that git holds.
-func (p *pass) settleChange(c checkpoint.Change) {
-	p.latches.set(p.latches.get(c.ID).Settled(c.To))
 }

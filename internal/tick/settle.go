@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -66,10 +67,8 @@ func (p *pass) published() map[change]bool {
 			all[change{d.ID, d.Reading}] = true
 		}
 	}
-	if ours := p.head.Proposal; ours != nil {
-		for _, c := range ours.Changes {
-			all[change{c.ID, policy.ReadingScale}], all[change{c.ID, policy.ReadingRollout}] = true, true
-		}
+	for _, c := range proposal.Changes(p.latches.now) {
+		all[change{c.ID, policy.ReadingScale}], all[change{c.ID, policy.ReadingRollout}] = true, true
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -45,11 +44,11 @@ func testNilAndEmpty(t *testing.T, s store) {
 	for name, head := range map[string]latch.Head{
 		"empty": {
 			Agreed:   latch.Agreed{PolicySource: []byte{}},
-			Proposal: &latch.Proposal{Changes: []checkpoint.Change{}},
+			Proposal: &latch.Proposal{Mends: []latch.Mend{}},
 			Drop:     &latch.Drop{},
 		},
 		"pointers to nothing": {
-			Proposal: &latch.Proposal{Changes: []checkpoint.Change{{ID: deployment("shop", "web")}}},
+			Proposal: &latch.Proposal{},
 		},
 		"nil": {},
 	} {
@@ -242,7 +241,7 @@ func testNotShared(t *testing.T, s store) {
 	head := Full[latch.Head]()
 	s.save(t, lease, head, nil)
 	spoil := func(h latch.Head) {
-		h.Proposal.Changes[0].To.Replicas = -1
+		h.Proposal.Mends[0].Namespace = "other"
 		h.Agreed.PolicySource[0]++
 		clear(h.Agreed.Files)
 	}
@@ -273,8 +272,8 @@ func testUnreadable(t *testing.T, s store) {
 		"latch without a name": func() ([]latch.Latch, error) {
 			return s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{{}}, nil)
 		},
-		"change without a name": func() ([]latch.Latch, error) {
-			return s.Save(t.Context(), lease, latch.Head{Proposal: &latch.Proposal{Changes: []checkpoint.Change{{}}}}, nil, nil)
+		"edit without a name": func() ([]latch.Latch, error) {
+			return s.Save(t.Context(), lease, latch.Head{Edited: []latch.Edit{{}}}, nil, nil)
 		},
 		"no number": func() ([]latch.Latch, error) {
 			return s.Save(t.Context(), lease, latch.Head{Budget: latch.Budget{Tokens: math.NaN()}}, nil, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -138,7 +139,7 @@ func (s *Story) expect(w []string) error {
 		case p.State != repo.ProposalOpen:
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
-		return equal(fmt.Sprintf("open %d", len(now.head.Proposal.Changes)), strings.Join(w[1:], " "))
+		return equal(fmt.Sprintf("open %d", len(proposal.Changes(now.latches))), strings.Join(w[1:], " "))
 	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
 		names := "none"
 		if ours := now.head.Proposal; ours != nil && len(ours.Mends) > 0 {

@@ -1,0 +1,105 @@
+package proposal
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Changes are those that the latches have proposed, in the order of
+// workload.Compare.
+func Changes(latches map[workload.ID]latch.Latch) (changes []checkpoint.Change) {
+	for _, l := range latches {
+		if c, ok := l.Change(); ok {
+			changes = append(changes, c)
+		}
+	}
+	slices.SortFunc(changes, byWorkload)
+	return changes
+}
+
+func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) }
+
+// Want are the changes that people should be asked for: those of the decisions,
+// all that cross or only those to be reviewed, and those proposed before that still
+// hold. A review is not reopened for less.
+func Want(latches map[workload.ID]latch.Latch, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
+	var asking []policy.Decision
+	review := map[workload.ID]bool{}
+	for _, d := range decisions {
+		reviewed := d.Verdict == policy.Review
+		if reviewed || all && d.Crosses() {
+			review[d.ID] = review[d.ID] || reviewed
+			d.From = latches[d.ID].Effective().Declared
+			asking = append(asking, d)
+		}
+	}
+	by := map[workload.ID]checkpoint.Change{}
+	for _, c := range policy.Changes(asking) {
+		c.From = latches[c.ID].Declared
+		by[c.ID] = c
+	}
+	for _, c := range Changes(latches) {
+		next, asked := by[c.ID]
+		l := latches[c.ID]
+		switch {
+		case l.OptedOut || now.Before(l.YieldUntil) && !(l.YieldScale && asked):
+			delete(by, c.ID)
+		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas:
+			next.To = next.To.WithScale(c.To)
+			by[c.ID] = next
+		case !asked && all:
+			by[c.ID] = c
+		}
+	}
+	maps.DeleteFunc(by, func(_ workload.ID, c checkpoint.Change) bool { return c.From == c.To })
+	return slices.SortedFunc(maps.Values(by), byWorkload)
+}
+
+// Crossings are changes as crossings, with the reasons of the decisions where
+// there are any.
+func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossings []policy.Decision) {
+	type about struct {
+		id      workload.ID
+		reading policy.Reading
+	}
+	reasons := map[about]policy.Decision{}
+	for _, d := range decisions {
+		reasons[about{d.ID, d.Reading}] = d
+	}
+	add := func(c checkpoint.Change, of policy.Reading) {
+		d := reasons[about{c.ID, of}]
+		d.ID, d.Reading, d.From, d.To = c.ID, of, c.From, c.To
+		crossings = append(crossings, d)
+	}
+	for _, c := range changes {
+		rolls := c.From.Rollout != c.To.Rollout && (!c.To.IsZero() || c.From.Replicas == 0)
+		if c.From.WithRollout(c.To.Rollout) != c.To || !rolls {
+			add(c, policy.ReadingScale)
+		}
+		if rolls {
+			add(c, policy.ReadingRollout)
+		}
+	}
+	return crossings
+}
+
+// Merged reports how many changes people merged, squashed or not: of those merged
+// ones that the base holds.
+func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) (n int) {
+	held := map[workload.ID]bool{}
+	for _, m := range merged {
+		held[m.ID] = held[m.ID] || m.To == base[m.ID]
+	}
+	for _, c := range changes {
+		if held[c.ID] {
+			n++
+		}
+	}
+	return n
+}
