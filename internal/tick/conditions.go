@@ -2,12 +2,19 @@ package tick
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/anomaly"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 const (
@@ -22,79 +29,163 @@ const (
 	triesAgain = "tries again with each tick; levels stay as git has them"
 )
 
+// findings are what people should know, as found so far.
+type findings struct {
+	report     Report
+	conditions []alert.Condition
+}
+
 // condition notes what people should know: what there is, in a sentence, what
 // was done about it, and what they should do.
-func (p *pass) condition(kind alert.Kind, subject, text, did, do string) {
-	p.conditions = append(p.conditions, alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: did, Do: do})
+func (f *findings) condition(kind alert.Kind, subject, text, did, do string) {
+	f.conditions = append(f.conditions, alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: did, Do: do})
 }
 
-// problem notes what a person must mend although the tick goes on.
-func (p *pass) problem(err error) { p.report.Problems = append(p.report.Problems, err) }
+// problem notes what a person must fix although the tick goes on.
+func (f *findings) problem(err error) { f.report.Problems = append(f.report.Problems, err) }
+
+// notice notes what was found in git.
+func (f *findings) notice(kind NoticeKind, subject, text string) {
+	f.report.Notices = append(f.report.Notices, Notice{kind, subject, text})
+}
 
 // invalid notes a file on the branch that cannot be read.
-func (p *pass) invalid(file string, err error) {
+func (f *findings) invalid(file string, err error) {
 	did, do := "what was agreed before it holds", "mend "+file+" on the branch"
-	p.problem(fmt.Errorf("%w; %s; until then %s", err, do, did))
-	p.condition(alert.Invalid, file, err.Error(), did, do)
+	f.problem(fmt.Errorf("%w; %s; until then %s", err, do, did))
+	f.condition(alert.Invalid, file, err.Error(), did, do)
 }
 
-// findConditions looks at what this pass found, and puts into the outbox what
-// follows for those conditions that were known before and those that are new.
-func (p *pass) findConditions() {
-	if p.second() {
+// refused reports whether an error says that the host will not take what was sent,
+// and tells people: problem is the format of an error that wraps it, and do is what
+// they should do.
+func (f *findings) refused(err error, problem, subject, do string) bool {
+	var refused *repo.RefusedError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	if refused.OnDisk {
+		do = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
+	}
+	f.problem(fmt.Errorf(problem, err))
+	f.condition(alert.Blocked, subject, err.Error(), triesAgain, do)
+	return true
+}
+
+// notify finds what people should know, and puts into the outbox what follows for
+// those conditions that were known before and those that are new.
+func (p *pass) notify(context.Context) error {
+	p.head.Due = p.dueSince()
+	p.report.Due = p.head.Due
+	if p.report.Stop.Reason == policy.ReasonSecond {
 		// This cluster cannot judge what is wrong with the site's own.
 		for _, o := range p.head.Open {
 			p.conditions = append(p.conditions, o.Condition)
 		}
 	} else {
-		p.fleetConditions()
-		p.publishConditions()
-		p.reportFiles()
+		p.fleetConditions(p.fleet, p.head)
+		p.fileConditions(p.files.Report(p.cover(), p.latches.now))
 		p.conditions = append(p.conditions, p.anomalies()...)
 	}
-	p.clusterConditions()
+	p.clusterConditions(p.fleet, p.head.Cluster, 3*p.Period)
 
 	var alerts []alert.Alert
 	p.head.Open, alerts = alert.Advance(p.Site, p.head.Open, p.conditions, p.fleet.At, sayAgain)
 	p.report.Conditions, p.report.Alerts = p.conditions, alerts
 	if p.Alerts == nil {
-		return
+		return nil
 	}
-	p.head.Outbox = append(p.head.Outbox[:len(p.head.Outbox):len(p.head.Outbox)], alerts...)
+	p.head.Outbox = slices.Concat(p.head.Outbox, alerts)
 	if over := len(p.head.Outbox) - outboxAtMost; over > 0 {
 		p.problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, outboxAtMost))
 		p.head.Outbox = p.head.Outbox[over:]
 	}
+	return nil
 }
 
-func (p *pass) fleetConditions() {
-	for _, unread := range p.fleet.Unread {
+// dueSince is since when a crossing waits that could not be published: it was
+// neither committed nor lies before people. Zero is none.
+func (p *pass) dueSince() time.Time {
+	type reading struct {
+		id workload.ID
+		of policy.Reading
+	}
+	committed := map[reading]bool{}
+	if c := p.report.Commit; c != nil {
+		for _, d := range c.Changes {
+			committed[reading{d.ID, d.Reading}] = true
+		}
+	}
+	for _, d := range p.report.Decisions {
+		withheld := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+		_, proposed := p.latches.get(d.ID).Change()
+		if withheld || d.Crosses() && !committed[reading{d.ID, d.Reading}] && !proposed {
+			if p.head.Due.IsZero() {
+				return p.fleet.At
+			}
+			return p.head.Due
+		}
+	}
+	return time.Time{}
+}
+
+// anomalies finds what is out of the ordinary with workloads, and leaves in
+// their latches what is to be remembered of it.
+func (p *pass) anomalies() []alert.Condition {
+	look := anomaly.Look{
+		Now: p.fleet.At, Last: p.head.At, Period: p.Period,
+		Set: p.set, Samples: p.fleet.Samples, Latches: p.latches.now,
+		Decisions: p.report.Decisions,
+		Whole:     len(p.fleet.Unread) == 0 && p.fleet.Cluster != "" && p.report.Stop.Reason != policy.ReasonOther,
+		Dropped:   p.head.Drop != nil,
+		Open:      p.head.Open,
+	}
+	if c := p.report.Commit; c != nil {
+		look.Committed = c.Changes
+	}
+	found, changed := anomaly.Judge(look)
+	for id, watch := range changed {
+		if l := p.latches.get(id); p.latches.known(id) || len(watch.Episodes) > 0 {
+			l.Watch = watch
+			p.latches.set(l)
+		}
+	}
+	return found
+}
+
+// fleetConditions are what people should know of the fleet as a whole.
+func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
+	for _, unread := range fleet.Unread {
 		do := "give gitlatch the rights in infra/rbac"
-		for _, o := range p.fleet.Kinds {
+		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
 				do = "give gitlatch the rights that gitlatch render rights prints, or correct cluster.kinds"
 			}
 		}
-		p.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
+		f.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
 			"lowers nothing in the site until it is", do)
 	}
-	for _, unmeasured := range p.fleet.Unmeasured {
-		p.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is not known: "+unmeasured.Why,
+	for _, unmeasured := range fleet.Unmeasured {
+		f.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is not known: "+unmeasured.Why,
 			"goes on without it: work per request is not judged", "mend the source, or take it out of demand in the configuration")
 	}
-	if d := p.head.Drop; d != nil {
-		p.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s", d.Workloads, d.Since.UTC().Format(timeFormat)),
+	if d := head.Drop; d != nil {
+		f.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s", d.Workloads, d.Since.UTC().Format(timeFormat)),
 			"lowers no checkpoint", "if this is an outage, nothing: it ends when they recover. If they will not, gitlatch adopt acknowledges it")
 	}
 	many := 0
-	for _, d := range p.report.Decisions {
+	for _, d := range f.report.Decisions {
 		if d.Reason == policy.ReasonMany {
 			many++
 		}
 	}
 	if many > 0 {
-		p.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
+		f.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
 			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch")
+	}
+	if due := head.Due; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
+		f.condition(alert.Stale, "", fmt.Sprintf("a crossing waits unpublished since %s", due.UTC().Format(timeFormat)),
+			triesAgain, "see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
 	}
 }
 
@@ -108,22 +199,15 @@ func surge(s ledger.Surge, from, to int32) alert.Condition {
 	}
 }
 
-func (p *pass) publishConditions() {
-	if due := p.head.Due; !due.IsZero() && p.fleet.At.Sub(due) >= staleAfter {
-		p.condition(alert.Stale, "", fmt.Sprintf("a crossing waits unpublished since %s", due.UTC().Format(timeFormat)),
-			triesAgain, "see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
-	}
-}
-
 // clusterConditions are judged alike by the site's own cluster and by another.
-func (p *pass) clusterConditions() {
-	c, recent := p.head.Cluster, func(at time.Time) bool { return !at.IsZero() && p.fleet.At.Sub(at) <= 3*p.Period }
+func (f *findings) clusterConditions(fleet workload.Fleet, c latch.Cluster, within time.Duration) {
+	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		p.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive", c.Other, p.Site, c.UID),
+		f.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive", c.Other, f.report.Site, c.UID),
 			"only reads the second", "give one of the two another site, or stop its schedule")
-	case c.Other != "" && p.fleet.Cluster == c.Other:
-		p.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s", c.Other, p.Site, c.UID),
+	case c.Other != "" && fleet.Cluster == c.Other:
+		f.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s", c.Other, f.report.Site, c.UID),
 			"only raises checkpoints", "once the rebuilt cluster has its traffic back: gitlatch adopt")
 	}
 }

@@ -17,7 +17,7 @@ const timeFormat = time.RFC3339
 // decisions together.
 func (p *pass) decide(context.Context) error {
 	g := p.set.Guards
-	head, recent, stop := policy.Assess(g, p.head, p.fleet, p.scales(), p.latches.recent())
+	head, recent, stop := policy.Assess(g, p.head, p.fleet, scales(p.set, p.fleet.Samples), p.latches.recent())
 	p.head, p.report.Stop, p.report.Drop = head, stop, head.Drop
 	for id, r := range recent {
 		l := p.latches.get(id)
@@ -25,9 +25,24 @@ func (p *pass) decide(context.Context) error {
 		p.latches.set(l)
 	}
 
-	present := p.decidePresent(stop)
-	absent := policy.LimitRetirement(g, len(p.latches.now), p.decideAbsent(stop))
-	decisions := slices.Concat(present, absent, p.decideRollouts(stop))
+	look := policy.Look{Now: p.fleet.At, Last: p.head.At, Period: p.Period, Stop: stop, Flush: p.Flush}
+	r := round{Look: look, set: p.set, kinds: p.fleet.Kinds, latches: p.latches}
+	if p.git.tree != nil {
+		r.broken = p.git.tree.Broken
+	}
+	present := map[workload.ID]bool{}
+	var decisions, absent []policy.Decision
+	for _, s := range p.fleet.Samples {
+		present[s.ID] = true
+		decisions = append(decisions, r.scale(s))
+		decisions = append(decisions, r.rollout(s)...)
+	}
+	for _, id := range p.latches.ids() {
+		if l := p.latches.get(id); !present[id] && !l.OptedOut {
+			absent = append(absent, r.absent(l))
+		}
+	}
+	decisions = append(decisions, policy.LimitRetirement(g, len(p.latches.now), absent)...)
 	slices.SortStableFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 
 	if p.report.Observe = !p.set.Latch; p.report.Observe {
@@ -46,10 +61,10 @@ func (p *pass) decide(context.Context) error {
 }
 
 // scales are those that the guards over the fleet look at.
-func (p *pass) scales() map[workload.ID]int32 {
+func scales(set policy.Set, samples []workload.Sample) map[workload.ID]int32 {
 	scales := map[workload.ID]int32{}
-	for _, s := range p.fleet.Samples {
-		if _, _, latched := p.set.Choose(s); !latched {
+	for _, s := range samples {
+		if _, _, latched := set.Choose(s); !latched {
 			continue
 		}
 		if scales[s.ID] = latch.Unknown; s.Scale != nil {
@@ -59,80 +74,98 @@ func (p *pass) scales() map[workload.ID]int32 {
 	return scales
 }
 
-func (p *pass) decidePresent(stop policy.Stop) []policy.Decision {
-	look := p.look(stop)
-	var decisions []policy.Decision
-	for _, s := range p.fleet.Samples {
-		chosen, skip, latched := p.set.Choose(s)
-		l := p.latches.get(s.ID)
-		if !latched {
-			p.skip(l, look)
-			decisions = append(decisions, skip)
-			continue
-		}
-		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID, why.From = s.ID, l.Declared
-			if s.Scale != nil {
-				why.Count = s.Scale.Desired
-			}
-			p.skip(l, look)
-			decisions = append(decisions, why)
-			continue
-		}
-		decided, d := policy.Decide(chosen, l.Effective(), s, look)
-		decided.Declared = l.Declared
-		p.latches.set(decided)
-		decisions = append(decisions, d)
-	}
-	return decisions
+// A round decides workload by workload, and keeps the timers in the latches.
+type round struct {
+	policy.Look
+	set     policy.Set
+	kinds   workload.Kinds
+	broken  map[string]error // the namespaces whose record cannot be read
+	latches latches
 }
 
-// skip stops the timers of a workload that is left out, where it has any.
-func (p *pass) skip(l latch.Latch, look policy.Look) {
-	if p.latches.known(l.ID) {
-		p.latches.set(policy.Skipped(l, look))
+// scale decides what becomes of the level of a workload that was seen.
+func (r round) scale(s workload.Sample) policy.Decision {
+	chosen, skip, latched := r.set.Choose(s)
+	l := r.latches.get(s.ID)
+	if !latched {
+		r.stop(l)
+		return skip
+	}
+	if why := r.leftOut(l); why.Verdict != "" {
+		if s.Scale != nil {
+			why.Count = s.Scale.Desired
+		}
+		r.stop(l)
+		return why
+	}
+	decided, d := policy.Decide(chosen, l.Effective(), s, r.Look)
+	decided.Declared = l.Declared
+	r.latches.set(decided)
+	return d
+}
+
+// rollout decides what becomes of the record of a rollout, apart from the scale.
+// Where none is in flight or recorded there is nothing to say.
+func (r round) rollout(s workload.Sample) []policy.Decision {
+	l, chosen := r.latches.get(s.ID), r.set.ChooseRollout(s)
+	recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
+	silent := !recorded && (s.Rollout == nil || !s.Rollout.InFlight || chosen.Rollout == policy.ModeIgnore)
+	d := r.leftOut(l)
+	if d.Verdict != "" {
+		if l.Rollout = l.Rollout.Pause(r.Last); d.Verdict != policy.Frozen {
+			l.Rollout, silent = latch.Rollout{}, true
+		}
+		d.Reading = policy.ReadingRollout
+	} else {
+		declared := l.Declared
+		l, d = policy.DecideRollout(chosen, l.Effective(), s, r.Look)
+		l.ID, l.Declared, l.Missing = s.ID, declared, latch.Stopwatch{}
+	}
+	if r.latches.known(s.ID) || !l.Blank() {
+		r.latches.set(l)
+	}
+	if silent {
+		return nil
+	}
+	return []policy.Decision{d}
+}
+
+// absent decides what becomes of the entry of a workload that was not seen.
+func (r round) absent(l latch.Latch) policy.Decision {
+	if why := r.leftOut(l); why.Verdict != "" {
+		r.stop(l)
+		return why
+	}
+	l, d := policy.Retire(r.set.Guards, l, r.Look, r.Stop.Reason == policy.ReasonNone)
+	r.latches.set(l)
+	return d
+}
+
+// stop stops the timers of a workload that is left out, where it has any.
+func (r round) stop(l latch.Latch) {
+	if r.latches.known(l.ID) {
+		r.latches.set(policy.Skipped(l, r.Look))
 	}
 }
 
-// unlatched says why a workload is left out although its policy would latch it;
+// leftOut says why a workload is left out although its policy would latch it;
 // the zero decision is one that is not.
-func (p *pass) unlatched(l latch.Latch) policy.Decision {
+func (r round) leftOut(l latch.Latch) policy.Decision {
+	left := policy.Decision{ID: l.ID, From: l.Declared, Verdict: policy.Frozen}
+	_, looked := r.kinds.Object(l.ID.Kind)
+	err := checkpoint.Fits(l.ID)
 	switch {
 	case l.OptedOut:
-		return policy.Decision{Verdict: policy.Skip, Reason: policy.ReasonOptedOut, Text: "a person deleted its entry; write it again or adopt the workload to latch it"}
-	case p.git.tree != nil && p.git.tree.Broken[l.ID.Namespace] != nil:
-		return policy.Decision{Verdict: policy.Frozen, Reason: policy.ReasonBroken, Text: "the record of its namespace cannot be read"}
+		left.Verdict, left.Reason = policy.Skip, policy.ReasonOptedOut
+		left.Text = "a person deleted its entry; write it again or adopt the workload to latch it"
+	case r.broken[l.ID.Namespace] != nil:
+		left.Reason, left.Text = policy.ReasonBroken, "the record of its namespace cannot be read"
+	case !looked:
+		left.Reason, left.Text = policy.ReasonUnread, policy.Unlooked(l.ID.Kind)
+	case err != nil:
+		left.Verdict, left.Reason, left.Text = policy.Skip, policy.ReasonName, err.Error()
+	default:
+		return policy.Decision{}
 	}
-	if _, looked := p.fleet.Kinds.Object(l.ID.Kind); !looked {
-		return policy.Decision{Verdict: policy.Frozen, Reason: policy.ReasonUnread, Text: policy.Unlooked(l.ID.Kind)}
-	}
-	if err := checkpoint.Fits(l.ID); err != nil {
-		return policy.Decision{Verdict: policy.Skip, Reason: policy.ReasonName, Text: err.Error()}
-	}
-	return policy.Decision{}
-}
-
-// decideAbsent looks at the latches whose workloads were not seen.
-func (p *pass) decideAbsent(stop policy.Stop) []policy.Decision {
-	present := map[workload.ID]bool{}
-	for _, s := range p.fleet.Samples {
-		present[s.ID] = true
-	}
-	var decisions []policy.Decision
-	for _, id := range p.latches.ids() {
-		l := p.latches.get(id)
-		if present[id] || l.OptedOut {
-			continue
-		}
-		if why := p.unlatched(l); why.Verdict != "" {
-			why.ID, why.From = id, l.Declared
-			p.skip(l, p.look(stop))
-			decisions = append(decisions, why)
-			continue
-		}
-		l, d := policy.Retire(p.set.Guards, l, p.look(stop), stop.Reason == policy.ReasonNone)
-		p.latches.set(l)
-		decisions = append(decisions, d)
-	}
-	return decisions
+	return left
 }

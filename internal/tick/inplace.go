@@ -18,7 +18,7 @@ import (
 // is looked: of a site whose state is lost, what says something else since was
 // edited, and what was not there is new.
 func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
-	if !p.seeding() || len(p.InPlace) == 0 || len(tree.Records) == 0 {
+	if seeding := p.head.At.IsZero() && len(p.latches.loaded) == 0; !seeding || len(p.InPlace) == 0 || len(tree.Records) == 0 {
 		return nil
 	}
 	log, whole, err := p.Repository.History(ctx, p.git.tip, "", ancestry)
@@ -72,20 +72,19 @@ func (p *pass) cover() inplace.Cover {
 	return c
 }
 
-// reportFiles says what the files edited in place hold.
-func (p *pass) reportFiles() {
-	p.report.InPlace = p.files.Report(p.cover(), p.latches.now)
+// fileConditions are what people should know of what files edited in place hold.
+func (f *findings) fileConditions(marks []inplace.Mark) {
+	f.report.InPlace = marks
+	var files []string
 	refused := map[string][]string{}
-	for _, m := range p.report.InPlace {
+	for _, m := range marks {
 		if m.Refused {
-			refused[m.File] = append(refused[m.File], m.Err().Error())
-			p.problem(fmt.Errorf("in place: %w; what it marks is left as it is, the record is written all the same", m.Err()))
+			files, refused[m.File] = append(files, m.File), append(refused[m.File], m.Err().Error())
+			f.problem(fmt.Errorf("in place: %w; what it marks is left as it is, the record is written all the same", m.Err()))
 		}
 	}
-	for _, file := range p.InPlace {
-		if why := refused[file]; len(why) > 0 {
-			p.condition(alert.Invalid, file, strings.Join(why, "\n"),
-				"leaves what it marks as it is, and commits the record all the same", "do as it says, or take the file out of repository.inPlace")
-		}
+	for _, file := range slices.Compact(files) {
+		f.condition(alert.Invalid, file, strings.Join(refused[file], "\n"),
+			"leaves what it marks as it is, and commits the record all the same", "do as it says, or take the file out of repository.inPlace")
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,17 +37,22 @@ func (l latches) known(id workload.ID) bool {
 	return known
 }
 
-// proposes reports whether an open proposal would change the workload's entry.
-func (l latches) proposes(id workload.ID) bool {
-	_, proposes := l.now[id].Change()
-	return proposes
-}
-
 func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
 
 // ids are those of all latches, in order.
 func (l latches) ids() []workload.ID {
 	return slices.SortedFunc(maps.Keys(l.now), workload.Compare)
+}
+
+// declared is what the latches say that git holds.
+func (l latches) declared() ledger.Holding {
+	held := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
+	for id, one := range l.now {
+		if !one.Declared.IsZero() {
+			held.Entries[id] = one.Declared
+		}
+	}
+	return held
 }
 
 // recent is what is remembered of the scales of the recent past.

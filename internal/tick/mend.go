@@ -59,13 +59,12 @@ func mendOf(tree checkpoint.Tree, marks []inplace.Following, namespace string) l
 	return latch.Mend{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
 }
 
-// mended are those of some mends that the base holds. Where changes beside them
+// mended are those of some mends that the tree holds. Where changes beside them
 // were merged, it holds more than they were to make of their namespaces.
-func (p *pass) mended(mends []latch.Mend, merged bool) (done []latch.Mend) {
-	marks := p.following()
-	stale := namespaces(staleIn(*p.git.tree, marks))
+func mended(tree checkpoint.Tree, marks []inplace.Following, mends []latch.Mend, merged bool) (done []latch.Mend) {
+	stale := namespaces(staleIn(tree, marks))
 	for _, m := range mends {
-		if !slices.Contains(stale, m.Namespace) && (merged || mendOf(*p.git.tree, marks, m.Namespace) == m) {
+		if !slices.Contains(stale, m.Namespace) && (merged || mendOf(tree, marks, m.Namespace) == m) {
 			done = append(done, m)
 		}
 	}
@@ -93,18 +92,16 @@ func (p *pass) noticeStale() {
 	}
 }
 
-// reopenMends forgets what people said no to for long enough. Where that leaves
-// a Component to be mended, or it was proposed by a site that no longer
-// proposes, the directory is read again although nothing moved in it.
-func (p *pass) reopenMends() {
+// reopen forgets what people said no to for long enough. Where that leaves a
+// namespace stale, or it was proposed by a site that no longer proposes, the
+// directory is read again although nothing moved in it.
+func (p *pass) reopen() {
 	still := slices.DeleteFunc(slices.Clone(p.head.Declined), func(d latch.Declined) bool { return !p.fleet.At.Before(d.Until) })
-	again := len(still) < len(p.head.Declined)
-	if ours := p.head.Proposal; ours != nil && len(ours.Mends) > 0 && !p.Propose {
-		again = true
-	}
-	if p.head.Declined = still; again {
+	ours := p.head.Proposal
+	if len(still) < len(p.head.Declined) || ours != nil && len(ours.Mends) > 0 && !p.Propose {
 		p.head.Agreed.Partly, p.head.Agreed.Directory = true, ""
 	}
+	p.head.Declined = still
 }
 
 // declined adds mends to those that people said no to, until an instant: their
@@ -118,11 +115,12 @@ func declined(before []latch.Declined, mends []latch.Mend, until time.Time) []la
 	return all
 }
 
-// mends are the stale namespaces that are to follow their records: as before where
-// nothing was read. A new one waits for the budget, but rides with what moves
+// mends are the stale namespaces that are to follow their records with what is
+// published, although nothing in them crosses: a person's level must not wait for the
+// next crossing to take effect. They are as before where nothing was read. A new one waits for the budget, but rides with what moves
 // anyway.
 func (p *pass) mends(rides bool, before []latch.Mend) []latch.Mend {
-	if p.git.tree == nil {
+	if p.git.tree == nil || p.git.moved {
 		return before
 	}
 	stale := p.stale()

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -49,7 +49,7 @@ func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
 		return true, nil
 	case p.past.window.Descends:
 		p.past.told = true
-		p.sortOut()
+		p.past.sortOut(p.Site, agreed.Tip)
 		return true, nil
 	}
 	if agreed.Suspect != "" {
@@ -73,18 +73,18 @@ func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
 
 // sortOut finds the commits of ticks. A push to the base stands on what was
 // agreed or came since; a proposal may have been made on less.
-func (p *pass) sortOut() {
-	on := map[string]bool{p.head.Agreed.Tip: true}
-	for _, c := range p.past.window.Commits {
+func (p *past) sortOut(site, agreed string) {
+	on := map[string]bool{agreed: true}
+	for _, c := range p.window.Commits {
 		on[c.ID] = true
 	}
-	for _, c := range slices.Backward(p.past.window.Commits) {
+	for _, c := range slices.Backward(p.window.Commits) {
 		switch by := ledger.ReadTrailers(c.Message); {
-		case !by.Pushed(p.Site) || len(c.Parents) != 1:
+		case !by.Pushed(site) || len(c.Parents) != 1:
 		case by.Base != "":
-			p.past.proposals = append(p.past.proposals, ledger.Pushed{LogEntry: c, Trailers: by})
+			p.proposals = append(p.proposals, ledger.Pushed{LogEntry: c, Trailers: by})
 		case on[c.Parents[0]]:
-			p.past.pushes = append(p.past.pushes, ledger.Pushed{LogEntry: c, Trailers: by})
+			p.pushes = append(p.pushes, ledger.Pushed{LogEntry: c, Trailers: by})
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string
 		}
 		if says {
 			landed = append(landed, c)
-			found.Steps = append(found.Steps, ledger.Step{Before: p.counted(before.Holding), After: p.counted(after.Holding), Follows: c.Follows})
+			found.Steps = append(found.Steps, ledger.Step{Before: counted(before.Holding, p.stored.Edited), After: counted(after.Holding, p.stored.Edited), Follows: c.Follows})
 			p.files.Follow(before.Objects, after.Objects)
 		}
 	}
@@ -164,7 +164,7 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	agreed := p.head.Agreed
 	switch {
 	case p.past.rewritten:
-		return p.declared(), nil
+		return p.latches.declared(), nil
 	case p.past.dark() || agreed.Tip == p.git.tip || agreed.Directory != "" && agreed.Directory == directory:
 		return tip, nil
 	}
@@ -172,8 +172,8 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
-	held := p.counted(s.Holding)
-	for id, e := range p.declared().Entries {
+	held := counted(s.Holding, p.stored.Edited)
+	for id, e := range p.latches.declared().Entries {
 		if held.Broken[id.Namespace] {
 			held.Entries[id] = e
 		}
@@ -181,28 +181,17 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	return held, nil
 }
 
-// declared is what the latches say.
-func (p *pass) declared() ledger.Holding {
-	held := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
-	for id, l := range p.latches.now {
-		if !l.Declared.IsZero() {
-			held.Entries[id] = l.Declared
-		}
-	}
-	return held
-}
-
 // counted is what a commit held, with what people had set in place and records did
 // not say yet.
-func (p *pass) counted(h ledger.Holding) ledger.Holding {
-	entries := maps.Clone(h.Entries)
-	for _, e := range p.stored.Edited {
-		if held := entries[e.ID]; held.Replicas == e.From {
+func counted(h ledger.Holding, edited []latch.Edit) ledger.Holding {
+	h.Entries = maps.Clone(h.Entries)
+	for _, e := range edited {
+		if held := h.Entries[e.ID]; held.Replicas == e.From {
 			held.Replicas = e.To
-			entries[e.ID] = held
+			h.Entries[e.ID] = held
 		}
 	}
-	return ledger.Holding{Entries: entries, Broken: h.Broken}
+	return h
 }
 
 // pay takes what earlier ticks pushed out of the budget, and says what people

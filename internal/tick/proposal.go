@@ -10,19 +10,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 )
 
-// readHeads asks where the branches are, in one request.
-func (p *pass) readHeads(ctx context.Context) (err error) {
-	if p.Proposals == nil {
-		p.git.tip, _, err = p.Repository.Heads(ctx)
-		return err
-	}
-	tip, others, err := p.Repository.Heads(ctx, ledger.ProposalBranch(p.Site))
-	if err == nil {
-		p.git.tip, p.git.proposed = tip, others[0]
-	}
-	return err
-}
-
 // made reads what a tick pushed as the head of a proposal; nil where no tick did.
 func (p *pass) made(ctx context.Context, head string) (*proposal.Made, error) {
 	if m := p.git.made; m != nil && m.Head == head {
@@ -43,7 +30,7 @@ func (p *pass) mergeProposal(found ledger.Past) {
 	}
 	ours, changes := *p.head.Proposal, proposal.Changes(p.latches.now)
 	merged := proposal.Merged(changes, found.Merged, found.Tip.Entries)
-	mended := p.mended(ours.Mends, merged > 0)
+	mended := mended(*p.git.tree, p.following(), ours.Mends, merged > 0)
 	all, done := len(changes)+len(ours.Mends), merged+len(mended)
 	if done > 0 {
 		p.notice(NoticeMerged, ours.URL, fmt.Sprintf("people merged %d of %d proposed changes", done, all))

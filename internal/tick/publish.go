@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
@@ -43,7 +42,7 @@ func (p *pass) commit(ctx context.Context) error {
 			p.changes = append(p.changes, d)
 		}
 	}
-	for attempt := 0; len(p.changes) > 0 || len(p.upkeep()) > 0; attempt++ {
+	for attempt := 0; len(p.changes) > 0 || len(p.mends(len(p.changes) > 0, nil)) > 0; attempt++ {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
@@ -75,16 +74,6 @@ func (p *pass) commit(ctx context.Context) error {
 	return nil
 }
 
-// upkeep are the namespaces that are to follow their records with this pass's
-// commit, although nothing in them crosses: a person's level must not wait for the
-// next crossing to take effect.
-func (p *pass) upkeep() []latch.Mend {
-	if p.git.moved {
-		return nil
-	}
-	return p.mends(len(p.changes) > 0, nil)
-}
-
 // A writing is what a commit is to make of some files: nil removes one.
 type writing struct {
 	files   map[string][]byte
@@ -96,13 +85,13 @@ type writing struct {
 // merge applies the crossings to what the tip holds, and drops those whose entry
 // or whose marks are not what their decision saw.
 func (p *pass) merge(ctx context.Context) (writing, error) {
-	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.upkeep()))
+	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.mends(len(p.changes) > 0, nil)))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 		p.head.Agreed.Partly, p.head.Agreed.Directory = true, "" // git holds what the latch does not
 	}
-	if !policy.Commits(p.changes) && len(p.upkeep()) == 0 {
+	if !policy.Commits(p.changes) && len(p.mends(len(p.changes) > 0, nil)) == 0 {
 		return writing{}, err // they would have come with the crossings, and wait
 	}
 	return w, err
@@ -111,10 +100,15 @@ func (p *pass) merge(ctx context.Context) (writing, error) {
 // write applies changes to what the tip holds, and has namespaces follow their
 // records. What was not applied is skipped.
 func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []string) (w writing, skipped []workload.ID, err error) {
-	tree, err := p.readTree(ctx)
-	if err != nil {
-		return writing{}, nil, err
+	if p.git.tree == nil {
+		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.git.tip, p.Site)
+		if err != nil {
+			return writing{}, nil, err
+		}
+		inplace.Revise(&tree, p.head.Edited)
+		p.git.tree = &tree
 	}
+	tree := p.git.tree
 	texts, err := p.files.At(ctx, p.Repository, p.git.tip)
 	if err != nil {
 		return writing{}, nil, err
@@ -134,20 +128,6 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []
 	return w, append(skipped, moved...), nil
 }
 
-// readTree returns what the tip holds of the site.
-func (p *pass) readTree(ctx context.Context) (*checkpoint.Tree, error) {
-	if p.git.tree != nil {
-		return p.git.tree, nil
-	}
-	tree, _, err := ledger.TreeAt(ctx, p.Repository, p.git.tip, p.Site)
-	if err != nil {
-		return nil, err
-	}
-	inplace.Revise(&tree, p.head.Edited)
-	p.git.tree = &tree
-	return p.git.tree, nil
-}
-
 // push makes one commit on the tip. Nothing is written down before: an error of
 // any kind is no proof that it did not land, and the next tick finds it in git.
 func (p *pass) push(ctx context.Context, w writing, c repo.Commit) (id string, err error) {
@@ -156,22 +136,6 @@ func (p *pass) push(ctx context.Context, w writing, c repo.Commit) (id string, e
 	}
 	c.Parent, c.Files, c.When = p.git.tip, w.files, p.fleet.At
 	return p.Repository.Commit(ctx, c)
-}
-
-// refused reports whether an error says that the host will not take what was sent,
-// and tells people: problem is the format of an error that wraps it, and do is what
-// they should do.
-func (p *pass) refused(err error, problem, subject, do string) bool {
-	var refused *repo.RefusedError
-	if !errors.As(err, &refused) {
-		return false
-	}
-	if refused.OnDisk {
-		do = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
-	}
-	p.problem(fmt.Errorf(problem, err))
-	p.condition(alert.Blocked, subject, err.Error(), triesAgain, do)
-	return true
 }
 
 // pushBase pushes to the base.

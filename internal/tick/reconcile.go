@@ -55,15 +55,25 @@ func (p *pass) reconcile(ctx context.Context) error {
 		return err
 	}
 	p.stored, p.head, p.latches = head, head, newLatches(all)
-	if err := p.takeTurn(); err != nil {
+	// A tick that was settled more than a period from now had a clock that was ahead,
+	// and took no turn.
+	ahead := head.At.After(p.Clock().Add(p.Period))
+	if !p.Turn.IsZero() && !head.At.Before(p.Turn) && !ahead {
+		return &takenError{p.Site, p.Turn, head.At}
+	}
+	p.reopen()
+	missing(&p.head, p.latches)
+
+	var branches []string
+	if p.Proposals != nil {
+		branches = append(branches, ledger.ProposalBranch(p.Site))
+	}
+	tip, others, err := p.Repository.Heads(ctx, branches...)
+	if err != nil {
 		return err
 	}
-	p.reopenMends()
-	p.missLatches()
-	p.missHead()
-
-	if err := p.readHeads(ctx); err != nil {
-		return err
+	if p.git.tip = tip; len(others) > 0 {
+		p.git.proposed = others[0]
 	}
 	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
 	files, known := inplace.Open(p.InPlace, p.fleet.Kinds, p.head.Agreed.Files)
@@ -81,25 +91,20 @@ func (p *pass) reconcile(ctx context.Context) error {
 	return p.reviewProposal(ctx)
 }
 
-// missLatches has the directory read again where the latches are gone and the head
-// is not: what was agreed once is no more.
-func (p *pass) missLatches() {
-	agreed := &p.head.Agreed
-	if once := agreed.Directory != "" || !p.head.Budget.At.IsZero(); once && len(p.latches.loaded) == 0 {
+// missing reads git again, or counts anew, where a part of the state is lost. Without
+// latches what was agreed once is no more. Without the head it is not known for how
+// long timers towards lowering and retirement stood still.
+func missing(head *latch.Head, l latches) {
+	agreed := &head.Agreed
+	if once := agreed.Directory != "" || !head.Budget.At.IsZero(); once && len(l.loaded) == 0 {
 		agreed.Partly, agreed.Directory = true, ""
 	}
-}
-
-// missHead begins to count towards lowering and retirement anew where the head is
-// gone and the latches are not: how long their timers stood still is not known.
-func (p *pass) missHead() {
-	if !p.head.At.IsZero() {
+	if !head.At.IsZero() {
 		return
 	}
-	for _, id := range p.latches.ids() {
-		l := p.latches.get(id)
-		l.Down, l.Missing = latch.Down{}, latch.Stopwatch{}
-		p.latches.set(l)
+	for _, one := range l.now {
+		one.Down, one.Missing = latch.Down{}, latch.Stopwatch{}
+		l.set(one)
 	}
 }
 
@@ -110,7 +115,17 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	objects, err := p.past.commits.From.Read(ctx, p.git.tip, p.known(), p.PolicyFile, ledger.Checkpoints(p.Site))
+	// With a push to be judged, or files to be held against them, the checkpoints are
+	// read in any case.
+	known := map[string]string{p.PolicyFile: agreed.Policy}
+	if len(p.past.pushes)+len(p.past.proposals)+len(p.InPlace) == 0 {
+		known[ledger.Checkpoints(p.Site)] = agreed.Directory
+	}
+	for file, f := range p.files.Now {
+		known[file] = f.ID
+	}
+	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })
+	objects, err := p.past.commits.From.Read(ctx, p.git.tip, known, p.PolicyFile, ledger.Checkpoints(p.Site))
 	if err != nil {
 		return err
 	}
@@ -131,24 +146,6 @@ func (p *pass) readBase(ctx context.Context) error {
 		agreed.Directory = directory.ID
 	}
 	return nil
-}
-
-// known are the ids of what need not be read again. With a push to be judged, or
-// with files to be held against them, the checkpoints are read in any case.
-func (p *pass) known() map[string]string {
-	known := map[string]string{}
-	if id := p.head.Agreed.Policy; id != "" {
-		known[p.PolicyFile] = id
-	}
-	if id := p.head.Agreed.Directory; id != "" && len(p.past.pushes)+len(p.past.proposals)+len(p.InPlace) == 0 {
-		known[ledger.Checkpoints(p.Site)] = id
-	}
-	for file, f := range p.files.Now {
-		if f.ID != "" {
-			known[file] = f.ID
-		}
-	}
-	return known
 }
 
 // usePolicy takes the policy that was last agreed.
@@ -223,7 +220,11 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		}
 	}
 	for _, c := range changes {
-		p.follow(c)
+		l, notices := follow(p.latches.get(c.ID), c, p.git.edited[c.ID], p.fleet.At.Add(p.set.Guards.Yield))
+		if p.latches.known(c.ID) || !l.Blank() {
+			p.latches.set(l)
+		}
+		p.report.Notices = append(p.report.Notices, notices...)
 	}
 	p.noticeStale()
 	return nil
@@ -241,48 +242,41 @@ func (p *pass) readEvidence(tree checkpoint.Tree) {
 }
 
 // follow makes a latch agree with what became of its entry: it takes what git holds,
-// and yields where a person has the last word.
-func (p *pass) follow(c ledger.Change) {
-	l, file := p.latches.get(c.ID), p.git.edited[c.ID]
+// and yields until an instant where a person has the last word, who may have set the
+// level in a file.
+func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch.Latch, []Notice) {
+	var notices []Notice
+	notice := func(kind NoticeKind, format string, args ...any) {
+		notices = append(notices, Notice{kind, c.ID.String(), fmt.Sprintf(format, args...)})
+	}
 	if l.Declared != c.Was || c.Ours && l.Proposed == c.Was && !c.Was.IsZero() {
 		l = l.Settled(c.Was)
-		p.latches.set(l)
 		if !c.Ours && !c.Persons() {
-			p.notice(NoticeSeeded, c.ID.String(), cmp.Or(declared(c.Now), "no entry")+" read back from git")
+			notice(NoticeSeeded, "%s read back from git", cmp.Or(declared(c.Now), "no entry"))
 		}
 	}
-	switch {
-	case !c.Persons():
-	case file != "":
-		p.adopt(c, NoticeAdopted, "a person set it in "+file)
-	case c.Ours && c.Now == c.Agreed:
-		p.adopt(c, NoticeReverted, "a person reverted what gitlatch pushed")
-	default:
-		p.adopt(c, NoticeAdopted, "a person edited its entry")
+	if !c.Persons() {
+		return l, notices
 	}
-}
-
-// seeding reports whether the state is new or lost, and read back from git.
-func (p *pass) seeding() bool { return p.head.At.IsZero() && len(p.latches.loaded) == 0 }
-
-// adopt takes over what a person made of an entry, and yields to them. An entry
-// that is gone is an opt-out, unless it was gitlatch's and no older.
-func (p *pass) adopt(c ledger.Change, kind NoticeKind, why string) {
-	l := p.latches.get(c.ID)
-	until := p.fleet.At.Add(p.set.Guards.Yield)
+	kind, why := NoticeAdopted, "a person edited its entry"
+	if file != "" {
+		why = "a person set it in " + file
+	} else if c.Ours && c.Now == c.Agreed {
+		kind, why = NoticeReverted, "a person reverted what gitlatch pushed"
+	}
+	end := until.UTC().Format(timeFormat)
 	switch {
 	case !c.Now.IsZero():
-		p.latches.set(l.Adopted(c.Now, until))
-		p.notice(kind, c.ID.String(), fmt.Sprintf("%s: %s adopted; left alone until %s", why, declared(c.Now), until.UTC().Format(timeFormat)))
-	case c.Agreed.IsZero():
-		p.latches.set(l.Adopted(checkpoint.Entry{}, until))
-		p.notice(NoticeReverted, c.ID.String(), fmt.Sprintf("%s: it has no entry again; left alone until %s", why, until.UTC().Format(timeFormat)))
+		notice(kind, "%s: %s adopted; left alone until %s", why, declared(c.Now), end)
+	case c.Agreed.IsZero(): // it was gitlatch's, and no older
+		notice(NoticeReverted, "%s: it has no entry again; left alone until %s", why, end)
 	default:
-		l = l.Adopted(checkpoint.Entry{}, time.Time{})
+		notice(NoticeOptedOut, "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
+		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
-		p.latches.set(l)
-		p.notice(NoticeOptedOut, c.ID.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
+		return l, notices
 	}
+	return l.Adopted(c.Now, until), notices
 }
 
 // declared is what an entry declares, for a notice.

@@ -115,7 +115,3 @@ func (r Report) Err() error {
 	}
 	return errors.Join(problems...)
 }
-
-func (p *pass) notice(kind NoticeKind, subject, text string) {
-	p.report.Notices = append(p.report.Notices, Notice{kind, subject, text})
-}

@@ -91,16 +91,14 @@ type pass struct {
 	files   inplace.Files
 	changes []policy.Decision // the crossings to publish
 	past    past
-	// conditions are what people should know, as found so far.
-	conditions []alert.Condition
-	report     Report
+	findings
 }
 
 // Run makes one pass. The report is valid as far as the pass came, with an
 // error too. A lease that another holds, or a turn that another took, is a quiet
 // end: the report says which.
 func (t *Tick) Run(ctx context.Context) (Report, error) {
-	p := &pass{Tick: t, report: Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}}
+	p := &pass{Tick: t, findings: findings{report: Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}}}
 	err := p.run(ctx)
 	var held *latch.HeldError
 	var taken *takenError
@@ -123,16 +121,6 @@ func (e *takenError) Error() string {
 	return fmt.Sprintf("site %s: turn of %s was taken at %s", e.site, e.turn.UTC().Format(timeFormat), e.at.UTC().Format(timeFormat))
 }
 
-// takeTurn reports where another tick was settled in the turn. One that was settled
-// more than a period from now had a clock that was ahead, and took no turn.
-func (p *pass) takeTurn() error {
-	ahead := p.stored.At.After(p.Clock().Add(p.Period))
-	if p.Turn.IsZero() || p.stored.At.Before(p.Turn) || ahead {
-		return nil
-	}
-	return &takenError{p.Site, p.Turn, p.stored.At}
-}
-
 func (p *pass) run(ctx context.Context) (err error) {
 	if err := p.takeLease(ctx); err != nil {
 		return err
@@ -147,6 +135,7 @@ func (p *pass) run(ctx context.Context) (err error) {
 		{"reconcile with git", p.reconcile},
 		{"decide", p.decide},
 		{"publish", p.publish},
+		{"find what people should know", p.notify},
 		{"settle", p.settle},
 		{"alert", p.alert},
 	} {
@@ -205,9 +194,4 @@ func (p *pass) sample(ctx context.Context) error {
 	p.report.Unread = fleet.Unread
 	p.report.Kinds = fleet.Kinds
 	return nil
-}
-
-// look is what this pass knows of time.
-func (p *pass) look(stop policy.Stop) policy.Look {
-	return policy.Look{Now: p.fleet.At, Last: p.head.At, Period: p.Period, Stop: stop, Flush: p.Flush}
 }
