@@ -75,7 +75,7 @@ func (f *findings) refused(err error, problem, subject, do string) bool {
 // notify finds what people should know, and puts into the outbox what follows for
 // those conditions that were known before and those that are new.
 func (p *pass) notify(context.Context) error {
-	p.head.Due = p.dueSince()
+	p.head.Due = dueSince(p.head, p.report, p.fleet.At)
 	p.report.Due = p.head.Due
 	if p.report.Stop.Reason == policy.ReasonSecond {
 		// This cluster cannot judge what is wrong with the site's own.
@@ -85,7 +85,7 @@ func (p *pass) notify(context.Context) error {
 	} else {
 		p.fleetConditions(p.fleet, p.head)
 		p.fileConditions(p.files.Report(p.cover(), p.latches.now))
-		p.conditions = append(p.conditions, p.anomalies()...)
+		p.conditions = append(p.conditions, anomalies(p.Period, p.head, p.fleet, p.report, p.latches)...)
 	}
 	p.clusterConditions(p.fleet, p.head.Cluster, 3*p.Period)
 
@@ -105,25 +105,25 @@ func (p *pass) notify(context.Context) error {
 
 // dueSince is since when a crossing waits that could not be published: it was
 // neither committed nor lies before people. Zero is none.
-func (p *pass) dueSince() time.Time {
+func dueSince(head latch.Head, r Report, now time.Time) time.Time {
 	type reading struct {
 		id workload.ID
 		of policy.Reading
 	}
 	committed := map[reading]bool{}
-	if c := p.report.Commit; c != nil {
+	if c := r.Commit; c != nil {
 		for _, d := range c.Changes {
 			committed[reading{d.ID, d.Reading}] = true
 		}
 	}
-	for _, d := range p.report.Decisions {
+	for _, d := range r.Decisions {
 		withheld := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
-		_, proposed := p.latches.get(d.ID).Change()
+		_, proposed := r.Latches[d.ID].Change()
 		if withheld || d.Crosses() && !committed[reading{d.ID, d.Reading}] && !proposed {
-			if p.head.Due.IsZero() {
-				return p.fleet.At
+			if head.Due.IsZero() {
+				return now
 			}
-			return p.head.Due
+			return head.Due
 		}
 	}
 	return time.Time{}
@@ -131,23 +131,23 @@ func (p *pass) dueSince() time.Time {
 
 // anomalies finds what is out of the ordinary with workloads, and leaves in
 // their latches what is to be remembered of it.
-func (p *pass) anomalies() []alert.Condition {
+func anomalies(period time.Duration, head latch.Head, fleet workload.Fleet, r Report, latches latches) []alert.Condition {
 	look := anomaly.Look{
-		Now: p.fleet.At, Last: p.head.At, Period: p.Period,
-		Set: p.set, Samples: p.fleet.Samples, Latches: p.latches.now,
-		Decisions: p.report.Decisions,
-		Whole:     len(p.fleet.Unread) == 0 && p.fleet.Cluster != "" && p.report.Stop.Reason != policy.ReasonOther,
-		Dropped:   p.head.Drop != nil,
-		Open:      p.head.Open,
+		Now: fleet.At, Last: head.At, Period: period,
+		Set: r.Set, Samples: fleet.Samples, Latches: latches.now,
+		Decisions: r.Decisions,
+		Whole:     len(fleet.Unread) == 0 && fleet.Cluster != "" && r.Stop.Reason != policy.ReasonOther,
+		Dropped:   head.Drop != nil,
+		Open:      head.Open,
 	}
-	if c := p.report.Commit; c != nil {
+	if c := r.Commit; c != nil {
 		look.Committed = c.Changes
 	}
 	found, changed := anomaly.Judge(look)
 	for id, watch := range changed {
-		if l := p.latches.get(id); p.latches.known(id) || len(watch.Episodes) > 0 {
+		if l := latches.get(id); latches.known(id) || len(watch.Episodes) > 0 {
 			l.Watch = watch
-			p.latches.set(l)
+			latches.set(l)
 		}
 	}
 	return found

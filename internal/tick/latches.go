@@ -55,6 +55,19 @@ func (l latches) declared() ledger.Holding {
 	return held
 }
 
+// unpropose forgets what is proposed, but for workloads of some changes.
+func (l latches) unpropose(but []checkpoint.Change) {
+	kept := map[workload.ID]bool{}
+	for _, c := range but {
+		kept[c.ID] = true
+	}
+	for id, one := range l.now {
+		if !kept[id] {
+			l.now[id] = one.Unproposed()
+		}
+	}
+}
+
 // recent is what is remembered of the scales of the recent past.
 func (l latches) recent() map[workload.ID]latch.Recent {
 	all := make(map[workload.ID]latch.Recent, len(l.now))

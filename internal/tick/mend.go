@@ -95,13 +95,13 @@ func (p *pass) noticeStale() {
 // reopen forgets what people said no to for long enough. Where that leaves a
 // namespace stale, or it was proposed by a site that no longer proposes, the
 // directory is read again although nothing moved in it.
-func (p *pass) reopen() {
-	still := slices.DeleteFunc(slices.Clone(p.head.Declined), func(d latch.Declined) bool { return !p.fleet.At.Before(d.Until) })
-	ours := p.head.Proposal
-	if len(still) < len(p.head.Declined) || ours != nil && len(ours.Mends) > 0 && !p.Propose {
-		p.head.Agreed.Partly, p.head.Agreed.Directory = true, ""
+func reopen(head *latch.Head, now time.Time, proposes bool) {
+	still := slices.DeleteFunc(slices.Clone(head.Declined), func(d latch.Declined) bool { return !now.Before(d.Until) })
+	ours := head.Proposal
+	if len(still) < len(head.Declined) || ours != nil && len(ours.Mends) > 0 && !proposes {
+		head.Agreed.Partly, head.Agreed.Directory = true, ""
 	}
-	p.head.Declined = still
+	head.Declined = still
 }
 
 // declined adds mends to those that people said no to, until an instant: their

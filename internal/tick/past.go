@@ -68,7 +68,7 @@ func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
 	agreed.Suspect = p.git.tip
 	p.git.stop = fmt.Sprintf("the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", p.git.tip, agreed.Tip)
 	p.notice(NoticeRewritten, p.git.tip, p.git.stop)
-	return false, p.usePolicy()
+	return false, p.readPolicy(repo.Object{ID: agreed.Policy})
 }
 
 // sortOut finds the commits of ticks. A push to the base stands on what was

@@ -73,9 +73,9 @@ func (p *pass) reviewProposal(ctx context.Context) error {
 	case proposal.Unseen:
 		p.git.proposing = "the proposal was merged, which the branch does not show yet"
 	case proposal.Overtaken:
-		p.dropProposal()
+		p.forget()
 	case proposal.Withdrawn:
-		p.dropProposal()
+		p.forget()
 		p.notice(NoticeWithdrawn, ours.URL, "an earlier tick had closed it")
 	case proposal.Closed:
 		p.decline("a person closed the proposal")
@@ -111,10 +111,8 @@ func proposedIn(changes, mends int) string {
 	return workloads + " and " + components + " are"
 }
 
-// dropProposal forgets the proposal, and what it would have had declared.
-func (p *pass) dropProposal() {
+// forget forgets the proposal, and what it would have had declared.
+func (p *pass) forget() {
 	p.head.Proposal = nil
-	for _, c := range proposal.Changes(p.latches.now) {
-		p.latches.set(p.latches.get(c.ID).Unproposed())
-	}
+	p.latches.unpropose(nil)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // unmergedAfter is how long a proposal may wait for people before they are told.
@@ -33,7 +33,7 @@ func (p *pass) propose(ctx context.Context) error {
 	moved := len(wanted) > 0
 	if ours != nil {
 		before = ours.Mends
-		moved = ours.Head != p.git.proposed || !slices.Equal(wanted, proposal.Changes(p.latches.now)) || p.rebased()
+		moved = ours.Head != p.git.proposed || !slices.Equal(wanted, proposal.Changes(p.latches.now)) || rebased(*ours, p.files, p.git.directory)
 	}
 	var mends []latch.Mend
 	if p.Propose {
@@ -60,13 +60,13 @@ func (p *pass) propose(ctx context.Context) error {
 
 // rebased reports whether the site's directory, or a file that it edits in place,
 // moved below the proposal.
-func (p *pass) rebased() bool {
-	for file, on := range p.head.Proposal.Files {
-		if id := p.files.Now[file].ID; id != "" && id != on {
+func rebased(ours latch.Proposal, files inplace.Files, directory string) bool {
+	for file, on := range ours.Files {
+		if id := files.Now[file].ID; id != "" && id != on {
 			return true
 		}
 	}
-	return p.git.directory != "" && p.git.directory != p.head.Proposal.On
+	return directory != "" && directory != ours.On
 }
 
 // pushProposal makes the proposal's branch one commit on the base. pushed is
@@ -90,12 +90,14 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 		return false, err
 	}
 	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
-	by, changes, err := p.trailers(w, p.git.tip)
+	edits := edits(p.head.Edited, w.records)
+	by, changes, err := trailers(p.Site, p.git.tip, *p.git.tree, w, edits)
 	if err != nil {
 		return false, err
 	}
+	by.Base = p.git.tip
 	crossings := proposal.Crossings(wanted, p.report.Decisions)
-	to.Message = ledger.Message(by, false, slices.Concat(crossings, edits(p.head.Edited, w.records)), p.beside(w))
+	to.Message = ledger.Message(by, false, slices.Concat(crossings, edits), w.beside(p.Site))
 	if p.DryRun {
 		p.report.Proposal = &Proposed{Message: to.Message, Changes: crossings}
 		return false, nil
@@ -132,16 +134,10 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, w writi
 		next.Files[file] = p.files.Now[file].ID
 	}
 	p.head.Proposal = &next
-	held := map[workload.ID]bool{}
+	p.latches.unpropose(changes)
 	for _, c := range changes {
-		held[c.ID] = true
 		if l := p.latches.get(c.ID); l.Proposed != c.To || c.To.IsZero() {
 			p.latches.set(l.Proposing(c.To, !p.Propose || c.To.IsZero()))
-		}
-	}
-	for _, c := range proposal.Changes(p.latches.now) {
-		if !held[c.ID] {
-			p.latches.set(p.latches.get(c.ID).Unproposed())
 		}
 	}
 }
@@ -150,7 +146,7 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, w writi
 func (p *pass) openProposal(ctx context.Context) error {
 	ours := *p.head.Proposal
 	crossings := proposal.Crossings(proposal.Changes(p.latches.now), p.report.Decisions)
-	beside := ledger.Beside{Components: p.components(namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
+	beside := ledger.Beside{Components: components(p.git.tree, namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
 	all := slices.Concat(crossings, edits(p.head.Edited, namespaces(ours.Mends)))
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, all, beside)
 	title, _, _ := strings.Cut(message, "\n")
@@ -189,7 +185,7 @@ func (p *pass) withdraw(ctx context.Context, why string) error {
 			return fmt.Errorf("close proposal %s: %w", ours.URL, err)
 		}
 	}
-	p.dropProposal()
+	p.forget()
 	p.notice(NoticeWithdrawn, ours.URL, why)
 	return nil
 }

@@ -53,8 +53,11 @@ func (p *pass) commit(ctx context.Context) error {
 		}
 		err = p.pushBase(ctx, w)
 		var refused *repo.RefusedError
-		if errors.As(err, &refused) && refused.TooLarge && p.halve() {
-			continue
+		if errors.As(err, &refused) && refused.TooLarge {
+			if half := halve(p.changes); len(half) < len(p.changes) {
+				p.changes = half
+				continue
+			}
 		}
 		if p.refused(err, "publish: %w; declared levels stay as they are until the branch takes a push", "", "let gitlatch's identity push to the branch, or give it another branch or identity") {
 			return nil
@@ -140,7 +143,8 @@ func (p *pass) push(ctx context.Context, w writing, c repo.Commit) (id string, e
 
 // pushBase pushes to the base.
 func (p *pass) pushBase(ctx context.Context, w writing) error {
-	by, _, err := p.trailers(w, "")
+	edits := edits(p.head.Edited, w.records)
+	by, _, err := trailers(p.Site, p.git.tip, *p.git.tree, w, edits)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,7 @@ func (p *pass) pushBase(ctx context.Context, w writing) error {
 		}
 	}
 	made := &Commit{Changes: p.changes}
-	made.Message = ledger.Message(by, p.SkipCI, slices.Concat(p.changes, edits(p.head.Edited, w.records)), p.beside(w))
+	made.Message = ledger.Message(by, p.SkipCI, slices.Concat(p.changes, edits), w.beside(p.Site))
 	if p.DryRun {
 		p.report.Commit = made
 		return nil
@@ -166,18 +170,17 @@ func (p *pass) pushBase(ctx context.Context, w writing) error {
 	return nil
 }
 
-// halve leaves the crossings of half of the namespaces to the next tick. It reports
-// false where there is one namespace.
-func (p *pass) halve() bool {
+// halve leaves the crossings of half of the namespaces to the next tick. Those of
+// one namespace stay together.
+func halve(crossings []policy.Decision) []policy.Decision {
 	var all []string
-	for _, d := range p.changes {
+	for _, d := range crossings {
 		all = append(all, d.ID.Namespace)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
 	later := all[(len(all)+1)/2:]
-	p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
-	return len(later) > 0
+	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 
 // pushed agrees with a push on a tip that was judged. One after a lost race is
@@ -198,10 +201,9 @@ func (p *pass) pushed(id string, w writing, by ledger.Trailers) {
 	p.head.Edited = slices.DeleteFunc(slices.Clone(p.head.Edited), func(e latch.Edit) bool { return slices.Contains(w.records, e.ID.Namespace) })
 }
 
-// trailers name a commit of files by what it does to the tip, and return that too;
-// base is that of a proposal.
-func (p *pass) trailers(w writing, base string) (by ledger.Trailers, changes []checkpoint.Change, err error) {
-	before, err := p.git.tree.With(nil)
+// trailers name a commit of files by what it does to a tip, and return that too.
+func trailers(site, tip string, tree checkpoint.Tree, w writing, edits []policy.Decision) (by ledger.Trailers, changes []checkpoint.Change, err error) {
+	before, err := tree.With(nil)
 	if err != nil {
 		return by, nil, err
 	}
@@ -210,8 +212,8 @@ func (p *pass) trailers(w writing, base string) (by ledger.Trailers, changes []c
 		return by, nil, err
 	}
 	changes = ledger.Changes(ledger.Of(before), ledger.Of(after))
-	by = ledger.Trailers{Site: p.Site, Intent: ledger.Intent(p.Site, p.git.tip, changes), Base: base}
-	for _, d := range edits(p.head.Edited, w.records) {
+	by = ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}
+	for _, d := range edits {
 		if after := after.Entries()[d.ID]; after.Replicas == d.To.Replicas { // else a crossing went beyond it
 			by.Follows = append(by.Follows, d.ID)
 		}
@@ -249,19 +251,19 @@ func edits(pending []latch.Edit, in []string) (crossings []policy.Decision) {
 }
 
 // beside is what a commit does besides its crossings.
-func (p *pass) beside(w writing) ledger.Beside {
+func (w writing) beside(site string) ledger.Beside {
 	return ledger.Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.mended), func(namespace string) bool {
-		_, written := w.files[checkpoint.ComponentPath(p.Site, namespace)]
+		_, written := w.files[checkpoint.ComponentPath(site, namespace)]
 		return !written
 	})}
 }
 
-// components are those of the namespaces whose Component is stale, as far as is
-// known.
-func (p *pass) components(of []string) []string {
-	if p.git.tree == nil {
+// components are those of the namespaces whose Component is stale, as far as the
+// tree was read.
+func components(tree *checkpoint.Tree, of []string) []string {
+	if tree == nil {
 		return of
 	}
-	stale := p.git.tree.Stale()
+	stale := tree.Stale()
 	return slices.DeleteFunc(of, func(namespace string) bool { return !slices.Contains(stale, namespace) })
 }

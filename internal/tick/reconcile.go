@@ -61,7 +61,7 @@ func (p *pass) reconcile(ctx context.Context) error {
 	if !p.Turn.IsZero() && !head.At.Before(p.Turn) && !ahead {
 		return &takenError{p.Site, p.Turn, head.At}
 	}
-	p.reopen()
+	reopen(&p.head, p.fleet.At, p.Propose)
 	missing(&p.head, p.latches)
 
 	var branches []string
@@ -81,7 +81,7 @@ func (p *pass) reconcile(ctx context.Context) error {
 	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.InPlace}, Site: p.Site}
 	if known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
 		p.head.Agreed.Suspect = ""
-		err = p.usePolicy()
+		err = p.readPolicy(repo.Object{ID: p.head.Agreed.Policy})
 	} else {
 		err = p.readBase(ctx)
 	}
@@ -148,32 +148,26 @@ func (p *pass) readBase(ctx context.Context) error {
 	return nil
 }
 
-// usePolicy takes the policy that was last agreed.
-func (p *pass) usePolicy() (err error) {
-	p.set, err = p.ParsePolicy(p.PolicyFile, p.head.Agreed.PolicySource)
-	return err
-}
-
 // readPolicy takes the policy file at the tip. A broken one leaves the site
 // with the policy that was agreed before, and is a problem; without one before
 // there is nothing to go by.
 func (p *pass) readPolicy(o repo.Object) error {
 	agreed := &p.head.Agreed
-	if o.ID != "" && o.ID == agreed.Policy {
-		return p.usePolicy()
-	}
 	source := o.Files[p.PolicyFile]
+	if o.ID != "" && o.ID == agreed.Policy {
+		source = agreed.PolicySource
+	}
 	set, err := p.ParsePolicy(p.PolicyFile, source)
 	switch {
 	case err == nil:
 		p.set, agreed.Policy, agreed.PolicySource = set, o.ID, source
 		return nil
-	case agreed.Policy == "":
+	case agreed.Policy == "" || agreed.Policy == o.ID:
 		return err
 	}
 	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
 	p.git.clean = false
-	return p.usePolicy()
+	return p.readPolicy(repo.Object{ID: agreed.Policy})
 }
 
 // readCheckpoints takes the site's directory at the tip.
@@ -187,7 +181,12 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	}
 	p.git.tree = &tree
 	p.head.Edited = inplace.Revise(&tree, p.head.Edited)
-	p.readEvidence(tree)
+	if tree.Unproven == nil {
+		p.head.Agreed.Evidence = tree.Evidence
+	} else {
+		p.invalid(checkpoint.EvidencePath(p.Site), tree.Unproven)
+		p.git.clean = false
+	}
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
 		p.git.clean = false
@@ -228,17 +227,6 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	}
 	p.noticeStale()
 	return nil
-}
-
-// readEvidence takes what keeps checkpoints inert. While it is broken, what was
-// agreed before it holds.
-func (p *pass) readEvidence(tree checkpoint.Tree) {
-	if tree.Unproven != nil {
-		p.invalid(checkpoint.EvidencePath(p.Site), tree.Unproven)
-		p.git.clean = false
-		return
-	}
-	p.head.Agreed.Evidence = tree.Evidence
 }
 
 // follow makes a latch agree with what became of its entry: it takes what git holds,

@@ -125,7 +125,9 @@ func (p *pass) run(ctx context.Context) (err error) {
 	if err := p.takeLease(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.giveBack(ctx)) }()
+	if !p.DryRun {
+		defer func() { err = errors.Join(err, giveBack(ctx, p.Store, p.lease)) }()
+	}
 
 	for _, step := range []struct {
 		name string
@@ -168,16 +170,13 @@ func (p *pass) takeLease(ctx context.Context) error {
 // the pass: one that is not given back expires.
 const giveBackWithin = 2 * time.Second
 
-// giveBack returns the lease even where the pass was cut short, so that the
+// giveBack returns a lease even where the pass was cut short, so that the
 // next one need not wait for it to expire.
-func (p *pass) giveBack(ctx context.Context) error {
-	if p.DryRun {
-		return nil
-	}
+func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
-	if err := p.Store.Release(ctx, p.lease); err != nil {
-		return fmt.Errorf("give back the lease of site %s: %w", p.Site, err)
+	if err := store.Release(ctx, lease); err != nil {
+		return fmt.Errorf("give back the lease of site %s: %w", lease.Site, err)
 	}
 	return nil
 }
