@@ -155,7 +155,7 @@ func TestATickCannotScale(t *testing.T) {
 // A pkg is a package as go list describes it.
 type pkg struct {
 	ImportPath, Name, Dir              string
-	GoFiles                            []string
+	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
 	Deps                               []string
 }
@@ -167,7 +167,7 @@ func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
 var listed = sync.OnceValues(func() ([]pkg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc", "-json=ImportPath,Name,Dir,GoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc", "-json=ImportPath,Name,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps", "./...")
 	list.Dir = root
 	out, err := list.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

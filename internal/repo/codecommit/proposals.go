@@ -122,7 +122,7 @@ func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, e
 	p, err := r.newest(ctx, d.Branch, types.PullRequestStatusEnumOpen)
 	if err == nil {
 		if p == nil {
-			p, err = r.open(ctx, d)
+			p, err = open(ctx, r, d)
 		} else {
 			err = r.update(ctx, p, d)
 		}
@@ -133,7 +133,7 @@ func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, e
 	return r.proposal(*p), nil
 }
 
-func (r *Repository) open(ctx context.Context, d repo.Draft) (*types.PullRequest, error) {
+func open(ctx context.Context, r *Repository, d repo.Draft) (*types.PullRequest, error) {
 	out, err := r.Client.CreatePullRequest(ctx, &codecommit.CreatePullRequestInput{
 		Title:       &d.Title,
 		Description: &d.Body,

@@ -1,0 +1,145 @@
+package architecture
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Who may run a tick, or speak of what one did: whoever opens and runs it, reports
+// it, drills with it and proves it. Whatever only reads git asks ledger.
+var tickers = []string{"functions", "internal/site", "internal/report", "internal/drill", "internal/demo", "internal/proof",
+	"internal/cli/amend.go", "internal/cli/explain.go", "internal/cli/open.go", "internal/cli/tick.go"}
+
+func TestOnlyWhatRunsATickKnowsOfOne(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			file := p.name() + "/" + name
+			if imports(t, p, name, module+"internal/tick") && !slices.ContainsFunc(tickers, func(room string) bool { return strings.HasPrefix(file+"/", room+"/") }) {
+				t.Errorf("%s imports internal/tick: what git holds of a site is read by internal/ledger", file)
+			}
+		}
+	}
+}
+
+// Rooms that open what a program runs with, and so know of rooms beside their own.
+var opening = []string{"internal/drill/open", "internal/restore/open"}
+
+// A room is a folder of internal with all below it. Two that need each other are one.
+func TestNoRoomsGoInCircles(t *testing.T) {
+	t.Parallel()
+	room := func(name string) string { return strings.Join(strings.SplitN(name, "/", 3)[:2], "/") }
+	needs := map[string]map[string]bool{}
+	for _, p := range packages(t) {
+		if !strings.HasPrefix(p.name(), "internal/") || slices.Contains(opening, p.name()) {
+			continue
+		}
+		for _, dep := range p.Imports {
+			own, isOwn := strings.CutPrefix(dep, module)
+			if from := room(p.name()); isOwn && room(own) != from {
+				if needs[from] == nil {
+					needs[from] = map[string]bool{}
+				}
+				needs[from][room(own)] = true
+			}
+		}
+	}
+	for start := range needs {
+		seen := map[string]bool{}
+		for next := slices.Collect(maps.Keys(needs[start])); len(next) > 0; next = next[1:] {
+			if next[0] == start {
+				t.Errorf("%s needs a room that needs %s", start, start)
+				break
+			}
+			if !seen[next[0]] {
+				seen[next[0]] = true
+				next = slices.AppendSeq(next, maps.Keys(needs[next[0]]))
+			}
+		}
+	}
+}
+
+const (
+	mostLines   = 350
+	mostMethods = 40
+)
+
+// Where test files are bounded, too. Those of other rooms are longer here and there.
+var shortTests = []string{"internal/tick", "internal/ledger"}
+
+func TestNoFileIsTooLongToRead(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		files := p.GoFiles
+		if slices.ContainsFunc(shortTests, func(room string) bool { return strings.HasPrefix(p.name()+"/", room+"/") }) {
+			files = slices.Concat(files, p.TestGoFiles, p.XTestGoFiles)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := bytes.Count(text, []byte("\n")); n > mostLines {
+				t.Errorf("%s/%s has %d lines, and %d are read in one go", p.name(), name, n, mostLines)
+			}
+		}
+	}
+}
+
+// Functions over values say what they need; a method may need all that its receiver
+// has.
+func TestNoTypeDoesEverything(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		methods := map[string]int{}
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+					methods[receiver(f.Recv.List[0].Type)]++
+				}
+			}
+		}
+		for of, n := range methods {
+			if n > mostMethods {
+				t.Errorf("%s.%s has %d methods, and %d are enough", p.name(), of, n, mostMethods)
+			}
+		}
+	}
+}
+
+// receiver is the name of the type that a method is of.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// imports reports whether a file of a package imports another.
+func imports(t *testing.T, p pkg, name, imported string) bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"`+imported+`"` })
+}

@@ -1,0 +1,302 @@
+package tick_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/splice"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// TestRandomHistories lets random things happen to a site, deaths among them.
+// Then one calm tick: what git declares and what the latches hold are the same,
+// no intent is left, and every commit by gitlatch touched only its own files.
+func TestRandomHistories(t *testing.T) {
+	histories := 150
+	if testing.Short() {
+		histories = 15
+	}
+	for seed := range histories {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(seed), 1))
+			w := newWorld(map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, hold: {down: 30m}", 1), "app.yaml": "kind: App\n"})
+			w.Host, w.Propose = seed%3 > 0, seed%3 > 1
+			if seed%2 > 0 {
+				w.marks("shop/web 3", "shop/api 3", "pay/ledger 3")
+			}
+			for range 150 {
+				w.happen(r)
+			}
+			w.KillBefore, w.Rival, w.LostReply, w.Refuse, w.Unread = 0, nil, false, "", nil
+			w.Now = w.Now.Add(period)
+			w.ticks(2) // the first may be told to wait: a branch that was rewritten is believed on the second
+			declared := map[workload.ID]checkpoint.Entry{}
+			for id, l := range w.latches(t) {
+				if l.Declared != (checkpoint.Entry{}) {
+					declared[id] = l.Declared
+				}
+			}
+			git := w.entries(t)
+			for _, e := range w.head(t).Edited { // what a person set elsewhere, and the record is to say
+				entry := git[e.ID]
+				if entry.Replicas != e.From {
+					t.Errorf("the record says %d, and an edit of %s is to follow", entry.Replicas, e.ID)
+				}
+				entry.Replicas = e.To
+				git[e.ID] = entry
+			}
+			if !maps.Equal(git, declared) {
+				t.Errorf("git declares %v\nlatches hold %v", git, declared)
+			}
+			w.componentsFollow(t)
+			if got := w.Repository.Files()["app.yaml"]; !strings.HasPrefix(got, "kind: App") {
+				t.Errorf("app.yaml is now %q", got)
+			}
+		})
+	}
+}
+
+// componentsFollow fails the test unless, once the budget is full again and
+// nobody is yielded to, every Component says what its record says, or lies
+// before people to say so.
+func (w *world) componentsFollow(t *testing.T) {
+	t.Helper()
+	w.Now = w.Now.Add(25 * time.Hour)
+	w.ticks(1)
+	report, err := w.Tick()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := w.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, asked := w.head(t), []string{}
+	if head.Proposal != nil {
+		for _, m := range head.Proposal.Mends {
+			asked = append(asked, m.Namespace)
+		}
+	}
+	stale := append(tree.Stale(), w.behind(t, tree)...)
+	notStale := slices.ContainsFunc(asked, func(namespace string) bool { return !slices.Contains(stale, namespace) })
+	notAsked := slices.ContainsFunc(tree.Stale(), func(namespace string) bool { return !slices.Contains(asked, namespace) })
+	if (notStale || notAsked) && report.Err() == nil {
+		t.Errorf("the Components or marks of %v are stale, those of %v are proposed", stale, asked)
+	}
+	if head.Agreed.Partly && report.Err() == nil {
+		t.Error("the site is not at rest")
+	}
+	if behind := w.behind(t, tree); len(asked) == 0 && report.Err() == nil && len(behind) > 0 {
+		t.Errorf("what is marked for the workloads of %v is not what they are declared at", behind)
+	}
+}
+
+// behind are the namespaces of running workloads of which a mark does not say what
+// the record says.
+func (w *world) behind(t *testing.T, tree checkpoint.Tree) (namespaces []string) {
+	t.Helper()
+	if len(w.InPlace) == 0 {
+		return nil
+	}
+	marks, err := splice.Find(marksFile, []byte(w.Repository.Files()[marksFile]), nil)
+	if err != nil || len(marks) != 3 {
+		t.Fatal(marks, err)
+	}
+	for _, m := range marks {
+		if level := tree.Entries()[m.ID].Replicas; level > 0 && m.Value > 0 && level != m.Value && w.running(m.ID) {
+			namespaces = append(namespaces, m.ID.Namespace)
+		}
+	}
+	return namespaces
+}
+
+// running reports whether a workload is known, by which its policy accepts the risk.
+func (w *world) running(id workload.ID) bool {
+	_, ok := w.Fleet[id]
+	return ok
+}
+
+// marksFile is a file in which counts are marked.
+const marksFile = "values.yaml"
+
+// marks has a person mark counts, each "shop/web 3".
+func (w *world) marks(counts ...string) {
+	text := "# by hand\n"
+	for _, c := range counts {
+		who, n, _ := strings.Cut(c, " ")
+		text += fmt.Sprintf("%s: %s # {\"$gitlatch\": \"%s\"}\n", id(who).Name, n, id(who))
+	}
+	w.InPlace = []string{marksFile}
+	w.Repository.Edit("mark", w.Now, map[string][]byte{marksFile: []byte(text)})
+}
+
+// mark has a person set a count that is marked.
+func (w *world) mark(who string, n int) {
+	count := regexp.MustCompile(`(?m)^` + id(who).Name + `: \d+`)
+	text := count.ReplaceAllString(w.Repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
+	w.Repository.Edit("by hand", w.Now, map[string][]byte{marksFile: []byte(text)})
+}
+
+// happen does one random thing to the world.
+func (w *world) happen(r *rand.Rand) {
+	who := []string{"shop/web", "shop/api", "pay/ledger"}[r.IntN(3)]
+	switch r.IntN(24) {
+	case 0:
+		w.KillBefore = 1 + r.IntN(6)
+	case 1:
+		w.LostReply = true
+	case 2:
+		w.Rival = func() { w.setByHand(who, r) }
+	case 3:
+		w.setByHand(who, r)
+	case 4:
+		w.Person("opt out", func(e map[workload.ID]checkpoint.Entry) { delete(e, id(who)) }, id(who).Namespace)
+	case 5:
+		w.Repository.Edit("work", w.Now, map[string][]byte{"app.yaml": fmt.Appendf(nil, "kind: App # %d\n", r.Int())})
+	case 6:
+		w.Refuse = []string{"", "protected"}[r.IntN(2)]
+	case 7:
+		w.Unread = [][]workload.Unread{nil, {{Part: "deployments", Why: "forbidden"}}}[r.IntN(2)]
+	case 8, 9, 10, 11:
+		if _, runs := w.Fleet[id(who)]; !runs {
+			w.scale(who, 40)
+		}
+		w.rolls(who, int32(r.IntN(100)), []string{"", "", "", "ProgressDeadlineExceeded"}[r.IntN(4)])
+	default:
+		w.scale(who, 1+int32(r.ExpFloat64()*100))
+	}
+	if len(w.InPlace) > 0 && r.IntN(8) == 0 {
+		set := func() { w.mark(who, r.IntN(300)) }
+		if r.IntN(2) == 0 {
+			w.Rival = set
+		} else {
+			set()
+		}
+	}
+	if w.Host && r.IntN(12) == 0 {
+		switch r.IntN(4) {
+		case 0:
+			w.mergeProposal(r.IntN(2) == 0)
+		case 1:
+			if p := w.openProposal(); p != nil {
+				w.Repository.Decline(p.ID)
+			}
+		case 2:
+			if w.openProposal() == nil {
+				break
+			}
+			w.Repository.Push("gitlatch/"+site, "theirs", w.Now, map[string][]byte{"theirs.yaml": []byte("x")})
+		}
+	}
+	for range 1 + r.IntN(4) {
+		w.Tick()
+		w.KillBefore = 0
+		w.Now = w.Now.Add(period)
+	}
+}
+
+func (w *world) setByHand(who string, r *rand.Rand) {
+	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+		e[id(who)] = checkpoint.Entry{Replicas: 1 + int32(r.IntN(300))}
+	}, id(who).Namespace)
+}
+
+// setTo is a person's edit of a record alone.
+func (w *world) setTo(who string, replicas int32) {
+	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
+		e[id(who)] = checkpoint.Entry{Replicas: replicas, Min: 1, Max: 20000}
+	}, id(who).Namespace)
+}
+
+func (w *world) scale(who string, pods int32) {
+	w.Fleet[id(who)] = workload.Sample{ID: id(who), Rollout: &workload.Rollout{}, Scale: &workload.Scale{
+		Desired: pods, Ready: pods, Driver: workload.DrivenByHPA, Min: 1, Max: 20000,
+	}}
+}
+
+// rolls has a workload roll from v1 to v2, with so many of its pods available
+// from v2; failure is by which condition it failed, "" none.
+func (w *world) rolls(who string, percent int32, failure string) {
+	s := w.Fleet[id(who)]
+	desired := s.Scale.Desired
+	updated := (percent*desired + 99) / 100
+	s.Rollout = &workload.Rollout{InFlight: true, Desired: desired, Failure: failure, Templates: []workload.Template{
+		{Hash: "v2", Desired: updated, Available: updated}, {Hash: "v1", Desired: desired - updated, Available: desired - updated},
+	}}
+	w.Fleet[id(who)] = s
+}
+
+func (w *world) openProposal() *repo.Proposal {
+	p, err := w.Repository.Find(context.Background(), "gitlatch/"+site)
+	if err != nil || p == nil || p.State != repo.ProposalOpen {
+		return nil
+	}
+	return p
+}
+
+func (w *world) mergeProposal(squash bool) {
+	if p := w.openProposal(); p != nil {
+		_, _ = w.Repository.Merge(p.ID, squash, w.Now) // not where it has a conflict
+	}
+}
+
+// ticks runs calm ticks, a period apart.
+func (w *world) ticks(n int) {
+	for range n {
+		if report, err := w.Tick(); err != nil {
+			panic(fmt.Sprint(report, err))
+		}
+		w.Now = w.Now.Add(period)
+	}
+}
+
+// outcome is all that must not depend on whether a tick died: the tree, the
+// declared levels, the commits, and that nothing is left to do.
+func (w *world) outcome(t testing.TB) string {
+	var b strings.Builder
+	files := w.Repository.Files()
+	for _, path := range sortedKeys(files) {
+		fmt.Fprintf(&b, "%s: %q\n", path, files[path])
+	}
+	for _, l := range sortedLatches(w.latches(t)) {
+		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v yields %v\n",
+			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
+	}
+	ours := 0
+	for _, message := range w.Repository.Log() {
+		if strings.Contains(message, "\nGitlatch-Intent: ") {
+			ours++
+		}
+	}
+	fmt.Fprintf(&b, "%d commits\n", ours)
+	if p := w.openProposal(); p != nil {
+		proposed := w.Repository.FilesAt("gitlatch/" + site)
+		for _, path := range sortedKeys(proposed) {
+			fmt.Fprintf(&b, "proposed %s: %q\n", path, proposed[path])
+		}
+	}
+	fmt.Fprintf(&b, "proposal open: %v\n", w.openProposal() != nil)
+	if ours := w.head(t).Proposal; ours != nil {
+		fmt.Fprintf(&b, "mends %v\n", ours.Mends)
+	}
+	fmt.Fprintf(&b, "edited %v\n", w.head(t).Edited)
+	for _, d := range w.head(t).Declined {
+		fmt.Fprintf(&b, "declined %v\n", d.Mend)
+	}
+	alerts := map[string]string{}
+	for _, a := range w.Sent {
+		alerts[string(a.Kind)+" "+string(a.State)] = a.ID
+	}
+	fmt.Fprintf(&b, "alerts: %v\n", sortedKeys(alerts))
+	return b.String()
+}
