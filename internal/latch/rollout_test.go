@@ -148,3 +148,26 @@ func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
 		t.Errorf("before the yield is over: %+v", l)
 	}
 }
+
+// Timers run against a level that is proposed, and on against the declared one while
+// people are only asked: for a review, or a retirement.
+func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
+	t.Parallel()
+	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2}}
+	more := checkpoint.Entry{Replicas: 200}
+	if asked := l.Proposing(more, true); asked.Effective().Declared != l.Declared || len(asked.Up.Levels) != 1 || asked.Down != l.Down {
+		t.Errorf("asked: %+v", asked)
+	} else if merged := asked.Settled(more); merged.Asked || merged.Declared != more || merged.Down.Level != 0 {
+		t.Errorf("asked and merged: %+v", merged)
+	}
+	if proposed := l.Proposing(more, false); proposed.Effective().Declared != more || len(proposed.Up.Levels) != 0 {
+		t.Errorf("proposed: %+v", proposed)
+	}
+	retires := Latch{}.Proposing(checkpoint.Entry{}, true)
+	if _, proposes := retires.Change(); !proposes || retires.Blank() || !retires.Unproposed().Blank() {
+		t.Errorf("a retirement: %+v", retires)
+	}
+	if adopted := retires.Adopted(more, time.Time{}); adopted.Asked {
+		t.Errorf("adopted: %+v", adopted)
+	}
+}

@@ -1,0 +1,99 @@
+package proposal_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// What became of a proposal whose head is "a", by what its branch holds, and by
+// what the host says.
+func TestWhatBecameOfAProposal(t *testing.T) {
+	t.Parallel()
+	open, merged, closed := repo.ProposalOpen, repo.ProposalMerged, repo.ProposalClosed
+	for _, c := range []struct {
+		says    string
+		branch  string
+		ours    bool // the branch's head, if it is another
+		host    repo.ProposalState
+		moved   bool // the base
+		closing string
+		want    proposal.Outcome
+	}{
+		{"waits", "a", false, open, false, "", proposal.Open},
+		{"pushed anew, by a tick that died", "b", true, open, false, "", proposal.Open},
+		{"pushed to by a person", "b", false, open, false, "", proposal.Taken},
+		{"its branch is gone", "", false, open, false, "", proposal.Closed},
+		{"the host has none", "a", false, "", false, "", proposal.Unopened},
+		{"the host has none, nor the branch", "", false, "", false, "", proposal.Unopened},
+		{"the host has none, and a person the branch", "b", false, "", false, "", proposal.Taken},
+		{"merged, and the base lags", "a", false, merged, false, "", proposal.Unseen},
+		{"merged, and something is left", "", false, merged, true, "", proposal.Closed},
+		{"merged after a tick had pushed it anew", "b", true, merged, true, "", proposal.Overtaken},
+		{"merged, and pushed to by a person", "b", false, merged, true, "", proposal.Taken},
+		{"closed", "a", false, closed, false, "", proposal.Closed},
+		{"closed by gitlatch", "", false, closed, false, "a", proposal.Withdrawn},
+		{"closed by a person, though gitlatch meant to close another", "a", false, closed, false, "z", proposal.Closed},
+		{"closed by gitlatch, and pushed to by a person", "b", false, closed, false, "a", proposal.Taken},
+	} {
+		seen := proposal.Seen{Branch: c.branch, Ours: c.ours, BaseMoved: c.moved}
+		if c.host != "" {
+			seen.Host = &repo.Proposal{State: c.host, Head: "a"}
+		}
+		if got := proposal.Judge(latch.Proposal{Head: "a", Closing: c.closing}, seen); got != c.want {
+			t.Errorf("%s: %s, want %s", c.says, got, c.want)
+		}
+	}
+}
+
+// What people are asked for, by what the latch of a workload proposes and what was
+// decided of it; "from -> to", and none is the empty list.
+func TestWhatPeopleAreAskedFor(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	at := func(n int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n} }
+	quiet := latch.Latch{ID: web, Declared: at(100)}
+	proposed, review, retires, yields := quiet.Proposing(at(200), false), quiet.Proposing(at(2000), true), quiet.Proposing(at(0), true), quiet.Proposing(at(200), false)
+	yields.YieldUntil = now.Add(time.Hour)
+	decided := func(v policy.Verdict, to int32) []policy.Decision {
+		return []policy.Decision{{ID: web, Verdict: v, To: at(to)}}
+	}
+	for _, c := range []struct {
+		says      string
+		latch     latch.Latch
+		decisions []policy.Decision
+		all       bool
+		want      string
+	}{
+		{"a crossing, where all are asked for", quiet, decided(policy.Cross, 200), true, "100 -> 200"},
+		{"a crossing, where it is committed", quiet, decided(policy.Cross, 200), false, ""},
+		{"a review", quiet, decided(policy.Review, 2000), false, "100 -> 2000"},
+		{"proposed before, and quiet", proposed, nil, true, "100 -> 200"},
+		{"proposed before, and crossed again", proposed, decided(policy.Cross, 500), true, "100 -> 500"},
+		{"a review, which is not asked for less", review, decided(policy.Review, 1000), false, "100 -> 2000"},
+		{"a review that is needed no more", review, nil, false, ""},
+		{"a retirement that waits", retires, nil, true, "100 -> 0"},
+		{"proposed, and a person has the word", yields, decided(policy.Cross, 500), true, ""},
+		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposed: at(200)}, nil, true, ""},
+	} {
+		got := ""
+		for _, change := range proposal.Want(map[workload.ID]latch.Latch{web: c.latch}, c.decisions, c.all, now) {
+			got += fmt.Sprintf("%d -> %d", change.From.Replicas, change.To.Replicas)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.says, got, c.want)
+		}
+	}
+	if all := proposal.Changes(map[workload.ID]latch.Latch{web: retires}); !slices.Equal(all, []checkpoint.Change{{ID: web, From: at(100)}}) {
+		t.Errorf("a retirement is proposed as %+v", all)
+	}
+}
