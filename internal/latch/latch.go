@@ -97,8 +97,13 @@ func (l Latch) Change() (c checkpoint.Change, ok bool) {
 
 // Settled returns the latch after the branch came to hold e by gitlatch's own
 // doing: samples that asked for still more go on counting. What was proposed and
-// is now declared, by merging, moves no timer.
+// is now declared, by merging, moves no timer. A record of a rollout leaves a review
+// open.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
+	if l.Asked && !l.Proposed.IsZero() && l.Declared.WithRollout(e.Rollout) == e {
+		l.Declared, l.Proposed = e, l.Proposed.WithRollout(e.Rollout)
+		return l
+	}
 	merged := l.Proposed == e && e != (checkpoint.Entry{}) && !l.Asked
 	was := l.Effective().Declared
 	l.Declared, l.Proposed, l.Asked = e, checkpoint.Entry{}, false

@@ -160,6 +160,10 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	} else if merged := asked.Settled(more); merged.Asked || merged.Declared != more || merged.Down.Level != 0 {
 		t.Errorf("asked and merged: %+v", merged)
 	}
+	recorded := checkpoint.Entry{Replicas: 50, Rollout: rollout(30, "v1", "v2")}
+	if open := l.Proposing(more, true).Settled(recorded); !open.Asked || open.Declared != recorded || open.Proposed != more.WithRollout(recorded.Rollout) {
+		t.Errorf("a review, and a record beside it: %+v", open)
+	}
 	if proposed := l.Proposing(more, false); proposed.Effective().Declared != more || len(proposed.Up.Levels) != 0 {
 		t.Errorf("proposed: %+v", proposed)
 	}
