@@ -42,7 +42,9 @@ func FuzzComponent(f *testing.F) {
 			t.Errorf("of %s it patches %+v", id, p.Target)
 		}
 		if own {
-			var merge struct{ Spec struct{ Pool map[string]int32 } }
+			var merge struct {
+				Spec struct{ Pool map[string]int32 }
+			}
 			if err := json.Unmarshal([]byte(p.Patch), &merge); err != nil || len(merge.Spec.Pool) != 1 || merge.Spec.Pool["replicas"] != replicas {
 				t.Errorf("of %s it says %s", id, p.Patch)
 			}
