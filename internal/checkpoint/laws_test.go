@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict/stricttest"
+	"github.com/gitlatch/gitlatch/internal/strict/stricttest"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

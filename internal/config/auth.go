@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 // Auth is how gitlatch shows itself to the git server, and how it knows the

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/strict"
 	"golang.org/x/tools/txtar"
 )
 

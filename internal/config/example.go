@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 const exampleHeader = `## How gitlatch latches this site. A field behind # has the value that it would have

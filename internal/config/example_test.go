@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {

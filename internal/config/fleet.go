@@ -3,7 +3,7 @@ package config
 import (
 	"cmp"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 // A Member is one site of a fleet: what it has other than the rest.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict/stricttest"
+	"github.com/gitlatch/gitlatch/internal/strict/stricttest"
 )
 
 // Whatever the bytes, reading them ends in a value, or in problems that each name

@@ -1,6 +1,6 @@
 package config
 
-import "github.com/gitlatch/gitlatch/internal/config/strict"
+import "github.com/gitlatch/gitlatch/internal/strict"
 
 // texts binds a list of texts of a form. None says what to do where there is
 // nothing to list.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 // Repository is the git repository and branch that a site writes. One of URL,

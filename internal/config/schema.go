@@ -4,7 +4,7 @@ import (
 	"embed"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 //go:embed schema/*.json

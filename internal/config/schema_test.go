@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 func TestTheSchemasAreThoseOfTheTables(t *testing.T) {

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"github.com/gitlatch/gitlatch/internal/config/strict"
+	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
 // Signing is how commits are signed. The zero value signs none.
