@@ -42,7 +42,7 @@ fuzz: ## Fuzz every target for a time each, two at once (FUZZTIME=10m; what is f
 	@scripts/fuzz.sh $(or $(FUZZTIME),10m)
 
 # at-length runs one test, and prints what it says but for the words of go test.
-at-length = go test -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(PASS$$|ok )'
+at-length = go test -v -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(=== |--- PASS|PASS$$|ok )'
 
 .PHONY: faults
 faults: ## Hold what gitlatch promises against faults at length: random histories, defects put in, rollouts, a month, a crowd (TICKS=1000000 LIVES=70000 DAYS=30; over an hour)
