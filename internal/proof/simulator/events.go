@@ -13,7 +13,7 @@ type event struct {
 // events are all kinds.
 var events = []event{
 	// What runs.
-	{"scale", 30, func(d *draw) []string { return d.then(d.scale()) }},
+	{"scale", 25, func(d *draw) []string { return d.then(d.scale()) }},
 	{"surge", 4, func(d *draw) []string { return d.then("workload %s %d", d.who(), 1000+d.IntN(9000)) }},
 	{"time passes", 10, func(d *draw) []string { return []string{fmt.Sprintf("try %d", 6+d.IntN(20))} }},
 	{"rollout", 10, rollout},
@@ -49,13 +49,13 @@ var events = []event{
 	{"work elsewhere", 4, func(d *draw) []string { return d.then("person commits app.yaml") }},
 	{"busy", 2, func(d *draw) []string { return d.then("person busy %d", 5+d.IntN(40)) }},
 	{"hold", 2, func(d *draw) []string { return d.then("hold +%dh", 1+d.IntN(5)) }},
-	{"force-push", 2, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try 3"} }},
-	{"lagging replica", 2, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try", "rewind", "try"} }},
+	{"force-push", 3, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try 3"} }},
+	{"lagging replica", 3, func(d *draw) []string { return []string{"mark", d.scale(), "try 3", "rewind", "try", "rewind", "try"} }},
 	{"merge", 6, func(d *draw) []string { return d.onHost(pick(d, "person merges", "person squashes")) }},
 	{"decline", 3, func(d *draw) []string { return d.onHost("person declines") }},
 	{"take-over", 3, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 2, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 8, func(d *draw) []string {
+	{"proposal made needless", 10, func(d *draw) []string {
 		who := d.who()
 		return append(d.onHost("person merges"), fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
@@ -84,7 +84,7 @@ var events = []event{
 	{"late push, buried", 2, func(d *draw) []string {
 		return append(d.pushing("push waits"), pick(d, "try", "dies at 5", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
 	}},
-	{"death, and another value", 4, func(d *draw) []string {
+	{"death, and another value", 8, func(d *draw) []string {
 		who := d.who()
 		return []string{fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "before 4 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 4", "dies at 4", "try 2"}
 	}},
