@@ -123,12 +123,12 @@ func (f *flight) follow(t latch.Rollout, look Look) latch.Rollout {
 }
 
 // while advances a stopwatch that runs while something is so, from the first sample
-// that saw it. A gap is not observed time.
+// that saw it. A gap is not observed time, nor is what a clock said that was ahead.
 func while(t latch.Stopwatch, is bool, look Look) latch.Stopwatch {
 	switch {
 	case !is:
 		return latch.Stopwatch{}
-	case !t.Running():
+	case !t.Running(), look.Now.Before(t.Since):
 		return latch.Stopwatch{Since: look.Now}
 	}
 	return t.Resume(look.Last).Lose(look.gap())
