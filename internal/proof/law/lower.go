@@ -121,6 +121,7 @@ func (w *Witness) ask(s *Seen) {
 		return
 	}
 	c, was := w.commit(log[0]), w.asked
+	w.vague = w.vague || before == nil || before.ID != after.ID
 	w.asked = map[workload.ID]int32{}
 	for _, change := range c.Changes {
 		w.asked[change.ID] = change.To.Replicas
@@ -131,7 +132,7 @@ func (w *Witness) ask(s *Seen) {
 		if again && !w.vague {
 			change.From.Replicas = asked
 		}
-		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && !w.touched[change.ID] && !w.all {
+		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed.Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {
 			s.Asked = append(s.Asked, change)
 		}
 	}

@@ -192,11 +192,14 @@ func (w *Witness) acknowledge() {
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
-		last := int32(0)
-		for _, l := range of.looks {
-			if l.at.After(at.Add(-30*time.Minute)) && l.at.Before(at) && !l.unseen && !l.part {
-				w.dropped[id] = max(w.dropped[id], min(last, l.need))
-				last = l.need
+		next := &look{at: at}
+		for _, l := range slices.Backward(of.looks) {
+			if !l.at.Before(next.at) || !l.at.After(at.Add(-30*time.Minute)) {
+				break // the clock went back since, or it is too long ago
+			}
+			if !l.unseen && !l.part {
+				w.dropped[id] = max(w.dropped[id], min(next.need, l.need))
+				next = l
 			}
 		}
 	}

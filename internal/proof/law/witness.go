@@ -46,6 +46,7 @@ type Witness struct {
 	unsent   map[string]string         // alerts that were settled and did not arrive, by id
 	next     *Seen                     // the tick to come, with what came before it
 	asked    map[workload.ID]int32     // the levels that the proposal is to bring
+	amended  bool                      // a person amended what is proposed
 	vague    bool                      // what is proposed is no longer known to latches
 	proposed int                       // pushes to the proposal's branch that were counted
 	owed     int                       // pushes that the budget was not seen to pay for
@@ -125,7 +126,7 @@ func (w *Witness) watch() func() {
 		}
 		w.Ticks++
 		seen.Told = w.story.Last
-		if seen.says(tick.NoticeCut) {
+		if seen.says(tick.NoticeCut) || seen.Before.Head.At.IsZero() {
 			w.unlearn(seen.Before.Latches)
 		}
 		w.look(seen)
@@ -188,8 +189,10 @@ func (w *Witness) hear(words []string) {
 		w.forget(words[len(words)-1] != "head", words[len(words)-1] != "latches")
 	case words[0] == "rewind":
 		w.rewound, w.all, w.theirs = true, true, map[workload.ID]word{}
+	case verb == "person merges", verb == "person squashes":
+		w.all, w.amended = w.all || w.amended, false // a person's own, if they amended it
 	case words[0] == "hold", verb == "person declines", verb == "person pushes", verb == "person amends", verb == "person breaks", verb == "person repairs":
-		w.all = true
+		w.all, w.amended = true, w.amended || verb == "person amends"
 	case words[0] == "adopt":
 		w.acknowledge()
 		if len(words) > 1 {
@@ -205,6 +208,9 @@ func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
 		w.owed = 0
+		for id := range w.marks { // what a person set in place is read anew
+			w.touched[id] = true
+		}
 		w.unsent, w.dropped = map[string]string{}, nil
 		w.unlearn(w.holds().Latches)
 	}

@@ -94,7 +94,7 @@ func (s *Story) person(w []string) error {
 			return err
 		}
 		merged, err := s.Repository.Merge(p.ID, w[0] == "squashes", s.Now)
-		s.Merged[merged] = err == nil && ledger.Ours(s.Site, log[0].Message) && log[0].Committer == log[0].Author
+		s.Merged[merged] = err == nil && ledger.Ours(s.Site, log[0].Message)
 		return err
 	case "declines":
 		p, err := s.Repository.Find(context.Background(), s.branch())
