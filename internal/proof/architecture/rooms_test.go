@@ -72,16 +72,10 @@ const (
 	mostMethods = 40
 )
 
-// Where test files are bounded, too. Those of other rooms are longer here and there.
-var shortTests = []string{"internal/tick", "internal/ledger"}
-
 func TestNoFileIsTooLongToRead(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
-		files := p.GoFiles
-		if slices.ContainsFunc(shortTests, func(room string) bool { return strings.HasPrefix(p.name()+"/", room+"/") }) {
-			files = slices.Concat(files, p.TestGoFiles, p.XTestGoFiles)
-		}
+		files := slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles)
 		for _, name := range files {
 			text, err := os.ReadFile(filepath.Join(p.Dir, name))
 			if err != nil {
