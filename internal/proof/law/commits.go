@@ -20,14 +20,7 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	if entries, ok := w.entries[id]; ok {
 		return entries
 	}
-	files := map[string][]byte{}
-	for path, text := range w.story.Repository.Show(id) {
-		files[path] = []byte(text)
-	}
-	tree, err := checkpoint.ParseTree(w.story.Site, files)
-	if err != nil {
-		tree = checkpoint.Tree{}
-	}
+	tree := w.tree(id)
 	entries := tree.Entries()
 	if len(tree.Broken) > 0 { // what cannot be read stands
 		log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
@@ -41,6 +34,19 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	}
 	w.entries[id] = entries
 	return entries
+}
+
+// tree is what a commit holds of the site.
+func (w *Witness) tree(id string) checkpoint.Tree {
+	files := map[string][]byte{}
+	for path, text := range w.story.Repository.Show(id) {
+		files[path] = []byte(text)
+	}
+	tree, err := checkpoint.ParseTree(w.story.Site, files)
+	if err != nil {
+		return checkpoint.Tree{}
+	}
+	return tree
 }
 
 // An author is who made a commit.
@@ -125,6 +131,22 @@ func (w *Witness) commit(c repo.LogEntry) Commit {
 	return made
 }
 
+// offered reports whether a merge brought what a commit of the site's own had in
+// store for an entry, whoever added what to the branch.
+func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
+	if len(c.Parents) < 2 {
+		return false
+	}
+	log, _, err := w.story.Repository.History(context.Background(), c.Parents[1], c.Parents[0], 100)
+	if err != nil {
+		panic(err)
+	}
+	return slices.ContainsFunc(log, func(by repo.LogEntry) bool {
+		made := w.commit(by)
+		return made.By == ours && slices.ContainsFunc(made.Changes, func(of checkpoint.Change) bool { return of.ID == change.ID && of.To == change.To })
+	})
+}
+
 // account notes whose an entry is after a commit.
 func (w *Witness) account(s *Seen, c Commit) {
 	for _, path := range c.Paths {
@@ -139,6 +161,11 @@ func (w *Witness) account(s *Seen, c Commit) {
 			w.touched[change.ID] = true // the level follows a mark of theirs
 		}
 		switch {
+		case c.By == person && change.To.IsZero() && w.blind[change.ID.Namespace] != nil:
+			// Nothing knows that there was an entry.
+		case c.By == person && w.offered(c, change):
+			w.touched[change.ID] = true
+			delete(w.theirs, change.ID)
 		case c.By == person:
 			w.touched[change.ID] = true
 			w.theirs[change.ID] = word{change.To.Replicas, w.story.Now.Add(yield)}

@@ -48,6 +48,7 @@ type Witness struct {
 	asked    map[workload.ID]int32     // the levels that the proposal is to bring
 	amended  bool                      // a person amended what is proposed
 	vague    bool                      // what is proposed is no longer known to latches
+	blind    map[string]error          // namespaces whose entries neither git nor latches say any more
 	proposed int                       // pushes to the proposal's branch that were counted
 	owed     int                       // pushes that the budget was not seen to pay for
 	retired  map[workload.ID]time.Time // when entries were removed
@@ -219,6 +220,7 @@ func (w *Witness) forget(head, latches bool) {
 		for id := range w.lives {
 			w.lives[id] = &life{}
 		}
+		w.blind = w.tree(w.tip).Broken
 	}
 }
 
