@@ -73,6 +73,7 @@ const (
 	Override       Kind = "human-override"   // a person wrote a count that an autoscaler drives
 	Mismatch       Kind = "bounds-mismatch"  // live bounds are not those that git accepted
 	Capped         Kind = "capped-by-git"    // the need is above the max that git accepted
+	BrakeLeft      Kind = "brake-left"       // a restore's brake stays beyond its end
 )
 
 // Severity is how soon a person should look.
@@ -115,6 +116,7 @@ var kinds = map[Kind]struct {
 	Override:       {severity: Warning, anomaly: true},
 	Mismatch:       {severity: Warning, anomaly: true},
 	Capped:         {severity: Warning, anomaly: true},
+	BrakeLeft:      {severity: Warning, anomaly: true},
 }
 
 // Kinds are all kinds, sorted.

@@ -79,6 +79,7 @@ func drawn(r *rand.Rand, id workload.ID) workload.Sample {
 		s.Scale = &workload.Scale{
 			Desired: []int32{0, 3, 20, 90, 200}[r.IntN(5)], Driver: []workload.Driver{workload.DrivenByHPA, workload.DrivenByKEDA, workload.DrivenByScale}[r.IntN(3)],
 			Min: int32(r.IntN(3)), Max: 200, Load: []float64{0, 0.3, 1, 1.5}[r.IntN(4)], Hand: []string{"", "kubectl"}[r.IntN(2)],
+			Brake: []workload.Brake{{}, {On: "HPA web"}, {On: "HPA web", Until: noon.Add(24 * time.Hour)}}[r.IntN(3)],
 		}
 		s.Scale.Ready = s.Scale.Desired * int32(r.IntN(3)) / 2
 		if r.IntN(2) > 0 {
@@ -136,7 +137,7 @@ func TestLaws(t *testing.T) {
 			if len(saidAgain) > 0 || !reflect.DeepEqual(kindsOf(again), kindsOf(conditions)) || !s.latches[web].Equal(remembered) {
 				t.Fatalf("seed %d, look %d: again says %v after %v, and remembers\n%+v\nafter\n%+v", seed, look, saidAgain, conditions, s.latches[web].Watch, remembered.Watch)
 			}
-			if w := remembered.Watch; len(w.Turns) > 8 || len(w.Falls) > 3 || len(w.Episodes) > 12 {
+			if w := remembered.Watch; len(w.Turns) > 8 || len(w.Falls) > 3 || len(w.Episodes) > 13 {
 				t.Fatalf("seed %d: remembers %+v", seed, w)
 			}
 			for _, c := range conditions {

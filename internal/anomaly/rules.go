@@ -65,6 +65,8 @@ const (
 	// A Deployment has 10 minutes for its next pod by default, and a tenth of a
 	// StatefulSet of 200 pods, at 2 minutes each, takes 40.
 	noProgress = 2 * time.Hour
+	// Four of the runs that release on AWS, each 15 minutes, could have done it.
+	unreleased = time.Hour
 	// A rollout that somebody halted has had its working day.
 	halted = 24 * time.Hour
 )
@@ -76,6 +78,8 @@ func init() {
 	rules = []rule{
 		{alert.Mismatch, policy.ReadingScale, false, deployed, (*candidate).mismatch,
 			"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
+		{alert.BrakeLeft, policy.ReadingScale, false, unreleased, (*candidate).brakeLeft,
+			"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
 		{alert.Capped, policy.ReadingScale, false, momentary, (*candidate).capped,
 			"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
 		{alert.Ceiling, policy.ReadingScale, false, atMax, (*candidate).ceiling,

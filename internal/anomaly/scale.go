@@ -142,6 +142,16 @@ func (c *candidate) capped(*latch.Episode) sight {
 	return yes("%d pods are asked for, and git accepts at most %d", c.scale.Desired, declared.Max)
 }
 
+// brakeLeft sees an autoscaler that a restore still keeps from scaling down, after
+// the end of its brake, or where nobody knows the end.
+func (c *candidate) brakeLeft(*latch.Episode) sight {
+	b := c.scale.Brake
+	if b.On == "" || b.Until.After(c.Now) {
+		return sight{seen: nothing}
+	}
+	return yes("%s", b)
+}
+
 // notLoad sees a workload that grew by a quarter while its metrics asked for
 // fewer pods, and that its autoscaler does not shrink.
 func (c *candidate) notLoad(was *latch.Episode) sight {

@@ -1,7 +1,9 @@
 package kube
 
 import (
+	"encoding/json"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +25,7 @@ type autoscaler struct {
 	tolerance   float64
 	load        float64
 	blind       string
+	brake       workload.Brake
 }
 
 // String names the autoscaler in a phrase.
@@ -31,6 +34,18 @@ func (a autoscaler) String() string {
 		return "ScaledObject " + a.name
 	}
 	return "HPA " + a.name
+}
+
+// brakeOf reads the note of a brake among the annotations of an autoscaler. Where
+// nothing stops it from scaling down there is no brake, whatever they say.
+func (a autoscaler) brakeOf(annotations map[string]string, stops bool) workload.Brake {
+	text, noted := annotations[workload.BrakeAnnotation]
+	if !noted || !stops {
+		return workload.Brake{}
+	}
+	var note struct{ Until time.Time }
+	_ = json.Unmarshal([]byte(text), &note) // its end stays zero where it cannot be read
+	return workload.Brake{On: a.String(), Until: note.Until}
 }
 
 // targetOf returns the workload that a scaleTargetRef means.

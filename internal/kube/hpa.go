@@ -23,8 +23,12 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 	if h.Spec.MinReplicas != nil {
 		a.min = *h.Spec.MinReplicas
 	}
-	if b := h.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {
-		a.tolerance = b.ScaleDown.Tolerance.AsApproximateFloat64()
+	if b := h.Spec.Behavior; b != nil && b.ScaleDown != nil {
+		if b.ScaleDown.Tolerance != nil {
+			a.tolerance = b.ScaleDown.Tolerance.AsApproximateFloat64()
+		}
+		p := b.ScaleDown.SelectPolicy
+		a.brake = a.brakeOf(h.Annotations, p != nil && *p == autoscalingv2.DisabledPolicySelect)
 	}
 	said := make(map[string]condition, len(h.Status.Conditions))
 	for _, c := range h.Status.Conditions {

@@ -100,6 +100,9 @@ func driven(s workload.Scale, by []autoscaler) *workload.Scale {
 			continue
 		}
 		own = append(own, a)
+		if s.Brake.On == "" {
+			s.Brake = a.brake
+		}
 	}
 	if len(own) == 0 {
 		return &s

@@ -127,6 +127,9 @@ func tell(f workload.Fleet) string {
 			if c.Blind != "" {
 				line("  blind: %s", c.Blind)
 			}
+			if b := c.Brake; b.On != "" {
+				line("  brake: %s", b)
+			}
 		}
 		if r := s.Rollout; r != nil {
 			line("  rollout: %s of %d pods", map[bool]string{true: "in flight", false: "none"}[r.InFlight], r.Desired)

@@ -35,12 +35,13 @@ type scaledObject struct {
 // minReplicaCount that is not stated is 0.
 const kedaMax = 100
 
-// The annotations by which a person stops KEDA, or stops it from adding pods. A
-// stop on removal only is none: the need is then met all the same.
+// The annotations by which a person stops KEDA, or stops it from adding pods, or, as
+// a brake does, from taking some away: the need is then met all the same.
 const (
 	pausedAnnotation         = "autoscaling.keda.sh/paused"
 	pausedReplicasAnnotation = "autoscaling.keda.sh/paused-replicas"
 	pausedScaleOutAnnotation = "autoscaling.keda.sh/paused-scale-out"
+	pausedScaleInAnnotation  = "autoscaling.keda.sh/paused-scale-in"
 )
 
 func readScaledObject(o *scaledObject, kinds workload.Kinds) autoscaler {
@@ -64,6 +65,7 @@ func readScaledObject(o *scaledObject, kinds workload.Kinds) autoscaler {
 	if o.Spec.MaxReplicaCount != nil {
 		a.max = *o.Spec.MaxReplicaCount
 	}
+	a.brake = a.brakeOf(o.Annotations, o.stopped(pausedScaleInAnnotation))
 	return a
 }
 

@@ -66,6 +66,26 @@ type Scale struct {
 	// now ("ScalingActive is False: FailedGetResourceMetric"); "" where it can,
 	// or where there is none.
 	Blind string
+	// Brake keeps the autoscaler from scaling down.
+	Brake Brake
+}
+
+// BrakeAnnotation holds, on an autoscaler, the note of a brake: JSON whose "until"
+// is its end.
+const BrakeAnnotation = "gitlatch.dev/brake"
+
+// A Brake is that of a restore on an autoscaler. The zero value is none.
+type Brake struct {
+	On    string    // the autoscaler, as "HPA web"
+	Until time.Time // its end; zero where the note cannot be read
+}
+
+// String says what the brake does, and until when.
+func (b Brake) String() string {
+	if b.Until.IsZero() {
+		return b.On + " does not scale down: until when is not known, since its annotation " + BrakeAnnotation + " cannot be read"
+	}
+	return b.On + " does not scale down: a restore braked it until " + b.Until.UTC().Format(time.RFC3339)
 }
 
 // A Driver is what writes a workload's scale.

@@ -49,6 +49,13 @@ func (s *Story) workload(w []string) error {
 			if value == "nobody" {
 				scale.Hand, scale.Handed = "", time.Time{}
 			}
+		case "brake": // 4h: a restore set one just now, to end then; unreadable; released
+			scale.Brake = workload.Brake{On: "HPA " + who.Name}
+			if d, err := time.ParseDuration(value); err == nil {
+				scale.Brake.Until = s.Now.Add(d)
+			} else if value == "released" {
+				scale.Brake = workload.Brake{}
+			}
 		case "rollout":
 			rollout.InFlight = value == "on"
 		case "stale":
