@@ -151,7 +151,8 @@ func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 	return report, r.release(ctx, &report, expired)
 }
 
-// release undoes brakes. One that fails does not stop the others.
+// release undoes brakes. One that fails does not stop the others. A note that cannot
+// be read is said, and is no failure: whoever may write an autoscaler may write it.
 func (r *Restore) release(ctx context.Context, report *Report, expired bool) error {
 	found, err := r.Brakes.Brakes(ctx)
 	if err != nil {
@@ -161,7 +162,7 @@ func (r *Restore) release(ctx context.Context, report *Report, expired bool) err
 		due := !expired || !f.Until.After(r.Clock())
 		switch {
 		case f.Err != nil:
-			report.Problems = append(report.Problems, f.Err)
+			report.Notices = append(report.Notices, fmt.Sprintf("%s: %s", f.Scaler, f.Err))
 			continue
 		case !due:
 			report.Holding++

@@ -175,6 +175,39 @@ func TestWhatCannotBeBrakedIsNotRaised(t *testing.T) {
 	}
 }
 
+// Who may write an autoscaler may write a note that is none. It is said, and fails
+// neither the release, which runs all day, nor the brakes beside it.
+func TestANoteThatIsNoneFailsNothing(t *testing.T) {
+	t.Parallel()
+	for name, note := range map[string]string{
+		"words":              "mine",
+		"no end":             `{"replaced":null}`,
+		"replaced words":     `{"until":"2026-03-01T00:00:00Z","replaced":"mine"}`,
+		"replaced no policy": `{"until":"2026-03-01T00:00:00Z","replaced":{"scaleDown":{"selectPolicy":"Mine"}}}`,
+		"replaced a list":    `{"until":"2026-03-01T00:00:00Z","replaced":[1]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			for _, name := range []string{"horizontalpodautoscaler shop/web", "horizontalpodautoscaler shop/api"} {
+				w.scalers[name].Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Disabled"}}`)
+				w.scalers[name].Annotations[brake.Annotation] = note
+			}
+			w.scalers["horizontalpodautoscaler shop/api"].Annotations[brake.Annotation] = `{"until":"2026-03-01T00:00:00Z","replaced":null}`
+			report, err := w.restore().Release(t.Context(), true)
+			if err != nil || report.Err() != nil {
+				t.Fatal(err, report.Err())
+			}
+			if len(report.Notices) != 1 || !strings.Contains(report.Notices[0], "shop/web: annotation gitlatch.dev/brake cannot be read") {
+				t.Errorf("notices %q", report.Notices)
+			}
+			if len(report.Released) != 1 || report.Released[0].Scaler.Name != "api" {
+				t.Errorf("released %+v", report.Released)
+			}
+		})
+	}
+}
+
 func TestARefusedRaiseDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "deployments/scale"}, "web", errors.New("no"))

@@ -8,14 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Annotation holds the note of a brake.
-const Annotation = "gitlatch.dev/brake"
+const Annotation = workload.BrakeAnnotation
 
 // PausedScaleIn is KEDA's own annotation: its HPA is not to be touched.
 const PausedScaleIn = "autoscaling.keda.sh/paused-scale-in"
@@ -37,6 +39,8 @@ type note struct {
 	// Replaced is the behaviour of an HPA, or the text of KEDA's annotation,
 	// from before; null where there was none.
 	Replaced json.RawMessage `json:"replaced"`
+
+	was any // see Object.was
 }
 
 // An Outcome is what came of a brake.
@@ -99,16 +103,13 @@ func Release(o Object) (Patch, Outcome, error) {
 	if err != nil || !noted {
 		return nil, None, err
 	}
-	p := Patch{"metadata": map[string]any{"annotations": map[string]any{Annotation: nil}}}
+	annotations := map[string]any{Annotation: nil}
+	p := Patch{"metadata": map[string]any{"annotations": annotations}}
 	if o.Kind == plan.ScaledObject {
 		if o.Annotations[PausedScaleIn] != "true" {
 			return p, Changed, nil
 		}
-		var before any
-		if err := json.Unmarshal(n.Replaced, &before); err != nil {
-			return nil, None, fmt.Errorf("read what annotation %s says was replaced: %w", Annotation, err)
-		}
-		p["metadata"].(map[string]any)["annotations"].(map[string]any)[PausedScaleIn] = before
+		annotations[PausedScaleIn] = n.was
 		return p, Released, nil
 	}
 	stops, err := o.stops()
@@ -123,14 +124,7 @@ func Release(o Object) (Patch, Outcome, error) {
 // changed meanwhile stays as they have it.
 func (o Object) before(n note) (map[string]any, error) {
 	if !empty(n.Replaced) {
-		was, err := policyOf(n.Replaced)
-		if err != nil {
-			return nil, fmt.Errorf("read what annotation %s says was replaced: %w", Annotation, err)
-		}
-		if was == "" {
-			return selectPolicy(nil), nil
-		}
-		return selectPolicy(was), nil
+		return selectPolicy(n.was), nil
 	}
 	var now, braked any
 	if err := errors.Join(json.Unmarshal(o.Behavior, &now), json.Unmarshal([]byte(defaultsBraked), &braked)); err != nil {
@@ -179,10 +173,27 @@ func (o Object) note() (n note, noted bool, err error) {
 	if !noted {
 		return n, false, nil
 	}
-	if err := json.Unmarshal([]byte(text), &n); err != nil || n.Until.IsZero() {
-		return n, true, fmt.Errorf("annotation %s cannot be read, so that what the brake replaced is not known: set its behaviour right and remove the annotation", Annotation)
+	err = json.Unmarshal([]byte(text), &n)
+	var ok bool
+	if n.was, ok = o.was(n.Replaced); err != nil || n.Until.IsZero() || !ok {
+		return note{}, true, fmt.Errorf("annotation %s cannot be read, so that what the brake replaced is not known: set its behaviour right and remove the annotation", Annotation)
 	}
 	return n, true, nil
+}
+
+// was returns what a merge patch puts back for what a brake replaced, nil for what
+// was not stated; ok is false where no brake of ours replaced this.
+func (o Object) was(replaced json.RawMessage) (was any, ok bool) {
+	if o.Kind == plan.ScaledObject {
+		var text *string
+		err := json.Unmarshal(replaced, &text)
+		return text, err == nil
+	}
+	policy, err := policyOf(replaced)
+	if policy == "" {
+		return nil, err == nil
+	}
+	return policy, slices.Contains([]string{"Max", "Min", disabled}, policy)
 }
 
 // stops reports whether scaling down is off, by whomever.

@@ -218,7 +218,7 @@ func TestAStopOfSomebodyElseIsLeft(t *testing.T) {
 
 func TestANoteThatCannotBeReadIsNotGuessed(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "4h", "{}", `{"until":"soon"}`} {
+	for _, text := range []string{"", "4h", "{}", `{"until":"soon"}`, `{"until":"2026-03-02T08:00:00Z"}`} {
 		o := brake.Object{Kind: plan.HPA, Annotations: map[string]string{brake.Annotation: text}, Behavior: json.RawMessage(ownOff)}
 		p, _, putting := brake.Put(o, now, span)
 		q, _, releasing := brake.Release(o)

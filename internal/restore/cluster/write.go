@@ -119,7 +119,7 @@ func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 	for _, a := range all {
 		until, ok, err := brake.Until(a.object())
 		if ok {
-			found = append(found, brake.Found{Scaler: a.scaler(), Until: until, Holds: brake.Holds(a.object()), Err: wrap(a.scaler().String(), err)})
+			found = append(found, brake.Found{Scaler: a.scaler(), Until: until, Holds: brake.Holds(a.object()), Err: err})
 		}
 	}
 	return found, nil
