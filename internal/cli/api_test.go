@@ -182,8 +182,13 @@ func (a *api) autoscalers() []any {
 			continue
 		}
 		o := object("HorizontalPodAutoscaler", "autoscaling/v2", map[string]any{"namespace": id[0], "name": id[2]})
-		o["spec"] = map[string]any{"minReplicas": p.least, "maxReplicas": p.most, "scaleTargetRef": map[string]any{
+		spec := map[string]any{"minReplicas": p.least, "maxReplicas": p.most, "scaleTargetRef": map[string]any{
 			"apiVersion": "apps/v1", "kind": map[string]string{"deployment": "Deployment", "statefulset": "StatefulSet"}[id[1]], "name": id[2]}}
+		if p.foreign != "" {
+			o["metadata"].(map[string]any)["annotations"] = map[string]any{"gitlatch.dev/brake": p.foreign}
+			spec["behavior"] = map[string]any{"scaleDown": map[string]any{"selectPolicy": "Disabled"}}
+		}
+		o["spec"] = spec
 		active := map[string]any{"type": "ScalingActive", "status": "True", "reason": "ValidMetricFound"}
 		if p.blind {
 			active["status"], active["reason"] = "False", "FailedGetResourceMetric"+p.foreign

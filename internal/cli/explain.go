@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -116,7 +118,13 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 	default:
 		line("driven by", "%s, bounds %s", s.Scale.Driver, policy.Bounds{Min: s.Scale.Min, Max: s.Scale.Max})
 	}
+	if s.Scale.Brake.On != "" {
+		line("brake", "%s", s.Scale.Brake)
+	}
 	p, skip, latched := set.Choose(s)
+	if s.Policy != "" && s.Policy != p.Name {
+		line("annotated", "its annotation %s names %q, which the policy of the site does not have", kube.AnnotationPolicy, foreign.Line(s.Policy))
+	}
 	if !latched {
 		line("policy", "does not latch it: %s", skip.Text)
 		if s.Scale.Unstated && skip.Reason == policy.ReasonUndriven {

@@ -166,6 +166,7 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	w.api.workloads = map[string]*pods{
 		"shop/deployment/one": {desired: 1, ready: 1},
 		"shop/deployment/top": {desired: 60, ready: 60, least: 2, most: 60},
+		"shop/deployment/odd": {desired: 20, ready: 20, least: 2, most: 60, foreign: "weekly"},
 	}
 	for range 2 {
 		if got := w.tick(); got.status != 0 {
@@ -175,10 +176,12 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	for workload, want := range map[string][]string{
 		"shop/one": {"runs       1 pod, 1 of them ready\n", "declared   1, bounds none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: it is at its floor\n"},
 		"shop/top": {"driven by  hpa, bounds 2 to 60\n", "raised     never: it is at its upper bound\n", "lowered    at 45 pods or fewer, at once\n"},
+		"shop/odd": {"brake      HPA odd does not scale down: until when is not known, since its annotation gitlatch.dev/brake cannot be read\n",
+			"its annotation gitlatch.dev/policy names \"weekly\", which the policy of the site does not have\n"},
 	} {
 		got := w.run("explain", workload)
 		for _, words := range want {
-			if !strings.Contains(got.out, words) {
+			if got.status != 0 || !strings.Contains(unfolded(got.out), words) {
 				t.Errorf("%s does not say %q:\n%s%s", workload, words, got.out, got.err)
 			}
 		}
