@@ -45,6 +45,7 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) 
 	if err := r.land(ctx, r.move(c), id, made); err != nil {
 		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
 	}
+	r.objects.trim()
 	for _, obj := range made {
 		r.objects.add(obj)
 	}

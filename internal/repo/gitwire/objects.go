@@ -14,9 +14,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// keepBytes is how much content objects are kept in memory for, from one commit
-// to the next: far more than checkpoints need.
-const keepBytes = 4 << 20
+// keepBytes is how much of objects is kept in memory from one commit to the next:
+// what a site of 50,000 workloads needs.
+const keepBytes = 16 << 20
 
 // objects are the git objects at hand: those fetched into memory, and where
 // there is one, a repository on disk.
