@@ -215,7 +215,7 @@ func (s *replay) settle(looked []*row, decisions []policy.Decision, at time.Time
 			continue
 		}
 		r := looked[i]
-		r.latch = r.latch.Settled(d.On(d.From))
+		r.latch = r.latch.Settled(d.ApplyTo(d.From))
 		r.meter.declare(s.now, r.latch.Declared.Replicas)
 		s.watch(r, s.now)
 	}

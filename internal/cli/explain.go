@@ -208,7 +208,7 @@ func explainRollout(line func(string, string, ...any), set policy.Set, s workloa
 		text string
 	}{
 		{t.Flight, "in flight for %s; recorded after " + policy.Span(p.RolloutAfter) + ", or when it fails"},
-		{t.Still, "pods of " + t.Target + " are missing, and none came for %s"},
+		{t.Stalled, "pods of " + t.Target + " are missing, and none came for %s"},
 		{t.Healthy, "healthy for %s"},
 	} {
 		if watch.of.Running() {

@@ -127,7 +127,7 @@ func TestTheRestGoesOn(t *testing.T) {
 				w.api.refuse[resource] = http.StatusForbidden
 			}
 		}, []string{"not read: namespace kube-system: ", "not read: deployments: ", "not read: statefulsets: ", "not read: daemonsets: ", "not read: horizontalpodautoscalers: "},
-			[]string{"not seen, which counts only while all of the site is read and well"},
+			[]string{"not seen; an absence counts only while the whole site can be read and no guard stops it"},
 			"", []string{`statefulset.ledger: "5"`, `deployment.web: "100"`, `deployment.cart: "20"`}},
 		{"the API server stumbles", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = http.StatusInternalServerError },
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},

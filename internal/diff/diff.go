@@ -209,7 +209,7 @@ func (r Report) absent(id workload.ID, e checkpoint.Entry) Row {
 	_, looked := r.Fleet.Kinds.Object(id.Kind)
 	switch {
 	case !looked:
-		row.State, row.Reason, row.Text = Unknown, policy.ReasonUnread, policy.Unlooked(id.Kind)
+		row.State, row.Reason, row.Text = Unknown, policy.ReasonUnread, policy.NotLookedFor(id.Kind)
 	case len(r.Fleet.Unread) > 0:
 		row.State, row.Reason, row.Text = Unknown, policy.ReasonUnread, "not seen, while part of the cluster could not be read"
 	case e == checkpoint.Entry{}:

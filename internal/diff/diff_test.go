@@ -119,7 +119,7 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 			"in-sync 2000 -> -: 1874 is within the thresholds of 2000; unproven", false},
 		{"a site that observes asks for no evidence", policy.DefaultSet(), declares(2000), running(1874), "in-sync 2000 -> -: 1874 is within the thresholds of 2000", false},
 		{"taken out by its annotation", latching(), declares(20), change(running(90), func(s *workload.Sample) { s.OptOut = true }),
-			"not-latched 20 -> - (opted-out): an annotation of it says so", false},
+			"not-latched 20 -> - (opted-out): an annotation on the workload opts out", false},
 	} {
 		r := diff.Compare(one(c.set, c.entry, c.sample))
 		if got := told(r.Rows[0]); got != c.want || r.Differs() != c.differs || len(r.Rows) != 1 {

@@ -159,14 +159,10 @@ func decided(row Row, d policy.Decision) Row {
 	return row
 }
 
-// rolloutHold is how many samples are enough while a rollout is in flight, where
-// the policy's own hold is shorter.
-const rolloutHold = 3
-
 // lasting decides of a sample that stays as it is, and counts the looks that it
 // took.
 func lasting(p policy.Policy, look policy.Look, decide func(policy.Look, latch.Latch) (latch.Latch, policy.Decision), l latch.Latch) (d policy.Decision, samples int) {
-	for most := max(p.HoldUp, rolloutHold) + 1; samples < most; samples++ {
+	for most := max(p.HoldUp, policy.RolloutHold) + 1; samples < most; samples++ {
 		if l, d = decide(look, l); !d.To.IsZero() || d.Verdict != policy.Pending {
 			return d, samples + 1
 		}

@@ -3,25 +3,25 @@ package latch
 import "time"
 
 // Rollout is what is remembered of a rollout in flight, for package policy to
-// decide by. The zero value is none. A rollout is in flight from the first sample
-// that sees pods of two templates to the first that sees them no more, whatever
-// target overtakes another on the way.
+// decide by. The zero value is no rollout. A rollout is in flight from the first
+// sample with pods of two templates to the first sample without, even if its target
+// changes.
 type Rollout struct {
-	// Target is the hash of the template that the latest sample was on its way to.
+	// Target is the hash of the target template in the latest sample.
 	Target string `json:"target,omitzero"`
 	// Flight runs from the first sample that saw the rollout in flight.
 	Flight Stopwatch `json:"flight,omitzero"`
-	// Still runs while pods of the target are missing and none came.
-	Still Stopwatch `json:"still,omitzero"`
+	// Stalled runs while pods of the target are missing and none came.
+	Stalled Stopwatch `json:"still,omitzero"`
 	// Healthy runs while samples of the target are healthy.
 	Healthy Stopwatch `json:"healthy,omitzero"`
-	// Most is the most available pods that the target had, of as many as are asked
-	// for.
-	Most int32 `json:"most,omitzero"`
-	// Percent is what the target served in the latest sample, 0 where that was not
-	// healthy. Held is whether the sample before was healthy at the cut or above.
-	Percent int32 `json:"percent,omitzero"`
-	Held    bool  `json:"held,omitzero"`
+	// Peak is the most available pods that the target had, at most the desired pods.
+	Peak int32 `json:"most,omitzero"`
+	// Percent is the target's share in the latest sample, in percent; 0 if the sample
+	// was not healthy. WasAtCut is true if the sample before was healthy at the cut or
+	// above.
+	Percent  int32 `json:"percent,omitzero"`
+	WasAtCut bool  `json:"held,omitzero"`
 	// Failed is set by a failure, until samples were healthy for long enough.
 	Failed bool `json:"failed,omitzero"`
 }
@@ -29,9 +29,9 @@ type Rollout struct {
 // Pause returns the rollout standing still since last, the instant of the last
 // look that counted. The samples before and after are not in a row.
 func (r Rollout) Pause(last time.Time) Rollout {
-	for _, s := range []*Stopwatch{&r.Flight, &r.Still, &r.Healthy} {
+	for _, s := range []*Stopwatch{&r.Flight, &r.Stalled, &r.Healthy} {
 		*s = s.Pause(last)
 	}
-	r.Percent, r.Held = 0, false
+	r.Percent, r.WasAtCut = 0, false
 	return r
 }

@@ -18,7 +18,7 @@ func rollout(milestone int32, from, to string) checkpoint.Rollout {
 // flies is what is remembered of a rollout in flight since noon.
 func flies() Rollout {
 	at := Stopwatch{Since: noon}
-	return Rollout{Target: "v2", Flight: at, Still: at, Healthy: at, Most: 3, Percent: 30, Held: true, Failed: true}
+	return Rollout{Target: "v2", Flight: at, Stalled: at, Healthy: at, Peak: 3, Percent: 30, WasAtCut: true, Failed: true}
 }
 
 // A rollout that is not seen stands still: what was measured stays, and the samples
@@ -27,7 +27,7 @@ func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 	t.Parallel()
 	later := noon.Add(time.Hour)
 	at := Stopwatch{Since: noon, Paused: later}
-	want := Rollout{Target: "v2", Flight: at, Still: at, Healthy: at, Most: 3, Failed: true}
+	want := Rollout{Target: "v2", Flight: at, Stalled: at, Healthy: at, Peak: 3, Failed: true}
 	if got := flies().Pause(later); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// system is the namespace that is latched only where a policy names it.
+// system is the namespace that is latched only if a rule names it.
 const system = "kube-system"
 
-// Choose returns the policy of a workload. Where the workload is not latched,
-// latched is false and the decision says why.
+// Choose returns the policy of a workload. If the workload is not latched,
+// latched is false and skip says why.
 func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bool) {
 	p, explicit := s.find(sample)
 	reason, text := ReasonNone, ""
@@ -19,7 +19,7 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	case !sample.ID.Kind.Scales():
 		reason, text = ReasonNoScale, "its kind has no scale"
 	case sample.OptOut:
-		reason, text = ReasonOptedOut, "an annotation of it says so"
+		reason, text = ReasonOptedOut, "an annotation on the workload opts out"
 	case sample.ID.Namespace == system && !explicit:
 		reason, text = ReasonSystem, "no policy names the namespace "+system
 	case p.Scale == ModeIgnore:
@@ -37,9 +37,9 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	return p, skip, false
 }
 
-// ChooseRollout returns the policy by which the rollouts of a workload are
-// latched, whether or not an autoscaler drives it. Where they are not it ignores
-// them, so that what was recorded before goes: nobody would say when it is over.
+// ChooseRollout returns the policy for the rollouts of a workload, whether or not
+// an autoscaler drives the workload. A workload that opted out gets a policy that
+// ignores rollouts. An earlier record is then removed, since nothing would end it.
 func (s Set) ChooseRollout(sample workload.Sample) Policy {
 	p, explicit := s.find(sample)
 	if sample.OptOut || sample.ID.Namespace == system && !explicit {
@@ -48,10 +48,10 @@ func (s Set) ChooseRollout(sample workload.Sample) Policy {
 	return p
 }
 
-// find returns the policy that the workload's annotation names, else that of
-// the first rule that matches; explicit is true where a rule names the
-// workload's namespace to the letter. An annotation that names no policy of the
-// set chooses nothing: a slip of the pen must not end latching.
+// find returns the policy that the workload's annotation names, else the policy of
+// the first rule that matches. explicit is true if that rule names the namespace
+// without a pattern. An annotation that names an unknown policy is ignored: a typo
+// must not end latching.
 func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 	p = s.Default
 	for i := len(s.Rules) - 1; i >= 0; i-- {

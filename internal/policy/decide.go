@@ -11,15 +11,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rolloutHold is how many samples a raise needs while a rollout is in flight:
-// autoscalers overshoot then.
-const rolloutHold = 3
+// RolloutHold is how many consecutive samples a raise needs, at least, while a
+// rollout is in flight: autoscalers overshoot then.
+const RolloutHold = 3
 
 // Decide looks once at a workload that the policy latches. It returns the latch
-// with its timers advanced, what is declared being left as it is, and the
-// decision. A second look at the same instant is no new sample and decides the
-// same. A Cross means that git should hold Decision.To; the caller settles
-// the latch once it does.
+// with its timers advanced, and the decision. The declared entry stays as it is. A
+// second look at the same instant is no new sample and decides the same. A Cross
+// means that git should hold Decision.To; the caller settles the latch once git does.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
 	d := Decision{ID: s.ID, Policy: p.Name, From: l.Declared, AcceptRisk: p.AcceptRisk}
@@ -38,18 +37,18 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	l = l.Yielded(look.Now)
 
 	bounds := acceptedBounds(p, l.Declared, *s.Scale)
-	of := newScale(p, bounds, *s.Scale)
+	r := newRounding(p, bounds, *s.Scale)
 	d.Mismatch = mismatch(p, l.Declared, *s.Scale)
 	d.Capped = capped(bounds, *s.Scale)
 
 	stop := stopsLowering(s, look)
-	l.Up = lookUp(l, of, s, look)
-	l = lookDown(l, of, *s.Scale, look, stop)
-	return l, look.Flush.keeps(judge(d, l, of, s, look, stop, bounds))
+	l.Up = advanceUp(l, r, s, look)
+	l = advanceDown(l, r, *s.Scale, look, stop)
+	return l, look.Flush.limit(judge(d, l, r, s, look, stop, bounds))
 }
 
-// Skipped returns the latch of a workload that is not looked at this time: what
-// is not seen is no sample in a row, and no time under a threshold.
+// Skipped returns the latch of a workload that this look leaves out. The look breaks
+// a row of samples for a raise, and does not count as time under a threshold.
 func Skipped(l latch.Latch, look Look) latch.Latch {
 	l.Up = latch.Up{}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
@@ -58,10 +57,10 @@ func Skipped(l latch.Latch, look Look) latch.Latch {
 
 // judge turns timers into a verdict, in the order in which they matter: a
 // raise, a lowering, bounds to follow, and then what is still under way.
-func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
-	p, declared := of.policy, l.Declared.Replicas
+func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
+	p, declared := r.policy, l.Declared.Replicas
 	cross := func(level int32, text string) Decision {
-		level = of.within(level)
+		level = r.within(level)
 		to := l.Declared.WithScale(bounds)
 		to.Replicas = level
 		if p.Bounds == ModeIgnore {
@@ -81,7 +80,7 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 		return d
 	}
 
-	if level, text, due := look.Flush.level(of, declared, *s.Scale, stop); due {
+	if level, text, due := look.Flush.level(r, declared, *s.Scale, stop); due {
 		return cross(level, text)
 	}
 	hold := raiseHold(p, s)
@@ -107,7 +106,7 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 
 	down := l.Down
 	switch elapsed := down.Elapsed(look.Now); {
-	case stop.Reason != ReasonNone && of.lowered(s.Scale.Desired) < declared:
+	case stop.Reason != ReasonNone && r.lowered(s.Scale.Desired) < declared:
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
@@ -124,25 +123,25 @@ func judge(d Decision, l latch.Latch, of scaleOf, s workload.Sample, look Look, 
 	return d
 }
 
-// lookUp advances the timer of a raise by one sample that counts.
-func lookUp(l latch.Latch, of scaleOf, s workload.Sample, look Look) latch.Up {
+// advanceUp advances the timer of a raise by one sample.
+func advanceUp(l latch.Latch, r rounding, s workload.Sample, look Look) latch.Up {
 	need := raiseNeed(*s.Scale)
-	if need <= 0 || !of.exceeds(need, l.Declared.Replicas) {
+	if need <= 0 || !r.exceeds(need, l.Declared.Replicas) {
 		return latch.Up{}
 	}
-	if look.again() {
+	if look.repeated() {
 		return l.Up
 	}
-	levels := append(slices.Clone(l.Up.Levels), of.raised(need))
-	return latch.Up{Levels: levels[max(0, len(levels)-max(of.policy.HoldUp, rolloutHold)):]}
+	levels := append(slices.Clone(l.Up.Levels), r.raised(need))
+	return latch.Up{Levels: levels[max(0, len(levels)-max(r.policy.HoldUp, RolloutHold)):]}
 }
 
-// lookDown advances the timer of a lowering by one sample, or lets it stand
-// still for the reason in stop. What was needed while it stood still counts: as its
-// peak, or, where that is no less than what is declared, as its end.
-func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop) latch.Latch {
-	level := of.raised(s.Desired)
-	under := l.Declared.Replicas > 0 && of.lowered(s.Desired) < l.Declared.Replicas
+// advanceDown advances the timer of a lowering by one sample, or pauses the timer for
+// the reason in stop. A need during a pause still counts towards the peak. A need
+// that is not under the threshold ends the timer.
+func advanceDown(l latch.Latch, r rounding, s workload.Scale, look Look, stop Stop) latch.Latch {
+	level := r.raised(s.Desired)
+	under := l.Declared.Replicas > 0 && r.lowered(s.Desired) < l.Declared.Replicas
 	if stop.Reason != ReasonNone && under {
 		l = frozen(l, stop.Reason, look)
 		if l.Down.Stopwatch = l.Down.Pause(look.Last); l.Down.Running() {
@@ -154,13 +153,13 @@ func lookDown(l latch.Latch, of scaleOf, s workload.Scale, look Look, stop Stop)
 	switch {
 	case !under:
 		l.Down = latch.Down{}
-	case look.again():
+	case look.repeated():
 	case !l.Down.Running():
 		l.Down = latch.Down{Level: level, Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
 	default:
 		l.Down.Stopwatch = l.Down.Resume(look.Last).Lose(look.gap())
 		l.Down.Level = max(l.Down.Level, level)
-		l.Down.Count = min(l.Down.Count+1, of.policy.HoldUp)
+		l.Down.Count = min(l.Down.Count+1, r.policy.HoldUp)
 	}
 	return l
 }
@@ -172,8 +171,8 @@ func frozen(l latch.Latch, why Reason, look Look) latch.Latch {
 	return l
 }
 
-// raiseNeed is the count that a raise is measured by: what is asked for, but
-// only what is ready where too much is not.
+// raiseNeed is the count in pods that a raise is measured by: the desired pods, or
+// the ready pods if too many are not ready.
 func raiseNeed(s workload.Scale) int32 {
 	if Unready(s) {
 		return s.Ready
@@ -181,13 +180,13 @@ func raiseNeed(s workload.Scale) int32 {
 	return s.Desired
 }
 
-// Unready reports whether more pods than the greater of 1 and 10 % are missing
-// from what is asked for.
+// Unready reports whether too many desired pods are not ready: more than 1, and more
+// than 10 %.
 func Unready(s workload.Scale) bool { return s.Desired-s.Ready > max(1, s.Desired/10) }
 
 func raiseHold(p Policy, s workload.Sample) int {
 	if inFlight(s) {
-		return max(p.HoldUp, rolloutHold)
+		return max(p.HoldUp, RolloutHold)
 	}
 	return p.HoldUp
 }
@@ -195,7 +194,7 @@ func raiseHold(p Policy, s workload.Sample) int {
 // inFlight reports whether a rollout is in flight, or cannot be ruled out.
 func inFlight(s workload.Sample) bool { return s.Rollout == nil || s.Rollout.Mixed() }
 
-// stopsAll is why a latch stands still altogether.
+// stopsAll returns why all timers of a latch pause; the zero Stop if they run.
 func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	switch {
 	case look.Stop.All:
@@ -212,7 +211,7 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	return Stop{}
 }
 
-// stopsLowering is why a latch is not lowered.
+// stopsLowering returns why a latch is not lowered; the zero Stop if it may be.
 func stopsLowering(s workload.Sample, look Look) Stop {
 	switch {
 	case look.Stop.Reason != ReasonNone:
@@ -229,8 +228,8 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 	return Stop{}
 }
 
-// acceptedBounds are the bounds that levels are clamped to, and that a crossing
-// writes: those in git where the policy does not follow the live ones.
+// acceptedBounds are the bounds that clamp levels and that a crossing writes. They
+// are the live bounds, or git's bounds if the policy only reports a difference.
 func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) checkpoint.Entry {
 	live := checkpoint.Entry{Min: s.Min, Max: s.Max}
 	if p.Bounds == ModeReport && declared.Replicas > 0 {
@@ -239,17 +238,16 @@ func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) check
 	return live
 }
 
-// capped reports whether the accepted upper bound is below what the workload is
-// asked to have, and the live one is not.
+// capped reports whether the accepted upper bound is below the desired pods, while the
+// live upper bound is not.
 func capped(accepted checkpoint.Entry, s workload.Scale) bool {
 	return accepted.Max > 0 && s.Desired > accepted.Max && (s.Max == 0 || s.Desired <= s.Max)
 }
 
-// CompareBounds compares live bounds with those that git accepted. differ are the
-// live ones where they are others, nil where they are the same or nobody asked;
-// tight is set where the accepted max is below what is asked for and the live
-// one is not.
-func CompareBounds(p Policy, declared checkpoint.Entry, s workload.Scale) (differ *Bounds, tight bool) {
+// CompareBounds compares the live bounds with the bounds in git. live is nil if they
+// are the same, nothing is declared or the policy ignores bounds. tooLow is true if
+// the accepted max is below the desired pods, while the live max is not.
+func CompareBounds(p Policy, declared checkpoint.Entry, s workload.Scale) (live *Bounds, tooLow bool) {
 	return mismatch(p, declared, s), capped(acceptedBounds(p, declared, s), s)
 }
 

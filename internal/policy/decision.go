@@ -15,38 +15,38 @@ import (
 // in the latch that comes with it.
 type Decision struct {
 	ID workload.ID
-	// Reading is what of the workload the decision is about. The decisions on
-	// its scale and on its rollout are independent of one another.
+	// Reading says whether the decision is about the workload's scale or its rollout.
+	// The two decisions are independent of one another.
 	Reading Reading
 	Policy  string // name of the policy that decided; "" for Skip
 	Verdict Verdict
-	// Reason is why the verdict is not another; ReasonNone where it speaks for
-	// itself.
+	// Reason is what stops or withholds a change; ReasonNone if nothing does.
 	Reason Reason
 	// Text is the verdict in a sentence, with the numbers that led to it.
 	Text string
 
-	// Count is the scale that was seen, in pods; 0 where it is unknown. Of a
-	// rollout it is the available pods of the target.
+	// Count is the scale that was seen, in pods; 0 if it is unknown. For a rollout,
+	// Count is the available pods of the target.
 	Count int32
-	// From is what is declared, and To what a crossing declares, or would if it
-	// were not withheld; zero is no entry. Both are whole entries, of which To
-	// changes what the reading is about alone. A Cross of the scale to none is a
-	// retirement, which takes the rollout with it.
+	// From is the declared entry. To is the entry that a crossing declares, or would
+	// declare if it were not withheld; zero is no entry. To differs from From in the
+	// Reading only. A Cross of the scale to no entry is a retirement, which also
+	// removes the rollout.
 	From, To checkpoint.Entry
 
-	// Urgent is set for what waits for no budget, Surge for a raise beyond the
-	// policy's surge.
+	// Urgent is true for a crossing that does not wait for the budget. Surge is true
+	// for a raise beyond the policy's surge ratio.
 	Urgent, Surge bool
-	// Rides is set for what causes no commit, and is made with the site's next.
+	// Rides is true for a crossing that causes no commit, and goes with the site's
+	// next commit.
 	Rides bool
-	// Capped is set where the accepted upper bound is below the need, while the
-	// live one is not.
+	// Capped is true if the accepted upper bound is below the need, while the live
+	// upper bound is not.
 	Capped bool
-	// AcceptRisk is set where the policy does without evidence.
+	// AcceptRisk is true if the policy writes a level without evidence.
 	AcceptRisk bool
-	// Mismatch are live bounds that differ from the accepted ones; nil where
-	// they are the same or nobody asked.
+	// Mismatch is the live bounds if they differ from the declared bounds. Nil means
+	// that they are the same, or that the policy ignores bounds.
 	Mismatch *Bounds
 }
 
@@ -82,20 +82,20 @@ func (d Decision) Lowers() bool {
 	return d.Reading == ReadingScale && d.To.Replicas < d.From.Replicas
 }
 
-// On applies what the decision wants to the entry held, of which only what the
-// reading is about is changed; zero is no entry.
-func (d Decision) On(held checkpoint.Entry) checkpoint.Entry {
+// ApplyTo returns the entry with what the decision wants. Only the decision's Reading
+// changes; the zero entry is no entry.
+func (d Decision) ApplyTo(entry checkpoint.Entry) checkpoint.Entry {
 	switch {
 	case d.Reading == ReadingRollout:
-		return held.WithRollout(d.To.Rollout)
+		return entry.WithRollout(d.To.Rollout)
 	case d.To.IsZero():
 		return d.To
 	}
-	return held.WithScale(d.To)
+	return entry.WithScale(d.To)
 }
 
-// Changes are the changes of the checkpoint that decisions want, one for each
-// workload, in the order of workload.Compare.
+// Changes merges decisions into one change of the checkpoint for each workload, in
+// the order of workload.Compare.
 func Changes(decisions []Decision) []checkpoint.Change {
 	by := map[workload.ID]*checkpoint.Change{}
 	for _, d := range decisions {
@@ -104,7 +104,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 			c = &checkpoint.Change{ID: d.ID, From: d.From, To: d.From}
 			by[d.ID] = c
 		}
-		c.To = d.On(c.To)
+		c.To = d.ApplyTo(c.To)
 	}
 	changes := make([]checkpoint.Change, 0, len(by))
 	for _, id := range slices.SortedFunc(maps.Keys(by), workload.Compare) {
@@ -113,7 +113,7 @@ func Changes(decisions []Decision) []checkpoint.Change {
 	return changes
 }
 
-// A Reading is one of what a sample says of a workload.
+// A Reading is one of the two things that a sample measures of a workload.
 type Reading string
 
 // The readings.
@@ -128,7 +128,7 @@ type Verdict string
 // The verdicts.
 const (
 	Quiet   Verdict = "quiet"   // within its thresholds
-	Pending Verdict = "pending" // beyond one, not yet for its hold; or waiting for the reason given
+	Pending Verdict = "pending" // beyond a threshold, not yet for its hold; or waiting for the reason given
 	Cross   Verdict = "cross"   // a threshold was passed for its hold
 	Frozen  Verdict = "freeze"  // timers stand still, for the reason given
 	Review  Verdict = "review"  // a person should make this change
@@ -139,9 +139,9 @@ const (
 // and stored state carry it.
 type Reason string
 
-// The reasons. Those for which all of a latch stands still, those that stop
-// lowering only, those that withhold a crossing, and those for which a workload
-// is not latched at all.
+// The reasons, in four groups. The first group pauses all timers of a latch. The
+// second stops lowering only. The third withholds a crossing. With the fourth a
+// workload is not latched at all, and with the last a rollout is not.
 const (
 	ReasonNone Reason = ""
 
@@ -163,34 +163,34 @@ const (
 	ReasonObserve Reason = "observe" // the site is in mode observe
 	ReasonReport  Reason = "report"  // the policy reports only
 	ReasonBudget  Reason = "budget"  // the day's commits are spent
-	ReasonRides   Reason = "rides"   // it is made with the site's next commit
+	ReasonRides   Reason = "rides"   // the change goes with the site's next commit
 	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
 	ReasonMany    Reason = "many"    // too many are absent for any to retire
-	ReasonFlush   Reason = "flush"   // a drill raises only
-	// ReasonNoEvidence is that nothing is known to keep its checkpoint from
-	// acting on the live cluster.
+	ReasonFlush   Reason = "flush"   // the drill raises only
+	// ReasonNoEvidence means that nothing proves the checkpoint inert: it may act on
+	// the live cluster.
 	ReasonNoEvidence Reason = "no-evidence"
 
 	ReasonUndriven Reason = "undriven"   // no autoscaler drives it
 	ReasonIgnored  Reason = "ignored"    // the policy ignores scale
 	ReasonOptedOut Reason = "opted-out"  // an annotation or a deleted entry says so
-	ReasonSystem   Reason = "system"     // in kube-system, and no policy names that
-	ReasonNoScale  Reason = "no-scale"   // its kind has none
+	ReasonSystem   Reason = "system"     // in kube-system, which no rule names
+	ReasonNoScale  Reason = "no-scale"   // its kind has no scale
 	ReasonName     Reason = "unfit-name" // its name is too long for the record
 
 	ReasonUnfit   Reason = "unfit-rollout" // the record cannot hold its templates
-	ReasonWayBack Reason = "way-back"      // a rollout to an earlier template, of which nothing is recorded
+	ReasonWayBack Reason = "way-back"      // a rollout to an earlier template, which is recorded only if it fails
 )
 
-// A Stop is a reason for which nothing in the fleet is lowered, or nothing is
-// changed at all. The zero value stops nothing.
+// A Stop is a reason not to lower anything in the fleet or, with All, not to change
+// anything. The zero value stops nothing.
 type Stop struct {
 	All    bool   `json:"all"`
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
 }
 
-// String is what is stopped, and why.
+// String says what is stopped, and why.
 func (s Stop) String() string {
 	what := "lowered"
 	if s.All {
@@ -203,7 +203,7 @@ func (s Stop) String() string {
 // fleet.
 type Look struct {
 	Now time.Time
-	// Last is the instant of the look before, zero where there was none.
+	// Last is the instant of the look before; zero if there was none.
 	Last time.Time
 	// Period is the time from one look to the next, as planned.
 	Period time.Duration
@@ -211,12 +211,12 @@ type Look struct {
 	Flush  Flush
 }
 
-// again reports whether the instant was looked at before, or an earlier one is
-// told by a clock that went back.
-func (k Look) again() bool { return !k.Last.IsZero() && !k.Now.After(k.Last) }
+// repeated reports whether Now is not after Last: the same look again, or a clock
+// that went back.
+func (k Look) repeated() bool { return !k.Last.IsZero() && !k.Now.After(k.Last) }
 
-// gap is the time since the last look where it was too long to have been
-// observed: more than three periods. 0 is no gap.
+// gap is the time since the last look if it is more than three periods, so that
+// nobody observed it. 0 is no gap.
 func (k Look) gap() time.Duration {
 	if k.Last.IsZero() {
 		return 0

@@ -8,11 +8,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// assessDrop finds a mass drop, and its end. A drop begins once DropShare of the
-// workloads that are known, and DropLeast at least, have at most half of their
-// peak since DropWithin, or of the last look where that is older. It lasts until
-// fewer are down, unknown or absent; one of which nothing is remembered lasts until
-// a person acknowledges it. A look at a part of the fleet is not compared.
+// assessDrop finds a mass drop, and its end. A drop begins once DropShare of the known
+// workloads, and at least DropLeast, have at most half of their peak within
+// DropWithin. The drop lasts until fewer workloads are down, unknown or absent. If
+// nothing is remembered of any workload, a person must acknowledge the drop.
 func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) latch.Head {
 	from := fleet.At
 	if h.Drop != nil {
@@ -20,7 +19,7 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	}
 	from = from.Add(-g.DropWithin)
 	down, total := 0, 0
-	for id, r := range latched(fleet, scales, past) {
+	for id, r := range stillLatched(fleet, scales, past) {
 		scale, seen := scales[id]
 		unknown := !seen || scale == latch.Unknown
 		if _, was := r.Range(from); was < 2 || unknown && h.Drop == nil {
@@ -39,27 +38,27 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	return h
 }
 
-// latched is what is remembered of the fleet: what is seen and not latched is no
-// part of it.
-func latched(fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) map[workload.ID]latch.Recent {
-	of := maps.Clone(past)
+// stillLatched returns what is remembered, without the workloads that were seen and
+// are not latched.
+func stillLatched(fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) map[workload.ID]latch.Recent {
+	remembered := maps.Clone(past)
 	for _, s := range fleet.Samples {
 		if _, latched := scales[s.ID]; !latched {
-			delete(of, s.ID)
+			delete(remembered, s.ID)
 		}
 	}
-	return of
+	return remembered
 }
 
-// remember returns what is remembered of each workload after a look, where that is
-// not what was. With anew it begins with this look. What is unknown is remembered
-// as it was, and what is absent as long as it had a scale.
-func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent, anew bool) map[workload.ID]latch.Recent {
+// remember returns what changed in the memory of each workload with this look; nil
+// forgets a workload. With restart the memory begins with this look. An unknown scale
+// leaves the memory as it was. An absent workload is remembered for DropWithin.
+func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent, restart bool) map[workload.ID]latch.Recent {
 	changed := map[workload.ID]latch.Recent{}
 	note := func(id workload.ID, pods int32) {
 		was := past[id]
 		next := was
-		if anew {
+		if restart {
 			next = nil
 		}
 		next = next.Next(pods, h.At, fleet.At, g.DropWithin)
@@ -75,9 +74,9 @@ func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.
 			note(id, scale)
 		}
 	}
-	of := latched(fleet, scales, past)
+	remembered := stillLatched(fleet, scales, past)
 	for id := range past {
-		if _, fleets := of[id]; !fleets {
+		if _, counts := remembered[id]; !counts {
 			changed[id] = nil
 		} else if _, seen := scales[id]; !seen {
 			note(id, latch.Unknown)

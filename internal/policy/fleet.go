@@ -11,11 +11,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Assess looks at the fleet as a whole before anything is decided of one
-// workload. scales are those of the workloads that the site latches and that were
-// seen, in pods; latch.Unknown is one that is not known. past is what is remembered
-// of each workload. It returns the head with what the guards remember, what is
-// remembered of those workloads of which it changed, and what the guards stop.
+// Assess looks at the fleet as a whole, before any workload is decided. scales are
+// the pods of each latched workload that was seen, or latch.Unknown. past is what is
+// remembered of each workload. Assess returns the head as the guards leave it, the
+// workloads' memories that changed, and what the guards stop.
 func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) (latch.Head, map[workload.ID]latch.Recent, Stop) {
 	h, stop := assessCluster(g, h, fleet)
 	if stop.All {
@@ -64,26 +63,26 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 		"cluster %s is not the site's, %s: raise only, until it is adopted", fleet.Cluster, c.UID)}
 }
 
-// shareOf is a share of a number of workloads. A share like 0.07 is no binary
-// fraction: 7 of 100 must be no less and no more than 7 %.
+// shareOf is a share of a number of workloads. It is rounded, since a share like 0.07
+// is no binary fraction: 7 of 100 must be exactly 7 %.
 func shareOf(share float64, workloads int) float64 {
 	return math.Round(share*float64(workloads)*1e6) / 1e6
 }
 
-// Unlooked says of an entry that no look would find its workload: it stays as it
-// is, and is not retired.
-func Unlooked(kind workload.Kind) string {
+// NotLookedFor is the text for an entry of a kind that gitlatch does not sample. Such
+// an entry stays as it is, and is not retired.
+func NotLookedFor(kind workload.Kind) string {
 	return fmt.Sprintf("nothing looks for its kind: name %s in cluster.kinds of the site's Config, or delete its entry", kind)
 }
 
-// Retire looks at a latch whose workload is absent from the sample. whole is
-// true where the sample is complete and the rest of the site healthy: only then
-// does time count towards its retirement.
+// Retire looks at a latch whose workload is absent from the sample. whole is true if
+// the sample is complete and no guard stops anything. Only then does the absence
+// count towards retirement.
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
 	if l.Rollout = l.Rollout.Pause(look.Last); whole {
-		l.Rollout = latch.Rollout{} // who comes back begins anew
+		l.Rollout = latch.Rollout{} // a workload that comes back starts anew
 	}
 	switch {
 	case !whole:
@@ -97,7 +96,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	d.Text = fmt.Sprintf("absent for %s of %s", Span(gone), Span(g.RetireAfter))
 	if !whole {
 		d.Verdict = Frozen
-		d.Text = "not seen, which counts only while all of the site is read and well"
+		d.Text = "not seen; an absence counts only while the whole site can be read and no guard stops it"
 		if gone > 0 {
 			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
 		}
@@ -107,14 +106,13 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	} else if gone >= g.RetireAfter && !d.From.IsZero() {
 		d.Verdict, d.Reason = Cross, ReasonNone
 	}
-	return l, look.Flush.keeps(d)
+	return l, look.Flush.limit(d)
 }
 
-// LimitRetirement looks at the decisions on what is absent from the sample, and
-// withholds all retirements while too many entries are absent: that is more likely
-// a mistake than a clean-up. What retires within RetireAfter of an instant is
-// absent at that instant, so that no more than RetireShare goes in that time. A
-// single one always may.
+// LimitRetirement withholds all retirements while more than RetireShare of the latches
+// are absent: that is more likely a mistake than a clean-up. A single absent workload
+// may always retire. No more than RetireShare retires within RetireAfter, since
+// each of these is absent at the same instant.
 func LimitRetirement(g Guards, latches int, absent []Decision) []Decision {
 	gone := 0
 	for _, d := range absent {
@@ -134,24 +132,23 @@ func Observe(decisions []Decision) []Decision {
 	return withhold(decisions, ReasonObserve, "the site is in mode observe", func(Decision) bool { return true })
 }
 
-// Prove withholds the crossings of workloads whose checkpoint nothing is known
-// to keep inert: a count that git re-applies fights the autoscaler. A policy may
-// accept that. A retirement and a milestone need no evidence, since there is
-// nothing that they could act on.
-func Prove(e checkpoint.Evidence, decisions []Decision) []Decision {
-	kept := make([]Decision, len(decisions))
+// RequireEvidence withholds the crossings of workloads whose checkpoint nothing proves
+// inert: a count that git re-applies fights the autoscaler. A policy may accept that
+// risk. A retirement or a rollout needs no evidence, since neither sets a count.
+func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
+	result := make([]Decision, len(decisions))
 	for i, d := range decisions {
 		_, covered := e.Covers(d.ID)
 		if writes := d.Crosses() || d.Verdict == Review; writes && d.Reading == ReadingScale && !d.To.IsZero() && !covered && !d.AcceptRisk {
 			d.Verdict, d.Reason = Pending, ReasonNoEvidence
 			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does; acceptRisk of its policy does without, and what applies it may then set the live count"
 		}
-		kept[i] = d
+		result[i] = d
 	}
-	return kept
+	return result
 }
 
-// Ride withholds the crossings of a tick that only ride with another, where no other
+// Ride withholds crossings that only ride with a commit, if no crossing of the tick
 // causes a commit.
 func Ride(decisions []Decision) []Decision {
 	if Commits(decisions) {
@@ -165,9 +162,8 @@ func Commits(decisions []Decision) bool {
 	return slices.ContainsFunc(decisions, func(d Decision) bool { return d.Crosses() && !d.Rides })
 }
 
-// Afford withholds all crossings of a tick whose commit the budget does not
-// have, unless one of them is urgent: the commit is made then, and the others
-// ride along.
+// Afford withholds all crossings of a tick if the budget has no commit left. If one
+// crossing is urgent, the commit is made and the others go with that commit.
 func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Decision {
 	urgent := slices.ContainsFunc(decisions, func(d Decision) bool { return d.Crosses() && d.Urgent })
 	if urgent || Affords(g, b, now) {
@@ -176,7 +172,7 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), func(Decision) bool { return true })
 }
 
-// Affords reports whether the budget has a commit.
+// Affords reports whether the budget has a commit left.
 func Affords(g Guards, b latch.Budget, now time.Time) bool { return refill(g, b, now).Tokens >= 1 }
 
 // Spend takes one commit from the budget.
@@ -186,8 +182,8 @@ func Spend(g Guards, b latch.Budget, now time.Time) latch.Budget {
 	return b
 }
 
-// bucket is how many commits the budget can store: a quarter of a day's, so that
-// no day sees more than 1.25 times its budget.
+// bucket is how many commits the budget can store: a quarter of a day's budget. No
+// day sees more than 1.25 times its budget.
 func bucket(g Guards) float64 { return math.Max(1, float64(g.CommitsPerDay)/4) }
 
 // refill fills the bucket for the time that has passed.
@@ -201,12 +197,12 @@ func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
 }
 
 func withhold(decisions []Decision, why Reason, text string, which func(Decision) bool) []Decision {
-	kept := make([]Decision, len(decisions))
+	result := make([]Decision, len(decisions))
 	for i, d := range decisions {
 		if d.Crosses() && which(d) {
 			d.Verdict, d.Reason, d.Text = Pending, why, d.Text+"; "+text
 		}
-		kept[i] = d
+		result[i] = d
 	}
-	return kept
+	return result
 }

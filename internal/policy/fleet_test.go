@@ -93,12 +93,12 @@ func TestWithoutEvidenceNoLevelIsWritten(t *testing.T) {
 		{ID: review.ID, Verdict: policy.Frozen, Reason: policy.ReasonBlind}}
 	e := checkpoint.Evidence{checkpoint.CoverOne(in[0].ID): "flux"}
 	for i, want := range []policy.Verdict{policy.Cross, policy.Pending, policy.Cross, policy.Pending, policy.Cross, policy.Frozen} {
-		d := policy.Prove(e, in)[i]
+		d := policy.RequireEvidence(e, in)[i]
 		if d.Verdict != want || (d.Reason == policy.ReasonNoEvidence) != (want == policy.Pending) {
 			t.Errorf("%d: %s %s, want %s", i, d.Verdict, d.Reason, want)
 		}
 	}
-	if d := policy.Prove(nil, in)[1]; d.To.IsZero() || !strings.HasPrefix(d.Text, in[1].Text+"; ") || in[1].Reason != policy.ReasonNone {
+	if d := policy.RequireEvidence(nil, in)[1]; d.To.IsZero() || !strings.HasPrefix(d.Text, in[1].Text+"; ") || in[1].Reason != policy.ReasonNone {
 		t.Errorf("withheld as %+v", d)
 	}
 }

@@ -6,38 +6,37 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Flush makes a look declare what is needed now, as a drill wants it: with no
-// hold, no margin, and no budget. What freezes, yields, withholds or rounds a
-// level does so all the same.
+// A Flush makes a look declare the present need, as a drill wants: without hold,
+// margin or budget. Freezes, yields, withholding and rounding apply as ever.
 type Flush string
 
 // The ways to flush.
 const (
 	FlushNone Flush = ""
-	// FlushRaise raises what needs more than it is declared at. It lowers nothing,
-	// not even what is due.
+	// FlushRaise raises workloads that need more than their declared level. It lowers
+	// nothing, not even a level whose hold is over.
 	FlushRaise Flush = "raise"
-	// FlushExact also lowers to the level of the present need what nothing keeps
-	// from being lowered.
+	// FlushExact also lowers workloads to the level of their present need, unless a
+	// reason stops the lowering.
 	FlushExact Flush = "exact"
 )
 
-// level is what a look that flushes declares at once; due is false where that
-// is no other than what is declared.
-func (f Flush) level(of scaleOf, declared int32, s workload.Scale, stop Stop) (level int32, text string, due bool) {
+// level is the level that a flushing look declares at once. due is false if the
+// declared level stays.
+func (f Flush) level(r rounding, declared int32, s workload.Scale, stop Stop) (level int32, text string, due bool) {
 	need := raiseNeed(s)
 	switch {
 	case f == FlushNone:
-	case need > 0 && of.exceeds(need, declared):
-		level = of.raised(need)
-	case f == FlushExact && stop.Reason == ReasonNone && of.raised(s.Desired) < declared:
-		need, level = s.Desired, of.raised(s.Desired)
+	case need > 0 && r.exceeds(need, declared):
+		level = r.raised(need)
+	case f == FlushExact && stop.Reason == ReasonNone && r.raised(s.Desired) < declared:
+		need, level = s.Desired, r.raised(s.Desired)
 	}
 	return level, fmt.Sprintf("a drill declares the present need: %d rounds to %d", need, level), level > 0
 }
 
-// keeps withholds what a flush that only raises must not lower, or retire.
-func (f Flush) keeps(d Decision) Decision {
+// limit withholds a lowering or a retirement from a flush that only raises.
+func (f Flush) limit(d Decision) Decision {
 	if f != FlushRaise || !d.Lowers() {
 		return d
 	}

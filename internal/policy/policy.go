@@ -22,33 +22,33 @@ type Policy struct {
 
 	// HoldUp is how many consecutive samples a raise needs; at least 1.
 	HoldUp int
-	// HoldDown is the observed, unfrozen time that a lowering needs, on top of
-	// HoldUp samples; 0 makes the holds symmetric.
+	// HoldDown is the observed, unfrozen time that a lowering needs, beside HoldUp
+	// samples; 0 makes the holds symmetric.
 	HoldDown time.Duration
-	// Margin is the hysteresis of a lowering, 0.1 for 10 %. A workload whose
-	// autoscaler tolerates more uses that.
+	// Margin is the hysteresis of a lowering, 0.1 for 10 %. An autoscaler's own
+	// tolerance replaces a smaller margin.
 	Margin float64
 
-	// Urgent is the need over declared above which a raise waits for no budget.
+	// Urgent is a ratio of need to declared level. A raise above Urgent does not wait
+	// for the budget.
 	Urgent float64
-	// Surge is the need over declared above which one crossing is out of the
-	// ordinary. Review withholds such a crossing for a person to make.
+	// Surge is a ratio of need to declared level. A raise above Surge is out of the
+	// ordinary. With Review such a raise is withheld for a person to make.
 	Surge  float64
 	Review bool
 
-	// Scale and Bounds are what is done with a scale and its bounds, Rollout
-	// with a rollout in flight.
+	// Scale, Bounds and Rollout are what is done with the scale, the autoscaler's
+	// bounds and a rollout in flight.
 	Scale, Bounds, Rollout Mode
-	// RolloutAfter is how long a rollout must be in flight for its record to begin, 0
-	// from its first sample on. One that fails is recorded at once.
+	// RolloutAfter is how long a rollout must be in flight before its record begins;
+	// 0 is from the first sample. A rollout that fails is recorded at once.
 	RolloutAfter time.Duration
-	// ProgressDeadline is for how long no pod of a rollout comes, of those that are
-	// missing, until it has failed; and for how long it is healthy until the failure
-	// is over.
+	// ProgressDeadline is how long pods may be missing without a new one, before the
+	// rollout has failed. It is also how long samples must be healthy to end a failure.
 	ProgressDeadline time.Duration
-	// Milestones are those that a record passes, in percent, ascending.
+	// Milestones are the percentages that a record steps through, ascending.
 	Milestones []int32
-	// Cut is the percentage from which on, in two healthy samples in a row, a rebuild
+	// Cut is a percentage. From two healthy samples in a row at Cut or above, a rebuild
 	// should begin with the new template.
 	Cut int32
 	// Undriven lets the policy latch a workload that no autoscaler drives.
@@ -65,16 +65,15 @@ type Round string
 const (
 	// RoundUp never declares less than was needed.
 	RoundUp Round = "up"
-	// RoundNearest declares the nearest level, neighbours parting at their
-	// geometric mean.
+	// RoundNearest declares the nearest level; two levels part at their geometric mean.
 	RoundNearest Round = "nearest"
 	// RoundHeadroom declares the smallest level at or above the need times the
-	// autoscaler's target utilisation, so that the declared fleet would run at
-	// no more than 100 %. Where there is no such target it is RoundUp.
+	// autoscaler's target utilisation: the declared pods run at 100 % at most. Without
+	// such a target it is RoundUp.
 	RoundHeadroom Round = "headroom"
 )
 
-// Rounds are the ways of rounding, for those who list them.
+// Rounds returns all ways of rounding.
 func Rounds() []Round { return []Round{RoundUp, RoundNearest, RoundHeadroom} }
 
 // Mode is what is done with a reading of a workload.
@@ -83,11 +82,11 @@ type Mode string
 // The modes of a reading.
 const (
 	ModeLatch  Mode = "latch"  // git follows it
-	ModeReport Mode = "report" // a difference is said, git stays
-	ModeIgnore Mode = "ignore" // nothing is said
+	ModeReport Mode = "report" // a difference is reported, git stays
+	ModeIgnore Mode = "ignore" // nothing is reported
 )
 
-// Modes are the modes, for those who list them.
+// Modes returns all modes.
 func Modes() []Mode { return []Mode{ModeLatch, ModeReport, ModeIgnore} }
 
 // Presets by name. "cope" is the default: rebuilt from git, the cluster copes.
@@ -135,7 +134,7 @@ type Problem struct {
 	Text  string // "must be at least 1 sample, got 0"
 }
 
-// Problems says all that is wrong with a policy; nil is a valid one.
+// Problems lists all that is wrong with a policy; nil means that the policy is valid.
 func (p Policy) Problems() []Problem {
 	var found []Problem
 	check := func(ok bool, field, format string, args ...any) {
@@ -161,8 +160,8 @@ func (p Policy) Problems() []Problem {
 	return found
 }
 
-// ascending reports whether there are numbers, each above the one before and all
-// of them from low to high.
+// ascending reports whether the numbers are at least one, ascend strictly and lie
+// from low to high.
 func ascending(numbers []int32, low, high int32) bool {
 	for i, n := range numbers {
 		if n < low || n > high || i > 0 && n <= numbers[i-1] {
@@ -172,18 +171,17 @@ func ascending(numbers []int32, low, high int32) bool {
 	return len(numbers) > 0
 }
 
-func list[S ~string](of []S) string {
-	text := make([]string, len(of))
-	for i, s := range of {
+func list[S ~string](names []S) string {
+	text := make([]string, len(names))
+	for i, s := range names {
 		text[i] = string(s)
 	}
 	return strings.Join(text, ", ")
 }
 
-// A Match chooses workloads: those that each of its fields matches. An empty field
-// matches all. Namespaces and Names match by any of their patterns, which are those
-// of path.Match: * stands for any run of characters, and ? for any one. Labels must
-// all be there, with these values.
+// A Match chooses the workloads that all of its fields match. An empty field matches
+// every workload. Namespaces and Names hold patterns of path.Match, any of which may
+// match: * is any run of characters, ? is any one. A workload must have all Labels.
 type Match struct {
 	Namespaces []string
 	Names      []string
@@ -217,20 +215,20 @@ type Rule struct {
 
 // A Set is all that one site's gitlatch.yaml says.
 type Set struct {
-	// Latch is true where crossings are written to git; without it they are
-	// computed and reported only, which is what a new site does.
+	// Latch is true if crossings are written to git. Otherwise they are only computed
+	// and reported, as in a new site.
 	Latch bool
-	// Rules are tried in order; the first that matches gives the policy, and
-	// Default is for what none matches.
+	// Rules are tried in order, and the first that matches gives the policy. Default
+	// is the policy of a workload that no rule matches.
 	Rules   []Rule
 	Default Policy
 	Guards  Guards
-	// Ignored are the fields that the policy file still has and that say nothing any
-	// more, each with its line and what to do.
+	// Ignored are the fields of the policy file that no longer have a meaning, each
+	// with its line and what to do.
 	Ignored []string
 }
 
-// DefaultSet is what a site without a gitlatch.yaml is run by.
+// DefaultSet is the set of a site without a gitlatch.yaml.
 func DefaultSet() Set {
 	return Set{Default: Presets()["cope"], Guards: DefaultGuards()}
 }
@@ -238,23 +236,23 @@ func DefaultSet() Set {
 // Guards are the limits over a whole site. The zero value is not valid; start
 // from DefaultGuards.
 type Guards struct {
-	// Period is the time from one look to the next. A gap of more than three
-	// restarts hold.up and counts nothing towards hold.down.
+	// Period is the time from one look to the next. A gap of more than three periods
+	// restarts hold.up, and does not count towards hold.down.
 	Period time.Duration
 	// Yield is how long gitlatch leaves alone what a person changed.
 	Yield time.Duration
-	// CommitsPerDay fills the token bucket that lowering and raises that are not
-	// urgent draw from.
+	// CommitsPerDay fills the token bucket for lowerings and raises that are not
+	// urgent.
 	CommitsPerDay int
 
-	// A mass drop is when DropShare of the workloads, and at least DropLeast of
-	// them, have at most half of what they had DropWithin ago.
+	// A mass drop is DropShare of the workloads, and at least DropLeast, with at most
+	// half of the peak that they had within DropWithin.
 	DropShare  float64
 	DropLeast  int
 	DropWithin time.Duration
 
-	// RetireAfter is how long a workload must be absent before its entry goes.
-	// While more than RetireShare of the site is absent, no entry goes.
+	// RetireAfter is how long a workload must be absent before its entry is removed.
+	// While more than RetireShare of the latches is absent, no entry is removed.
 	RetireAfter time.Duration
 	RetireShare float64
 }
@@ -273,7 +271,7 @@ func DefaultGuards() Guards {
 	}
 }
 
-// Problems says all that is wrong with the guards; nil is valid.
+// Problems lists all that is wrong with the guards; nil means that they are valid.
 func (g Guards) Problems() []Problem {
 	var found []Problem
 	check := func(ok bool, field, format string, args ...any) {

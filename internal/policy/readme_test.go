@@ -36,7 +36,7 @@ func TestReadmeTable(t *testing.T) {
 		fmt.Sscan(cells[0], &need)
 		for i, p := range columns {
 			fmt.Sscan(cells[i+1], &want)
-			of := newScale(p, checkpoint.Entry{}, workload.Scale{Target: 0.75})
+			of := newRounding(p, checkpoint.Entry{}, workload.Scale{Target: 0.75})
 			if got := of.raised(need); got != want {
 				t.Errorf("series %s, round %s: %d is declared as %d; the README says %d", p.Series, p.Round, need, got, want)
 			}

@@ -51,12 +51,12 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 		l.Rollout = latch.Rollout{}
 		return l, f.end(d, look)
 	}
-	l.Rollout = f.follow(l.Rollout, look)
+	l.Rollout = f.observe(l.Rollout, look)
 	d.Count = f.target().Available
 	return l, f.judge(d, look)
 }
 
-// stopsRollout is why nothing is decided of a rollout.
+// stopsRollout returns why nothing is decided about a rollout; the zero Stop if it is.
 func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	unread := func(text string) Stop { return Stop{Reason: ReasonUnread, Text: text} }
 	r := s.Rollout
@@ -74,7 +74,7 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	case !r.InFlight:
 		return Stop{}
 	case len(r.Templates) == 0 || r.Templates[0].Hash == "":
-		return unread("the template that its rollout is on its way to is not known yet")
+		return unread("the target template of its rollout is not known yet")
 	case len(r.Templates) == 1 || slices.ContainsFunc(r.Templates, func(t workload.Template) bool { return t.Hash == "" }):
 		return unread("the template that its rollout replaces is not known")
 	}
@@ -88,34 +88,34 @@ type flight struct {
 	recorded checkpoint.Rollout // zero is none
 	rollout  workload.Rollout
 	timer    latch.Rollout
-	failure  string // why this sample is one of a failure; "" is none
+	failure  string // why this sample shows a failure; "" is none
 }
 
 func (f *flight) target() workload.Template { return f.rollout.Templates[0] }
 
-// follow advances what is remembered by one sample. Another target begins anew, but
+// observe advances what is remembered by one sample. A new target starts anew, except
 // for the time in flight.
-func (f *flight) follow(t latch.Rollout, look Look) latch.Rollout {
+func (f *flight) observe(t latch.Rollout, look Look) latch.Rollout {
 	target := f.target()
-	again := look.again() && t.Target == target.Hash
+	repeated := look.repeated() && t.Target == target.Hash
 	if t.Target != target.Hash {
 		t = latch.Rollout{Target: target.Hash, Flight: t.Flight}
 	}
-	if !again {
-		most := min(t.Most, target.Desired)
+	if !repeated {
+		most := min(t.Peak, target.Desired)
 		if target.Available > most { // a pod came
-			t.Still = latch.Stopwatch{}
+			t.Stalled = latch.Stopwatch{}
 		}
 		t.Flight = while(t.Flight, true, look)
-		t.Still = while(t.Still, target.Available < target.Desired, look)
-		t.Most = max(most, target.Available)
+		t.Stalled = while(t.Stalled, target.Available < target.Desired, look)
+		t.Peak = max(most, target.Available)
 	}
 	f.failure = f.fails(t, look.Now)
 	if healthy := f.healthy(t); !healthy {
-		t.Healthy, t.Held, t.Percent = latch.Stopwatch{}, false, 0
-	} else if !again {
+		t.Healthy, t.WasAtCut, t.Percent = latch.Stopwatch{}, false, 0
+	} else if !repeated {
 		t.Healthy = while(t.Healthy, true, look)
-		t.Held, t.Percent = t.Percent >= f.policy.Cut && look.gap() == 0, min(99, f.rollout.Percent())
+		t.WasAtCut, t.Percent = t.Percent >= f.policy.Cut && look.gap() == 0, min(99, f.rollout.Percent())
 	}
 	t.Failed = f.failure != "" || t.Failed && t.Healthy.Elapsed(look.Now) < f.policy.ProgressDeadline
 	f.timer = t
@@ -134,32 +134,32 @@ func while(t latch.Stopwatch, is bool, look Look) latch.Stopwatch {
 	return t.Resume(look.Last).Lose(look.gap())
 }
 
-// fails says why the rollout has failed; "" where it has not.
+// fails says why the rollout has failed; "" if it has not.
 func (f *flight) fails(t latch.Rollout, now time.Time) string {
 	target, unjudged := f.target(), f.rollout.Unjudged && f.rollout.Halted == ""
-	none := t.Still.Running() && t.Still.Elapsed(now) >= f.policy.ProgressDeadline
-	switch half := 2*target.Available < t.Most; {
+	stalled := t.Stalled.Running() && t.Stalled.Elapsed(now) >= f.policy.ProgressDeadline
+	switch halfLost := 2*target.Available < t.Peak; {
 	case f.rollout.Failure != "":
 		return f.rollout.Failure
-	case none && half:
-		return fmt.Sprintf("%s; it had %d, and none came for %s", f.progress(), t.Most, Span(f.policy.ProgressDeadline))
-	case none && unjudged:
+	case stalled && halfLost:
+		return fmt.Sprintf("%s; it had %d, and none came for %s", f.progress(), t.Peak, Span(f.policy.ProgressDeadline))
+	case stalled && unjudged:
 		return fmt.Sprintf("%s, and none came for %s", f.progress(), Span(f.policy.ProgressDeadline))
 	}
 	return ""
 }
 
-// wellPercent of the target's peak, or of what is asked for if that is less, must be
-// available in a healthy sample.
+// wellPercent is the share of the target's peak, or of its desired pods if fewer, that
+// must be available in a healthy sample.
 const wellPercent = 95
 
 func (f *flight) healthy(t latch.Rollout) bool {
 	target := f.target()
-	return f.failure == "" && 100*int64(target.Available) >= wellPercent*int64(min(t.Most, target.Desired))
+	return f.failure == "" && 100*int64(target.Available) >= wellPercent*int64(min(t.Peak, target.Desired))
 }
 
-// end decides of a workload without a rollout in flight, or of which none is to be
-// recorded.
+// end decides for a workload without a rollout in flight, or whose policy ignores
+// rollouts.
 func (f *flight) end(d Decision, look Look) Decision {
 	switch {
 	case f.recorded == checkpoint.Rollout{}:
@@ -176,13 +176,13 @@ func (f *flight) end(d Decision, look Look) Decision {
 
 // judge turns what is remembered into a verdict.
 func (f *flight) judge(d Decision, look Look) Decision {
-	hash, none := f.target().Hash, f.recorded == checkpoint.Rollout{}
+	hash, unrecorded := f.target().Hash, f.recorded == checkpoint.Rollout{}
 	lasted := f.timer.Flight.Elapsed(look.Now)
 	switch {
-	case none && !f.timer.Failed && f.earlier():
+	case unrecorded && !f.timer.Failed && f.earlier():
 		d.Reason, d.Text = ReasonWayBack, fmt.Sprintf("its rollout is to %s, an earlier template: recorded only if it fails", hash)
 		return d
-	case none && !f.timer.Failed && lasted < f.policy.RolloutAfter:
+	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
 		d.Verdict = Pending
 		d.Text = fmt.Sprintf("a rollout to %s is in flight, seen for %s of %s: recorded then, or when it fails", hash, Span(lasted), Span(f.policy.RolloutAfter))
 		return d
@@ -201,13 +201,14 @@ func (f *flight) judge(d Decision, look Look) Decision {
 	return d
 }
 
-// earlier reports whether the target is known to be older than what it replaces.
+// earlier reports whether the target is known to be older than the template that it
+// replaces.
 func (f *flight) earlier() bool {
 	target, before := f.target(), f.rollout.Templates[1]
 	return !target.Since.IsZero() && target.Since.Before(before.Since)
 }
 
-// record is what git should hold of the rollout.
+// record is the rollout that git should hold.
 func (f *flight) record() checkpoint.Rollout {
 	to, hash := f.recorded, f.target().Hash
 	begins := hash != to.From.Hash && hash != to.To.Hash
@@ -215,35 +216,36 @@ func (f *flight) record() checkpoint.Rollout {
 		before := f.before()
 		to = checkpoint.Rollout{Returns: checkpoint.SideFrom, From: identity(before), To: identity(f.target()), ImagesOnly: before.ImagesOnly}
 	}
-	held := f.timer.Held && f.timer.Percent >= f.policy.Cut
+	twiceAtCut := f.timer.WasAtCut && f.timer.Percent >= f.policy.Cut
 	switch {
 	case hash == to.From.Hash:
 		to.Milestone, to.Phase, to.Returns = 0, checkpoint.PhaseReturning, checkpoint.SideFrom
 	case f.timer.Failed:
 		to.Milestone, to.Phase, to.Returns = 0, checkpoint.PhaseFailed, checkpoint.SideFrom
-	case begins, fell(to), held && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
+	case begins, failedOrReturning(to), twiceAtCut && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
 		to.Milestone, to.Phase = f.timer.Percent, checkpoint.PhaseProgressing
 		if f.rollout.Halted != "" {
 			to.Phase = checkpoint.PhaseHalted
 		}
-		if held {
+		if twiceAtCut {
 			to.Returns = checkpoint.SideTo
 		}
 	}
 	return to
 }
 
-// fell reports whether a record says that the rollout failed or goes back.
-func fell(r checkpoint.Rollout) bool {
+// failedOrReturning reports whether a record says that the rollout failed or returns
+// to its old template.
+func failedOrReturning(r checkpoint.Rollout) bool {
 	return r.Phase == checkpoint.PhaseFailed || r.Phase == checkpoint.PhaseReturning
 }
 
-// passes reports whether the rollout is at a milestone beyond what is recorded.
+// passes reports whether the rollout has reached a milestone above the recorded one.
 func (f *flight) passes(recorded int32) bool {
 	return slices.ContainsFunc(f.policy.Milestones, func(at int32) bool { return recorded < at && at <= f.timer.Percent })
 }
 
-// before is the old template of a record that begins.
+// before is the old template for a record that begins.
 func (f *flight) before() workload.Template {
 	others := f.rollout.Templates[1:]
 	stays := func(t workload.Template) bool { return t.Hash == f.recorded.From.Hash && t.Available > 0 }
@@ -253,7 +255,7 @@ func (f *flight) before() workload.Template {
 	return slices.MaxFunc(others, func(a, b workload.Template) int { return cmp.Compare(a.Available, b.Available) })
 }
 
-// why says what has the record change.
+// why says why the record changes.
 func (f *flight) why(to checkpoint.Rollout) string {
 	failed := cmp.Or(f.failure, "it failed a short time ago")
 	switch begins := to.From.Hash != f.recorded.From.Hash || to.To.Hash != f.recorded.To.Hash; {
@@ -291,24 +293,24 @@ func (f *flight) cross(d Decision, to checkpoint.Rollout, text string) Decision 
 		return d
 	}
 	d.Verdict, d.To = Cross, f.declared.WithRollout(to)
-	d.Urgent, d.Rides = commits(f.recorded, to)
+	d.Urgent, d.Rides = urgency(f.recorded, to)
 	if f.policy.Rollout == ModeReport {
 		d.Verdict, d.Reason = Pending, ReasonReport
 	}
 	return d
 }
 
-// commits says of a change whether it is committed at once, or only rides with
-// another; where it is neither, it waits for the budget.
-func commits(was, is checkpoint.Rollout) (atOnce, rides bool) {
-	old := func(r checkpoint.Rollout) bool { return r.Returns == checkpoint.SideFrom }
+// urgency says whether a change is committed at once, or only rides with another
+// commit. A change that does neither waits for the budget.
+func urgency(was, is checkpoint.Rollout) (atOnce, rides bool) {
+	saysOld := func(r checkpoint.Rollout) bool { return r.Returns == checkpoint.SideFrom }
 	switch {
 	case is == checkpoint.Rollout{}: // an end
-		return old(was), false
+		return saysOld(was), false
 	case is.From.Hash != was.From.Hash, is.To.Hash != was.To.Hash: // a beginning
-		return false, !old(is)
-	case old(is) != old(was): // a turn
-		return old(is), false
+		return false, !saysOld(is)
+	case saysOld(is) != saysOld(was): // a turn
+		return saysOld(is), false
 	}
 	return false, true
 }

@@ -69,7 +69,7 @@ func live(t *testing.T, law func(turn) error) {
 			last.after, last.decision = policy.DecideRollout(p, l, last.sample, look)
 			l, last.now = last.after, last.was
 			if last.decision.Crosses() {
-				to := last.decision.On(l.Declared)
+				to := last.decision.ApplyTo(l.Declared)
 				if last.now = to.Rollout; r.IntN(10) > 0 {
 					l = l.Settled(to)
 				}
@@ -166,7 +166,7 @@ func TestHowARecordIsCommitted(t *testing.T) {
 func TestWhatStopsARolloutChangesNothingOfIt(t *testing.T) {
 	live(t, func(last turn) error {
 		was, is := last.before.Rollout, last.after.Rollout
-		if last.decision.Verdict == policy.Frozen && (last.now != last.was || is.Percent != 0 || is.Held || is.Target != was.Target || is.Most != was.Most || is.Failed != was.Failed || is.Flight.Lost != was.Flight.Lost) {
+		if last.decision.Verdict == policy.Frozen && (last.now != last.was || is.Percent != 0 || is.WasAtCut || is.Target != was.Target || is.Peak != was.Peak || is.Failed != was.Failed || is.Flight.Lost != was.Flight.Lost) {
 			return fmt.Errorf("stopped by %s, and then %+v", last.decision.Reason, is)
 		}
 		return nil

@@ -96,7 +96,7 @@ func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 				t.Fatalf("%s: a second look says %s %s, and %+v is now %+v", where, second.Verdict, second.Text, next.Rollout, again.Rollout)
 			}
 			if l = next; d.Crosses() && r.IntN(5) > 0 {
-				l = l.Settled(d.On(l.Declared))
+				l = l.Settled(d.ApplyTo(l.Declared))
 				o.declared = got
 			}
 		}
@@ -185,7 +185,7 @@ func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	t.Parallel()
 	v1, v2, unknown := workload.Template{Hash: "v1", Desired: 9, Available: 9}, workload.Template{Hash: "v2", Desired: 1, Available: 1}, workload.Template{Desired: 1}
 	for want, cases := range map[string][][]workload.Template{
-		"the template that its rollout is on its way to is not known yet": {nil, {unknown}, {unknown, v1}, {unknown, v1, v2}},
+		"the target template of its rollout is not known yet": {nil, {unknown}, {unknown, v1}, {unknown, v1, v2}},
 		"the template that its rollout replaces is not known":             {{v2}, {v2, unknown}, {v2, v1, unknown}},
 	} {
 		for _, templates := range cases {
@@ -247,7 +247,7 @@ func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
 		for range looks {
 			var d policy.Decision
 			if l, d = policy.DecideRollout(p, l, workload.Sample{ID: web, Rollout: &r}, look); d.Crosses() {
-				l, commits = l.Settled(d.On(l.Declared)), commits+1
+				l, commits = l.Settled(d.ApplyTo(l.Declared)), commits+1
 			}
 			look.Last, look.Now = look.Now, look.Now.Add(look.Period)
 		}

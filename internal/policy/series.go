@@ -15,10 +15,9 @@ type Series struct {
 	// decade is the levels from 1 to below 10, as multiples of a power of ten;
 	// fractions are rounded half up to whole pods.
 	decade []float64
-	// list is an explicit list of levels, beyond the last of which there is only
-	// the need itself.
+	// list is an explicit list of levels. A need beyond the last level is a level.
 	list []int32
-	// step is the distance of evenly spaced levels, which start at it.
+	// step is the distance between evenly spaced levels, and the first of them.
 	step int32
 }
 
@@ -82,10 +81,9 @@ func (s Series) String() string {
 	return "[" + strings.Join(text, ", ") + "]"
 }
 
-// MaxMargin is the margin, as a fraction, from which on a lowering would skip
-// levels: 1 - 1/r for the smallest ratio r of two neighbours. A margin must be
-// less. Evenly spaced levels grow ever closer in ratio, so any margin spans
-// several of them sooner or later, and all that is asked is less than 1.
+// MaxMargin is the fraction below which a margin must be, so that a lowering skips no
+// level: 1 - 1/r for the smallest ratio r of two neighbours. Evenly spaced levels
+// grow ever closer in ratio, so that their margin must only be below 1.
 func (s Series) MaxMargin() float64 {
 	ratio := math.Inf(1)
 	switch {
@@ -128,7 +126,7 @@ func (s Series) Above(x float64) int32 {
 	}
 }
 
-// Below returns the largest level below x, or 0 where there is none.
+// Below returns the largest level below x, or 0 if there is none.
 func (s Series) Below(x int32) int32 {
 	switch {
 	case s.step > 0:

@@ -8,18 +8,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Thresholds returns the counts between which a latch is quiet: the largest
-// that does not ask for a raise, math.MaxInt32 where none does because the latch
-// is at its upper bound, and the largest that allows a lowering, 0 where none
-// does because the latch is at its floor. Counts are pods; of the
-// scale only what bears on rounding is looked at, not its count.
+// Thresholds returns the counts, in pods, between which a latch is quiet. raiseAbove
+// is the largest count without a raise: math.MaxInt32 at the upper bound. lowerAt is
+// the largest count that allows a lowering: 0 at the floor. The scale's own
+// count does not matter.
 func Thresholds(p Policy, declared checkpoint.Entry, s workload.Scale) (raiseAbove, lowerAt int32) {
-	of := newScale(p, acceptedBounds(p, declared, s), s)
-	// Both are monotone in the count, so the first that is too much divides them.
+	r := newRounding(p, acceptedBounds(p, declared, s), s)
+	// Both conditions are monotone in the count, so that a binary search finds the turn.
 	first := func(tooMuch func(count int32) bool) int32 {
 		return int32(sort.Search(math.MaxInt32, func(i int) bool { return tooMuch(int32(i) + 1) }))
 	}
-	raiseAbove = first(func(count int32) bool { return of.exceeds(count, declared.Replicas) })
-	lowerAt = first(func(count int32) bool { return of.lowered(count) >= declared.Replicas })
+	raiseAbove = first(func(count int32) bool { return r.exceeds(count, declared.Replicas) })
+	lowerAt = first(func(count int32) bool { return r.lowered(count) >= declared.Replicas })
 	return raiseAbove, lowerAt
 }

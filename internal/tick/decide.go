@@ -48,7 +48,7 @@ func (p *pass) decide(context.Context) error {
 	if p.report.Observe = !p.set.Latch; p.report.Observe {
 		decisions = policy.Observe(decisions)
 	}
-	decisions = policy.Ride(policy.Prove(p.head.Agreed.Evidence, decisions))
+	decisions = policy.Ride(policy.RequireEvidence(p.head.Agreed.Evidence, decisions))
 	if p.Flush == policy.FlushNone {
 		decisions = policy.Afford(g, p.head.Budget, p.fleet.At, decisions)
 	}
@@ -161,7 +161,7 @@ func (r round) leftOut(l latch.Latch) policy.Decision {
 	case r.broken[l.ID.Namespace] != nil:
 		left.Reason, left.Text = policy.ReasonBroken, "the record of its namespace cannot be read"
 	case !looked:
-		left.Reason, left.Text = policy.ReasonUnread, policy.Unlooked(l.ID.Kind)
+		left.Reason, left.Text = policy.ReasonUnread, policy.NotLookedFor(l.ID.Kind)
 	case err != nil:
 		left.Verdict, left.Reason, left.Text = policy.Skip, policy.ReasonName, err.Error()
 	default:

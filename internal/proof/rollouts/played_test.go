@@ -117,7 +117,7 @@ func (s *story) play() {
 			budget.Tokens = 0
 		}
 		if d := policy.Afford(g, budget, k.Now, policy.Ride(decisions))[0]; d.Crosses() {
-			l = l.Settled(d.On(l.Declared))
+			l = l.Settled(d.ApplyTo(l.Declared))
 		}
 		at.git = l.Declared.Rollout
 	}

@@ -60,7 +60,7 @@ func (t *tally) lived(r *rand.Rand, workloads, minutes, period int) {
 		committed := false
 		for i, d := range policy.Afford(g, budget, look.Now, policy.Ride(decisions)) {
 			if d.Crosses() {
-				committed, sides[i].latch = true, sides[i].latch.Settled(d.On(sides[i].latch.Declared))
+				committed, sides[i].latch = true, sides[i].latch.Settled(d.ApplyTo(sides[i].latch.Declared))
 			}
 		}
 		if committed {
