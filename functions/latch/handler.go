@@ -100,7 +100,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	t := site.Tick(h.config, parts)
 	t.DryRun = e.DryRun
 	r, err := run(ctx, t, h.log)
-	if err == nil && r.Held == "" && !e.DryRun {
+	if err == nil && r.NotRun == "" && !e.DryRun {
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())
 	}
 	h.stale = err != nil

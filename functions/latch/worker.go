@@ -116,7 +116,7 @@ func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (er
 	t := site.Tick(opener.Config, parts)
 	t.Turn = turn
 	r, err := run(ctx, t, w.log)
-	if r.Held != "" {
+	if r.NotRun != "" {
 		return nil
 	}
 	return errors.Join(err, report.WriteFleetMetrics(w.metrics, w.config.Site, r, err, w.clock()))

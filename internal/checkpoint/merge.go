@@ -65,11 +65,11 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	return files, skipped
 }
 
-// Mend adds to the files of a Merge the Components of the namespaces, written
+// Repair adds to the files of a Merge the Components of the namespaces, written
 // anew from their records, and the records that were revised: a person edited
 // one of the two, and the record is what counts. What would not change is not
 // added.
-func Mend(tree Tree, files map[string][]byte, namespaces []string) {
+func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 	add := func(path string, data []byte) {
 		if _, written := files[path]; !written && !bytes.Equal(tree.files[path], data) {
 			files[path] = data

@@ -85,7 +85,7 @@ func explain(out io.Writer, r tick.Report, id workload.ID, s term.Style) error {
 	}
 	for _, m := range r.InPlace {
 		if m.ID == id {
-			line("in place", "%s %s", m.Where(), m.Said())
+			line("in place", "%s %s", m.Where(), m.Describe())
 		}
 	}
 	for _, d := range r.Decisions {

@@ -81,7 +81,7 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, form outp
 		return err
 	}
 	err = form.write(env, report.New(r))
-	if metrics != "" && r.Held == "" { // the tick that holds it writes its own
+	if metrics != "" && r.NotRun == "" { // the tick that holds it writes its own
 		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
 	}
 	return errors.Join(err, r.Err())
@@ -91,7 +91,7 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, form outp
 // process. To overlap is no failure, whatever it is that is held: what this tick
 // was to do is done by that one, or by the next.
 func heldBy(busy *bolt.BusyError, site string, now time.Time) tick.Report {
-	return tick.Report{Site: site, At: now.UTC(), Held: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
+	return tick.Report{Site: site, At: now.UTC(), NotRun: fmt.Sprintf("site %s: state %s is open in another gitlatch", site, busy.Path)}
 }
 
 // hangs is an error where whoever has the state file open has not written it for

@@ -17,10 +17,10 @@ import (
 // lose or misread.
 const Format = 3
 
-// gone are, by format, the fields of a value that later formats keep no more, a
-// field of a field after a dot. What they held is observed anew, or found in git. Of
-// a mass drop nothing is then remembered, and it lasts until it is acknowledged.
-var gone = map[int][]string{
+// removedFields are, by format, the fields that later formats no longer have; a dot
+// leads to a field of a field. Their facts are observed anew, or found in git. A
+// mass drop without them lasts until a person acknowledges the drop.
+var removedFields = map[int][]string{
 	1: {"rollout", "intent", "late", "pushed", "recent", "drop.before", "proposal.changes"},
 	2: {"recent", "drop.before", "proposal.changes"},
 }
@@ -53,10 +53,9 @@ func Encode[T Stored](v T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode wrote: the same value, with instants in UTC. where
-// says what is read, for a person; the error is a NewerError or a CorruptError.
-// A field that is not known is an error, so that no fact is lost by writing
-// back what was read.
+// Decode reads what Encode wrote: the same value, with instants in UTC. where names
+// the file or table in errors, which are a NewerError or a CorruptError. An unknown
+// field is an error, so that writing the value back loses no fact.
 func Decode[T Stored](where string, data []byte) (T, error) {
 	var v T
 	sealed, err := open(data)
@@ -67,7 +66,7 @@ func Decode[T Stored](where string, data []byte) (T, error) {
 		err = errors.New("has no format version")
 	}
 	if err == nil && sealed.Format < Format {
-		sealed.State, err = without(sealed.State, gone[sealed.Format])
+		sealed.State, err = removeFields(sealed.State, removedFields[sealed.Format])
 	}
 	if err == nil {
 		strict := json.NewDecoder(bytes.NewReader(sealed.State))
@@ -97,8 +96,8 @@ func open(data []byte) (sealed envelope[json.RawMessage], err error) {
 	return sealed, err
 }
 
-// without returns an object of JSON without some of its fields.
-func without(state json.RawMessage, fields []string) (json.RawMessage, error) {
+// removeFields returns a JSON object without some of its fields.
+func removeFields(state json.RawMessage, fields []string) (json.RawMessage, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(state, &object); err != nil {
 		return nil, err
@@ -107,12 +106,12 @@ func without(state json.RawMessage, fields []string) (json.RawMessage, error) {
 		name, inner, nested := strings.Cut(name, ".")
 		if !nested {
 			delete(object, name)
-		} else if of, ok := object[name]; ok {
-			kept, err := without(of, []string{inner})
+		} else if nestedObject, ok := object[name]; ok {
+			rest, err := removeFields(nestedObject, []string{inner})
 			if err != nil {
 				return nil, err
 			}
-			object[name] = kept
+			object[name] = rest
 		}
 	}
 	return json.Marshal(object)

@@ -8,9 +8,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Head is the state of a site as a whole: what was agreed with git, what
-// lies before people, and what the guards over the fleet remember. The zero
-// value is a site that was never ticked.
+// A Head is the state of a site as a whole: what git held when last agreed with, the
+// open proposal, and what the guards over the fleet remember. The zero value is a
+// site that was never ticked.
 type Head struct {
 	Cluster Cluster `json:"cluster,omitzero"`
 	// At is the instant of the last look that was settled; zero before the
@@ -21,10 +21,10 @@ type Head struct {
 
 	// Proposal is what is proposed to people; nil is nothing.
 	Proposal *Proposal `json:"proposal,omitzero"`
-	// Declined are the mends that people said no to, in the order of namespaces.
+	// Declined are the repairs that people said no to, in the order of namespaces.
 	Declined []Declined `json:"declined,omitzero"`
 	// Edited are the levels that people set in place and that the record does not
-	// say yet, in the order of workload.Compare.
+	// hold yet, in the order of workload.Compare.
 	Edited []Edit `json:"edited,omitzero"`
 
 	Budget Budget `json:"budget,omitzero"`
@@ -35,12 +35,12 @@ type Head struct {
 	// no hold.
 	HoldUntil time.Time `json:"holdUntil,omitzero"`
 
-	// Due is since when a crossing waits that could not be published; zero is
-	// none.
-	Due time.Time `json:"due,omitzero"`
+	// UnpublishedSince is since when a crossing could not be published; zero is no
+	// such crossing.
+	UnpublishedSince time.Time `json:"due,omitzero"`
 
-	// Open are the conditions that people were alerted of, and Outbox the alerts
-	// that are not known to have been sent.
+	// Open are the conditions that people were alerted to. Outbox are the alerts that
+	// are not known to have been sent.
 	Open   []alert.Open  `json:"open,omitzero"`
 	Outbox []alert.Alert `json:"outbox,omitzero"`
 }
@@ -67,55 +67,54 @@ type Agreed struct {
 	// Evidence is what the directory says keeps checkpoints inert, so that a
 	// quiet tick reads nothing.
 	Evidence checkpoint.Evidence `json:"evidence,omitzero"`
-	// Files are those edited in place, by path. One that is not among them was
+	// Files are the files edited in place, by path. A file that is missing here was
 	// never read.
 	Files map[string]File `json:"files,omitzero"`
-	// Partly is true where not all that Tip holds was read and agreed, so that it
-	// is read again although the branch did not move.
+	// Partly is true if part of Tip could not be read and agreed with. Tip is then
+	// read again although the branch did not move.
 	Partly bool `json:"partly,omitzero"`
-	// Suspect is a tip that did not descend from Tip, seen on one tick; a second
-	// tick that sees it believes it.
+	// Suspect is a tip that did not descend from Tip, seen on one tick. A second tick
+	// that sees Suspect believes the branch.
 	Suspect string `json:"suspect,omitzero"`
 }
 
-// A Proposal is what people are asked to make: a branch of ours, and what the host
-// made of it. The latches keep the levels that it asks for.
+// A Proposal is a change that people are asked to merge: gitlatch's branch, and the
+// host's pull request for the branch. The latches hold the proposed levels.
 type Proposal struct {
 	Branch string `json:"branch"`
 	Head   string `json:"head"` // the commit that we pushed to it
-	// On is the id of the site's directory that it was made on.
-	On string `json:"on,omitzero"`
-	// Closing is Head once gitlatch itself is about to close it; "" until then.
+	// Directory is the object id of the site's directory that the proposal was made on.
+	Directory string `json:"on,omitzero"`
+	// Closing is Head once gitlatch itself is about to close the proposal; "" until then.
 	Closing string `json:"closing,omitzero"`
 	// ID and URL are the host's; "" until the host knows of it.
 	ID  string `json:"id,omitzero"`
 	URL string `json:"url,omitzero"`
 	// Opened is when it was first pushed.
-	Opened time.Time `json:"opened"`
-	Mends  []Mend    `json:"mends,omitzero"`
-	// Files are those that it edits in place, by path, and the ids of what it was
-	// made on.
+	Opened  time.Time `json:"opened"`
+	Repairs []Repair  `json:"mends,omitzero"`
+	// Files are the object ids of the files that the proposal edits in place, by path,
+	// as the proposal found them.
 	Files map[string]string `json:"files,omitzero"`
 }
 
-// A Mend is a namespace whose files are to follow its record: its Component is
-// written anew from it, and what is marked for its workloads gets their levels.
-type Mend struct {
+// A Repair makes a namespace's files follow its record. The Component is written anew
+// from the record, and marked counts get the levels of their workloads.
+type Repair struct {
 	Namespace string `json:"namespace"`
-	// Component is a hash of the bytes that the Component is to have, and of what
-	// marks are to say, so that another question about the same namespace is told
-	// from the same one.
+	// Component is a hash of the Component's new bytes and of the marks' new counts. It
+	// tells a new repair of a namespace from a repair that people declined.
 	Component string `json:"component"`
 }
 
 // A File is one that is edited in place, as it was when it was last read.
 type File struct {
-	ID    string `json:"id,omitzero"` // of its object; "" has it read again once the branch moves
+	ID    string `json:"id,omitzero"` // of the file's object; "" reads the file again once the branch moves
 	Marks Marks  `json:"marks,omitzero"`
 	// Refused is why the file, or some of its marks, are left as they are, by line.
 	Refused []Refusal `json:"refused,omitzero"`
-	// Kinds are those that the site named when the file was read, sorted: with
-	// others it is read again, since another mark may be one.
+	// Kinds are the custom kinds of the site when the file was read, sorted. With other
+	// kinds the file is read again, since other marks may then count.
 	Kinds []workload.Kind `json:"kinds,omitzero"`
 }
 
@@ -130,8 +129,9 @@ type Refusal struct {
 	Text string      `json:"text"`
 }
 
-// An Edit is a level that a person set in a file that is edited in place. It
-// holds while the record says From; then it says To, or a person decided anew.
+// An Edit is a level that a person set in a file that is edited in place. The edit
+// holds while the record says From. Once the record says something else, the edit is
+// done or a person decided anew.
 type Edit struct {
 	ID   workload.ID `json:"id"`
 	File string      `json:"file"`
@@ -139,10 +139,10 @@ type Edit struct {
 	To   int32       `json:"to"`
 }
 
-// Declined is a mend that people said no to, and until when they are not asked
+// Declined is a repair that people said no to, and until when they are not asked
 // again.
 type Declined struct {
-	Mend
+	Repair
 	Until time.Time `json:"until"`
 }
 

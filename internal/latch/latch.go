@@ -22,8 +22,8 @@ type Latch struct {
 	// entry is nothing. Timers run against it, where it is, so that a crossing is
 	// proposed once.
 	Proposed checkpoint.Entry `json:"proposed,omitzero"`
-	// Asked is true where a proposal asks for Proposed, the zero entry included, while
-	// timers run on against Declared: for a review, or a retirement.
+	// Asked is true while people are asked for a review or a retirement. Timers then
+	// run against Declared, and Proposed may be the zero entry.
 	Asked bool `json:"asked,omitzero"`
 
 	Up   Up   `json:"up,omitzero"`
@@ -37,8 +37,8 @@ type Latch struct {
 	// YieldUntil is how long gitlatch leaves the entry alone after a person
 	// changed it; zero is no yield.
 	YieldUntil time.Time `json:"yieldUntil,omitzero"`
-	// YieldScale is true where it is the scale alone that yields: whoever changed
-	// the entry left its rollout as it was.
+	// YieldScale is true if gitlatch leaves only the scale alone: the person did not
+	// change the rollout.
 	YieldScale bool `json:"yieldScale,omitzero"`
 	// OptedOut is set when a person deleted the entry, until they ask it back
 	// in by writing it again or by adopting the workload.
@@ -81,8 +81,8 @@ type Freeze struct {
 	Since  time.Time `json:"since,omitzero"`
 }
 
-// Effective returns the latch as a decision looks at it: with what is proposed,
-// where anything is, in the place of what is declared.
+// Effective returns the latch as a decision sees it: with Proposed in the place of
+// Declared, if something is proposed.
 func (l Latch) Effective() Latch {
 	if l.Proposed != (checkpoint.Entry{}) && !l.Asked {
 		l.Declared = l.Proposed
@@ -147,9 +147,9 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 	return l
 }
 
-// Adopted returns the latch after a person made the branch hold e: timers of the
-// scale start anew, and gitlatch leaves the entry alone until the given instant; its
-// rollout, where they did not touch that, only if it did so already.
+// Adopted returns the latch after a person made the branch hold e. Timers of the scale
+// start anew, and gitlatch leaves the entry alone until the given instant. A rollout
+// that the person did not touch is not left alone, unless an earlier yield does.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
 	l.YieldScale = scale && !until.IsZero() && (l.YieldUntil.IsZero() || l.YieldScale)
@@ -183,8 +183,8 @@ func (l Latch) Equal(o Latch) bool {
 type Stopwatch struct {
 	Since time.Time     `json:"since,omitzero"`
 	Lost  time.Duration `json:"lost,omitzero"`
-	// Paused is the instant up to which time was observed, while it is not; zero
-	// while it is.
+	// Paused is the instant at which the stopwatch was paused; zero while the
+	// stopwatch runs.
 	Paused time.Time `json:"paused,omitzero"`
 }
 

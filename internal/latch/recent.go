@@ -21,7 +21,7 @@ type Step struct {
 const (
 	// coarse is the part of its scale by which a workload moves to a new step.
 	coarse = 10
-	// steps is how many steps are remembered at most, beside the one that lasts.
+	// steps is how many steps are remembered at most, beside the latest.
 	steps = 6
 )
 
@@ -42,15 +42,15 @@ func (r Recent) Next(pods int32, last, now time.Time, within time.Duration) Rece
 		}
 		next = append(next, s)
 	}
-	lasts := r[len(r)-1]
-	if !moved(lasts.Pods, pods) || len(next) > 0 && now.Sub(next[len(next)-1].Until) <= within/steps {
-		return append(next, lasts)
+	latest := r[len(r)-1]
+	if !moved(latest.Pods, pods) || len(next) > 0 && now.Sub(next[len(next)-1].Until) <= within/steps {
+		return append(next, latest)
 	}
-	lasts.Until = last
+	latest.Until = last
 	if last.After(now) {
-		lasts.Until = now
+		latest.Until = now
 	}
-	return append(next.since(now.Add(-within)), lasts, Step{Pods: pods})
+	return append(next.since(now.Add(-within)), latest, Step{Pods: pods})
 }
 
 // since are the steps that a look saw at an instant or later.

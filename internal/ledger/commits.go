@@ -9,64 +9,64 @@ import (
 
 // Commits reads what commits held of a site, each content once.
 type Commits struct {
-	From  Reader // of a file that is read beside the site's directory, too
+	From  Reader // also of the files that are edited in place
 	Site  string
 	known map[string]string
-	kept  map[[2]string]repo.Object // by path and id
+	read  map[[2]string]repo.Object // by path and id
 }
 
-// A Sight is what some commit held.
-type Sight struct {
+// A Snapshot is what some commit held.
+type Snapshot struct {
 	Holding
 	Objects map[string]repo.Object // by path
 }
 
-// A Pushed commit is one by a tick, by its own word.
+// A Pushed commit says by its trailers that a tick made it.
 type Pushed struct {
 	repo.LogEntry
 	Trailers
 }
 
-// Keep notes what was read, so that it is not read again.
-func (c *Commits) Keep(objects map[string]repo.Object) {
-	if c.kept == nil {
-		c.known, c.kept = map[string]string{}, map[[2]string]repo.Object{}
+// Remember notes objects that were read, so that they are not read again.
+func (c *Commits) Remember(objects map[string]repo.Object) {
+	if c.read == nil {
+		c.known, c.read = map[string]string{}, map[[2]string]repo.Object{}
 	}
 	for path, o := range objects {
 		if o.ID != "" && o.Files != nil {
-			c.known[path], c.kept[[2]string{path, o.ID}] = o.ID, o
+			c.known[path], c.read[[2]string{path, o.ID}] = o.ID, o
 		}
 	}
 }
 
 // At reads what a commit held.
-func (c *Commits) At(ctx context.Context, commit string) (Sight, error) {
+func (c *Commits) At(ctx context.Context, commit string) (Snapshot, error) {
 	directory := Checkpoints(c.Site)
 	objects, err := c.From.Read(ctx, commit, c.known, directory)
 	if err != nil {
-		return Sight{}, err
+		return Snapshot{}, err
 	}
-	c.Keep(objects)
+	c.Remember(objects)
 	for path, o := range objects {
-		if kept, ok := c.kept[[2]string{path, o.ID}]; ok {
-			objects[path] = kept
+		if before, ok := c.read[[2]string{path, o.ID}]; ok {
+			objects[path] = before
 		}
 	}
 	tree, err := Tree(c.Site, objects[directory])
 	if err != nil {
-		return Sight{}, fmt.Errorf("read commit %s: %w", commit, err)
+		return Snapshot{}, fmt.Errorf("read commit %s: %w", commit, err)
 	}
-	return Sight{Of(tree), objects}, nil
+	return Snapshot{HoldingOf(tree), objects}, nil
 }
 
-// Says reads a commit and one that it is held against, and reports whether it
-// does what it says of a base.
-func (c *Commits) Says(ctx context.Context, p Pushed, against, base string) (before, after Sight, says bool, err error) {
+// Verify reads a commit and the commit to compare it with. verified is true if the
+// difference is what the commit's trailers say of the base.
+func (c *Commits) Verify(ctx context.Context, p Pushed, against, base string) (before, after Snapshot, verified bool, err error) {
 	if before, err = c.At(ctx, against); err != nil {
 		return before, after, false, err
 	}
 	if after, err = c.At(ctx, p.ID); err != nil {
 		return before, after, false, err
 	}
-	return before, after, p.Trailers.Says(base, Changes(before.Holding, after.Holding)), nil
+	return before, after, p.Trailers.Verify(base, Changes(before.Holding, after.Holding)), nil
 }

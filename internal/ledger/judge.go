@@ -1,14 +1,14 @@
-// Package ledger is what git holds of a site and how it came to be: the tree at a
-// commit, what commits say of themselves, whose commit one is, and whose change.
+// Package ledger reads what git holds of a site and how that came to be: the tree at
+// a commit, what commits say of themselves, and who made each change.
 //
-// A commit is its own intent. Nothing is written down before a push; a commit of
-// gitlatch's names itself by its trailers, and what it changed is the difference
-// to its parent. Whatever died, timed out, was refused and landed all the same,
-// or landed late, is found in git by the next tick.
+// A commit is its own intent. Nothing is written down before a push. A commit of
+// gitlatch's names itself by its trailers, and its change is the difference to its
+// parent. The next tick finds in git what landed, even if the tick that pushed it
+// died or was told of an error.
 //
-// Those commits stand one after the other on the base, since each was pushed by
-// a compare-and-swap on the tip. All that changed before the first of them,
-// between them and after the last is other people's, by whatever merges it came.
+// Gitlatch's commits stand one after the other on the base, since each was pushed by
+// a compare-and-swap on the tip. All other changes are people's: before the first of
+// these commits, between them and after the last.
 package ledger
 
 import (
@@ -22,12 +22,12 @@ import (
 // Holding is what a site's directory declares at some commit.
 type Holding struct {
 	Entries map[workload.ID]checkpoint.Entry
-	Broken  map[string]bool // the namespaces of which it cannot be told
+	Broken  map[string]bool // the namespaces whose record cannot be read
 }
 
-// Of is what a tree declares, once people's edits of marks are counted that its
-// records do not say yet.
-func Of(tree checkpoint.Tree) Holding {
+// HoldingOf is what a tree declares, including people's edits in place that its
+// records do not hold yet.
+func HoldingOf(tree checkpoint.Tree) Holding {
 	h := Holding{Entries: tree.Entries(), Broken: map[string]bool{}}
 	for namespace := range tree.Broken {
 		h.Broken[namespace] = true
@@ -42,12 +42,12 @@ type Step struct {
 	Follows []workload.ID
 }
 
-// A Past is how what the tip holds came to be.
+// A Past is how the tip came to hold what it holds.
 type Past struct {
 	Agreed Holding
 	Steps  []Step // the oldest first
-	// Merged are the changes of proposals. What the tip holds of one is merged,
-	// whoever wrote it: a squash or a rebase makes a commit of its own.
+	// Merged are the changes of proposals. A change that the tip holds counts as
+	// merged, whoever committed it: a squash or a rebase makes a new commit.
 	Merged []checkpoint.Change
 	Tip    Holding
 }
@@ -57,28 +57,27 @@ type Change struct {
 	ID     workload.ID
 	Agreed checkpoint.Entry
 	Now    checkpoint.Entry
-	// Was is Now, with what a person changed last as it was before that. Where
-	// the two are the same, no person did.
+	// Was is Now without the last change of a person to each part. Was equals Now if no
+	// person has the last word.
 	Was checkpoint.Entry
-	// Ours is true where a commit or a proposal of gitlatch's changed it, whoever
-	// did so last.
+	// Ours is true if a commit or a proposal of gitlatch's changed the entry, even if
+	// a person changed it later.
 	Ours bool
 }
 
 // Persons reports whether a person has the last word on a part of the entry.
 func (c Change) Persons() bool { return c.Was != c.Now }
 
-// Judge tells whose each entry is that the tip holds, or of which something is
-// known, in the order of workload.Compare. Scale and rollout are judged apart,
-// and the last change of each counts. Entries that the tip cannot be read for are
-// left out.
+// Judge tells who changed each known entry, in the order of workload.Compare. Scale
+// and rollout are judged apart, and the last change of each counts. Entries whose
+// record cannot be read at the tip are left out.
 func (p Past) Judge() []Change {
 	all := []Holding{p.Agreed, p.Tip}
 	for _, s := range p.Steps {
 		all = append(all, s.Before, s.After)
 	}
 	var changes []Change
-	for _, id := range named(all...) {
+	for _, id := range workloads(all...) {
 		if !p.Tip.Broken[id.Namespace] {
 			changes = append(changes, p.judge(id))
 		}
@@ -87,7 +86,7 @@ func (p Past) Judge() []Change {
 }
 
 func (p Past) judge(id workload.ID) Change {
-	scale, rollout := p.trace(id, scaleOf), p.trace(id, rolloutOf)
+	scale, rollout := p.trace(id, scalePart), p.trace(id, rolloutPart)
 	return Change{
 		ID: id, Agreed: p.Agreed.Entries[id], Now: p.Tip.Entries[id],
 		Was:  scale.was.WithRollout(rollout.was.Rollout),
@@ -98,9 +97,9 @@ func (p Past) judge(id workload.ID) Change {
 // A part is what an entry says of one reading.
 type part func(checkpoint.Entry) checkpoint.Entry
 
-func scaleOf(e checkpoint.Entry) checkpoint.Entry { return e.WithRollout(checkpoint.Rollout{}) }
+func scalePart(e checkpoint.Entry) checkpoint.Entry { return e.WithRollout(checkpoint.Rollout{}) }
 
-func rolloutOf(e checkpoint.Entry) checkpoint.Entry { return checkpoint.Entry{Rollout: e.Rollout} }
+func rolloutPart(e checkpoint.Entry) checkpoint.Entry { return checkpoint.Entry{Rollout: e.Rollout} }
 
 // A trace is one reading followed from commit to commit.
 type trace struct {
@@ -112,10 +111,10 @@ func (p Past) trace(id workload.ID, of part) trace {
 	t := trace{now: of(p.Agreed.Entries[id])}
 	t.was = t.now
 	for _, s := range p.Steps {
-		t.to(s.Before, id, of, false)
-		t.to(s.After, id, of, !slices.Contains(s.Follows, id))
+		t.advance(s.Before, id, of, false)
+		t.advance(s.After, id, of, !slices.Contains(s.Follows, id))
 	}
-	t.to(p.Tip, id, of, false)
+	t.advance(p.Tip, id, of, false)
 	for _, c := range p.Merged {
 		if c.ID == id && of(c.From) != of(c.To) && of(c.To) == t.now {
 			t.was, t.ours = t.now, true
@@ -124,8 +123,8 @@ func (p Past) trace(id workload.ID, of part) trace {
 	return t
 }
 
-// to goes on to what a commit holds.
-func (t *trace) to(h Holding, id workload.ID, of part, ours bool) {
+// advance follows the reading to what the next commit holds.
+func (t *trace) advance(h Holding, id workload.ID, of part, ours bool) {
 	next := of(h.Entries[id])
 	if h.Broken[id.Namespace] || next == t.now {
 		return
@@ -140,7 +139,7 @@ func (t *trace) to(h Holding, id workload.ID, of part, ours bool) {
 // workload.Compare.
 func Changes(before, after Holding) []checkpoint.Change {
 	var changes []checkpoint.Change
-	for _, id := range named(before, after) {
+	for _, id := range workloads(before, after) {
 		from, to := before.Entries[id], after.Entries[id]
 		if from != to && !before.Broken[id.Namespace] && !after.Broken[id.Namespace] {
 			changes = append(changes, checkpoint.Change{ID: id, From: from, To: to})
@@ -149,8 +148,8 @@ func Changes(before, after Holding) []checkpoint.Change {
 	return changes
 }
 
-// named are the workloads that any of the holdings names, in order.
-func named(all ...Holding) []workload.ID {
+// workloads are the workloads that any of the holdings names, in order.
+func workloads(all ...Holding) []workload.ID {
 	ids := map[workload.ID]bool{}
 	for _, h := range all {
 		for id := range h.Entries {

@@ -230,7 +230,7 @@ func TestACopyOfAMessageIsNotOurs(t *testing.T) {
 		"for another site":              {other, "a", raise, false},
 		"of the time before the hashes": {ledger.Trailers{Site: "prod", Intent: "0123456789abcdef"}, "b", more, true},
 	} {
-		if got := c.by.Says(c.base, c.changes); got != c.want {
+		if got := c.by.Verify(c.base, c.changes); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -36,7 +36,7 @@ func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Besid
 	switch {
 	case n > 0:
 		first := ReasonOf(ordered[0])
-		fmt.Fprintf(&b, "latch(%s): %s", site, first.says(first.ID.Short()))
+		fmt.Fprintf(&b, "latch(%s): %s", site, first.change(first.ID.Short()))
 	case len(beside.Components) > 0:
 		n = len(beside.Components)
 		fmt.Fprintf(&b, "latch(%s): Component of %s follows its record", site, beside.Components[0])
@@ -51,10 +51,10 @@ func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Besid
 		b.WriteString(" [skip ci]")
 	}
 	b.WriteString("\n\n")
-	told := lines(ordered, beside)
-	for i, l := range told {
-		if b.Len()+len(l) > mostTold {
-			fmt.Fprintf(&b, "and %d more: see the difference\n", len(told)-i)
+	all := lines(ordered, beside)
+	for i, l := range all {
+		if b.Len()+len(l) > maxLineBytes {
+			fmt.Fprintf(&b, "and %d more: see the difference\n", len(all)-i)
 			break
 		}
 		b.WriteString(l)
@@ -63,9 +63,9 @@ func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Besid
 	return b.String()
 }
 
-// mostTold is how many bytes of a message tell what a commit does, before its
-// trailers: CodeCommit takes 256 KiB of both.
-const mostTold = 64 << 10
+// maxLineBytes is how many bytes of a message tell what a commit does, before its
+// trailers. CodeCommit takes 256 KiB of both.
+const maxLineBytes = 64 << 10
 
 // lines tell what a commit does.
 func lines(crossings []policy.Decision, beside Beside) (all []string) {
@@ -123,7 +123,7 @@ func ReasonOf(d policy.Decision) Reason {
 }
 
 // String is the line: "shop/deployment/web 100 -> 200: why".
-func (r Reason) String() string { return r.says(r.ID.String()) + ": " + r.Text }
+func (r Reason) String() string { return r.change(r.ID.String()) + ": " + r.Text }
 
 // About is the workload by a name of it, as a line begins with it.
 func (r Reason) About(name string) string {
@@ -143,8 +143,8 @@ func (r Reason) unit(level string) string {
 	return level
 }
 
-// says is the way of a crossing: "web 100 -> 200", "web rollout 25 -> 50 %".
-func (r Reason) says(name string) string {
+// change is the crossing in words: "web 100 -> 200", "web rollout 25 -> 50 %".
+func (r Reason) change(name string) string {
 	from, to := r.Levels()
 	if to != r.To {
 		from = r.From // one unit does for both

@@ -100,9 +100,9 @@ func Intent(site, base string, changes []checkpoint.Change) string {
 	return format + hex.EncodeToString(sum[:8])
 }
 
-// Says reports whether a commit does what it says: a copy of its message on other
-// content does not. Commits of other formats, which go by their site, do.
-func (t Trailers) Says(base string, changes []checkpoint.Change) bool {
+// Verify reports whether a commit's changes are those of its Intent: a copy of the
+// message on other content fails. A commit of another format always passes.
+func (t Trailers) Verify(base string, changes []checkpoint.Change) bool {
 	return !strings.HasPrefix(t.Intent, format) || t.Intent == Intent(t.Site, base, changes)
 }
 

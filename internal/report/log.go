@@ -54,7 +54,7 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 	}
 	counts, workloads := Counts(r.Decisions), scales(r.Decisions)
 	line.Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
-		Str("held", r.Held).Str("stop", string(r.Stop.Reason)).Strs("unread", workload.Texts(r.Unread)).
+		Str("held", r.NotRun).Str("stop", string(r.Stop.Reason)).Strs("unread", workload.Texts(r.Unread)).
 		Int("workloads", len(workloads)).Int("rollouts", len(r.Decisions)-len(workloads)).
 		Int("quiet", counts[policy.Quiet]).Int("pending", counts[policy.Pending]).Int("crossings", counts[policy.Cross]).
 		Int("frozen", counts[policy.Frozen]).Int("review", counts[policy.Review]).Int("skipped", counts[policy.Skip]).

@@ -91,10 +91,10 @@ func underDeclared(r tick.Report) (pods float64) {
 // checkpointAge is how long the oldest crossing waits unpublished, in seconds;
 // 0 where none does.
 func checkpointAge(r tick.Report) float64 {
-	if r.Due.IsZero() {
+	if r.UnpublishedSince.IsZero() {
 		return 0
 	}
-	return r.At.Sub(r.Due).Seconds()
+	return r.At.Sub(r.UnpublishedSince).Seconds()
 }
 
 // WriteMetrics writes a report's metrics as one line in CloudWatch's embedded

@@ -37,7 +37,7 @@ func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 	agent := workload.ID{Namespace: "shop", Kind: workload.DaemonSet, Name: "agent"}
 	var out bytes.Buffer
 	err := WriteMetrics(&out, tick.Report{
-		Site: "prod", At: noon, Due: noon.Add(-90 * time.Minute),
+		Site: "prod", At: noon, UnpublishedSince: noon.Add(-90 * time.Minute),
 		Unread:     []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}},
 		Conditions: []alert.Condition{{Kind: alert.Blocked}, {Kind: alert.Unread}},
 		Decisions: []policy.Decision{

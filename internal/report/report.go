@@ -122,7 +122,7 @@ type Proposal struct {
 func New(r tick.Report) Document {
 	d := Document{
 		Document: term.DocumentOf("TickReport"),
-		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.Held, Stop: r.Stop,
+		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.NotRun, Stop: r.Stop,
 		Unread:  workload.Texts(r.Unread),
 		InPlace: r.InPlace, Notices: append([]tick.Notice{}, r.Notices...),
 		Workloads: []Workload{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},

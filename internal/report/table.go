@@ -28,7 +28,7 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 	}
 	for _, m := range d.InPlace {
 		if m.Text != "" && !m.Refused { // what is refused is among the problems
-			p.Say("", "%s %s", about(m), m.Said())
+			p.Say("", "%s %s", about(m), m.Describe())
 		}
 	}
 	for _, n := range d.Notices {

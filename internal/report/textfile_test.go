@@ -80,7 +80,7 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gitlatch.prom")
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	busy := tick.Report{
-		Site: "prod-eu", At: noon, Due: noon.Add(-90 * time.Minute),
+		Site: "prod-eu", At: noon, UnpublishedSince: noon.Add(-90 * time.Minute),
 		Unread:     []workload.Unread{{Part: "scaledobjects", Why: "forbidden"}},
 		Conditions: []alert.Condition{{Kind: alert.Blocked}},
 		Decisions:  []policy.Decision{{ID: web, Verdict: policy.Cross, Count: 180}},

@@ -42,7 +42,7 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	if err := a.apply(&head, latches); err != nil {
 		return err
 	}
-	put, drop := latches.moved()
+	put, drop := latches.changed()
 	_, err = store.Save(ctx, held, head, put, drop)
 	return err
 }

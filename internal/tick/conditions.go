@@ -18,14 +18,13 @@ import (
 )
 
 const (
-	// sayAgain is how often a condition that lasts is said again.
-	sayAgain = 24 * time.Hour
+	// repeatAfter is how often an alert for a lasting condition is repeated.
+	repeatAfter = 24 * time.Hour
 	// staleAfter is how long a crossing may wait before people are told.
 	staleAfter = 6 * time.Hour
-	// outboxAtMost is how many alerts are kept that cannot be sent; the oldest
-	// go first.
-	outboxAtMost = 100
-	// triesAgain is what is done about what could not be published.
+	// maxOutbox is how many unsent alerts are kept; the oldest are dropped first.
+	maxOutbox = 100
+	// triesAgain is what gitlatch does if a push or a proposal fails, for alerts.
 	triesAgain = "tries again with each tick; levels stay as git has them"
 )
 
@@ -51,7 +50,7 @@ func (f *findings) notice(kind NoticeKind, subject, text string) {
 
 // invalid notes a file on the branch that cannot be read.
 func (f *findings) invalid(file string, err error) {
-	did, do := "what was agreed before it holds", "mend "+file+" on the branch"
+	did, do := "what was agreed before it holds", "fix "+file+" on the branch"
 	f.problem(fmt.Errorf("%w; %s; until then %s", err, do, did))
 	f.condition(alert.Invalid, file, err.Error(), did, do)
 }
@@ -75,8 +74,8 @@ func (f *findings) refused(err error, problem, subject, do string) bool {
 // notify finds what people should know, and puts into the outbox what follows for
 // those conditions that were known before and those that are new.
 func (p *pass) notify(context.Context) error {
-	p.head.Due = dueSince(p.head, p.report, p.fleet.At)
-	p.report.Due = p.head.Due
+	p.head.UnpublishedSince = unpublishedSince(p.head, p.report, p.fleet.At)
+	p.report.UnpublishedSince = p.head.UnpublishedSince
 	if p.report.Stop.Reason == policy.ReasonSecond {
 		// This cluster cannot judge what is wrong with the site's own.
 		for _, o := range p.head.Open {
@@ -90,22 +89,22 @@ func (p *pass) notify(context.Context) error {
 	p.clusterConditions(p.fleet, p.head.Cluster, 3*p.Period)
 
 	var alerts []alert.Alert
-	p.head.Open, alerts = alert.Advance(p.Site, p.head.Open, p.conditions, p.fleet.At, sayAgain)
+	p.head.Open, alerts = alert.Advance(p.Site, p.head.Open, p.conditions, p.fleet.At, repeatAfter)
 	p.report.Conditions, p.report.Alerts = p.conditions, alerts
 	if p.Alerts == nil {
 		return nil
 	}
 	p.head.Outbox = slices.Concat(p.head.Outbox, alerts)
-	if over := len(p.head.Outbox) - outboxAtMost; over > 0 {
-		p.problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, outboxAtMost))
+	if over := len(p.head.Outbox) - maxOutbox; over > 0 {
+		p.problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, maxOutbox))
 		p.head.Outbox = p.head.Outbox[over:]
 	}
 	return nil
 }
 
-// dueSince is since when a crossing waits that could not be published: it was
-// neither committed nor lies before people. Zero is none.
-func dueSince(head latch.Head, r Report, now time.Time) time.Time {
+// unpublishedSince is since when a crossing was neither committed nor proposed. Zero
+// means that no crossing waits.
+func unpublishedSince(head latch.Head, r Report, now time.Time) time.Time {
 	type reading struct {
 		id workload.ID
 		of policy.Reading
@@ -120,10 +119,10 @@ func dueSince(head latch.Head, r Report, now time.Time) time.Time {
 		withheld := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
 		_, proposed := r.Latches[d.ID].Change()
 		if withheld || d.Crosses() && !committed[reading{d.ID, d.Reading}] && !proposed {
-			if head.Due.IsZero() {
+			if head.UnpublishedSince.IsZero() {
 				return now
 			}
-			return head.Due
+			return head.UnpublishedSince
 		}
 	}
 	return time.Time{}
@@ -167,7 +166,7 @@ func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
 	}
 	for _, unmeasured := range fleet.Unmeasured {
 		f.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is not known: "+unmeasured.Why,
-			"goes on without it: work per request is not judged", "mend the source, or take it out of demand in the configuration")
+			"goes on without it: work per request is not judged", "fix the source, or take it out of demand in the configuration")
 	}
 	if d := head.Drop; d != nil {
 		f.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s", d.Workloads, d.Since.UTC().Format(timeFormat)),
@@ -183,8 +182,8 @@ func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
 		f.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
 			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch")
 	}
-	if due := head.Due; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
-		f.condition(alert.Stale, "", fmt.Sprintf("a crossing waits unpublished since %s", due.UTC().Format(timeFormat)),
+	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
+		f.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
 			triesAgain, "see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
 	}
 }

@@ -88,14 +88,14 @@ func (r round) scale(s workload.Sample) policy.Decision {
 	chosen, skip, latched := r.set.Choose(s)
 	l := r.latches.get(s.ID)
 	if !latched {
-		r.stop(l)
+		r.pause(l)
 		return skip
 	}
 	if why := r.leftOut(l); why.Verdict != "" {
 		if s.Scale != nil {
 			why.Count = s.Scale.Desired
 		}
-		r.stop(l)
+		r.pause(l)
 		return why
 	}
 	decided, d := policy.Decide(chosen, l.Effective(), s, r.Look)
@@ -104,8 +104,8 @@ func (r round) scale(s workload.Sample) policy.Decision {
 	return d
 }
 
-// rollout decides what becomes of the record of a rollout, apart from the scale.
-// Where none is in flight or recorded there is nothing to say.
+// rollout decides what becomes of the record of a rollout, apart from the scale. It
+// returns no decision if no rollout is in flight or recorded.
 func (r round) rollout(s workload.Sample) []policy.Decision {
 	l, chosen := r.latches.get(s.ID), r.set.ChooseRollout(s)
 	recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
@@ -133,7 +133,7 @@ func (r round) rollout(s workload.Sample) []policy.Decision {
 // absent decides what becomes of the entry of a workload that was not seen.
 func (r round) absent(l latch.Latch) policy.Decision {
 	if why := r.leftOut(l); why.Verdict != "" {
-		r.stop(l)
+		r.pause(l)
 		return why
 	}
 	l, d := policy.Retire(r.set.Guards, l, r.Look, r.Stop.Reason == policy.ReasonNone)
@@ -141,8 +141,8 @@ func (r round) absent(l latch.Latch) policy.Decision {
 	return d
 }
 
-// stop stops the timers of a workload that is left out, where it has any.
-func (r round) stop(l latch.Latch) {
+// pause pauses the timers of a workload that is left out.
+func (r round) pause(l latch.Latch) {
 	if r.latches.known(l.ID) {
 		r.latches.set(policy.Skipped(l, r.Look))
 	}
@@ -151,21 +151,21 @@ func (r round) stop(l latch.Latch) {
 // leftOut says why a workload is left out although its policy would latch it;
 // the zero decision is one that is not.
 func (r round) leftOut(l latch.Latch) policy.Decision {
-	left := policy.Decision{ID: l.ID, From: l.Declared, Verdict: policy.Frozen}
+	d := policy.Decision{ID: l.ID, From: l.Declared, Verdict: policy.Frozen}
 	_, looked := r.kinds.Object(l.ID.Kind)
 	err := checkpoint.Fits(l.ID)
 	switch {
 	case l.OptedOut:
-		left.Verdict, left.Reason = policy.Skip, policy.ReasonOptedOut
-		left.Text = "a person deleted its entry; write it again or adopt the workload to latch it"
+		d.Verdict, d.Reason = policy.Skip, policy.ReasonOptedOut
+		d.Text = "a person deleted its entry; write it again or adopt the workload to latch it"
 	case r.broken[l.ID.Namespace] != nil:
-		left.Reason, left.Text = policy.ReasonBroken, "the record of its namespace cannot be read"
+		d.Reason, d.Text = policy.ReasonBroken, "the record of its namespace cannot be read"
 	case !looked:
-		left.Reason, left.Text = policy.ReasonUnread, policy.NotLookedFor(l.ID.Kind)
+		d.Reason, d.Text = policy.ReasonUnread, policy.NotLookedFor(l.ID.Kind)
 	case err != nil:
-		left.Verdict, left.Reason, left.Text = policy.Skip, policy.ReasonName, err.Error()
+		d.Verdict, d.Reason, d.Text = policy.Skip, policy.ReasonName, err.Error()
 	default:
 		return policy.Decision{}
 	}
-	return left
+	return d
 }

@@ -115,8 +115,8 @@ func (s *shared) store(client dynamo.Client) latch.Store {
 func (s *shared) calm(t *testing.T, owner string) tick.Report {
 	t.Helper()
 	r, err := s.machine(t, owner).Run(t.Context())
-	if err := errors.Join(err, r.Err()); err != nil || r.Held != "" {
-		t.Fatalf("tick of %s: %v %s", owner, err, r.Held)
+	if err := errors.Join(err, r.Err()); err != nil || r.NotRun != "" {
+		t.Fatalf("tick of %s: %v %s", owner, err, r.NotRun)
 	}
 	return r
 }
@@ -254,7 +254,7 @@ func (s *shared) race(t *testing.T, n, round int) {
 		if r.Commit != nil {
 			commits++
 		}
-		if r.Held != "" {
+		if r.NotRun != "" {
 			held++
 		}
 	}

@@ -83,7 +83,7 @@ func (w *world) componentsFollow(t *testing.T) {
 	}
 	head, asked := w.head(t), []string{}
 	if head.Proposal != nil {
-		for _, m := range head.Proposal.Mends {
+		for _, m := range head.Proposal.Repairs {
 			asked = append(asked, m.Namespace)
 		}
 	}
@@ -287,11 +287,11 @@ func (w *world) outcome(t testing.TB) string {
 	}
 	fmt.Fprintf(&b, "proposal open: %v\n", w.openProposal() != nil)
 	if ours := w.head(t).Proposal; ours != nil {
-		fmt.Fprintf(&b, "mends %v\n", ours.Mends)
+		fmt.Fprintf(&b, "mends %v\n", ours.Repairs)
 	}
 	fmt.Fprintf(&b, "edited %v\n", w.head(t).Edited)
 	for _, d := range w.head(t).Declined {
-		fmt.Fprintf(&b, "declined %v\n", d.Mend)
+		fmt.Fprintf(&b, "declined %v\n", d.Repair)
 	}
 	alerts := map[string]string{}
 	for _, a := range w.Sent {

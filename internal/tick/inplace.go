@@ -14,9 +14,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// recall finds what files said when gitlatch last wrote to git, or as far back as
-// is looked: of a site whose state is lost, what says something else since was
-// edited, and what was not there is new.
+// recall finds what files said when gitlatch last wrote to git, for a site whose state
+// is lost. A mark that differs since then was edited, and a mark that was missing
+// then is new.
 func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	if seeding := p.head.At.IsZero() && len(p.latches.loaded) == 0; !seeding || len(p.InPlace) == 0 || len(tree.Records) == 0 {
 		return nil
@@ -40,23 +40,22 @@ func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 	return nil
 }
 
-// takeEdits takes what people set in place since for an edit of the entry: the
-// tree declares it from here on, and the record is to say so. Where the record was
-// edited as well, and did not agree with the marks before, it counts, since it is
-// what all else goes by.
+// takeEdits treats a level that people set in place as an edit of the entry: the tree
+// declares that level from here on, and the record is to follow. If people edited the
+// record to another level as well, the record counts.
 func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]*ledger.Change) {
 	for _, e := range p.files.Edits(tree) {
 		c := judged[e.ID]
-		if (c.Was.Replicas != e.From || p.past.dark()) && !p.files.Agreed(e, e.From) {
+		if (c.Was.Replicas != e.From || p.past.authorsUnknown()) && !p.files.Agreed(e, e.From) {
 			p.notice(NoticeOverruled, e.ID.String(), fmt.Sprintf("people set it to %d in the record and to %d in %s: the record counts", e.From, e.To, e.File))
 			continue
 		}
 		tree.Revise(e.ID, e.From, e.To)
 		if c.Now.Replicas = e.To; p.past.window.Cut {
-			c.Was = c.Now // it cannot be told whose doing it is
+			c.Was = c.Now // nobody can tell who set the level
 		}
 		p.git.edited[e.ID] = e.File
-		p.head.Edited = inplace.Pend(p.head.Edited, e)
+		p.head.Edited = inplace.AddPending(p.head.Edited, e)
 	}
 }
 

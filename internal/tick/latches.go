@@ -55,14 +55,14 @@ func (l latches) declared() ledger.Holding {
 	return held
 }
 
-// unpropose forgets what is proposed, but for workloads of some changes.
-func (l latches) unpropose(but []checkpoint.Change) {
-	kept := map[workload.ID]bool{}
-	for _, c := range but {
-		kept[c.ID] = true
+// unpropose forgets what is proposed, except for the workloads of some changes.
+func (l latches) unpropose(except []checkpoint.Change) {
+	excepted := map[workload.ID]bool{}
+	for _, c := range except {
+		excepted[c.ID] = true
 	}
 	for id, one := range l.now {
-		if !kept[id] {
+		if !excepted[id] {
 			l.now[id] = one.Unproposed()
 		}
 	}
@@ -79,9 +79,8 @@ func (l latches) recent() map[workload.ID]latch.Recent {
 	return all
 }
 
-// moved are the latches that must be saved, and those to be dropped because
-// they say nothing any more.
-func (l latches) moved() (put []latch.Latch, drop []workload.ID) {
+// changed are the latches to save, and the latches to drop because they are blank.
+func (l latches) changed() (put []latch.Latch, drop []workload.ID) {
 	for _, id := range l.ids() {
 		one := l.now[id]
 		before, stored := l.loaded[id]

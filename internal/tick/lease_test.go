@@ -60,8 +60,8 @@ func TestATurnThatIsGivenTwiceIsOneSample(t *testing.T) {
 	for n, want := range []string{"", "turn of 2026-03-02T08:05:00Z was taken at 2026-03-02T08:05:01Z", "turn of 2026-03-02T08:05:00Z was taken"} {
 		w.Now = morning.Add(period + time.Duration(3*n+1)*time.Second)
 		r, err := w.Tick(func(t *tick.Tick) { t.Turn = morning.Add(period) })
-		if err != nil || r.Commit != nil || (want == "") != (r.Held == "") || !strings.Contains(r.Held, want) {
-			t.Errorf("try %d: held %q, commit %+v, error %v", n, r.Held, r.Commit, err)
+		if err != nil || r.Commit != nil || (want == "") != (r.NotRun == "") || !strings.Contains(r.NotRun, want) {
+			t.Errorf("try %d: held %q, commit %+v, error %v", n, r.NotRun, r.Commit, err)
 		}
 	}
 	w.Now = morning.Add(2*period + time.Second)

@@ -17,27 +17,28 @@ import (
 
 // A past is what came to the base since git and the latches agreed.
 type past struct {
-	// told is false where it cannot be told, and rewritten true where the tip does
-	// not descend from what was agreed, and is believed all the same.
-	told, rewritten bool
-	window          repo.Window
-	// pushes are the commits that say that a tick of the site pushed them to the
-	// base, and proposals those that say so of its proposals. The oldest is first.
+	// authorsKnown is true if the window tells who made each change. rewritten is true
+	// if the tip does not descend from what was agreed, and is believed all the same.
+	authorsKnown, rewritten bool
+	window                  repo.Window
+	// pushes are the commits that, by their trailers, a tick of the site pushed to the
+	// base. proposals are those of the site's proposals. The oldest is first.
 	pushes, proposals []ledger.Pushed
 	// commits are those that were read.
 	commits ledger.Commits
 }
 
-// dark reports whether nothing is known of who changed what.
-func (p past) dark() bool { return !p.told && !p.rewritten }
+// authorsUnknown reports whether nobody can tell who changed what. All changes on a
+// rewritten branch count as people's.
+func (p past) authorsUnknown() bool { return !p.authorsKnown && !p.rewritten }
 
-// lookBack asks what came since git and the latches agreed. believed is false where
-// the tip does not descend from the one that was agreed, for the first time: a
-// branch that was rewritten and a replica that lags look the same.
+// lookBack asks what came since git and the latches agreed. believed is false the first
+// time that the tip does not descend from the agreed tip: a rewritten branch and a
+// replica that lags look the same.
 func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
 	agreed := &p.head.Agreed
-	p.past.told = agreed.Tip == p.git.tip
-	if agreed.Tip == "" || p.past.told {
+	p.past.authorsKnown = agreed.Tip == p.git.tip
+	if agreed.Tip == "" || p.past.authorsKnown {
 		return true, nil
 	}
 	if p.past.window, err = p.Repository.Between(ctx, agreed.Tip, p.git.tip); err != nil {
@@ -48,8 +49,8 @@ func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
 		p.notice(NoticeCut, p.git.tip, fmt.Sprintf("too much came since %s to tell whose change each is: adopted as it is, and nobody is yielded to", agreed.Tip))
 		return true, nil
 	case p.past.window.Descends:
-		p.past.told = true
-		p.past.sortOut(p.Site, agreed.Tip)
+		p.past.authorsKnown = true
+		p.past.classify(p.Site, agreed.Tip)
 		return true, nil
 	}
 	if agreed.Suspect != "" {
@@ -66,53 +67,52 @@ func (p *pass) lookBack(ctx context.Context) (believed bool, err error) {
 		return true, nil
 	}
 	agreed.Suspect = p.git.tip
-	p.git.stop = fmt.Sprintf("the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", p.git.tip, agreed.Tip)
-	p.notice(NoticeRewritten, p.git.tip, p.git.stop)
+	p.git.publishStop = fmt.Sprintf("the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", p.git.tip, agreed.Tip)
+	p.notice(NoticeRewritten, p.git.tip, p.git.publishStop)
 	return false, p.readPolicy(repo.Object{ID: agreed.Policy})
 }
 
-// sortOut finds the commits of ticks. A push to the base stands on what was
-// agreed or came since; a proposal may have been made on less.
-func (p *past) sortOut(site, agreed string) {
-	on := map[string]bool{agreed: true}
+// classify finds the commits of ticks. A push to the base stands on the agreed tip or
+// a later commit. A proposal may stand on an older commit.
+func (p *past) classify(site, agreed string) {
+	parents := map[string]bool{agreed: true}
 	for _, c := range p.window.Commits {
-		on[c.ID] = true
+		parents[c.ID] = true
 	}
 	for _, c := range slices.Backward(p.window.Commits) {
 		switch by := ledger.ReadTrailers(c.Message); {
 		case !by.Pushed(site) || len(c.Parents) != 1:
 		case by.Base != "":
 			p.proposals = append(p.proposals, ledger.Pushed{LogEntry: c, Trailers: by})
-		case on[c.Parents[0]]:
+		case parents[c.Parents[0]]:
 			p.pushes = append(p.pushes, ledger.Pushed{LogEntry: c, Trailers: by})
 		}
 	}
 }
 
-// recount reads the pushes and proposals that came to the base, and takes what
-// they did for what the tip holds as its past. A commit that does not do what it
-// says is a person's.
-func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string) (ledger.Past, error) {
+// readPast reads the pushes and proposals that came to the base, and returns the past
+// of the tip. A commit that does not do what its trailers say is a person's.
+func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory string) (ledger.Past, error) {
 	var found ledger.Past
 	var landed []ledger.Pushed
 	for _, c := range p.past.pushes {
-		before, after, says, err := p.past.commits.Says(ctx, c, c.Parents[0], c.Parents[0])
+		before, after, verified, err := p.past.commits.Verify(ctx, c, c.Parents[0], c.Parents[0])
 		if err != nil {
 			return found, err
 		}
-		if says {
+		if verified {
 			landed = append(landed, c)
-			found.Steps = append(found.Steps, ledger.Step{Before: counted(before.Holding, p.stored.Edited), After: counted(after.Holding, p.stored.Edited), Follows: c.Follows})
-			p.files.Follow(before.Objects, after.Objects)
+			found.Steps = append(found.Steps, ledger.Step{Before: withEdits(before.Holding, p.stored.Edited), After: withEdits(after.Holding, p.stored.Edited), Follows: c.Follows})
+			p.files.AddPush(before.Objects, after.Objects)
 		}
 	}
 	for _, c := range p.past.proposals {
 		for _, base := range []string{c.Parents[0], c.Base} {
-			before, after, says, err := p.past.commits.Says(ctx, c, base, c.Base)
+			before, after, verified, err := p.past.commits.Verify(ctx, c, base, c.Base)
 			if err != nil {
 				return found, err
 			}
-			if says {
+			if verified {
 				for _, change := range ledger.Changes(before.Holding, after.Holding) {
 					if !slices.Contains(c.Follows, change.ID) {
 						found.Merged = append(found.Merged, change)
@@ -130,16 +130,16 @@ func (p *pass) recount(ctx context.Context, tip ledger.Holding, directory string
 	return found, err
 }
 
-// judge tells whose each change is. Before one is taken for a person's, a proposal
-// is looked for that a tick made and did not live to keep: people may have merged
-// it, and a squash does not say whose it was.
+// judge tells who made each change. Before a change counts as a person's, judge looks
+// for a proposal that a tick pushed and died before saving. People may have merged
+// that proposal, and a squash does not name its author.
 func (p *pass) judge(ctx context.Context, found *ledger.Past) ([]ledger.Change, error) {
 	changes := found.Judge()
-	if !slices.ContainsFunc(changes, ledger.Change.Persons) || p.Proposals == nil || !p.past.told || p.head.Agreed.Tip == p.git.tip {
+	if !slices.ContainsFunc(changes, ledger.Change.Persons) || p.Proposals == nil || !p.past.authorsKnown || p.head.Agreed.Tip == p.git.tip {
 		return changes, nil
 	}
-	head, gone := p.git.proposed, p.git.proposed == ""
-	if gone {
+	head, branchGone := p.git.proposed, p.git.proposed == ""
+	if branchGone {
 		last, err := p.Proposals.Find(ctx, ledger.ProposalBranch(p.Site))
 		if err != nil || last == nil || last.State != repo.ProposalMerged {
 			return changes, err
@@ -147,7 +147,7 @@ func (p *pass) judge(ctx context.Context, found *ledger.Past) ([]ledger.Change, 
 		head = last.Head
 	}
 	made, err := p.made(ctx, head)
-	if err != nil && gone && ctx.Err() == nil {
+	if err != nil && branchGone && ctx.Err() == nil {
 		return changes, nil // a commit of a branch that is gone need not be there
 	}
 	if err != nil || made == nil {
@@ -157,33 +157,33 @@ func (p *pass) judge(ctx context.Context, found *ledger.Past) ([]ledger.Change, 
 	return found.Judge(), nil
 }
 
-// agreed is what git held when it was agreed with. Where that cannot be told
-// nobody changed anything, but for a branch that was rewritten: there the latches
-// are what is left of it.
+// agreed is what git held when last agreed with. If that is unknown, the present tip
+// stands in, so that nobody changed anything. For a rewritten branch the latches
+// stand in.
 func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string) (ledger.Holding, error) {
 	agreed := p.head.Agreed
 	switch {
 	case p.past.rewritten:
 		return p.latches.declared(), nil
-	case p.past.dark() || agreed.Tip == p.git.tip || agreed.Directory != "" && agreed.Directory == directory:
+	case p.past.authorsUnknown() || agreed.Tip == p.git.tip || agreed.Directory != "" && agreed.Directory == directory:
 		return tip, nil
 	}
 	s, err := p.past.commits.At(ctx, agreed.Tip)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
-	held := counted(s.Holding, p.stored.Edited)
+	holding := withEdits(s.Holding, p.stored.Edited)
 	for id, e := range p.latches.declared().Entries {
-		if held.Broken[id.Namespace] {
-			held.Entries[id] = e
+		if holding.Broken[id.Namespace] {
+			holding.Entries[id] = e
 		}
 	}
-	return held, nil
+	return holding, nil
 }
 
-// counted is what a commit held, with what people had set in place and records did
-// not say yet.
-func counted(h ledger.Holding, edited []latch.Edit) ledger.Holding {
+// withEdits is what a commit held, with people's edits in place that its records did
+// not hold yet.
+func withEdits(h ledger.Holding, edited []latch.Edit) ledger.Holding {
 	h.Entries = maps.Clone(h.Entries)
 	for _, e := range edited {
 		if held := h.Entries[e.ID]; held.Replicas == e.From {
@@ -194,9 +194,9 @@ func counted(h ledger.Holding, edited []latch.Edit) ledger.Holding {
 	return h
 }
 
-// pay takes what earlier ticks pushed out of the budget, and says what people
-// should know of what still stands.
-func (p *pass) pay(found ledger.Past, judged map[workload.ID]*ledger.Change) {
+// settlePushes takes the pushes of earlier ticks out of the budget, and alerts people
+// to their surges that still stand.
+func (p *pass) settlePushes(found ledger.Past, judged map[workload.ID]*ledger.Change) {
 	for i, c := range p.past.pushes {
 		p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, c.When)
 		p.notice(NoticeLanded, c.Intent, "an earlier tick's push had landed: settled")

@@ -30,19 +30,19 @@ func (p *pass) mergeProposal(found ledger.Past) {
 	}
 	ours, changes := *p.head.Proposal, proposal.Changes(p.latches.now)
 	merged := proposal.Merged(changes, found.Merged, found.Tip.Entries)
-	mended := mended(*p.git.tree, p.following(), ours.Mends, merged > 0)
-	all, done := len(changes)+len(ours.Mends), merged+len(mended)
+	repaired := repaired(*p.git.tree, p.following(), ours.Repairs, merged > 0)
+	all, done := len(changes)+len(ours.Repairs), merged+len(repaired)
 	if done > 0 {
 		p.notice(NoticeMerged, ours.URL, fmt.Sprintf("people merged %d of %d proposed changes", done, all))
 	}
-	ours.Mends = slices.DeleteFunc(slices.Clone(ours.Mends), func(m latch.Mend) bool { return slices.Contains(mended, m) })
+	ours.Repairs = slices.DeleteFunc(slices.Clone(ours.Repairs), func(m latch.Repair) bool { return slices.Contains(repaired, m) })
 	if p.head.Proposal = &ours; done == all {
 		p.head.Proposal = nil
 	}
 }
 
-// reviewProposal finds out what became of the proposal. What people said no to, or
-// took over, is theirs: what it was to change is left alone for a while.
+// reviewProposal finds out what became of the proposal. If people closed the proposal
+// or took over its branch, what it was to change is left alone for a while.
 func (p *pass) reviewProposal(ctx context.Context) error {
 	ours := p.head.Proposal
 	if ours == nil || ours.ID == "" && p.git.proposed == ours.Head {
@@ -71,7 +71,7 @@ func (p *pass) reviewProposal(ctx context.Context) error {
 		again.ID = ""
 		p.head.Proposal = &again
 	case proposal.Unseen:
-		p.git.proposing = "the proposal was merged, which the branch does not show yet"
+		p.git.proposalStop = "the proposal was merged, which the branch does not show yet"
 	case proposal.Overtaken:
 		p.forget()
 	case proposal.Withdrawn:
@@ -85,25 +85,24 @@ func (p *pass) reviewProposal(ctx context.Context) error {
 	return nil
 }
 
-// decline leaves alone for a while what a person said no to. What is to be
-// proposed instead waits for the next tick, so that nothing hides their word
-// before it is kept.
+// decline leaves alone for a while what a person said no to. A new proposal waits for
+// the next tick, so that the decline is saved first.
 func (p *pass) decline(why string) {
 	ours, until := p.head.Proposal, p.fleet.At.Add(p.set.Guards.Yield)
 	changes := proposal.Changes(p.latches.now)
 	for _, c := range changes {
 		p.latches.set(p.latches.get(c.ID).Adopted(c.From, until))
 	}
-	p.head.Declined = declined(p.head.Declined, ours.Mends, until)
-	p.head.Proposal, p.git.proposing = nil, why
-	p.notice(NoticeDeclined, ours.URL, fmt.Sprintf("%s: its %s left alone until %s", why, proposedIn(len(changes), len(ours.Mends)), until.UTC().Format(timeFormat)))
+	p.head.Declined = declined(p.head.Declined, ours.Repairs, until)
+	p.head.Proposal, p.git.proposalStop = nil, why
+	p.notice(NoticeDeclined, ours.URL, fmt.Sprintf("%s: its %s left alone until %s", why, proposedIn(len(changes), len(ours.Repairs)), until.UTC().Format(timeFormat)))
 }
 
 // proposedIn counts what a proposal would change, in words.
-func proposedIn(changes, mends int) string {
-	workloads, components := fmt.Sprintf("%d workloads", changes), fmt.Sprintf("%d stale Components", mends)
+func proposedIn(changes, repairs int) string {
+	workloads, components := fmt.Sprintf("%d workloads", changes), fmt.Sprintf("%d stale Components", repairs)
 	switch {
-	case mends == 0:
+	case repairs == 0:
 		return workloads + " are"
 	case changes == 0:
 		return components + " are"

@@ -25,27 +25,27 @@ const unmergedAfter = 24 * time.Hour
 // propose brings the site's one proposal to what the decisions want: opened,
 // rebuilt, or closed when nothing is left of it.
 func (p *pass) propose(ctx context.Context) error {
-	if p.Proposals == nil || p.git.proposing != "" || p.git.moved {
+	if p.Proposals == nil || p.git.proposalStop != "" || p.git.moved {
 		return nil
 	}
-	ours, before := p.head.Proposal, []latch.Mend(nil)
+	ours, before := p.head.Proposal, []latch.Repair(nil)
 	wanted := proposal.Want(p.latches.now, p.report.Decisions, p.Propose, p.fleet.At)
 	moved := len(wanted) > 0
 	if ours != nil {
-		before = ours.Mends
+		before = ours.Repairs
 		moved = ours.Head != p.git.proposed || !slices.Equal(wanted, proposal.Changes(p.latches.now)) || rebased(*ours, p.files, p.git.directory)
 	}
-	var mends []latch.Mend
+	var repairs []latch.Repair
 	if p.Propose {
-		mends = p.mends(moved, before)
+		repairs = p.repairs(moved, before)
 	}
 	switch {
-	case len(wanted)+len(mends) == 0 && ours == nil:
+	case len(wanted)+len(repairs) == 0 && ours == nil:
 		return nil
-	case len(wanted)+len(mends) == 0:
+	case len(wanted)+len(repairs) == 0:
 		return p.withdraw(ctx, "nothing is left to change")
-	case moved || !slices.Equal(mends, before):
-		if pushed, err := p.pushProposal(ctx, wanted, mends); err != nil || !pushed {
+	case moved || !slices.Equal(repairs, before):
+		if pushed, err := p.pushProposal(ctx, wanted, repairs); err != nil || !pushed {
 			return err
 		}
 	case ours.ID != "" || p.DryRun:
@@ -58,20 +58,20 @@ func (p *pass) propose(ctx context.Context) error {
 	return p.openProposal(ctx)
 }
 
-// rebased reports whether the site's directory, or a file that it edits in place,
-// moved below the proposal.
+// rebased reports whether the proposal must be made on the base anew: the site's
+// directory moved, or a file that the proposal edits in place.
 func rebased(ours latch.Proposal, files inplace.Files, directory string) bool {
 	for file, on := range ours.Files {
 		if id := files.Now[file].ID; id != "" && id != on {
 			return true
 		}
 	}
-	return directory != "" && directory != ours.On
+	return directory != "" && directory != ours.Directory
 }
 
-// pushProposal makes the proposal's branch one commit on the base. pushed is
-// false where it was not made: the branch is not ours to move, or will not be.
-func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, mends []latch.Mend) (pushed bool, err error) {
+// pushProposal makes the proposal's branch one commit on the base. pushed is false if
+// the branch holds a person's commits, the push was refused or the run is dry.
+func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, repairs []latch.Repair) (pushed bool, err error) {
 	to := repo.Commit{Branch: ledger.ProposalBranch(p.Site), Expect: p.git.proposed}
 	var made *proposal.Made
 	if ours := p.head.Proposal; to.Expect != "" && (ours == nil || ours.Head != to.Expect) {
@@ -85,7 +85,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 			return false, nil
 		}
 	}
-	w, skipped, err := p.write(ctx, wanted, namespaces(mends))
+	w, skipped, err := p.write(ctx, wanted, namespaces(repairs))
 	if err != nil || len(w.files) == 0 {
 		return false, err
 	}
@@ -116,17 +116,17 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, men
 		return false, err
 	}
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
-	p.proposed(wanted, mends, w, head)
+	p.proposed(wanted, repairs, w, head)
 	return true, nil
 }
 
 // proposed notes what the proposal's branch holds.
-func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, w writing, head string) {
+func (p *pass) proposed(changes []checkpoint.Change, repairs []latch.Repair, w writing, head string) {
 	next := latch.Proposal{Branch: ledger.ProposalBranch(p.Site), Opened: p.fleet.At}
 	if p.head.Proposal != nil {
 		next = *p.head.Proposal
 	}
-	next.Head, next.Mends, next.On, next.Files = head, mends, p.git.directory, nil
+	next.Head, next.Repairs, next.Directory, next.Files = head, repairs, p.git.directory, nil
 	for file := range w.marks {
 		if next.Files == nil {
 			next.Files = map[string]string{}
@@ -146,8 +146,8 @@ func (p *pass) proposed(changes []checkpoint.Change, mends []latch.Mend, w writi
 func (p *pass) openProposal(ctx context.Context) error {
 	ours := *p.head.Proposal
 	crossings := proposal.Crossings(proposal.Changes(p.latches.now), p.report.Decisions)
-	beside := ledger.Beside{Components: components(p.git.tree, namespaces(ours.Mends)), Files: slices.Sorted(maps.Keys(ours.Files))}
-	all := slices.Concat(crossings, edits(p.head.Edited, namespaces(ours.Mends)))
+	beside := ledger.Beside{Components: components(p.git.tree, namespaces(ours.Repairs)), Files: slices.Sorted(maps.Keys(ours.Files))}
+	all := slices.Concat(crossings, edits(p.head.Edited, namespaces(ours.Repairs)))
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, all, beside)
 	title, _, _ := strings.Cut(message, "\n")
 	on, err := p.Proposals.Ensure(ctx, repo.Draft{Branch: ours.Branch, Title: title, Body: proposal.Body(p.Site, all, beside)})
@@ -163,8 +163,8 @@ func (p *pass) openProposal(ctx context.Context) error {
 	return nil
 }
 
-// withdraw closes the proposal. It notes before that it is gitlatch that does, by
-// the head that the proposal has; of what this pass found it writes nothing else.
+// withdraw closes the proposal. It first saves in Closing that gitlatch closes the
+// proposal. That save writes nothing else that this pass found.
 func (p *pass) withdraw(ctx context.Context, why string) error {
 	ours := p.head.Proposal
 	if p.DryRun {

@@ -20,11 +20,11 @@ import (
 // attempts is how often a push is tried that others keep winning.
 const attempts = 6
 
-// publish pushes all crossings as one commit, and proposes those that people
-// want to see first. What another changed meanwhile is dropped, to be decided
-// afresh.
+// publish pushes all crossings as one commit, and proposes the crossings that people
+// want to see first. A crossing whose entry moved meanwhile is decided afresh on the
+// next tick.
 func (p *pass) publish(ctx context.Context) error {
-	if p.git.stop != "" || !p.set.Latch || p.report.Stop.All {
+	if p.git.publishStop != "" || !p.set.Latch || p.report.Stop.All {
 		return nil
 	}
 	if !p.Propose {
@@ -35,14 +35,14 @@ func (p *pass) publish(ctx context.Context) error {
 	return p.propose(ctx)
 }
 
-// commit pushes to the base what needs nobody's word.
+// commit pushes to the base what needs no review.
 func (p *pass) commit(ctx context.Context) error {
 	for _, d := range p.report.Decisions {
 		if d.Crosses() {
 			p.changes = append(p.changes, d)
 		}
 	}
-	for attempt := 0; len(p.changes) > 0 || len(p.mends(len(p.changes) > 0, nil)) > 0; attempt++ {
+	for attempt := 0; len(p.changes) > 0 || len(p.repairs(len(p.changes) > 0, nil)) > 0; attempt++ {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
@@ -79,30 +79,30 @@ func (p *pass) commit(ctx context.Context) error {
 
 // A writing is what a commit is to make of some files: nil removes one.
 type writing struct {
-	files   map[string][]byte
-	marks   map[string]latch.Marks // what those edited in place then say
-	records []string               // the namespaces whose record it writes
-	mended  []string               // the namespaces that are to follow their records
+	files    map[string][]byte
+	marks    map[string]latch.Marks // the marks after the edit, by file
+	records  []string               // the namespaces whose record it writes
+	repaired []string               // the namespaces that are to follow their records
 }
 
 // merge applies the crossings to what the tip holds, and drops those whose entry
 // or whose marks are not what their decision saw.
 func (p *pass) merge(ctx context.Context) (writing, error) {
-	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.mends(len(p.changes) > 0, nil)))
+	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(len(p.changes) > 0, nil)))
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
 		p.head.Agreed.Partly, p.head.Agreed.Directory = true, "" // git holds what the latch does not
 	}
-	if !policy.Commits(p.changes) && len(p.mends(len(p.changes) > 0, nil)) == 0 {
-		return writing{}, err // they would have come with the crossings, and wait
+	if !policy.Commits(p.changes) && len(p.repairs(len(p.changes) > 0, nil)) == 0 {
+		return writing{}, err // nothing is left that causes a commit
 	}
 	return w, err
 }
 
 // write applies changes to what the tip holds, and has namespaces follow their
 // records. What was not applied is skipped.
-func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []string) (w writing, skipped []workload.ID, err error) {
+func (p *pass) write(ctx context.Context, changes []checkpoint.Change, repaired []string) (w writing, skipped []workload.ID, err error) {
 	if p.git.tree == nil {
 		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.git.tip, p.Site)
 		if err != nil {
@@ -116,13 +116,13 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, mended []
 	if err != nil {
 		return writing{}, nil, err
 	}
-	w.mended = mended
+	w.repaired = repaired
 	changes, moved := p.files.Unmoved(texts, changes)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	w.files, skipped = checkpoint.Merge(*tree, site, changes)
-	checkpoint.Mend(*tree, w.files, mended)
+	checkpoint.Repair(*tree, w.files, repaired)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
-	w.marks = p.files.Splice(w.files, texts, p.cover(), targets(*tree, changes, mended))
+	w.marks = p.files.Splice(w.files, texts, p.cover(), targets(*tree, changes, repaired))
 	for _, namespace := range tree.Namespaces() {
 		if _, written := w.files[checkpoint.RecordPath(p.Site, namespace)]; written {
 			w.records = append(w.records, namespace)
@@ -211,21 +211,21 @@ func trailers(site, tip string, tree checkpoint.Tree, w writing, edits []policy.
 	if err != nil {
 		return by, nil, err
 	}
-	changes = ledger.Changes(ledger.Of(before), ledger.Of(after))
+	changes = ledger.Changes(ledger.HoldingOf(before), ledger.HoldingOf(after))
 	by = ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}
 	for _, d := range edits {
-		if after := after.Entries()[d.ID]; after.Replicas == d.To.Replicas { // else a crossing went beyond it
+		if after := after.Entries()[d.ID]; after.Replicas == d.To.Replicas { // else a crossing set another level
 			by.Follows = append(by.Follows, d.ID)
 		}
 	}
 	return by, changes, nil
 }
 
-// targets are the levels that marks are to say once changes are made, and namespaces
+// targets are the levels for marks, in pods, once changes are made and namespaces
 // follow their records.
-func targets(tree checkpoint.Tree, changes []checkpoint.Change, mended []string) map[workload.ID]int32 {
+func targets(tree checkpoint.Tree, changes []checkpoint.Change, repaired []string) map[workload.ID]int32 {
 	to := map[workload.ID]int32{}
-	for _, namespace := range mended {
+	for _, namespace := range repaired {
 		for id, e := range tree.Records[namespace].Entries {
 			to[id] = e.Replicas
 		}
@@ -236,8 +236,8 @@ func targets(tree checkpoint.Tree, changes []checkpoint.Change, mended []string)
 	return to
 }
 
-// edits are what people set in place and records of some namespaces are to say, as
-// crossings for people to read.
+// edits are people's edits in place that the records of some namespaces are to hold,
+// as crossings for people to read.
 func edits(pending []latch.Edit, in []string) (crossings []policy.Decision) {
 	for _, e := range pending {
 		if slices.Contains(in, e.ID.Namespace) {
@@ -252,7 +252,7 @@ func edits(pending []latch.Edit, in []string) (crossings []policy.Decision) {
 
 // beside is what a commit does besides its crossings.
 func (w writing) beside(site string) ledger.Beside {
-	return ledger.Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.mended), func(namespace string) bool {
+	return ledger.Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.repaired), func(namespace string) bool {
 		_, written := w.files[checkpoint.ComponentPath(site, namespace)]
 		return !written
 	})}

@@ -18,11 +18,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// ancestry is how many commits are looked through for the last of gitlatch's.
+// ancestry is how many commits are looked through for gitlatch's last commit.
 const ancestry = 2000
 
-// found is what git holds.
-type found struct {
+// gitState is what git holds, as far as this pass knows.
+type gitState struct {
 	tip string
 	// proposed is what the proposal's branch holds; "" where there is none, or
 	// nobody asked.
@@ -36,15 +36,15 @@ type found struct {
 	// edited are the workloads whose level people set in place, as this pass found,
 	// and the file that they set it in.
 	edited map[workload.ID]string
-	// clean is true where all that was read could be agreed with.
+	// clean is true if all that was read could be agreed with.
 	clean bool
-	// moved is true once another moved the branch since.
+	// moved is true once another pusher moved the branch during this pass.
 	moved bool
-	// made is the head of a proposal that was read last, if a tick pushed it.
+	// made is the proposal's head that was read last; nil if no tick pushed that head.
 	made *proposal.Made
-	// stop withholds publishing while the branch is not to be believed, and
-	// proposing withholds it from the proposal alone.
-	stop, proposing string
+	// publishStop is why nothing is published: the branch is not to be believed yet.
+	// proposalStop is why nothing is proposed. "" is no reason.
+	publishStop, proposalStop string
 }
 
 // reconcile reads what git holds and makes the latches agree with it, entry by
@@ -61,8 +61,8 @@ func (p *pass) reconcile(ctx context.Context) error {
 	if !p.Turn.IsZero() && !head.At.Before(p.Turn) && !ahead {
 		return &takenError{p.Site, p.Turn, head.At}
 	}
-	reopen(&p.head, p.fleet.At, p.Propose)
-	missing(&p.head, p.latches)
+	expireDeclined(&p.head, p.fleet.At, p.Propose)
+	recoverLost(&p.head, p.latches)
 
 	var branches []string
 	if p.Proposals != nil {
@@ -85,16 +85,16 @@ func (p *pass) reconcile(ctx context.Context) error {
 	} else {
 		err = p.readBase(ctx)
 	}
-	if err != nil || p.git.stop != "" {
+	if err != nil || p.git.publishStop != "" {
 		return err
 	}
 	return p.reviewProposal(ctx)
 }
 
-// missing reads git again, or counts anew, where a part of the state is lost. Without
-// latches what was agreed once is no more. Without the head it is not known for how
-// long timers towards lowering and retirement stood still.
-func missing(head *latch.Head, l latches) {
+// recoverLost recovers from the loss of a part of the state. Without latches, git is
+// read again. Without the head, timers towards lowering and retirement start anew,
+// since nobody knows how long they were paused.
+func recoverLost(head *latch.Head, l latches) {
 	agreed := &head.Agreed
 	if once := agreed.Directory != "" || !head.Budget.At.IsZero(); once && len(l.loaded) == 0 {
 		agreed.Partly, agreed.Directory = true, ""
@@ -129,7 +129,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.past.commits.Keep(objects)
+	p.past.commits.Remember(objects)
 	p.files.Take(objects)
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if err := p.recall(ctx, tree); err != nil {
 		return err
 	}
-	found, err := p.recount(ctx, ledger.Of(tree), o.ID)
+	found, err := p.readPast(ctx, ledger.HoldingOf(tree), o.ID)
 	if err != nil {
 		return err
 	}
@@ -212,10 +212,10 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		judged[changes[i].ID] = &changes[i]
 	}
 	p.takeEdits(&tree, judged)
-	p.pay(found, judged)
+	p.settlePushes(found, judged)
 	for _, id := range p.latches.ids() {
 		if judged[id] == nil && tree.Broken[id.Namespace] == nil {
-			changes = append(changes, ledger.Change{ID: id}) // git holds nothing of it, nor did
+			changes = append(changes, ledger.Change{ID: id}) // git holds no entry, and held none
 		}
 	}
 	for _, c := range changes {
@@ -229,9 +229,9 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	return nil
 }
 
-// follow makes a latch agree with what became of its entry: it takes what git holds,
-// and yields until an instant where a person has the last word, who may have set the
-// level in a file.
+// follow makes a latch agree with what became of its entry. If a person has the last
+// word, the latch yields until the given instant. file is where that person set the
+// level in place, or "".
 func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch.Latch, []Notice) {
 	var notices []Notice
 	notice := func(kind NoticeKind, format string, args ...any) {
@@ -269,12 +269,12 @@ func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch
 
 // declared is what an entry declares, for a notice.
 func declared(e checkpoint.Entry) string {
-	var said []string
+	var texts []string
 	if e.Replicas > 0 {
-		said = append(said, fmt.Sprintf("declared level %d", e.Replicas))
+		texts = append(texts, fmt.Sprintf("declared level %d", e.Replicas))
 	}
 	if r := e.Rollout; r != (checkpoint.Rollout{}) {
-		said = append(said, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))
+		texts = append(texts, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))
 	}
-	return strings.Join(said, " and ")
+	return strings.Join(texts, " and ")
 }

@@ -20,9 +20,9 @@ type Report struct {
 	DryRun  bool
 	Observe bool // the site's policy writes nothing to git
 
-	// Held says who has the lease, or when the turn was taken, where the tick ended
-	// because of that; "" where it ran.
-	Held string
+	// NotRun is why the tick ended before it looked: another tick has the lease, or took
+	// the turn. "" means that the tick ran.
+	NotRun string
 
 	Samples []workload.Sample // in the order of workload.Compare
 	Unread  []workload.Unread // parts of the cluster that could not be read
@@ -52,15 +52,16 @@ type Report struct {
 	// about it changed.
 	Proposal *Proposed
 
-	// Due is since when a crossing waits unpublished; zero is none.
-	Due time.Time
+	// UnpublishedSince is since when a crossing could not be published; zero is no such
+	// crossing.
+	UnpublishedSince time.Time
 	// Conditions are what people should know as of this tick, and Alerts the
 	// messages that follow from it, sent or not.
 	Conditions []alert.Condition
 	Alerts     []alert.Alert
 
-	// Problems are what a person must mend; the tick went on without the parts
-	// that they concern.
+	// Problems are what a person must fix. The tick went on without the parts that
+	// have them.
 	Problems []error
 }
 

@@ -24,14 +24,14 @@ func (p *pass) settle(ctx context.Context) error {
 		return err
 	}
 	p.head.At = p.fleet.At
-	put, drop := p.latches.moved()
+	put, drop := p.latches.changed()
 	_, err := p.Store.Save(ctx, p.lease, p.head, put, drop)
 	return err
 }
 
-// alert sends what is in the outbox, and saves that it was. One that could not
-// be sent stays for the next tick, and all behind it; one that was refused for
-// good is dropped, and said to be.
+// alert sends the outbox, and saves what was sent. An alert that could not be sent
+// stays for the next tick, with all alerts behind it. An alert that was refused for
+// good is dropped, and the report says so.
 func (p *pass) alert(ctx context.Context) error {
 	if p.DryRun || p.Alerts == nil || len(p.head.Outbox) == 0 {
 		return nil

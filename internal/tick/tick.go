@@ -1,8 +1,7 @@
 // Package tick is one pass over one site: take the lease, sample the cluster,
 // reconcile with git, decide, publish, settle, and send the alerts that follow.
-// It owns that order and nothing
-// else: what is decided is in policy, and what is known of clusters,
-// repositories and state is behind ports.
+// The package owns that order and nothing else. What is decided is in package policy;
+// clusters, repositories and state are behind ports.
 //
 // Dying between any two of its effects leaves work to resume, never a git tree
 // that disagrees with a settled latch. Running a tick twice equals running it
@@ -30,18 +29,18 @@ type Tick struct {
 	Owner  string        // of the lease; unlike that of any other run
 	Period time.Duration // from one tick to the next, as scheduled
 	Lease  time.Duration // how long the lease is taken for; below Period
-	// Turn is the instant since which the tick was due that is to be made. Where
-	// one was settled since then, this is a quiet end: a turn that is given twice
-	// is one sample, not two in a row. Zero is a tick for its own sake.
+	// Turn is the instant at which this tick was due. If a tick was settled at Turn or
+	// later, Run ends quietly: a turn that is delivered twice is one sample, not two
+	// in a row. Zero is a tick that no schedule asked for.
 	Turn time.Time
 
 	Sampler    Sampler
 	Store      latch.Store
 	Repository repo.Repository
 	Clock      func() time.Time
-	// Proposals asks people for changes, on a host that has such a thing; nil is
-	// one that has not. With Propose all crossings are proposed, without it only
-	// those that a policy wants reviewed.
+	// Proposals opens pull requests; nil is a host without them. With Propose all
+	// crossings are proposed. Without Propose only the crossings that a policy wants
+	// reviewed are.
 	Proposals repo.Proposals
 	Propose   bool
 	// Alerts sends what people should know. Nil sends nothing.
@@ -65,8 +64,8 @@ type Tick struct {
 	DryRun bool // writes nothing anywhere, and takes no lease
 }
 
-// Sampler looks at a cluster. An error means that nothing could be read at all;
-// what could be read in part comes without one, and says so.
+// Sampler looks at a cluster. An error means that nothing could be read at all. A
+// partial reading comes without an error, with Unread set.
 type Sampler interface {
 	Sample(ctx context.Context) (workload.Fleet, error)
 }
@@ -87,7 +86,7 @@ type pass struct {
 	latches latches
 	fleet   workload.Fleet
 	set     policy.Set
-	git     found
+	git     gitState
 	files   inplace.Files
 	changes []policy.Decision // the crossings to publish
 	past    past
@@ -104,9 +103,9 @@ func (t *Tick) Run(ctx context.Context) (Report, error) {
 	var taken *takenError
 	switch {
 	case errors.As(err, &held):
-		p.report.Held, err = held.Error(), nil
+		p.report.NotRun, err = held.Error(), nil
 	case errors.As(err, &taken):
-		p.report.Held, err = taken.Error(), nil
+		p.report.NotRun, err = taken.Error(), nil
 	}
 	return p.report, err
 }
@@ -159,15 +158,15 @@ func (p *pass) takeLease(ctx context.Context) error {
 		return fmt.Errorf("take the lease of site %s: %w", p.Site, err)
 	}
 	held := p.lease
-	p.lease = lease // whichever it is, it is given back in the end
+	p.lease = lease // the pass gives this lease back in the end, even if it is not the one before
 	if held.Fence != 0 && lease.Fence != held.Fence {
 		return fmt.Errorf("extend the lease of site %s: %w", p.Site, latch.ErrLost)
 	}
 	return nil
 }
 
-// giveBackWithin is how long giving back the lease may take, beyond the end of
-// the pass: one that is not given back expires.
+// giveBackWithin is how long giving back the lease may take, beyond the end of the
+// pass. A lease that is not given back expires.
 const giveBackWithin = 2 * time.Second
 
 // giveBack returns a lease even where the pass was cut short, so that the

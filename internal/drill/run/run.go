@@ -104,12 +104,12 @@ func (r *Run) flush(ctx context.Context) (tick.Report, error) {
 		switch {
 		case err != nil:
 			return report, err
-		case report.Held == "":
+		case report.NotRun == "":
 			return report, nil
 		case ctx.Err() != nil:
 			return report, context.Cause(ctx)
 		case waited >= r.LeaseWithin || r.Tick.Wait == nil:
-			return report, &BusyError{report.Held, waited.Round(time.Second)}
+			return report, &BusyError{report.NotRun, waited.Round(time.Second)}
 		}
 		r.Tick.Wait(ctx, every)
 	}

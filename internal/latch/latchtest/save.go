@@ -44,7 +44,7 @@ func testNilAndEmpty(t *testing.T, s store) {
 	for name, head := range map[string]latch.Head{
 		"empty": {
 			Agreed:   latch.Agreed{PolicySource: []byte{}},
-			Proposal: &latch.Proposal{Mends: []latch.Mend{}},
+			Proposal: &latch.Proposal{Repairs: []latch.Repair{}},
 			Drop:     &latch.Drop{},
 		},
 		"pointers to nothing": {
@@ -241,7 +241,7 @@ func testNotShared(t *testing.T, s store) {
 	head := Full[latch.Head]()
 	s.save(t, lease, head, nil)
 	spoil := func(h latch.Head) {
-		h.Proposal.Mends[0].Namespace = "other"
+		h.Proposal.Repairs[0].Namespace = "other"
 		h.Agreed.PolicySource[0]++
 		clear(h.Agreed.Files)
 	}

@@ -10,17 +10,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An Age is since when git declares the level that it declares of a workload.
+// An Age is since when git declares the present level of a workload.
 type Age struct {
 	Since  time.Time // as the author of the commit has it
 	Commit string    // that set it; "" where OrBefore
-	// OrBefore is true where it is older: the history was not read further.
+	// OrBefore is true if the level may be older: the history was not read further.
 	OrBefore bool
 }
 
-// Ages follows the branch from a commit down, as Of does, until it knows of all
-// levels of a site since when they are declared, or has looked at so many
-// commits.
+// Ages follows the branch from a commit down, as Of does. It stops once it knows the
+// ages of all levels of a site, or has looked at the given number of commits.
 func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map[workload.ID]Age, error) {
 	w := walk{repository: r, query: Query{Site: site, Commits: commits}, tip: tip, commits: map[string]repo.LogEntry{}}
 	at := levels{site: site}
@@ -47,7 +46,7 @@ func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map
 				return nil, err
 			}
 			if !known {
-				rest(now, ages, Age{Since: c.When, OrBefore: true})
+				settleRest(now, ages, Age{Since: c.When, OrBefore: true})
 				break
 			}
 		}
@@ -64,7 +63,7 @@ func Ages(ctx context.Context, r Repository, tip, site string, commits int) (map
 	return ages, nil
 }
 
-func rest(now map[workload.ID]int32, ages map[workload.ID]Age, of Age) {
+func settleRest(now map[workload.ID]int32, ages map[workload.ID]Age, of Age) {
 	for one := range now {
 		if _, settled := ages[one]; !settled {
 			ages[one] = of

@@ -35,9 +35,9 @@ type Log struct {
 	Query
 	Changes []Change // the newest first
 	Looked  int      // commits of the branch that were looked at
-	// Cut is true where what was asked for may be older still: the commits to look
-	// through were not enough, or a shallow clone has no more. Oldest is when the last that was looked at was
-	// made.
+	// Cut is true if older changes may exist: the commits to look through were not
+	// enough, or a shallow clone has no more. Oldest is when the last commit that was
+	// looked at was made.
 	Cut    bool
 	Oldest time.Time
 }

@@ -97,12 +97,12 @@ func brief(name string) string {
 }
 
 // facts are the facts that a change changed, each as a person says it.
-func (c Change) facts() (said []string) {
+func (c Change) facts() (texts []string) {
 	switch {
 	case c.Broken != nil:
 		return []string{"cannot be read"}
 	case c.WasBroken:
-		said = append(said, "can be read")
+		texts = append(texts, "can be read")
 	}
 	from, to := c.From, c.To
 	fact := func(name string, from, to int32, none, gone string) {
@@ -116,14 +116,14 @@ func (c Change) facts() (said []string) {
 		if to != 0 {
 			after = fmt.Sprint(to)
 		}
-		said = append(said, fmt.Sprintf("%s%s -> %s", name, before, after))
+		texts = append(texts, fmt.Sprintf("%s%s -> %s", name, before, after))
 	}
 	fact("", from.Replicas, to.Replicas, "new", "removed")
 	if from.Replicas > 0 && to.Replicas > 0 {
 		fact("min ", from.Min, to.Min, "none", "none")
 		fact("max ", from.Max, to.Max, "none", "none")
 	}
-	return append(said, rolloutChanged(from.Rollout, to.Rollout)...)
+	return append(texts, rolloutChanged(from.Rollout, to.Rollout)...)
 }
 
 // rolloutChanged is how a rollout went on: where it began, how far it got, or

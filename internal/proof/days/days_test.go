@@ -64,8 +64,8 @@ func TestAMonthOfAThousandWorkloads(t *testing.T) {
 			PolicyFile:  "gitlatch.yaml",
 			ParsePolicy: func(string, []byte) (policy.Set, error) { return set, nil },
 		}).Run(context.Background())
-		if err := errors.Join(err, report.Err()); err != nil || report.Held != "" {
-			t.Fatalf("%s: %v %s", clock(), err, report.Held)
+		if err := errors.Join(err, report.Err()); err != nil || report.NotRun != "" {
+			t.Fatalf("%s: %v %s", clock(), err, report.NotRun)
 		}
 		must(t, spent.add(look, report))
 		if look%dayLooks == 0 {

@@ -205,7 +205,7 @@ func (r *run) people(random *rand.Rand) {
 
 // note keeps what a tick reported.
 func (r *run) note(s *site, w *way, from time.Duration, report tick.Report) {
-	l := look{site: s.name, period: int(r.now / period), asked: w.asked, pushed: w.pushed, held: report.Held != "", took: r.now - from}
+	l := look{site: s.name, period: int(r.now / period), asked: w.asked, pushed: w.pushed, held: report.NotRun != "", took: r.now - from}
 	if report.Commit != nil {
 		l.commit = report.Commit.ID
 	}

@@ -148,7 +148,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 		!l.OptedOut && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
 	of.follow(s, sample, healthy && s.Calm)
 	entry := s.After.Entries[sample.ID]
-	waits := healthy && (s.Told.Held != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 &&
+	waits := healthy && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 &&
 		entry.Replicas > 0 && (entry.Max == 0 || entry.Replicas < entry.Max)
 	if !waits {
 		of.urgent = 0

@@ -138,7 +138,7 @@ func (w *Witness) watch() func() {
 		}
 		seen.After = w.holds()
 		w.ask(seen)
-		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.Held == "" && !seen.rewritten()
+		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
 		w.counted(seen)
 		w.learn(seen, looks)
 		for _, law := range Laws {

@@ -91,8 +91,8 @@ func (k *keeper) tick(t *testing.T, s tick.Sampler) tick.Report {
 	k.parts.Sampler, k.parts.Owner = s, fmt.Sprintf("run %d", k.runs)
 	report, err := sites.Tick(k.config, k.parts).Run(t.Context())
 	must(t, err)
-	if report.Held != "" {
-		t.Fatalf("tick %d: %s", k.runs, report.Held)
+	if report.NotRun != "" {
+		t.Fatalf("tick %d: %s", k.runs, report.NotRun)
 	}
 	k.now = k.now.Add(k.config.Period)
 	return report

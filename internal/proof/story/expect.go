@@ -142,9 +142,9 @@ func (s *Story) expect(w []string) error {
 		return equal(fmt.Sprintf("open %d", len(proposal.Changes(now.latches))), strings.Join(w[1:], " "))
 	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
 		names := "none"
-		if ours := now.head.Proposal; ours != nil && len(ours.Mends) > 0 {
+		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {
 			var all []string
-			for _, m := range ours.Mends {
+			for _, m := range ours.Repairs {
 				all = append(all, m.Namespace)
 			}
 			names = strings.Join(all, " ")
@@ -206,7 +206,7 @@ func (s *Story) expect(w []string) error {
 		}
 		return contains(strings.Join(got, "\n"), w[1])
 	case "held":
-		return contains(s.Last.Held, "lease is held")
+		return contains(s.Last.NotRun, "lease is held")
 	}
 	return fmt.Errorf("nobody knows how to expect %q", w[0])
 }

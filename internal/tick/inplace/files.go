@@ -34,7 +34,7 @@ func Open(paths []string, kinds workload.Kinds, agreed map[string]latch.File) (f
 			known = false
 			continue
 		}
-		if !slices.Equal(file.Kinds, named(kinds)) {
+		if !slices.Equal(file.Kinds, sortedKinds(kinds)) {
 			file.ID, known = "", false
 		}
 		f.before[path], f.Now[path] = file.Marks, file
@@ -61,15 +61,15 @@ func (f Files) Marks(id workload.ID) bool {
 	return false
 }
 
-// Recall takes what the files held at some commit for what they said before.
+// Recall sets what marks said before to what they said at some commit.
 func (f Files) Recall(objects map[string]repo.Object) {
 	for _, path := range f.Paths {
 		f.before[path] = Look(path, objects[path], f.kinds, nil).Marks
 	}
 }
 
-// Follow takes what a push made marks say for what they said before.
-func (f Files) Follow(parent, pushed map[string]repo.Object) {
+// AddPush adds the counts that a push wrote to what marks said before.
+func (f Files) AddPush(parent, pushed map[string]repo.Object) {
 	for _, path := range f.Paths {
 		from, to := Look(path, parent[path], f.kinds, nil).Marks, Look(path, pushed[path], f.kinds, nil).Marks
 		maps.DeleteFunc(to, func(id workload.ID, counts []int32) bool { return slices.Equal(counts, from[id]) })
@@ -77,7 +77,7 @@ func (f Files) Follow(parent, pushed map[string]repo.Object) {
 	}
 }
 
-// Wrote takes what a push made marks say for what they say now.
+// Wrote adds the counts that a push wrote to what marks say now.
 func (f Files) Wrote(marks map[string]latch.Marks) {
 	for path, counts := range marks {
 		file := f.Now[path]
@@ -142,9 +142,9 @@ func (f Files) Agreed(e latch.Edit, level int32) bool {
 	return slices.Contains(f.before[e.File][e.ID], level)
 }
 
-// Pend adds an edit to those that records do not say yet, in the order of
+// AddPending adds an edit to those that records do not hold yet, in the order of
 // workload.Compare.
-func Pend(pending []latch.Edit, e latch.Edit) []latch.Edit {
+func AddPending(pending []latch.Edit, e latch.Edit) []latch.Edit {
 	pending = slices.Clone(pending)
 	if i := slices.IndexFunc(pending, func(o latch.Edit) bool { return o.ID == e.ID }); i >= 0 {
 		e.From = pending[i].From // what the record says

@@ -17,8 +17,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// MostBytes is how large a file may be that is edited in place: what people
-// write by hand is far smaller, and it is parsed some times in a tick.
+// MostBytes is how large a file that is edited in place may be. Files that people
+// write by hand are far smaller, and each is parsed several times in a tick.
 const MostBytes = 1 << 20
 
 // Read reads files edited in place at a commit, and other paths beside
@@ -26,8 +26,8 @@ const MostBytes = 1 << 20
 func Read(ctx context.Context, from ledger.Reader, commit string, known map[string]string, files []string, paths ...string) (map[string]repo.Object, error) {
 	why := map[string]string{}
 	for {
-		left := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return why[file] != "" })
-		objects, err := from.Read(ctx, commit, known, slices.Concat(paths, left)...)
+		remaining := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return why[file] != "" })
+		objects, err := from.Read(ctx, commit, known, slices.Concat(paths, remaining)...)
 		var unsafe *repo.UnsafeError
 		if !errors.As(err, &unsafe) {
 			for file, text := range why {
@@ -38,7 +38,7 @@ func Read(ctx context.Context, from ledger.Reader, commit string, known map[stri
 			return objects, err
 		}
 		before := len(why)
-		for _, file := range left {
+		for _, file := range remaining {
 			if file == unsafe.Path {
 				why[file] = unsafe.Why
 			} else if strings.HasPrefix(file, unsafe.Path+"/") {
@@ -57,7 +57,7 @@ func Read(ctx context.Context, from ledger.Reader, commit string, known map[stri
 // shows once it can.
 func Look(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) latch.File {
 	data, plain := o.Files[file]
-	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: named(kinds)}
+	f := latch.File{ID: o.ID, Marks: latch.Marks{}, Kinds: sortedKinds(kinds)}
 	refuse := func(line int, id workload.ID, text string) {
 		f.Refused = append(f.Refused, latch.Refusal{Line: line, ID: id, Text: text})
 	}
@@ -83,16 +83,16 @@ func Look(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) 
 			}
 		}
 	}
-	for id, said := range before {
-		if _, says := f.Marks[id]; !says && barred(f, id) {
-			f.Marks[id] = said
+	for id, counts := range before {
+		if _, read := f.Marks[id]; !read && barred(f, id) {
+			f.Marks[id] = counts
 		}
 	}
 	return f
 }
 
-// named are the kinds that a site names, sorted; nil where there is none.
-func named(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
+// sortedKinds are the custom kinds that a site names, sorted; nil if there are none.
+func sortedKinds(kinds workload.Kinds) []workload.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // barred reports whether the marks of a workload in a file are not edited, since
 // one of them or the whole file is refused.

@@ -16,10 +16,10 @@ type Mark struct {
 	File     string      `json:"file"`
 	Line     int         `json:"line,omitempty"`     // of what is refused; 0 is none
 	ID       workload.ID `json:"workload,omitzero"`  // zero where it is the file
-	Says     []int32     `json:"says,omitempty"`     // the counts that are marked, by line, as was last known
+	Counts   []int32     `json:"says,omitempty"`     // the counts that are marked, by line, as was last known
 	Declared int32       `json:"declared,omitempty"` // its level; 0 is none
-	Refused  bool        `json:"refused,omitempty"`  // people must mend it
-	Text     string      `json:"text,omitempty"`     // what is to be said of it; "" where it says what is declared
+	Refused  bool        `json:"refused,omitempty"`  // people must fix the mark
+	Text     string      `json:"text,omitempty"`     // why the marks differ from the declared level; "" if they do not
 }
 
 // Where is the file, with the line where that is known.
@@ -30,16 +30,16 @@ func (m Mark) Where() string {
 	return m.File
 }
 
-// Said is what it says, and what is to be said of that.
-func (m Mark) Said() string {
-	var said []string
-	if len(m.Says) > 0 {
-		said = append(said, "says "+strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Says), " ", ", "), "[]"))
+// Describe is the marked counts and the text, for a person.
+func (m Mark) Describe() string {
+	var texts []string
+	if len(m.Counts) > 0 {
+		texts = append(texts, "says "+strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Counts), " ", ", "), "[]"))
 	}
 	if m.Text != "" {
-		said = append(said, m.Text)
+		texts = append(texts, m.Text)
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(texts, "; ")
 }
 
 // Err is what is refused, for a person.
@@ -58,9 +58,9 @@ func (f Files) Report(cover Cover, latches map[workload.ID]latch.Latch) (all []M
 			if barred(file, id) {
 				continue
 			}
-			m := Mark{File: path, ID: id, Says: file.Marks[id], Declared: latches[id].Declared.Replicas}
-			if behind(m.Says, m.Declared) || m.Declared == 0 {
-				m.Text = cover.leaves(file, id, m.Declared)
+			m := Mark{File: path, ID: id, Counts: file.Marks[id], Declared: latches[id].Declared.Replicas}
+			if behind(m.Counts, m.Declared) || m.Declared == 0 {
+				m.Text = cover.whyLeft(file, id, m.Declared)
 				if m.Text == "" {
 					m.Text = fmt.Sprintf("is to say %d", m.Declared)
 				}

@@ -15,14 +15,14 @@ import (
 
 // A Following is a workload's marks in one file that follow its level.
 type Following struct {
-	File  string
-	ID    workload.ID
-	Says  []int32 // in pods, by line
-	Level int32   // in pods
+	File   string
+	ID     workload.ID
+	Counts []int32 // in pods, by line
+	Level  int32   // in pods
 }
 
 // Behind reports whether any of them is not at the level.
-func (m Following) Behind() bool { return behind(m.Says, m.Level) }
+func (m Following) Behind() bool { return behind(m.Counts, m.Level) }
 
 func behind(counts []int32, level int32) bool {
 	return slices.ContainsFunc(counts, func(n int32) bool { return n != level })
@@ -34,9 +34,9 @@ type Cover struct {
 	Risk     map[workload.ID]bool // whose policy does without
 }
 
-// leaves says why the marks of a workload in a file are left as they are, "" where
-// they follow its level.
-func (c Cover) leaves(f latch.File, id workload.ID, level int32) string {
+// whyLeft says why the marks of a workload in a file are left as they are; "" if they
+// follow its level.
+func (c Cover) whyLeft(f latch.File, id workload.ID, level int32) string {
 	_, covered := c.Evidence.Covers(id)
 	switch {
 	case barred(f, id):
@@ -56,7 +56,7 @@ func (f Files) Following(cover Cover, declared map[workload.ID]checkpoint.Entry)
 	for _, path := range f.Paths {
 		file := f.Now[path]
 		for _, id := range slices.SortedFunc(maps.Keys(file.Marks), workload.Compare) {
-			if level := declared[id].Replicas; cover.leaves(file, id, level) == "" {
+			if level := declared[id].Replicas; cover.whyLeft(file, id, level) == "" {
 				all = append(all, Following{path, id, file.Marks[id], level})
 			}
 		}
@@ -98,9 +98,10 @@ func (f Files) At(ctx context.Context, from ledger.Reader, commit string) (Texts
 	return all, err
 }
 
-// Unmoved are the changes of whose workloads no mark was edited between Take and the
-// texts, but to the level of the change. What people set is not written over.
-func (f Files) Unmoved(in Texts, changes []checkpoint.Change) (kept []checkpoint.Change, moved []workload.ID) {
+// Unmoved splits off the changes whose workload's marks people edited between Take and
+// the texts. An edit to the level of the change is no conflict. What people set is not
+// written over.
+func (f Files) Unmoved(in Texts, changes []checkpoint.Change) (unmoved []checkpoint.Change, moved []workload.ID) {
 	for _, c := range changes {
 		if slices.ContainsFunc(f.Paths, func(path string) bool {
 			to, ok := edited(f.Now[path].Marks[c.ID], in[path].file.Marks[c.ID])
@@ -109,9 +110,9 @@ func (f Files) Unmoved(in Texts, changes []checkpoint.Change) (kept []checkpoint
 			moved = append(moved, c.ID)
 			continue
 		}
-		kept = append(kept, c)
+		unmoved = append(unmoved, c)
 	}
-	return kept, moved
+	return unmoved, moved
 }
 
 // Splice adds to the files of a commit those whose marks are to say other levels,
@@ -122,7 +123,7 @@ func (f Files) Splice(files map[string][]byte, in Texts, cover Cover, levels map
 	for _, path := range f.Paths {
 		t, want, marks := in[path], map[workload.ID]int32{}, latch.Marks{}
 		for id, counts := range t.file.Marks {
-			if level := levels[id]; cover.leaves(t.file, id, level) == "" && behind(counts, level) {
+			if level := levels[id]; cover.whyLeft(t.file, id, level) == "" && behind(counts, level) {
 				want[id], marks[id] = level, slices.Repeat([]int32{level}, len(counts))
 			}
 		}

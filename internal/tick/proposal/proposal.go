@@ -1,5 +1,5 @@
-// Package proposal is what lies before people: what a site asks them for, and what
-// they made of that. It is functions of values, but for the reading of a branch.
+// Package proposal is what a site asks people to merge, and what they made of that. All
+// but Read are functions of values.
 package proposal
 
 import (
@@ -18,8 +18,8 @@ type Made struct {
 	Changes []checkpoint.Change
 }
 
-// Read reads the head of a proposal. Nil is one that no tick pushed as it is:
-// another made it, amended it or moved it elsewhere.
+// Read reads the head of a proposal. It returns nil for a head that no tick pushed as it
+// is: a person made, amended or rebased the commit.
 func Read(ctx context.Context, from repo.Repository, commits *ledger.Commits, head string) (*Made, error) {
 	log, _, err := from.History(ctx, head, "", 1)
 	if err != nil || len(log) == 0 {
@@ -32,8 +32,8 @@ func Read(ctx context.Context, from repo.Repository, commits *ledger.Commits, he
 	if c.Base == "" {
 		c.Base = c.Parents[0]
 	}
-	before, after, says, err := commits.Says(ctx, c, c.Base, c.Base)
-	if err != nil || !says {
+	before, after, verified, err := commits.Verify(ctx, c, c.Base, c.Base)
+	if err != nil || !verified {
 		return nil, err
 	}
 	return &Made{head, c.Base, ledger.Changes(before.Holding, after.Holding)}, nil
@@ -53,7 +53,7 @@ type Outcome string
 // The outcomes.
 const (
 	Open      Outcome = "open"
-	Unopened  Outcome = "unopened"  // the host was left without one: nobody said anything
+	Unopened  Outcome = "unopened"  // the host does not know of the proposal: nobody decided anything
 	Unseen    Outcome = "unseen"    // people merged it, and the base does not show that yet
 	Overtaken Outcome = "overtaken" // people merged what a later tick had pushed
 	Withdrawn Outcome = "withdrawn" // gitlatch closed it

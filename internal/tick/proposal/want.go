@@ -25,9 +25,9 @@ func Changes(latches map[workload.ID]latch.Latch) (changes []checkpoint.Change) 
 
 func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) }
 
-// Want are the changes that people should be asked for: those of the decisions,
-// all that cross or only those to be reviewed, and those proposed before that still
-// hold. A review is not reopened for less.
+// Want are the changes that people should be asked for. They are the decisions to
+// review, with all also every crossing, and the earlier proposals that still hold. A
+// review is not reopened for a smaller level.
 func Want(latches map[workload.ID]latch.Latch, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
 	var asking []policy.Decision
 	review := map[workload.ID]bool{}
@@ -64,40 +64,40 @@ func Want(latches map[workload.ID]latch.Latch, decisions []policy.Decision, all 
 // Crossings are changes as crossings, with the reasons of the decisions where
 // there are any.
 func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossings []policy.Decision) {
-	type about struct {
+	type key struct {
 		id      workload.ID
 		reading policy.Reading
 	}
-	reasons := map[about]policy.Decision{}
+	reasons := map[key]policy.Decision{}
 	for _, d := range decisions {
-		reasons[about{d.ID, d.Reading}] = d
+		reasons[key{d.ID, d.Reading}] = d
 	}
 	add := func(c checkpoint.Change, of policy.Reading) {
-		d := reasons[about{c.ID, of}]
+		d := reasons[key{c.ID, of}]
 		d.ID, d.Reading, d.From, d.To = c.ID, of, c.From, c.To
 		crossings = append(crossings, d)
 	}
 	for _, c := range changes {
-		rolls := c.From.Rollout != c.To.Rollout && (!c.To.IsZero() || c.From.Replicas == 0)
-		if c.From.WithRollout(c.To.Rollout) != c.To || !rolls {
+		rolloutChanges := c.From.Rollout != c.To.Rollout && (!c.To.IsZero() || c.From.Replicas == 0)
+		if c.From.WithRollout(c.To.Rollout) != c.To || !rolloutChanges {
 			add(c, policy.ReadingScale)
 		}
-		if rolls {
+		if rolloutChanges {
 			add(c, policy.ReadingRollout)
 		}
 	}
 	return crossings
 }
 
-// Merged reports how many changes people merged, squashed or not: of those merged
-// ones that the base holds.
+// Merged counts the proposed changes that people merged, squashed or not, and that the
+// base holds.
 func Merged(changes, merged []checkpoint.Change, base map[workload.ID]checkpoint.Entry) (n int) {
-	held := map[workload.ID]bool{}
+	inBase := map[workload.ID]bool{}
 	for _, m := range merged {
-		held[m.ID] = held[m.ID] || m.To == base[m.ID]
+		inBase[m.ID] = inBase[m.ID] || m.To == base[m.ID]
 	}
 	for _, c := range changes {
-		if held[c.ID] {
+		if inBase[c.ID] {
 			n++
 		}
 	}
