@@ -13,12 +13,20 @@ func (d *document) cloudWatch(path string) error {
 // the latest comes first unless it was asked for the other way.
 func (d *document) metric(path string) error {
 	label := ""
-	var times, values []string
+	var at, counts []any
 	if err := d.object(path, map[string]func(string) error{
-		"Label":      d.text(&label),
-		"Timestamps": d.texts(&times),
-		"Values":     d.texts(&values),
+		"Label":      d.into(&label, "a string"),
+		"Timestamps": d.into(&at, "a list"),
+		"Values":     d.into(&counts, "a list"),
 	}); err != nil {
+		return err
+	}
+	times, err := d.texts(path+".Timestamps", at)
+	if err != nil {
+		return err
+	}
+	values, err := d.texts(path+".Values", counts)
+	if err != nil {
 		return err
 	}
 	id, err := parseID(label)
@@ -28,7 +36,7 @@ func (d *document) metric(path string) error {
 	if len(times) != len(values) {
 		return d.wrong(path, "must have as many Timestamps as Values, got %d and %d", len(times), len(values))
 	}
-	run := d.into.Run(id, fmt.Sprintf("%s (%s)", d.name, path))
+	run := d.past.Run(id, fmt.Sprintf("%s (%s)", d.name, path))
 	back := descends(times)
 	for n := range times {
 		i := n
@@ -50,15 +58,4 @@ func descends(times []string) bool {
 	first, errFirst := instant(times[0])
 	last, errLast := instant(times[len(times)-1])
 	return errFirst == nil && errLast == nil && last.Before(first)
-}
-
-// texts reads a list of numbers or strings.
-func (d *document) texts(into *[]string) func(string) error {
-	return func(path string) error {
-		return d.list(path, func(path string, _ int) error {
-			text, err := d.scalar(path)
-			*into = append(*into, text)
-			return err
-		})
-	}
 }

@@ -15,7 +15,7 @@ import (
 type document struct {
 	name string
 	json *json.Decoder
-	into *backtest.Past
+	past *backtest.Past
 	// found is set once something of a known form was read.
 	found bool
 	// status, failed and kind are what Prometheus says of a query that failed.
@@ -23,14 +23,14 @@ type document struct {
 }
 
 func readJSON(name string, from io.Reader, into *backtest.Past) error {
-	d := &document{name: name, json: json.NewDecoder(from), into: into}
+	d := &document{name: name, json: json.NewDecoder(from), past: into}
 	d.json.UseNumber()
 	for {
 		d.found, d.status, d.failed, d.kind = false, "", "", ""
 		err := d.object("", map[string]func(string) error{
-			"status":            d.text(&d.status),
-			"error":             d.text(&d.failed),
-			"errorType":         d.text(&d.kind),
+			"status":            d.into(&d.status, "a string"),
+			"error":             d.into(&d.failed, "a string"),
+			"errorType":         d.into(&d.kind, "a string"),
 			"data":              d.prometheus,
 			"MetricDataResults": d.cloudWatch,
 		})
@@ -63,22 +63,35 @@ func (d *document) wrong(path, format string, args ...any) error {
 // token returns the next token.
 func (d *document) token(path string) (json.Token, error) {
 	token, err := d.json.Token()
-	switch {
-	case errors.Is(err, io.EOF) && path == "":
-		return nil, errEnd
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, d.wrong(path, "the file ends in the middle: fetch it again")
-	case isSyntax(err):
-		return nil, d.wrong(path, "is no JSON: %v", err)
-	case err != nil:
-		return nil, unread(d.name, err)
-	}
-	return token, nil
+	return token, d.broken(path, err)
 }
 
-func isSyntax(err error) bool {
+// into reads the next value, whole, into a variable; must is what it has to be.
+func (d *document) into(v any, must string) func(path string) error {
+	return func(path string) error {
+		err := d.json.Decode(v)
+		var other *json.UnmarshalTypeError
+		if errors.As(err, &other) {
+			return d.wrong(path, "must be %s", must)
+		}
+		return d.broken(path, err)
+	}
+}
+
+// broken says where JSON is not JSON, or cannot be read; nil where it is.
+func (d *document) broken(path string, err error) error {
 	var syntax *json.SyntaxError
-	return errors.As(err, &syntax)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF) && path == "":
+		return errEnd
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return d.wrong(path, "the file ends in the middle: fetch it again")
+	case errors.As(err, &syntax):
+		return d.wrong(path, "is no JSON: %v", err)
+	}
+	return unread(d.name, err)
 }
 
 // object reads an object, each of its fields by the function of its name;
@@ -99,7 +112,7 @@ func (d *document) object(path string, fields map[string]func(path string) error
 		}
 		read := fields[name]
 		if read == nil {
-			read = d.skip
+			read = d.into(&json.RawMessage{}, "any value")
 		}
 		if err := read(below); err != nil {
 			return err
@@ -134,51 +147,18 @@ func (d *document) open(path string, want json.Delim, what string) error {
 	return nil
 }
 
-func (d *document) skip(path string) error {
-	for depth := 0; ; {
-		token, err := d.token(path)
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
+// texts are numbers or strings, as text.
+func (d *document) texts(path string, values []any) ([]string, error) {
+	all := make([]string, len(values))
+	for i, value := range values {
+		switch v := value.(type) {
+		case json.Number:
+			all[i] = v.String()
+		case string:
+			all[i] = v
+		default:
+			return nil, d.wrong(path, "must be a number or a string")
 		}
 	}
-}
-
-// text reads a string into a variable.
-func (d *document) text(into *string) func(string) error {
-	return func(path string) error {
-		token, err := d.token(path)
-		if err != nil {
-			return err
-		}
-		s, ok := token.(string)
-		if !ok {
-			return d.wrong(path, "must be a string")
-		}
-		*into = s
-		return nil
-	}
-}
-
-// scalar reads a number or a string as text.
-func (d *document) scalar(path string) (string, error) {
-	token, err := d.token(path)
-	if err != nil {
-		return "", err
-	}
-	switch v := token.(type) {
-	case json.Number:
-		return v.String(), nil
-	case string:
-		return v, nil
-	}
-	return "", d.wrong(path, "must be a number or a string")
+	return all, nil
 }

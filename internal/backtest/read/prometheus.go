@@ -1,7 +1,6 @@
 package read
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
@@ -14,13 +13,11 @@ func (d *document) prometheus(path string) error {
 	kind := ""
 	return d.object(path, map[string]func(string) error{
 		"resultType": func(path string) error {
-			if err := d.text(&kind)(path); err != nil {
-				return err
+			err := d.into(&kind, "a string")(path)
+			if err == nil && kind != "matrix" {
+				err = d.wrong(path, "must be matrix, got %q: ask query_range, not query", kind)
 			}
-			if kind != "matrix" {
-				return d.wrong(path, "must be matrix, got %q: ask query_range, not query", kind)
-			}
-			return nil
+			return err
 		},
 		"result": func(path string) error {
 			d.found = true
@@ -35,14 +32,14 @@ func (d *document) series(path string) error {
 	labels := map[string]string{}
 	return d.object(path, map[string]func(string) error{
 		"metric": func(path string) error {
-			if err := d.labels(path, labels); err != nil {
+			if err := d.into(&labels, "labels, which are strings")(path); err != nil {
 				return err
 			}
 			id, err := labelled(labels)
 			if err != nil {
 				return d.wrong(path, "%v", err)
 			}
-			run = d.into.Run(id, fmt.Sprintf("%s (%s)", d.name, path))
+			run = d.past.Run(id, fmt.Sprintf("%s (%s)", d.name, path))
 			return nil
 		},
 		"values": func(path string) error {
@@ -52,26 +49,6 @@ func (d *document) series(path string) error {
 			return d.list(path, func(path string, i int) error { return d.pair(run, path, i) })
 		},
 	})
-}
-
-func (d *document) labels(path string, into map[string]string) error {
-	if err := d.open(path, '{', "an object"); err != nil {
-		return err
-	}
-	for d.json.More() {
-		key, err := d.token(path + " ")
-		if err != nil {
-			return err
-		}
-		name, _ := key.(string) // a key is a string
-		value := ""
-		if err := d.text(&value)(path + "." + name); err != nil {
-			return err
-		}
-		into[name] = value
-	}
-	_, err := d.token(path + " ")
-	return err
 }
 
 // labelled is the workload that the labels of a series name, as those of
@@ -88,29 +65,22 @@ func labelled(labels map[string]string) (workload.ID, error) {
 
 // pair reads a sample: a list of its time and its value.
 func (d *document) pair(run *backtest.Run, path string, i int) error {
-	var sample [2]string
-	token, err := d.token(path)
+	var sample any
+	if err := d.into(&sample, "a list of time and value")(path); err != nil {
+		return err
+	}
+	of, ok := sample.([]any)
+	switch {
+	case !ok:
+		return d.wrong(fmt.Sprintf("%s[%d]", path, i), "must be a list of time and value")
+	case len(of) != 2:
+		return d.wrong(fmt.Sprintf("%s[%d]", path, i), "must be a list of time and value, got %d elements", len(of))
+	}
+	part, err := d.texts(path, of)
 	if err != nil {
 		return err
 	}
-	if token != json.Delim('[') {
-		return d.wrong(fmt.Sprintf("%s[%d]", path, i), "must be a list of time and value")
-	}
-	n := 0
-	for ; d.json.More(); n++ {
-		text, err := d.scalar(path)
-		if err != nil {
-			return err
-		}
-		sample[min(n, 1)] = text
-	}
-	if _, err := d.token(path); err != nil {
-		return err
-	}
-	if n != 2 {
-		return d.wrong(fmt.Sprintf("%s[%d]", path, i), "must be a list of time and value, got %d elements", n)
-	}
-	return d.add(run, path, i, sample[0], sample[1])
+	return d.add(run, path, i, part[0], part[1])
 }
 
 // add adds a sample, of which both parts are text.
