@@ -3,19 +3,16 @@ package anomaly
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-const (
-	// single is how many workloads with the same anomaly are said one by one: what
-	// is open and what is to be sent lies in one item of the state, and nobody
-	// reads more.
-	single = 10
-	// named is how many of the others are named.
-	named = 5
-)
+// single is how many workloads with the same anomaly are said one by one: what is
+// open and what is to be sent lies in one item of the state, and nobody reads
+// more.
+const single = 10
 
 // group puts together, kind by kind, what would be too many messages: beyond ten
 // workloads all that were not said before are one condition, and stay that until
@@ -52,18 +49,10 @@ func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 
 // together is the condition of several workloads with the same anomaly.
 func together(of []alert.Condition) alert.Condition {
-	var names []string
-	for _, c := range of[:min(named, len(of))] {
-		names = append(names, c.Subject)
-	}
-	text := strings.Join(names, ", ")
-	if more := len(of) - len(names); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	first := of[0]
+	names, first := each.Of(of, func(c alert.Condition) string { return c.Subject }), of[0]
 	return alert.Condition{
 		Kind: first.Kind,
-		Text: fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), text, first.Text),
+		Text: fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), term.Among(names), first.Text),
 		Did:  first.Did,
 		Do:   first.Do,
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 )
 
@@ -128,12 +129,7 @@ func (c *candidate) noteTurn(low, high int32) {
 
 // flaps sees a workload that has turned often.
 func (c *candidate) flaps(was *latch.Episode) sight {
-	turns := 0
-	for _, at := range c.watch.Turns {
-		if c.Now.Sub(at) < flapWithin {
-			turns++
-		}
-	}
+	turns := each.Count(c.watch.Turns, func(at time.Time) bool { return c.Now.Sub(at) < flapWithin })
 	low, high := c.window(c.Now.Add(-past))
 	said := yes("it turned from growing to shrinking or back %d times in %s; in the last half hour it had %d to %d pods", turns, span(flapWithin), low, high)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -27,11 +28,8 @@ func (v Verdict) Pictures(ctx context.Context, asked workload.ID, say func(forma
 	drawn, otherCandidates := first(candidates, drawnCandidates)
 	ids, otherWorkloads := first(v.worthDrawing(asked, drawn), drawnWorkloads)
 	p := &Pictures{
-		BucketSeconds: int64(bucket / time.Second), Buckets: int32(to.Sub(from)/bucket) + 1, Candidates: drawn,
+		BucketSeconds: int64(bucket / time.Second), Buckets: int32(to.Sub(from)/bucket) + 1, Workloads: each.Of(ids, workload.ID.String), Candidates: drawn,
 		OtherWorkloads: otherWorkloads, OtherCandidates: otherCandidates,
-	}
-	for _, id := range ids {
-		p.Workloads = append(p.Workloads, id.String())
 	}
 	for n, i := range drawn {
 		trace, ok := Follow(v.Past, v.Results[i].Candidate, ids, bucket, func() bool { return ctx.Err() != nil })
@@ -118,9 +116,5 @@ type Line [][3]int32
 
 // NewLine writes stretches as a line.
 func NewLine(of []Stretch) Line {
-	l := make(Line, len(of))
-	for i, s := range of {
-		l[i] = [3]int32{s.Bucket, s.Low, s.High}
-	}
-	return l
+	return each.Of(of, func(s Stretch) [3]int32 { return [3]int32{s.Bucket, s.Low, s.High} })
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -97,7 +99,7 @@ func (f *flags) hold(ctx context.Context, env Env, until string, args []string) 
 	}
 	held := []string{"site " + o.config.Site}
 	if len(args) > 0 {
-		held = names(a.Workloads)
+		held = each.Of(a.Workloads, workload.ID.String)
 	}
 	what := "held until " + at.UTC().Format(time.RFC3339)
 	if !at.After(env.Clock()) {
@@ -141,19 +143,7 @@ func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error
 	if len(latches) == 0 {
 		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", o.config.Site)
 	}
-	var known []workload.ID
-	for _, l := range latches {
-		known = append(known, l.ID)
-	}
-	return findAll(names, known)
-}
-
-func names(ids []workload.ID) []string {
-	var all []string
-	for _, id := range ids {
-		all = append(all, id.String())
-	}
-	return all
+	return findAll(names, each.Of(latches, func(l latch.Latch) workload.ID { return l.ID }))
 }
 
 func (o *opened) amend(ctx context.Context, a tick.Amendment) error {

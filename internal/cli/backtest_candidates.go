@@ -13,6 +13,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -55,10 +56,6 @@ func (g *grid) check() error {
 		}
 		series = append(series, s)
 	}
-	var rounds []policy.Round
-	for _, name := range g.rounds {
-		rounds = append(rounds, policy.Round(name))
-	}
 	var margins []float64
 	for _, text := range g.margins {
 		number, percent := strings.CutSuffix(text, "%")
@@ -72,7 +69,7 @@ func (g *grid) check() error {
 		margins = append(margins, v)
 	}
 	replace(&g.parsed.Series, series)
-	replace(&g.parsed.Rounds, rounds)
+	replace(&g.parsed.Rounds, each.Of(g.rounds, func(name string) policy.Round { return policy.Round(name) }))
 	replace(&g.parsed.HoldDown, g.holds)
 	replace(&g.parsed.Margins, margins)
 	if len(wrong) == 0 && len(g.parsed.Over(policy.DefaultSet())) == 0 {

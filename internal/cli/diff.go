@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -120,11 +121,7 @@ func named(r diff.Report, args []string) (diff.Report, error) {
 	if len(args) == 0 {
 		return r, nil
 	}
-	var ids []workload.ID
-	for _, row := range r.Rows {
-		ids = append(ids, row.ID)
-	}
-	ids = slices.Compact(ids)
+	ids := slices.Compact(each.Of(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
 	wanted := map[workload.ID]bool{}
 	for _, text := range args {
 		if strings.Contains(text, "/") {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -50,11 +51,7 @@ func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	var ids []workload.ID
-	for _, d := range r.Decisions {
-		ids = append(ids, d.ID)
-	}
-	id, err := find(text, slices.Compact(ids))
+	id, err := find(text, slices.Compact(each.Of(r.Decisions, func(d policy.Decision) workload.ID { return d.ID })))
 	if err != nil {
 		return err
 	}

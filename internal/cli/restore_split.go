@@ -16,6 +16,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
@@ -79,10 +80,7 @@ func (r *restoring) sources(ctx context.Context, env Env, s *open.Site, c config
 		source, err := readManifests(r.manifests)
 		return []split.Source{source}, err
 	}
-	var builds []doctor.Build
-	for _, dir := range r.paths {
-		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: strings.TrimSuffix(dir, "/")})
-	}
+	builds := doctor.Cluster{}.Builds(r.paths...)
 	if len(builds) == 0 {
 		objects, err := s.Objects()
 		if err != nil {
@@ -103,10 +101,9 @@ func (r *restoring) sources(ctx context.Context, env Env, s *open.Site, c config
 		return nil, err
 	}
 	built, err := doctor.ReadManifests(ctx, repository, tip, builds)
-	for _, m := range built {
-		sources = append(sources, split.Source{Name: m.Dir, Namespace: m.Namespace, Objects: m.Objects})
-	}
-	return sources, err
+	return each.Of(built, func(m doctor.Manifests) split.Source {
+		return split.Source{Name: m.Dir, Namespace: m.Namespace, Objects: m.Objects}
+	}), err
 }
 
 // unread says what of the cluster could not be read.

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -107,9 +108,9 @@ func queryID(i int) string { return fmt.Sprintf("q%d", i) }
 
 func (m Metric) query(id string) types.MetricDataQuery {
 	metric := &types.Metric{Namespace: aws.String(m.Namespace), MetricName: aws.String(m.Name)}
-	for _, name := range slices.Sorted(maps.Keys(m.Dimensions)) {
-		metric.Dimensions = append(metric.Dimensions, types.Dimension{Name: aws.String(name), Value: aws.String(m.Dimensions[name])})
-	}
+	metric.Dimensions = each.Of(slices.Sorted(maps.Keys(m.Dimensions)), func(name string) types.Dimension {
+		return types.Dimension{Name: aws.String(name), Value: aws.String(m.Dimensions[name])}
+	})
 	return types.MetricDataQuery{
 		Id: aws.String(id),
 		MetricStat: &types.MetricStat{

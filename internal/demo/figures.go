@@ -2,9 +2,11 @@ package demo
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -32,13 +34,7 @@ func (h History) At(i int, at time.Duration) int32 {
 // ChangesPerCommit returns how many changes of scale there were for each of the
 // commits, both within the span. Without a commit it is the number of changes.
 func ChangesPerCommit(t *traces.Trace, commits []time.Duration, s Span) float64 {
-	made := 0
-	for _, at := range commits {
-		if s.Holds(at) {
-			made++
-		}
-	}
-	return float64(t.ScaleChanges(s.From, s.To)) / float64(max(1, made))
+	return float64(t.ScaleChanges(s.From, s.To)) / float64(max(1, each.Count(commits, s.Holds)))
 }
 
 // A Span is the time from one instant until before another, both since the
@@ -95,7 +91,7 @@ func WorstCoverage(t *traces.Trace, h History, hold time.Duration, s Span) Cover
 				continue
 			}
 			asked = asked[len(asked)-int(hold/grain)-1:]
-			need := least(asked)
+			need := slices.Min(asked)
 			declared := h.At(i, at)
 			if share := float64(declared) / float64(need); share < worst.Share {
 				worst = Coverage{share, w.ID, at, need, declared}
@@ -107,12 +103,4 @@ func WorstCoverage(t *traces.Trace, h History, hold time.Duration, s Span) Cover
 
 func healthy(s traces.State) bool {
 	return s.Desired > 0 && s.Note != traces.Unobserved && float64(s.Ready) >= healthyShare*float64(s.Desired)
-}
-
-func least(of []int32) int32 {
-	lowest := of[0]
-	for _, n := range of[1:] {
-		lowest = min(lowest, n)
-	}
-	return lowest
 }

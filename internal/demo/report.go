@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
@@ -45,15 +46,7 @@ func (d *day) figures(out io.Writer) error {
 	return err
 }
 
-func (d *day) commitsIn(s Span) int {
-	n := 0
-	for _, at := range d.commits {
-		if s.Holds(at) {
-			n++
-		}
-	}
-	return n
-}
+func (d *day) commitsIn(s Span) int { return each.Count(d.commits, s.Holds) }
 
 func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
@@ -133,14 +126,11 @@ func (d *day) charts(s term.Style) string {
 
 // plot is the chart of the i-th workload over the day.
 func (d *day) plot(i int, title string) term.Plot {
-	p := term.Plot{Title: title, From: d.trace.WarmUp, To: d.trace.Length, Midnight: d.trace.WarmUp}
-	for _, change := range d.trace.Changes[i] {
-		p.Scale = append(p.Scale, term.Point{At: change.At, Value: float64(change.Desired)})
+	return term.Plot{
+		Title: title, From: d.trace.WarmUp, To: d.trace.Length, Midnight: d.trace.WarmUp,
+		Scale: each.Of(d.trace.Changes[i], func(c traces.Change) term.Point { return term.Point{At: c.At, Value: float64(c.Desired)} }),
+		Level: each.Of(d.history[i], func(s Step) term.Point { return term.Point{At: s.At, Value: float64(s.Level)} }),
 	}
-	for _, step := range d.history[i] {
-		p.Level = append(p.Level, term.Point{At: step.At, Value: float64(step.Level)})
-	}
-	return p
 }
 
 func (d *day) commitTable(s term.Style) string {

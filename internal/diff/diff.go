@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -147,11 +148,7 @@ func (r Report) Gaps() (gaps []Gap) {
 
 // Unseen joins what could not be read; nil is all was.
 func (r Report) Unseen() error {
-	var problems []error
-	for _, gap := range r.Gaps() {
-		problems = append(problems, gap.Err)
-	}
-	return errors.Join(problems...)
+	return errors.Join(each.Of(r.Gaps(), func(g Gap) error { return g.Err })...)
 }
 
 // Compare compares.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -55,16 +56,11 @@ type reading struct {
 func (r Report) MarshalJSON() ([]byte, error) {
 	d := document{
 		Document: term.DocumentOf("DiffReport"), Site: r.Site, Cluster: r.Fleet.Cluster, At: r.Fleet.At.UTC(),
-		Against: r.Against, Mode: "latch", Differs: r.Differs(), Proposal: r.Proposal, Stop: r.Stop, Unread: []string{}, Rows: []reading{},
+		Against: r.Against, Mode: "latch", Differs: r.Differs(), Proposal: r.Proposal, Stop: r.Stop,
+		Unread: each.Of(r.Gaps(), func(g Gap) string { return g.Text }), Rows: each.Of(r.Rows, Row.reading),
 	}
 	if r.Observe {
 		d.Mode = "observe"
-	}
-	for _, gap := range r.Gaps() {
-		d.Unread = append(d.Unread, gap.Text)
-	}
-	for _, row := range r.Rows {
-		d.Rows = append(d.Rows, row.reading())
 	}
 	return term.Marshal(d)
 }

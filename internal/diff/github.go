@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -62,13 +63,7 @@ func (r Report) GitHub(out io.Writer, s term.Style) error {
 	for _, a := range r.annotations() {
 		p.Line("%s", a)
 	}
-	differing := 0
-	for _, row := range r.Rows {
-		if row.Differs() {
-			differing++
-		}
-	}
-	p.Line("%s: %d of %d differ from what runs, in %s", r.Site, differing, len(r.Rows), r.Against)
+	p.Line("%s: %d of %d differ from what runs, in %s", r.Site, each.Count(r.Rows, Row.Differs), len(r.Rows), r.Against)
 	return p.Print(out)
 }
 

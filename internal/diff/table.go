@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -115,11 +116,6 @@ func (r Row) otherBounds() string {
 }
 
 // unproven is of how many workloads nothing is known to keep the checkpoint inert.
-func (r Report) unproven() (n int) {
-	for _, row := range r.Rows {
-		if row.Unproven {
-			n++
-		}
-	}
-	return n
+func (r Report) unproven() int {
+	return each.Count(r.Rows, func(row Row) bool { return row.Unproven })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -68,10 +69,7 @@ func (c Cluster) appliers() []applier {
 		}
 		all = append(all, a)
 	}
-	for _, a := range c.applications {
-		all = append(all, a.applier(c.Kinds))
-	}
-	return all
+	return append(all, each.Of(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
 }
 
 // placed is the ID that an object gets where it is applied.

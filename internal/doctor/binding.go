@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/foreign"
 )
 
@@ -137,12 +139,5 @@ func (h Here) another(o origin) bool {
 }
 
 func names(all []origin, name func(origin) string) string {
-	var said []string
-	for _, o := range all {
-		said = append(said, name(o))
-	}
-	if len(said) == 0 {
-		return "nothing"
-	}
-	return strings.Join(slices.Compact(said), ", ")
+	return cmp.Or(strings.Join(slices.Compact(each.Of(all, name)), ", "), "nothing")
 }

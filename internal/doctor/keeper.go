@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Tool is what keeps a checkpoint inert on the live cluster.
@@ -36,18 +38,12 @@ type Keepers []Keeper
 
 // Line is what inert.yaml says of them; "" of none.
 func (k Keepers) Line() string {
-	return k.join(func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How })
+	return strings.Join(each.Of(k, func(k Keeper) string { return k.Tool.says(k.Name) + " " + k.How }), "; ")
 }
 
 // Names are the objects, as a person calls them; "" of none.
-func (k Keepers) Names() string { return k.join(func(k Keeper) string { return k.Name }) }
-
-func (k Keepers) join(one func(Keeper) string) string {
-	var texts []string
-	for _, keeper := range k {
-		texts = append(texts, one(keeper))
-	}
-	return strings.Join(texts, "; ")
+func (k Keepers) Names() string {
+	return strings.Join(each.Of(k, func(k Keeper) string { return k.Name }), "; ")
 }
 
 // byAdmission reports whether a policy at creation keeps it.

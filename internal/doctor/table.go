@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -38,13 +39,8 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 
 // uncovered counts the workloads of which something was found that inert.yaml does
 // not say.
-func (r Report) uncovered() (n int) {
-	for _, w := range r.Workloads {
-		if len(w.Inert) > 0 && !w.Evident {
-			n++
-		}
-	}
-	return n
+func (r Report) uncovered() int {
+	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 
 // alike puts findings that say the same of several subjects together.
@@ -62,18 +58,9 @@ func alike(findings []Finding) (all []Finding) {
 
 // summary is a report in one line.
 func (r Report) summary() string {
-	inert, declared, there := 0, 0, 0
-	for _, w := range r.Workloads {
-		if len(w.Inert) > 0 {
-			inert++
-		}
-		if w.Level > 0 {
-			declared++
-			if w.Start >= w.Level {
-				there++
-			}
-		}
-	}
+	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 })
+	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
+	there := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to mend"
 	if n := len(alike(r.Findings)); n > 0 {
 		found = fmt.Sprintf("%d to mend", n)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -194,13 +195,7 @@ func (p *sheet) remarks(on func(Workload) []remark) {
 
 // notes is what does not lower the coverage, and what went wrong.
 func (p *sheet) notes() {
-	harmless := 0
-	for _, f := range p.Findings {
-		if len(f.Workloads) == 0 {
-			harmless++
-		}
-	}
-	if harmless > 0 {
+	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
 		p.Say("", "gitlatch doctor has %d more to mend, which a rebuild does not suffer from", harmless)
 	}
 	for _, w := range p.Flush.Withheld {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -59,13 +60,8 @@ func commits(r tick.Report) float64 {
 }
 
 // pushFailures counts what the repository would not take.
-func pushFailures(r tick.Report) (n float64) {
-	for _, c := range r.Conditions {
-		if c.Kind == alert.Blocked {
-			n++
-		}
-	}
-	return n
+func pushFailures(r tick.Report) float64 {
+	return float64(each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == alert.Blocked }))
 }
 
 // underDeclared is how many pods a rebuild would begin with too few: those that
@@ -109,11 +105,8 @@ type value struct {
 	is         float64
 }
 
-func valuesOf(r tick.Report) (all []value) {
-	for _, m := range Metrics() {
-		all = append(all, value{m.Name, m.Unit, m.of(r)})
-	}
-	return all
+func valuesOf(r tick.Report) []value {
+	return each.Of(Metrics(), func(m Metric) value { return value{m.Name, m.Unit, m.of(r)} })
 }
 
 // embed writes values as one line in CloudWatch's embedded metric format: of the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -125,7 +126,10 @@ func New(r tick.Report) Document {
 		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.NotRun, Stop: r.Stop,
 		Unread:  workload.Texts(r.Unread),
 		InPlace: r.InPlace, Notices: append([]tick.Notice{}, r.Notices...),
-		Workloads: []Workload{}, Conditions: []Condition{}, Alerts: []string{}, Problems: []string{},
+		Workloads:  []Workload{},
+		Conditions: each.Of(r.Conditions, func(c alert.Condition) Condition { return Condition{c, c.Kind.Severity()} }),
+		Alerts:     each.Of(r.Alerts, alert.Alert.Headline),
+		Problems:   each.Of(r.Problems, error.Error),
 	}
 	if r.Observe {
 		d.Mode = "observe"
@@ -152,15 +156,6 @@ func New(r tick.Report) Document {
 	if p := r.Proposal; p != nil {
 		subject, _, _ := strings.Cut(p.Message, "\n")
 		d.Proposal = &Proposal{p.URL, subject, len(p.Changes)}
-	}
-	for _, c := range r.Conditions {
-		d.Conditions = append(d.Conditions, Condition{c, c.Kind.Severity()})
-	}
-	for _, a := range r.Alerts {
-		d.Alerts = append(d.Alerts, a.Headline())
-	}
-	for _, p := range r.Problems {
-		d.Problems = append(d.Problems, p.Error())
 	}
 	return d
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -77,9 +78,5 @@ func leftOut(l Look) []drill.LeftOut {
 		}
 		by[d.Reason].Workloads++
 	}
-	all := []drill.LeftOut{}
-	for _, reason := range slices.Sorted(maps.Keys(by)) {
-		all = append(all, *by[reason])
-	}
-	return all
+	return each.Of(slices.Sorted(maps.Keys(by)), func(reason policy.Reason) drill.LeftOut { return *by[reason] })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -36,18 +37,11 @@ func Document(l Look) drill.Document {
 	d := drill.Document{
 		APIVersion: drill.Version, Kind: drill.Kind, Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
-		Workloads: []drill.Workload{}, LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
-		Links: []drill.Link{}, Unread: unread(l), Problems: []string{},
+		Workloads: each.Of(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
+		Links: []drill.Link{}, Unread: unread(l), Problems: each.Of(l.Tick.Problems, error.Error),
 	}
 	if l.Tick.Observe {
 		d.Mode = "observe"
-	}
-	for _, problem := range l.Tick.Problems {
-		d.Problems = append(d.Problems, problem.Error())
-	}
-	s := newSeen(l)
-	for _, w := range l.Doctor.Workloads {
-		d.Workloads = append(d.Workloads, s.workload(w))
 	}
 	slices.SortStableFunc(d.Workloads, worst)
 	d.Findings = findings(l.Doctor, d.Workloads)

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // unknown says why it is not known what a workload needs, "" where it is. What
@@ -25,12 +27,7 @@ func (s seen) unknown(one subject) string {
 
 // nothing says why a fleet has no coverage, "" where it has one.
 func nothing(d drill.Document) string {
-	declared := 0
-	for _, w := range d.Workloads {
-		if w.Declared != nil {
-			declared++
-		}
-	}
+	declared := each.Count(d.Workloads, func(w drill.Workload) bool { return w.Declared != nil })
 	switch f := d.Fleet; {
 	case f.Need > 0:
 		return ""
@@ -50,19 +47,14 @@ func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	if drop := l.Tick.Drop; drop != nil {
 		dropped = true
 		notices = append(notices, fmt.Sprintf("the fleet lost much of its scale at %s, %s at once: coverage is of what is asked for now, not of what git declares, and a drill proves nothing until they recover or gitlatch adopt acknowledges it",
-			drop.Since.UTC().Format(time.RFC3339), workloads(drop.Workloads)))
+			drop.Since.UTC().Format(time.RFC3339), term.Count(drop.Workloads, "workload")))
 	}
 	if f := d.Fleet; f.Nothing == "" && f.NeedUnknown > 0 {
 		notices = append(notices, fmt.Sprintf("what %s is not known: coverage is of what is known", needed(f.NeedUnknown)))
 	}
-	idle := 0
-	for _, w := range d.Workloads {
-		if len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning {
-			idle++
-		}
-	}
+	idle := each.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
 	if idle > 0 && d.Fleet.Nothing == "" {
-		notices = append(notices, fmt.Sprintf("git declares %s that nothing runs of: coverage is of the others", workloads(idle)))
+		notices = append(notices, fmt.Sprintf("git declares %s that nothing runs of: coverage is of the others", term.Count(idle, "workload")))
 	}
 	return dropped, notices
 }
@@ -72,11 +64,4 @@ func needed(n int) string {
 		return "1 workload needs"
 	}
 	return fmt.Sprintf("%d workloads need", n)
-}
-
-func workloads(n int) string {
-	if n == 1 {
-		return "1 workload"
-	}
-	return fmt.Sprintf("%d workloads", n)
 }

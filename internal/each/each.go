@@ -1,0 +1,22 @@
+// Package each says in a line what is made of each element of a list, or how many
+// of them something is true of.
+package each
+
+// Of is what is made of each element, in their order. It is never nil.
+func Of[T, U any](all []T, made func(T) U) []U {
+	of := make([]U, len(all))
+	for i, one := range all {
+		of[i] = made(one)
+	}
+	return of
+}
+
+// Count is how many elements something is true of.
+func Count[T any](all []T, is func(T) bool) (n int) {
+	for _, one := range all {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,27 @@
+package each_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/each"
+)
+
+// A document lists what is made of nothing as an empty list, never as null.
+func TestWhatIsMadeOfEachIsInOrderAndNeverNil(t *testing.T) {
+	t.Parallel()
+	double := func(n int) int { return 2 * n }
+	if got := each.Of([]int{3, 1, 2}, double); !slices.Equal(got, []int{6, 2, 4}) {
+		t.Errorf("of each: %v", got)
+	}
+	if each.Of(nil, double) == nil {
+		t.Error("of nothing: nil")
+	}
+}
+
+func TestCountIsOfWhatIsTrue(t *testing.T) {
+	t.Parallel()
+	if n := each.Count([]int{3, 1, 2, 5}, func(n int) bool { return n > 2 }); n != 2 {
+		t.Errorf("counts %d", n)
+	}
+}
