@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/whole"
 )
 
 // WriteTextfile writes a report's metrics to a file in Prometheus' text format,
@@ -29,7 +29,7 @@ func WriteTextfile(path string, r tick.Report, now time.Time) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the metrics of the last tick: %w", err)
 	}
-	if err := replace(path, textfile(r, now, before)); err != nil {
+	if err := whole.Write(path, textfile(r, now, before)); err != nil {
 		return fmt.Errorf("write metrics to %s: %w", path, err)
 	}
 	return nil
@@ -89,32 +89,4 @@ func valueOf(text []byte, series string) float64 {
 		}
 	}
 	return 0
-}
-
-// replace gives a file its content in one step. What is beside it meanwhile has
-// another ending, so that no collector takes it.
-func replace(path string, content []byte) (err error) {
-	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = next.Close() // the first error is the one to tell
-			_ = os.Remove(next.Name())
-		}
-	}()
-	if _, err := next.Write(content); err != nil {
-		return err
-	}
-	if err := next.Chmod(0o644); err != nil { // the collector is another user
-		return err
-	}
-	if err := next.Sync(); err != nil {
-		return err
-	}
-	if err := next.Close(); err != nil {
-		return err
-	}
-	return os.Rename(next.Name(), path)
 }

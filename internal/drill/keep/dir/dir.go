@@ -11,6 +11,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
+	"github.com/gitlatch/gitlatch/internal/whole"
 )
 
 // A Folder keeps reports in <folder>/<site>/.
@@ -39,33 +40,15 @@ func (f Folder) Keep(_ context.Context, d drill.Document, page []byte) ([]drill.
 		files[at("html")] = page
 	}
 	for name, data := range files {
-		err = errors.Join(err, write(name, data))
+		err = errors.Join(err, whole.Write(name, data))
 	}
 	if err == nil {
-		err = write(filepath.Join(folder, keep.Latest), document)
+		err = whole.Write(filepath.Join(folder, keep.Latest), document)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep the drill: %w", err)
 	}
 	return d.Links, nil
-}
-
-// write puts a file in place once it is whole.
-func write(name string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".drill-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // Last reads the document that was kept last.
