@@ -18,19 +18,28 @@ type Source struct {
 	Path     string // of its API group and version
 	Resource string
 	Kind     string // of one object
+
+	into func(c *Cluster, object []byte) error
 }
 
 // Sources are all kinds that are read. A cluster may do without any of them.
 func Sources() []Source {
 	return []Source{
-		{"kustomizations.kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", "Kustomization"},
-		{"gitrepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "gitrepositories", "GitRepository"},
-		{"helmreleases.helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", "HelmRelease"},
-		{"applications.argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", "Application"},
-		{"mutatingadmissionpolicies.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy"},
-		{"mutatingadmissionpolicybindings.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"},
-		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota"},
-		{"namespaces", "/api/v1", "namespaces", "Namespace"},
+		{"kustomizations.kustomize.toolkit.fluxcd.io", "/apis/kustomize.toolkit.fluxcd.io/v1", "kustomizations", "Kustomization",
+			into(func(c *Cluster) *[]kustomization { return &c.kustomizations })},
+		{"gitrepositories.source.toolkit.fluxcd.io", "/apis/source.toolkit.fluxcd.io/v1", "gitrepositories", "GitRepository",
+			into(func(c *Cluster) *[]gitRepository { return &c.repositories })},
+		{"helmreleases.helm.toolkit.fluxcd.io", "/apis/helm.toolkit.fluxcd.io/v2", "helmreleases", "HelmRelease",
+			into(func(c *Cluster) *[]helmRelease { return &c.releases })},
+		{"applications.argoproj.io", "/apis/argoproj.io/v1alpha1", "applications", "Application",
+			into(func(c *Cluster) *[]application { return &c.applications })},
+		{"mutatingadmissionpolicies.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy",
+			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicy { return &c.policies })},
+		{"mutatingadmissionpolicybindings.admissionregistration.k8s.io", "/apis/admissionregistration.k8s.io/v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding",
+			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicyBinding { return &c.bindings })},
+		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota",
+			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.quotas })},
+		{"namespaces", "/api/v1", "namespaces", "Namespace", (*Cluster).addNamespace},
 	}
 }
 
@@ -53,31 +62,12 @@ type Cluster struct {
 }
 
 // Add takes an object of one of the Sources, by its kind, as JSON.
-func (c *Cluster) Add(kind string, data []byte) (err error) {
-	switch kind {
-	case "Kustomization":
-		c.kustomizations, err = add(c.kustomizations, data)
-	case "GitRepository":
-		c.repositories, err = add(c.repositories, data)
-	case "HelmRelease":
-		c.releases, err = add(c.releases, data)
-	case "Application":
-		c.applications, err = add(c.applications, data)
-	case "MutatingAdmissionPolicy":
-		c.policies, err = add(c.policies, data)
-	case "MutatingAdmissionPolicyBinding":
-		c.bindings, err = add(c.bindings, data)
-	case "ResourceQuota":
-		c.quotas, err = add(c.quotas, data)
-	case "Namespace":
-		var n struct{ Metadata metav1.ObjectMeta }
-		err = json.Unmarshal(data, &n)
-		if c.namespaces == nil {
-			c.namespaces = map[string]map[string]string{}
+func (c *Cluster) Add(kind string, data []byte) error {
+	err := errors.New("is of a kind that nothing looks at")
+	for _, s := range Sources() {
+		if s.Kind == kind {
+			err = s.into(c, data)
 		}
-		c.namespaces[n.Metadata.Name] = n.Metadata.Labels
-	default:
-		err = errors.New("is of a kind that nothing looks at")
 	}
 	if err != nil {
 		return fmt.Errorf("read a %s: %w", kind, err)
@@ -85,10 +75,24 @@ func (c *Cluster) Add(kind string, data []byte) (err error) {
 	return nil
 }
 
-func add[T any](all []T, data []byte) ([]T, error) {
-	var one T
-	err := json.Unmarshal(data, &one)
-	return append(all, one), err
+// into adds an object to the list of its kind.
+func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
+	return func(c *Cluster, object []byte) error {
+		var one T
+		err := json.Unmarshal(object, &one)
+		*list(c) = append(*list(c), one)
+		return err
+	}
+}
+
+func (c *Cluster) addNamespace(object []byte) error {
+	var n struct{ Metadata metav1.ObjectMeta }
+	if c.namespaces == nil {
+		c.namespaces = map[string]map[string]string{}
+	}
+	err := json.Unmarshal(object, &n)
+	c.namespaces[n.Metadata.Name] = n.Metadata.Labels
+	return err
 }
 
 // labels are those of a namespace, as far as they are known.
