@@ -1,18 +1,15 @@
 package backtest
 
-import "time"
+import (
+	"time"
 
-// The version and kind of a Document.
-const (
-	Version = "gitlatch.dev/v1alpha1"
-	Kind    = "Backtest"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // A Document is the answer of a backtest for machines, in its stable shape: fields
 // are added, never changed. Times are RFC 3339 in UTC, spans as Go writes them.
 type Document struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
+	term.Document
 	From       time.Time `json:"from"`
 	To         time.Time `json:"to"`
 	Workloads  int       `json:"workloads"`
@@ -76,7 +73,7 @@ type Low struct {
 func (v Verdict) Document() Document {
 	from, to := v.Past.Span()
 	d := Document{
-		APIVersion: Version, Kind: Kind, From: from, To: to, Workloads: len(v.Past.IDs()), Samples: v.Past.Samples(),
+		Document: term.DocumentOf("Backtest"), From: from, To: to, Workloads: len(v.Past.IDs()), Samples: v.Past.Samples(),
 		Step: v.Past.Step().String(), Period: v.Period.String(), Lasting: v.Lasting.String(), Why: v.Why,
 		Wants:      Wanted{Coverage: v.Wants.Coverage, CommitsPerDay: v.Wants.Commits},
 		Candidates: make([]Tried, len(v.Results)),

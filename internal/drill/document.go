@@ -1,24 +1,24 @@
 package drill
 
-import "time"
+import (
+	"time"
 
-// The version and kind of a Document.
-const (
-	Version = "gitlatch.dev/v1alpha1"
-	Kind    = "Drill"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
+
+// Kind is that of a Document.
+const Kind = "Drill"
 
 // A Document is what a drill found, in its stable shape: fields are added and
 // never changed. All times are RFC 3339 in UTC. Lists are never null. Counts are
 // pods; a count that is null is not known, or not there.
 type Document struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Site       string    `json:"site"`
-	Cluster    string    `json:"cluster"` // UID of the kube-system namespace; "" is unknown
-	At         time.Time `json:"at"`      // of the sample
-	Mode       string    `json:"mode"`    // latch or observe; observe writes nothing, and scores git as it is
-	DryRun     bool      `json:"dryRun"`  // nothing was written, and git is scored as it is
+	term.Document
+	Site    string    `json:"site"`
+	Cluster string    `json:"cluster"` // UID of the kube-system namespace; "" is unknown
+	At      time.Time `json:"at"`      // of the sample
+	Mode    string    `json:"mode"`    // latch or observe; observe writes nothing, and scores git as it is
+	DryRun  bool      `json:"dryRun"`  // nothing was written, and git is scored as it is
 
 	Branch string `json:"branch"`
 	Commit string `json:"commit"`        // that was scored
@@ -101,9 +101,7 @@ type Fleet struct {
 
 // A Workload is the score of one workload.
 type Workload struct {
-	Namespace string `json:"namespace"`
-	Kind      string `json:"kind"` // deployment or statefulset
-	Name      string `json:"name"`
+	term.Named
 
 	Live  *int32 `json:"live"`  // pods asked for now
 	Ready *int32 `json:"ready"` // pods ready now
@@ -259,13 +257,11 @@ type Flush struct {
 
 // A Level is a change of what git declares.
 type Level struct {
-	Namespace string `json:"namespace"`
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
-	From      *int32 `json:"from"`             // null is no level
-	To        *int32 `json:"to"`               // null is a retirement
-	Reason    string `json:"reason,omitempty"` // why it was withheld
-	Text      string `json:"text"`
+	term.Named
+	From   *int32 `json:"from"`             // null is no level
+	To     *int32 `json:"to"`               // null is a retirement
+	Reason string `json:"reason,omitempty"` // why it was withheld
+	Text   string `json:"text"`
 }
 
 // Last compares with the last drill of the site.
@@ -284,9 +280,7 @@ type Last struct {
 
 // A Change is what became of one workload since the last drill.
 type Change struct {
-	Namespace string `json:"namespace"`
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
+	term.Named
 	// What is "changed", "added" or "gone".
 	What string `json:"what"`
 	Then *Then  `json:"then"` // null where it was added

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // The model is held against what the rebuild bench measured of pods that never
@@ -73,7 +74,7 @@ func TestTakes(t *testing.T) {
 
 func one(name string, need, start int32, cause string) drill.Workload {
 	covered := float64(min(need, start)) / float64(need)
-	w := drill.Workload{Namespace: "shop", Kind: "deployment", Name: name, Need: &need, Declared: &need, RebuiltAt: &start, Coverage: &covered, Missing: max(0, need-start), Causes: []drill.Cause{}}
+	w := drill.Workload{Named: term.Named{Namespace: "shop", Kind: "deployment", Name: name}, Need: &need, Declared: &need, RebuiltAt: &start, Coverage: &covered, Missing: max(0, need-start), Causes: []drill.Cause{}}
 	if cause != "" {
 		w.Causes = append(w.Causes, drill.Cause{Name: cause, Text: "because"})
 	}

@@ -18,7 +18,7 @@ func (d Document) Since(last *Document) Document {
 	before, now := last.byID(), d.byID()
 	for _, w := range d.Workloads {
 		is := w.then()
-		was, there := before[w.id()]
+		was, there := before[w.ID()]
 		switch {
 		case !there:
 			d.Last.add("added", w, nil, &is)
@@ -28,19 +28,19 @@ func (d Document) Since(last *Document) Document {
 		}
 	}
 	for _, w := range last.Workloads {
-		if _, there := now[w.id()]; !there {
+		if _, there := now[w.ID()]; !there {
 			then := w.then()
 			d.Last.add("gone", w, &then, nil)
 		}
 	}
 	slices.SortStableFunc(d.Last.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.gain(), b.gain()), workload.Compare(a.id(), b.id()))
+		return cmp.Or(cmp.Compare(a.gain(), b.gain()), workload.Compare(a.ID(), b.ID()))
 	})
 	return d
 }
 
 func (l *Last) add(what string, w Workload, then, now *Then) {
-	l.Changes = append(l.Changes, Change{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, What: what, Then: then, Now: now})
+	l.Changes = append(l.Changes, Change{Named: w.Named, What: what, Then: then, Now: now})
 }
 
 // gain is by how much the coverage of a workload rose; one without a coverage
@@ -84,18 +84,10 @@ func equal[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-func (w Workload) id() workload.ID {
-	return workload.ID{Namespace: w.Namespace, Kind: workload.Kind(w.Kind), Name: w.Name}
-}
-
-func (c Change) id() workload.ID {
-	return workload.ID{Namespace: c.Namespace, Kind: workload.Kind(c.Kind), Name: c.Name}
-}
-
 func (d Document) byID() map[workload.ID]Workload {
 	by := make(map[workload.ID]Workload, len(d.Workloads))
 	for _, w := range d.Workloads {
-		by[w.id()] = w
+		by[w.ID()] = w
 	}
 	return by
 }

@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // A Summary is a document in short, for those who only need to know whether to
 // look.
 type Summary struct {
-	APIVersion  string    `json:"apiVersion"`
-	Kind        string    `json:"kind"` // DrillSummary
+	term.Document
 	Site        string    `json:"site"`
 	At          time.Time `json:"at"`
 	Commit      string    `json:"commit"`
@@ -41,7 +42,7 @@ const worstOf = 3
 // Summary returns the document in short.
 func (d Document) Summary() Summary {
 	s := Summary{
-		APIVersion: Version, Kind: "DrillSummary", Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
+		Document: term.DocumentOf("DrillSummary"), Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
 		Passed: d.Passed, MassDrop: d.MassDrop, Notices: append([]string{}, d.Notices...), Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
 	}
 	if d.Last != nil && d.Last.Nothing == "" {
@@ -51,7 +52,7 @@ func (d Document) Summary() Summary {
 		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
 			break
 		}
-		one := Worst{Workload: w.Namespace + "/" + w.Kind + "/" + w.Name, Need: *w.Need, Coverage: *w.Coverage}
+		one := Worst{Workload: w.ID().String(), Need: *w.Need, Coverage: *w.Coverage}
 		if w.RebuiltAt != nil {
 			one.RebuiltAt = *w.RebuiltAt
 		}

@@ -102,7 +102,7 @@ func (p *sheet) rows(all bool) {
 		if w.Coverage != nil {
 			covered = Percent(*w.Coverage)
 		}
-		rows = append(rows, []string{term.Name(w.id()), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), cause})
+		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), cause})
 	}
 	p.Rows(rows)
 	if len(rows) > 1 {
@@ -181,7 +181,7 @@ func (p *sheet) remarks(on func(Workload) []remark) {
 			if by[r] == nil {
 				order = append(order, r)
 			}
-			by[r] = append(by[r], term.Name(w.id()))
+			by[r] = append(by[r], term.Name(w.ID()))
 		}
 	}
 	for _, r := range order {
@@ -199,7 +199,7 @@ func (p *sheet) notes() {
 		p.Say("", "gitlatch doctor has %d more to mend, which a rebuild does not suffer from", harmless)
 	}
 	for _, w := range p.Flush.Withheld {
-		p.Say("", "not declared: %s %s -> %s: %s", w.Namespace+"/"+w.Name, term.Some(w.From), term.Some(w.To), w.Text)
+		p.Say("", "not declared: %s %s -> %s: %s", w.ID().Short(), term.Some(w.From), term.Some(w.To), w.Text)
 	}
 	for _, text := range p.Unread {
 		p.Say("", "not read: %s", text)

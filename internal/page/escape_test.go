@@ -12,6 +12,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // hostile are names and texts that would be markup, or the end of something.
@@ -50,8 +51,8 @@ func besieged() drill.Document {
 	d.Links = []drill.Link{{Form: word(), URI: word(), URL: word()}}
 	d.Flush.Subject, d.Flush.Commit = word(), word()
 	for _, text := range hostile {
-		d.Flush.Withheld = append(d.Flush.Withheld, drill.Level{Namespace: text, Kind: text, Name: text, Text: text, Reason: text})
-		d.Last.Changes = append(d.Last.Changes, drill.Change{Namespace: text, Kind: text, Name: text, What: text, Now: &drill.Then{Cause: text}})
+		d.Flush.Withheld = append(d.Flush.Withheld, drill.Level{Named: term.Named{Namespace: text, Kind: text, Name: text}, Text: text, Reason: text})
+		d.Last.Changes = append(d.Last.Changes, drill.Change{Named: term.Named{Namespace: text, Kind: text, Name: text}, What: text, Now: &drill.Then{Cause: text}})
 	}
 	d.Model.Text, d.Model.Constants = word(), []drill.Constant{{Name: word(), Unit: word(), Source: word()}}
 	return d

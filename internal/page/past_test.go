@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // pages are one of each kind, of a size that one meets.
@@ -18,7 +19,7 @@ func pages(t *testing.T) map[string][]byte {
 func tried(policies int) backtest.Document {
 	from := noon.Add(-30 * 24 * time.Hour)
 	d := backtest.Document{
-		APIVersion: backtest.Version, Kind: backtest.Kind, From: from, To: noon, Workloads: 214, Samples: 1_848_960, Step: "5m0s", Period: "5m0s", Lasting: "10m0s",
+		Document: term.DocumentOf("Backtest"), From: from, To: noon, Workloads: 214, Samples: 1_848_960, Step: "5m0s", Period: "5m0s", Lasting: "10m0s",
 		Wants: backtest.Wanted{Coverage: 0.95, CommitsPerDay: 4}, Recommended: "R10 up 26h 10%",
 		Why: "the least waste of those that cover 95 % of each need that lasted with at most 4 commits a day",
 	}

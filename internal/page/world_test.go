@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/page"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 5, 0, 0, time.UTC)
@@ -43,7 +44,7 @@ var names = []string{"web", "api", "cart", "worker", "index", "images", "gateway
 // of the reasons that there are.
 func site(workloads int) drill.Document {
 	d := drill.Document{
-		APIVersion: drill.Version, Kind: drill.Kind, Site: "prod-eu", Cluster: "7c0f1c1e-6f55-4a52-9f0e-2d7b1f6f9a11", At: noon, Mode: "latch",
+		Document: term.DocumentOf(drill.Kind), Site: "prod-eu", Cluster: "7c0f1c1e-6f55-4a52-9f0e-2d7b1f6f9a11", At: noon, Mode: "latch",
 		Branch: "main", Commit: "4f1c9a70c2d0b7d1f0e2d9f7a1c3b5e7d9f1a3c5", Tag: "drill/2026-11-20", MinCoverage: 0.95,
 		Workloads: []drill.Workload{},
 		LeftOut:   []drill.LeftOut{{Reason: "no-autoscaler", Text: "nothing scales them, and no policy asks for them", Workloads: 31}, {Reason: "kube-system", Text: "kube-system opts in by a policy", Workloads: 12}},
@@ -76,8 +77,8 @@ func scored(i int) drill.Workload {
 	need := int32(4 + (i*i*37+i*11)%900)
 	level := levelFor(need)
 	w := drill.Workload{
-		Namespace: namespaces[i%len(namespaces)], Kind: "deployment", Name: fmt.Sprintf("%s-%d", names[i%len(names)], i),
-		Live: new(need), Ready: new(need), Need: new(need), Declared: new(level), RebuiltAt: new(level), RebuiltBy: "clusters/prod-eu", Policy: "default",
+		Named: term.Named{Namespace: namespaces[i%len(namespaces)], Kind: "deployment", Name: fmt.Sprintf("%s-%d", names[i%len(names)], i)},
+		Live:  new(need), Ready: new(need), Need: new(need), Declared: new(level), RebuiltAt: new(level), RebuiltBy: "clusters/prod-eu", Policy: "default",
 		Causes:     []drill.Cause{},
 		Checkpoint: &drill.Checkpoint{Since: noon.Add(-time.Duration(1+i*i%900) * time.Hour), AgeSeconds: int64(1+i*i%900) * 3600, Commit: "9ac90c2"},
 	}
@@ -182,7 +183,7 @@ func sum(d *drill.Document) {
 			d.Findings = append(d.Findings, drill.Finding{Trap: "component-missing", Subject: "namespace " + w.Namespace, Text: w.Causes[0].Text, Workloads: []string{w.Namespace + "/deployment/" + w.Name}, Missing: int64(w.Missing)})
 		}
 		if i%9 == 4 && len(d.Flush.Levels) < 4 && w.Declared != nil {
-			d.Flush.Levels = append(d.Flush.Levels, drill.Level{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, From: new(*w.Declared / 2), To: w.Declared, Text: "live is above what was declared"})
+			d.Flush.Levels = append(d.Flush.Levels, drill.Level{Named: w.Named, From: new(*w.Declared / 2), To: w.Declared, Text: "live is above what was declared"})
 		}
 	}
 	f.Coverage = 1
@@ -199,7 +200,7 @@ func sum(d *drill.Document) {
 		if len(w.Causes) > 0 {
 			now.Cause = w.Causes[0].Name
 		}
-		c := drill.Change{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, What: "changed", Then: &drill.Then{Need: w.Need, Declared: new(int32(50)), Coverage: new(0.71)}, Now: now}
+		c := drill.Change{Named: w.Named, What: "changed", Then: &drill.Then{Need: w.Need, Declared: new(int32(50)), Coverage: new(0.71)}, Now: now}
 		if i%3 == 0 {
 			c.What, c.Then = "added", nil
 		}

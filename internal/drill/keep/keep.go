@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // A Keeper keeps the reports of drills, by site.
@@ -40,8 +41,8 @@ func Decode(data []byte) (*drill.Document, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, err
 	}
-	if d.Kind != drill.Kind || d.APIVersion != drill.Version {
-		return nil, fmt.Errorf("is %s %s, and not %s %s", d.APIVersion, d.Kind, drill.Version, drill.Kind)
+	if want := term.DocumentOf(drill.Kind); d.Document != want {
+		return nil, fmt.Errorf("is %s %s, and not %s %s", d.APIVersion, d.Kind, want.APIVersion, want.Kind)
 	}
 	return &d, nil
 }

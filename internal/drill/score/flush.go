@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -49,8 +50,8 @@ func levels(changes []policy.Decision) []drill.Level {
 
 func level(d policy.Decision) drill.Level {
 	return drill.Level{
-		Namespace: d.ID.Namespace, Kind: string(d.ID.Kind), Name: d.ID.Name,
-		From: replicas(d.From), To: replicas(d.To), Reason: string(d.Reason), Text: d.Text,
+		Named: term.NamedBy(d.ID),
+		From:  replicas(d.From), To: replicas(d.To), Reason: string(d.Reason), Text: d.Text,
 	}
 }
 

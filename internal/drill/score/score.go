@@ -14,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -35,7 +36,7 @@ type Look struct {
 // Document scores a look.
 func Document(l Look) drill.Document {
 	d := drill.Document{
-		APIVersion: drill.Version, Kind: drill.Kind, Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
+		Document: term.DocumentOf(drill.Kind), Site: l.Tick.Site, Cluster: l.Tick.Cluster, At: l.Tick.At.UTC(),
 		Mode: "latch", DryRun: l.Tick.DryRun, Branch: l.Branch, Commit: l.Commit, MinCoverage: l.MinCoverage,
 		Workloads: each.Of(l.Doctor.Workloads, newSeen(l).workload), LeftOut: leftOut(l), Flush: flushed(l), Model: drill.DefaultModel(),
 		Links: []drill.Link{}, Unread: unread(l), Problems: each.Of(l.Tick.Problems, error.Error),
@@ -123,7 +124,7 @@ func later(seconds int64, stuck int, e *drill.Estimate) (int64, int) {
 func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	lacks := map[string]int32{}
 	for _, w := range all {
-		lacks[id(w).String()] = w.Missing
+		lacks[w.ID().String()] = w.Missing
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
@@ -139,10 +140,6 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 		found = append(found, one)
 	}
 	return found
-}
-
-func id(w drill.Workload) workload.ID {
-	return workload.ID{Namespace: w.Namespace, Kind: workload.Kind(w.Kind), Name: w.Name}
 }
 
 func number(n *int32) int32 {

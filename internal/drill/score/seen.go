@@ -5,6 +5,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -65,8 +66,8 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 		one.start = int32(int64(of.Start) * room / s.starts[of.ID.Namespace])
 	}
 	w := drill.Workload{
-		Namespace: of.ID.Namespace, Kind: string(of.ID.Kind), Name: of.ID.Name,
-		Need: known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: one.rebuiltAt(), RebuiltBy: of.By,
+		Named: term.NamedBy(of.ID),
+		Need:  known(one.need), Declared: known(of.Level), Proposed: known(one.proposed), RebuiltAt: one.rebuiltAt(), RebuiltBy: of.By,
 		Causes: one.causes(), Unknown: one.unknown, Frozen: s.frozen(one), Rollout: one.rollout(), Checkpoint: s.checkpoint(of),
 		Policy: one.decision.Policy, InertBy: of.Inert.Line(),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // Run holds a keeper to the port. open returns one that keeps nothing yet, and
@@ -18,8 +19,8 @@ func Run(t *testing.T, open func(t *testing.T) keep.Keeper, read func(t *testing
 	document := func(site string, at time.Time) drill.Document {
 		half := 0.5
 		return drill.Document{
-			APIVersion: drill.Version, Kind: drill.Kind, Site: site, At: at, Links: []drill.Link{},
-			Fleet: drill.Fleet{Coverage: 0.5}, Workloads: []drill.Workload{{Namespace: "shop", Kind: "deployment", Name: "web", Coverage: &half, Causes: []drill.Cause{}}},
+			Document: term.DocumentOf(drill.Kind), Site: site, At: at, Links: []drill.Link{},
+			Fleet: drill.Fleet{Coverage: 0.5}, Workloads: []drill.Workload{{Named: term.Named{Namespace: "shop", Kind: "deployment", Name: "web"}, Coverage: &half, Causes: []drill.Cause{}}},
 		}
 	}
 	t.Run("nothing was kept yet", func(t *testing.T) {
