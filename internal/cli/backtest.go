@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,7 +113,7 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	}
 	// From here on a signal is an end with its reason. A read, which may wait for
 	// good, is ended by the signal itself: there is nothing to put in order.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	drawn, err := t.drawn(past)
 	if err != nil {
@@ -161,19 +159,14 @@ var backtestForms = forms[judged]{
 
 // check says what is wrong with the flags, before anything is read.
 func (t *trial) check() error {
-	var wrong []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			wrong = append(wrong, fmt.Errorf(format, args...))
-		}
-	}
-	check(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
-	check(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
-	check(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)
-	check(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
+	var wrong wrongs
+	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
+	wrong.unless(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
+	wrong.unless(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)
+	wrong.unless(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
 	for _, name := range t.presets {
 		_, ok := policy.Presets()[name]
-		check(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
+		wrong.unless(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
 	}
 	return errors.Join(append(wrong, t.output.check(), t.grid.check())...)
 }

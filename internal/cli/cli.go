@@ -113,5 +113,15 @@ func owner(env Env) string {
 	return site.Owner(fmt.Sprintf("gitlatch on %s, process %d, %s", host, os.Getpid(), env.Clock().UTC().Format(time.RFC3339)))
 }
 
+// wrongs are all that is wrong with the flags of a command.
+type wrongs []error
+
+// unless notes what is wrong, unless it is as it must be.
+func (w *wrongs) unless(ok bool, format string, args ...any) {
+	if !ok {
+		*w = append(*w, fmt.Errorf(format, args...))
+	}
+}
+
 // closed adds the error of giving something back to the one that there is.
 func closed(err *error, c io.Closer) { *err = errors.Join(*err, c.Close()) }

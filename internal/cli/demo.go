@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +22,7 @@ it looks once at the cluster of the current context, which it only reads, and
 commits to a scratch repository.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			ctx, stop := interruptible(c.Context())
 			defer stop()
 			switch cluster {
 			case "recorded":

@@ -71,16 +71,12 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 
 // check says all that is wrong with the flags.
 func (d *drilling) check() error {
-	wrong := []error{d.output.check()}
-	if !(d.minCoverage >= 0 && d.minCoverage <= 1) {
-		wrong = append(wrong, fmt.Errorf("--min-coverage: must be from 0 to 1, got %v", d.minCoverage))
-	}
+	wrong := wrongs{d.output.check()}
+	wrong.unless(d.minCoverage >= 0 && d.minCoverage <= 1, "--min-coverage: must be from 0 to 1, got %v", d.minCoverage)
 	if d.url != "" {
 		wrong = append(wrong, wrongURL(d.url))
 	}
-	if d.wait < 0 {
-		wrong = append(wrong, fmt.Errorf("--wait: must not be negative, got %s", d.wait))
-	}
+	wrong.unless(d.wait >= 0, "--wait: must not be negative, got %s", d.wait)
 	return errors.Join(wrong...)
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,22 +125,17 @@ func (r *restoring) every(c *cobra.Command) {
 
 // check says all that is wrong with the flags.
 func (r *restoring) check(args []string) error {
-	var wrong []error
-	bound := func(bad bool, format string, args ...any) {
-		if bad {
-			wrong = append(wrong, fmt.Errorf(format, args...))
-		}
-	}
-	bound(!plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
-	bound(r.pace.PerMinute < 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
-	bound(r.pace.Unready < 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
-	bound(r.pace.Patience <= 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
+	var wrong wrongs
+	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
+	wrong.unless(r.pace.PerMinute >= 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
+	wrong.unless(r.pace.Unready >= 1, "--unready: must be at least 1 pod, got %d", r.pace.Unready)
+	wrong.unless(r.pace.Patience > 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
 	hold := restore.CheckHold(r.hold)
-	bound(hold != nil, "--brake: %w", hold)
+	wrong.unless(hold == nil, "--brake: %w", hold)
 	namespaces, order := plan.CheckNamespaces(r.options.Namespaces), plan.CheckNamespaces(r.options.Order)
-	bound(namespaces != nil, "--namespace: %w", namespaces)
-	bound(order != nil, "--order: %w", order)
-	bound(len(args) > 0 && len(r.options.Namespaces) > 0, "--namespace: workloads are named with theirs; give one of the two")
+	wrong.unless(namespaces == nil, "--namespace: %w", namespaces)
+	wrong.unless(order == nil, "--order: %w", order)
+	wrong.unless(len(args) == 0 || len(r.options.Namespaces) == 0, "--namespace: workloads are named with theirs; give one of the two")
 	return errors.Join(append(wrong, r.output.check())...)
 }
 
@@ -156,7 +149,7 @@ type answer interface {
 // run opens the site, has something done, and says what came of it. How an error
 // of the cluster is explained depends on the rights that it takes.
 func (r *restoring) run(ctx context.Context, env Env, explain func(*open.Site, context.Context, error) error, do func(context.Context, *open.Site, config.Config) (answer, error)) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	c, err := r.config()
 	if err != nil {

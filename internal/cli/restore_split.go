@@ -39,20 +39,16 @@ func (p *seeding) registerSplit(c *cobra.Command) {
 
 // checkSplit says which flags are of the other thing that a restore can do.
 func (p *seeding) checkSplit(c *cobra.Command) error {
-	var wrong []error
+	var wrong wrongs
 	others := []string{"path", "manifests"}
 	why := "it is for --split; leave it out"
 	if p.split {
 		others, why = []string{"factor", "order", "from-zero", "pace", "unready", "patience", "brake"}, "a split raises nothing; leave it out"
 	}
 	for _, name := range others {
-		if c.Flags().Changed(name) {
-			wrong = append(wrong, fmt.Errorf("--%s: %s", name, why))
-		}
+		wrong.unless(!c.Flags().Changed(name), "--%s: %s", name, why)
 	}
-	if len(p.paths) > 0 && p.manifests != "" {
-		wrong = append(wrong, errors.New("--manifests: it stands instead of any folder; give one of the two"))
-	}
+	wrong.unless(len(p.paths) == 0 || p.manifests == "", "--manifests: it stands instead of any folder; give one of the two")
 	return errors.Join(wrong...)
 }
 

@@ -27,7 +27,7 @@ var errTime = errors.New("out of time: see who did not answer")
 // comes. What does not end by itself then is left: the process ends with the
 // command, and gives back what it holds, such as the lock of a state file.
 func within(ctx context.Context, limit time.Duration, run func(context.Context) error) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTime)
 	defer cancel()
@@ -47,6 +47,11 @@ func within(ctx context.Context, limit time.Duration, run func(context.Context) 
 		err = fmt.Errorf("%w (%w)", err, errTime)
 	}
 	return err
+}
+
+// interruptible is a context that a signal ends, too.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }
 
 // timed is within as a command runs it.

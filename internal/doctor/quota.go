@@ -95,22 +95,16 @@ func (m measure) say(d demand) string {
 // leaves none out; what asks for anything is not best effort; priorities are not
 // known here.
 func (m measure) of(q corev1.ResourceQuota) bool {
-	all := func(scope corev1.ResourceQuotaScope) bool {
-		return scope == corev1.ResourceQuotaScopeNotTerminating || scope == corev1.ResourceQuotaScopeNotBestEffort && m.asks != ""
+	some := func(scope corev1.ResourceQuotaScope) bool {
+		return scope != corev1.ResourceQuotaScopeNotTerminating && (scope != corev1.ResourceQuotaScopeNotBestEffort || m.asks == "")
 	}
-	for _, scope := range q.Spec.Scopes {
-		if !all(scope) {
-			return false
+	scopes := slices.Clone(q.Spec.Scopes)
+	if by := q.Spec.ScopeSelector; by != nil {
+		for _, one := range by.MatchExpressions {
+			scopes = append(scopes, one.ScopeName)
 		}
 	}
-	if q.Spec.ScopeSelector != nil {
-		for _, by := range q.Spec.ScopeSelector.MatchExpressions {
-			if !all(by.ScopeName) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(scopes, some)
 }
 
 // least is the lower of a number and the one that is there.

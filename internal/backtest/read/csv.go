@@ -108,24 +108,21 @@ func (t *table) row(row []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", columnTime, err)
 	}
-	replicas := row[t.at[columnReplicas]]
-	if replicas == "" {
-		return nil // not known then, as if it had not been sampled
-	}
-	desired, known, err := pods(replicas)
-	if err != nil {
-		return fmt.Errorf("%s: %w", columnReplicas, err)
-	}
-	if !known {
-		return nil
+	desired, known, err := t.count(row, columnReplicas)
+	if err != nil || !known {
+		return err // what is not known is as if it had not been sampled
 	}
 	scale := workload.Scale{Desired: desired, Ready: desired}
 	for _, c := range []struct {
 		column string
 		into   *int32
 	}{{columnReady, &scale.Ready}, {columnMin, &scale.Min}, {columnMax, &scale.Max}} {
-		if err := t.optional(row, c.column, c.into); err != nil {
+		n, known, err := t.count(row, c.column)
+		if err != nil {
 			return err
+		}
+		if known {
+			*c.into = n
 		}
 	}
 	if scale.Target, err = t.target(row); err != nil {
@@ -149,20 +146,16 @@ func (t *table) time(text string) (time.Time, error) {
 	return at, err
 }
 
-// optional reads a column that may be absent, or empty.
-func (t *table) optional(row []string, column string, into *int32) error {
+// count reads a column of pods, which may be absent, empty or unknown.
+func (t *table) count(row []string, column string) (n int32, known bool, err error) {
 	i, ok := t.at[column]
 	if !ok || row[i] == "" {
-		return nil
+		return 0, false, nil
 	}
-	n, known, err := pods(row[i])
-	if err != nil {
-		return fmt.Errorf("%s: %w", column, err)
+	if n, known, err = pods(row[i]); err != nil {
+		err = fmt.Errorf("%s: %w", column, err)
 	}
-	if known {
-		*into = n
-	}
-	return nil
+	return n, known, err
 }
 
 func (t *table) target(row []string) (float64, error) {
