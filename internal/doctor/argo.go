@@ -168,16 +168,12 @@ const skipAnnotation = "argocd.argoproj.io/skip-reconcile"
 func (s argoSource) edits() gitops.Edits {
 	e := gitops.Edits{Recurse: s.Directory.Recurse, Set: map[string]string{}, Append: map[string][]any{}}
 	for _, field := range []string{"namespace", "namePrefix", "nameSuffix"} {
-		if value, _ := s.Kustomize[field].(string); value != "" {
-			e.Set[field] = value
-		}
+		e.Set[field], _ = s.Kustomize[field].(string)
 	}
 	for _, field := range []string{"components", "patches", "replicas"} {
-		if values, _ := s.Kustomize[field].([]any); len(values) > 0 {
-			e.Append[field] = values
-		}
+		e.Append[field], _ = s.Kustomize[field].([]any)
 	}
-	return e
+	return e.Stated()
 }
 
 // syncAnnotation holds options of one object. What is ignored is respected by the

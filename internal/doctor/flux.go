@@ -73,16 +73,10 @@ func (k kustomization) name() string {
 func (k kustomization) applier(kinds workload.Kinds) applier {
 	s := k.Spec
 	name := Flux.says(k.name())
-	edits := gitops.Edits{Recurse: true, Folders: true, Set: map[string]string{}, Append: map[string][]any{}}
-	for field, value := range map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix} {
-		if value != "" {
-			edits.Set[field] = value
-		}
-	}
-	for field, values := range map[string][]any{"components": s.Components, "patches": s.Patches, "images": s.Images} {
-		if len(values) > 0 {
-			edits.Append[field] = values
-		}
+	edits := gitops.Edits{
+		Recurse: true, Folders: true,
+		Set:    map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix},
+		Append: map[string][]any{"components": s.Components, "patches": s.Patches, "images": s.Images},
 	}
 	lists := map[workload.ID]bool{}
 	for _, entry := range k.Status.Inventory.Entries {
@@ -92,7 +86,7 @@ func (k kustomization) applier(kinds workload.Kinds) applier {
 		}
 	}
 	return applier{tool: Flux, name: name, lists: lists, keeps: k.keeps,
-		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits}}}
+		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits.Stated()}}}
 }
 
 // claim is what a Kustomization says that it does, with its source, nil where that

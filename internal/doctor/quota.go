@@ -95,6 +95,7 @@ func (m measure) say(d demand) string {
 // leaves none out; what asks for anything is not best effort; priorities are not
 // known here.
 func (m measure) of(q corev1.ResourceQuota) bool {
+	// some is true of a scope that leaves some of the pods out.
 	some := func(scope corev1.ResourceQuotaScope) bool {
 		return scope != corev1.ResourceQuotaScopeNotTerminating && (scope != corev1.ResourceQuotaScopeNotBestEffort || m.asks == "")
 	}

@@ -28,6 +28,13 @@ type Edits struct {
 	Folders bool
 }
 
+// Stated returns the edits without fields and lists that are empty.
+func (e Edits) Stated() Edits {
+	maps.DeleteFunc(e.Set, func(_, value string) bool { return value == "" })
+	maps.DeleteFunc(e.Append, func(_ string, values []any) bool { return len(values) == 0 })
+	return e
+}
+
 // An Overlay is a folder as a GitOps tool builds it.
 type Overlay struct {
 	Dir         string

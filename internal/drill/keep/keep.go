@@ -35,6 +35,27 @@ func Encode(d drill.Document) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
+// A File is one of those that a Keeper puts in place.
+type File struct {
+	Name string // below the folder of a site
+	Type string // of its content, as HTTP has it
+	Data []byte
+}
+
+// Files are a page, where there is one, the document, and the same as the last
+// one, to be put in this order. The document names where the first two are.
+func Files(d drill.Document, page []byte, where func(name string) string) ([]drill.Link, []File, error) {
+	var files []File
+	data, shown := Name(d.At, "json"), Name(d.At, "html")
+	d.Links = []drill.Link{{Form: "json", URI: where(data)}}
+	if page != nil {
+		d.Links = append(d.Links, drill.Link{Form: "html", URI: where(shown)})
+		files = append(files, File{shown, "text/html; charset=utf-8", page})
+	}
+	document, err := Encode(d)
+	return d.Links, append(files, File{data, "application/json", document}, File{Latest, "application/json", document}), err
+}
+
 // Decode reads a document that was kept. One of another kind is an error.
 func Decode(data []byte) (*drill.Document, error) {
 	var d drill.Document

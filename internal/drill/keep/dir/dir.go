@@ -26,29 +26,17 @@ func (f Folder) Keep(_ context.Context, d drill.Document, page []byte) ([]drill.
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("keep the drill: %w", err)
 	}
-	at := func(form string) string { return filepath.Join(folder, keep.Name(d.At, form)) }
-	d.Links = []drill.Link{{Form: "json", URI: at("json")}}
-	if page != nil {
-		d.Links = append(d.Links, drill.Link{Form: "html", URI: at("html")})
-	}
-	document, err := keep.Encode(d)
-	if err != nil {
-		return nil, fmt.Errorf("keep the drill: %w", err)
-	}
-	files := map[string][]byte{at("json"): document}
-	if page != nil {
-		files[at("html")] = page
-	}
-	for name, data := range files {
-		err = errors.Join(err, whole.Write(name, data))
-	}
-	if err == nil {
-		err = whole.Write(filepath.Join(folder, keep.Latest), document)
+	at := func(name string) string { return filepath.Join(folder, name) }
+	links, files, err := keep.Files(d, page, at)
+	for _, file := range files {
+		if err == nil {
+			err = whole.Write(at(file.Name), file.Data)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep the drill: %w", err)
 	}
-	return d.Links, nil
+	return links, nil
 }
 
 // Last reads the document that was kept last.

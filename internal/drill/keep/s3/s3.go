@@ -31,36 +31,20 @@ type Bucket struct {
 
 // Keep puts the document and its page, then the document as the last one.
 func (b Bucket) Keep(ctx context.Context, d drill.Document, page []byte) ([]drill.Link, error) {
-	link := func(form string) drill.Link {
-		return drill.Link{Form: form, URI: "s3://" + b.Name + "/" + b.key(d.Site, keep.Name(d.At, form))}
-	}
-	d.Links = []drill.Link{link("json")}
-	if page != nil {
-		d.Links = append(d.Links, link("html"))
-	}
-	document, err := keep.Encode(d)
+	links, files, err := keep.Files(d, page, func(name string) string { return "s3://" + b.Name + "/" + b.key(d.Site, name) })
 	if err != nil {
 		return nil, fmt.Errorf("keep the drill: %w", err)
 	}
-	for _, o := range []struct {
-		name, kind string
-		data       []byte
-	}{
-		{keep.Name(d.At, "html"), "text/html; charset=utf-8", page},
-		{keep.Name(d.At, "json"), "application/json", document},
-		{keep.Latest, "application/json", document},
-	} {
-		if o.data == nil {
-			continue
-		}
+	for _, o := range files {
 		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{
-			Bucket: aws.String(b.Name), Key: aws.String(b.key(d.Site, o.name)),
-			Body: bytes.NewReader(o.data), ContentType: aws.String(o.kind),
+			Bucket: aws.String(b.Name), Key: aws.String(b.key(d.Site, o.Name)),
+			Body: bytes.NewReader(o.Data), ContentType: aws.String(o.Type),
 		})
 		if err != nil {
-			return nil, b.explain("keep the drill", o.name, err)
+			return nil, b.explain("keep the drill", o.Name, err)
 		}
 	}
+	d.Links = links
 	return b.opened(ctx, d)
 }
 
