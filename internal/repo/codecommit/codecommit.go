@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
@@ -55,8 +54,8 @@ type Author struct{ Name, Email string }
 type Repository struct {
 	Options
 
-	mu   sync.Mutex
-	seen seen
+	turns repo.Turns
+	seen  seen
 }
 
 var (
@@ -84,11 +83,10 @@ func Open(o Options) (*Repository, error) {
 func (r *Repository) String() string { return "codecommit repository " + r.Repository }
 
 // Heads is a request for each branch. See repo.Repository.
-func (r *Repository) Heads(ctx context.Context, also ...string) (string, []string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
+	defer r.turns.Take(&err, "read the branch of %s", r)()
 	heads := make([]string, 1+len(also))
-	err := each(ctx, len(heads), func(ctx context.Context, i int) (err error) {
+	err = each(ctx, len(heads), func(ctx context.Context, i int) (err error) {
 		branch := r.Branch
 		if i > 0 {
 			branch = also[i-1]
@@ -100,7 +98,7 @@ func (r *Repository) Heads(ctx context.Context, also ...string) (string, []strin
 		err = fmt.Errorf("branch %q: %w", r.Branch, repo.ErrNoBranch)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("read the branch of %s: %w", r, err)
+		return "", nil, err
 	}
 	return heads[0], heads[1:], nil
 }

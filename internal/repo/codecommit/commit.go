@@ -20,23 +20,16 @@ const recent = 20
 // Commit makes a commit at the server's time, which is about that of c. Whether
 // one landed whose answer was lost, it finds on the branch. See repo.Repository;
 // before anything was sent, an error may be any.
-func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	err := errors.Join(ctx.Err(), c.Check(r.Branch))
-	var id string
-	switch {
-	case err != nil:
-	case c.Branch == "":
-		c.Branch, c.Expect = r.Branch, c.Parent
-		id, err = r.advance(ctx, c)
-	default:
-		id, err = r.propose(ctx, c)
+func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err error) {
+	defer r.turns.Take(&err, "commit to %s", r)()
+	if err := errors.Join(ctx.Err(), c.Check(r.Branch)); err != nil {
+		return "", err
 	}
-	if err != nil {
-		return "", fmt.Errorf("commit to %s: %w", r, err)
+	if c.Branch != "" {
+		return r.propose(ctx, c)
 	}
-	return id, nil
+	c.Branch, c.Expect = r.Branch, c.Parent
+	return r.advance(ctx, c)
 }
 
 // advance makes a commit on the head that is expected of a branch.

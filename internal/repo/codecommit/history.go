@@ -22,39 +22,29 @@ const mostHistory = 500
 // History returns 500 commits at most. The time of an entry is its author's. See
 // repo.Repository.
 func (r *Repository) History(ctx context.Context, commit, until string, limit int) (log []repo.LogEntry, whole bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.turns.Take(&err, "read the history of %s", r)()
 	if err := errors.Join(ctx.Err(), repo.CheckCommit(commit)); err != nil {
-		return nil, false, fmt.Errorf("read the history of %s: %w", r, err)
+		return nil, false, err
 	}
 	r.seen.trim()
-	if log, whole, err = r.history(ctx, commit, until, min(limit, mostHistory)); err != nil {
-		return nil, false, fmt.Errorf("read the history of %s: %w", r, err)
-	}
-	return log, whole, nil
+	return r.history(ctx, commit, until, min(limit, mostHistory))
 }
 
 // Between looks up 500 commits at most, one after the other. See
 // repo.Repository.
-func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found repo.Window
-	err := errors.Join(ctx.Err(), repo.CheckCommit(base), repo.CheckCommit(tip))
-	if err == nil {
-		r.seen.trim()
-		found, err = repo.Walk(base, tip, mostHistory, func(id string) (repo.LogEntry, bool, error) {
-			c, err := r.commit(ctx, id)
-			if id != tip && errors.Is(err, errNoCommit) {
-				return repo.LogEntry{}, false, nil
-			}
-			return c, err == nil, err
-		})
+func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
+	defer r.turns.Take(&err, "read what is new in %s", r)()
+	if err := errors.Join(ctx.Err(), repo.CheckCommit(base), repo.CheckCommit(tip)); err != nil {
+		return repo.Window{}, err
 	}
-	if err != nil {
-		return repo.Window{}, fmt.Errorf("read what is new in %s: %w", r, err)
-	}
-	return found, nil
+	r.seen.trim()
+	return repo.Walk(base, tip, mostHistory, func(id string) (repo.LogEntry, bool, error) {
+		c, err := r.commit(ctx, id)
+		if id != tip && errors.Is(err, errNoCommit) {
+			return repo.LogEntry{}, false, nil
+		}
+		return c, err == nil, err
+	})
 }
 
 func (r *Repository) history(ctx context.Context, from, until string, limit int) (log []repo.LogEntry, whole bool, err error) {

@@ -34,13 +34,12 @@ const mostClosed = 100
 
 // Find looks at all pull requests that are open, then at the 100 newest that are
 // closed. See repo.Proposals.
-func (r *Repository) Find(ctx context.Context, branch string) (*repo.Proposal, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Find(ctx context.Context, branch string) (_ *repo.Proposal, err error) {
+	defer r.turns.Take(&err, "find the pull request of %q in %s", branch, r)()
 	for _, status := range []types.PullRequestStatusEnum{types.PullRequestStatusEnumOpen, types.PullRequestStatusEnumClosed} {
 		found, err := r.newest(ctx, branch, status)
 		if err != nil {
-			return nil, fmt.Errorf("find the pull request of %q in %s: %w", branch, r, err)
+			return nil, err
 		}
 		if found != nil {
 			p := r.proposal(*found)
@@ -115,20 +114,19 @@ func (r *Repository) pull(ctx context.Context, id string) (*types.PullRequest, e
 
 // Ensure gives a pull request the first 150 characters of a title and the first
 // 10240 of a body. See repo.Proposals.
-func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (repo.Proposal, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Ensure(ctx context.Context, d repo.Draft) (_ repo.Proposal, err error) {
+	defer r.turns.Take(&err, "propose %q in %s", d.Branch, r)()
 	d = d.Fit(mostTitle, mostBody)
 	p, err := r.newest(ctx, d.Branch, types.PullRequestStatusEnumOpen)
-	if err == nil {
-		if p == nil {
-			p, err = open(ctx, r, d)
-		} else {
-			err = r.update(ctx, p, d)
-		}
+	switch {
+	case err != nil:
+	case p == nil:
+		p, err = open(ctx, r, d)
+	default:
+		err = r.update(ctx, p, d)
 	}
 	if err != nil {
-		return repo.Proposal{}, fmt.Errorf("propose %q in %s: %w", d.Branch, r, err)
+		return repo.Proposal{}, err
 	}
 	return r.proposal(*p), nil
 }
@@ -180,16 +178,8 @@ func (r *Repository) replaced(ctx context.Context, branch string) error {
 
 // Close comments, closes, and removes the branch, in this order. See
 // repo.Proposals.
-func (r *Repository) Close(ctx context.Context, p repo.Proposal, why string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.end(ctx, p, why); err != nil {
-		return fmt.Errorf("close pull request %s of %s: %w", p.ID, r, err)
-	}
-	return nil
-}
-
-func (r *Repository) end(ctx context.Context, closing repo.Proposal, why string) error {
+func (r *Repository) Close(ctx context.Context, closing repo.Proposal, why string) (err error) {
+	defer r.turns.Take(&err, "close pull request %s of %s", closing.ID, r)()
 	p, err := r.pull(ctx, closing.ID)
 	if err != nil || p.PullRequestStatus != types.PullRequestStatusEnumOpen {
 		return err

@@ -3,7 +3,6 @@ package codecommit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,22 +13,20 @@ import (
 // Read takes a request for each folder and each file that it has not seen yet.
 // The id of a directory is its tree's, that of a file its blob's. See
 // repo.Repository.
-func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (_ map[string]repo.Object, err error) {
+	defer r.turns.Take(&err, "read %s", r)()
 	problems := []error{ctx.Err(), repo.CheckCommit(commit)}
 	for _, path := range paths {
 		problems = append(problems, repo.CheckPath(repo.ParseScope(path).Path))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return nil, fmt.Errorf("read %s: %w", r, err)
+		return nil, err
 	}
 	r.seen.trim()
 	found := make(map[string]repo.Object, len(paths))
 	for _, path := range paths {
-		var err error
 		if found[path], err = r.object(ctx, commit, path, known[path]); err != nil {
-			return nil, fmt.Errorf("read %s: %w", r, err)
+			return nil, err
 		}
 	}
 	return found, nil

@@ -21,17 +21,8 @@ const (
 // Between is one request, of which the server works out the answer. What it
 // fetched is not kept: a commit that is at hand without its trees would make
 // reading it dearer. See repo.Repository.
-func (r *Repository) Between(ctx context.Context, base, tip string) (repo.Window, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found, err := r.between(ctx, base, tip)
-	if err != nil {
-		return repo.Window{}, fmt.Errorf("read what is new in %s: %w", r.remote, err)
-	}
-	return found, nil
-}
-
-func (r *Repository) between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
+func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
+	defer r.turns.Take(&err, "read what is new in %s", r.remote)()
 	from, err := parseID(base)
 	if err != nil {
 		return repo.Window{}, err

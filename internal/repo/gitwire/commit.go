@@ -31,19 +31,18 @@ func (r *refusal) Error() string { return r.words }
 // hosts word it differently, and an answer can be lost. It reads the branch and
 // sees whether the commit is there. See repo.Repository; before anything was
 // sent, an error may be any.
-func (r *Repository) Commit(ctx context.Context, c repo.Commit) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err error) {
+	defer r.turns.Take(&err, "commit to %s", r.remote)()
 	if err := c.Check(r.base.Short()); err != nil {
-		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
+		return "", err
 	}
 	made, err := r.make(ctx, c)
 	if err != nil {
-		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
+		return "", err
 	}
 	id := made[len(made)-1].id()
 	if err := r.land(ctx, r.move(c), id, made); err != nil {
-		return "", fmt.Errorf("commit to %s: %w", r.remote, err)
+		return "", err
 	}
 	r.objects.trim()
 	for _, obj := range made {

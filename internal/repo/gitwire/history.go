@@ -15,18 +15,13 @@ const firstDepth = 32
 
 // History fetches commits only, no trees. The time of an entry is its author's.
 // See repo.Repository.
-func (r *Repository) History(ctx context.Context, commit, until string, limit int) ([]repo.LogEntry, bool, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) History(ctx context.Context, commit, until string, limit int) (_ []repo.LogEntry, _ bool, err error) {
+	defer r.turns.Take(&err, "read the history of %s", r.remote)()
 	from, err := parseID(commit)
 	if err != nil {
-		return nil, false, fmt.Errorf("read the history of %s: %w", r.remote, err)
+		return nil, false, err
 	}
-	log, whole, err := r.history(ctx, from, until, limit)
-	if err != nil {
-		return nil, false, fmt.Errorf("read the history of %s: %w", r.remote, err)
-	}
-	return log, whole, nil
+	return r.history(ctx, from, until, limit)
 }
 
 func (r *Repository) history(ctx context.Context, from plumbing.Hash, until string, limit int) ([]repo.LogEntry, bool, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -23,7 +22,7 @@ type Repository struct {
 	signer Signer // nil signs nothing
 	pause  func(ctx context.Context, try int) error
 
-	mu      sync.Mutex
+	turns   repo.Turns
 	objects *objects
 }
 
@@ -57,20 +56,18 @@ type remote interface {
 }
 
 // Close removes what a server without partial clone made necessary on disk.
-func (r *Repository) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Close() (err error) {
+	defer r.turns.Take(&err, "close %s", r.remote)()
 	r.objects = newObjects()
 	return r.remote.close()
 }
 
 // Heads is one request. See repo.Repository.
-func (r *Repository) Heads(ctx context.Context, also ...string) (string, []string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
+	defer r.turns.Take(&err, "read the branch of %s", r.remote)()
 	heads, err := r.heads(ctx, also)
 	if err != nil {
-		return "", nil, fmt.Errorf("read the branch of %s: %w", r.remote, err)
+		return "", nil, err
 	}
 	others := make([]string, len(also))
 	for i, head := range heads[1:] {
@@ -99,24 +96,22 @@ func (r *Repository) heads(ctx context.Context, also []string) ([]plumbing.Hash,
 
 // Read takes a request for each level of the tree that it does not have at
 // hand: all paths at once. See repo.Repository.
-func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found map[string]repo.Object
+func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (found map[string]repo.Object, err error) {
+	defer r.turns.Take(&err, "read %s", r.remote)()
 	at, err := parseID(commit)
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
-		if err == nil {
-			err = repo.CheckPath(repo.ParseScope(path).Path)
+		if err := repo.CheckPath(repo.ParseScope(path).Path); err != nil {
+			return nil, err
 		}
 	}
-	if err == nil {
-		err = r.look(ctx, at, func(s *sight) (err error) {
-			found, err = s.read(at, known, paths)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.remote, err)
+	if err := r.look(ctx, at, func(s *sight) (err error) {
+		found, err = s.read(at, known, paths)
+		return err
+	}); err != nil {
+		return nil, err
 	}
 	return found, nil
 }

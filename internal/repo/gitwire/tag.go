@@ -3,7 +3,6 @@ package gitwire
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -12,20 +11,8 @@ import (
 
 // Tag makes a lightweight tag: one ref, by a push of the commit that the server
 // has already. See repo.Tagger.
-func (r *Repository) Tag(ctx context.Context, name, commit string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	err := r.tag(ctx, name, commit)
-	if errors.Is(err, repo.ErrMoved) {
-		err = repo.ErrTagged
-	}
-	if err != nil {
-		return fmt.Errorf("tag %s of %s: %w", name, r.remote, err)
-	}
-	return nil
-}
-
-func (r *Repository) tag(ctx context.Context, name, commit string) error {
+func (r *Repository) Tag(ctx context.Context, name, commit string) (err error) {
+	defer r.turns.Take(&err, "tag %s of %s", name, r.remote)()
 	id, err := parseID(commit)
 	if err != nil {
 		return err
@@ -50,5 +37,9 @@ func (r *Repository) tag(ctx context.Context, name, commit string) error {
 	}); err != nil {
 		return err
 	}
-	return r.land(ctx, move{branch: ref}, id, []object{{plumbing.CommitObject, data}})
+	err = r.land(ctx, move{branch: ref}, id, []object{{plumbing.CommitObject, data}})
+	if errors.Is(err, repo.ErrMoved) {
+		return repo.ErrTagged
+	}
+	return err
 }
