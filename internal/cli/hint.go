@@ -13,14 +13,18 @@ var hints = []struct {
 	about func(error) bool
 	text  string
 }{
-	{is[*kube.UnreachableError], "if another cluster is meant, choose it with --kubeconfig and --context"},
-	{is[*kube.UnauthorizedError], "log in again, or choose other credentials with --kubeconfig and --context"},
+	{in(kube.ErrUnreachable), "if another cluster is meant, choose it with --kubeconfig and --context"},
+	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
 	{is[*workload.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for cluster.kinds what gitlatch render rights prints"},
-	{func(err error) bool { return errors.Is(err, repo.ErrNoBranch) }, "create the branch, or name another as repository.branch of the configuration"},
+	{in(repo.ErrNoBranch), "create the branch, or name another as repository.branch of the configuration"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or name another as repository.branch"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth make proposals, or commit to the branch"},
 	{refused(func(e *repo.RefusedError) bool { return e.OnDisk }), "a repository on disk takes no login: do as its words say, and see that whoever runs gitlatch may write to its folder"},
 	{is[*repo.UnsafeError], "commit a plain file or folder in its place: gitlatch follows nothing out of its own"},
+}
+
+func in(kind error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, kind) }
 }
 
 func is[E error](err error) bool {

@@ -138,9 +138,8 @@ func (c *Cluster) Client(ctx context.Context) (*rest.Config, error) {
 // Refused says what to do about an error of a request by Client's
 // configuration, of one who should be in a group that a folder gives its rights.
 func (c *Cluster) Refused(ctx context.Context, err error, group, rights string) error {
-	var unauthorized *kube.UnauthorizedError
 	switch {
-	case errors.As(err, &unauthorized):
+	case errors.Is(err, kube.ErrUnauthorized):
 		c.tokens.forget()
 		return c.noAccess(ctx, err, group)
 	case apierrors.IsForbidden(err):

@@ -93,8 +93,7 @@ func New(config aws.Config, o Options) (*Cluster, error) {
 // kube.Sampler there are those of AWS, which wrap the SDK's.
 func (c *Cluster) Sample(ctx context.Context) (workload.Fleet, error) {
 	fleet, err := c.sample(ctx)
-	var unreachable *kube.UnreachableError
-	if !errors.As(err, &unreachable) {
+	if !errors.Is(err, kube.ErrUnreachable) {
 		return fleet, err
 	}
 	// An endpoint that answers no more may have moved, or show a new certificate.
@@ -121,13 +120,11 @@ func (c *Cluster) sample(ctx context.Context) (workload.Fleet, error) {
 		return workload.Fleet{}, err
 	}
 	fleet, err := sampler.Sample(ctx)
-	var unauthorized *kube.UnauthorizedError
-	var forbidden *kube.ForbiddenError
 	switch {
-	case errors.As(err, &unauthorized):
+	case errors.Is(err, kube.ErrUnauthorized):
 		c.tokens.forget()
 		return fleet, c.noAccess(ctx, err, cmp.Or(c.options.Group, Group))
-	case errors.As(err, &forbidden):
+	case errors.Is(err, kube.ErrForbidden):
 		return fleet, c.noRights(err, cmp.Or(c.options.Group, Group), cmp.Or(c.options.Rights, "infra/rbac"))
 	}
 	return fleet, err

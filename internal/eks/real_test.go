@@ -71,8 +71,7 @@ func (r *realLogin) open(t *testing.T, name string, key aws.Credentials) *eks.Cl
 func (r *realLogin) unauthorized(t *testing.T, c *eks.Cluster, fix string) {
 	t.Helper()
 	_, err := c.Sample(t.Context())
-	var unauthorized *kube.UnauthorizedError
-	if !errors.As(err, &unauthorized) || !strings.Contains(err.Error(), ": unauthorized: ") || !strings.Contains(err.Error(), fix) {
+	if !errors.Is(err, kube.ErrUnauthorized) || !strings.Contains(err.Error(), ": unauthorized: ") || !strings.Contains(err.Error(), fix) {
 		t.Errorf("error %v, want %q in it", err, fix)
 	}
 }
@@ -83,8 +82,7 @@ func (r *realLogin) noEntry(t *testing.T) {
 
 func (r *realLogin) noRights(t *testing.T) {
 	_, err := r.open(t, "prod-eu", r.key).Sample(t.Context())
-	var forbidden *kube.ForbiddenError
-	if !errors.As(err, &forbidden) || !strings.Contains(err.Error(), `User "`+latch+`" cannot get`) || !strings.Contains(err.Error(), "kubectl apply -k infra/rbac") {
+	if !errors.Is(err, kube.ErrForbidden) || !strings.Contains(err.Error(), `User "`+latch+`" cannot get`) || !strings.Contains(err.Error(), "kubectl apply -k infra/rbac") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -31,8 +31,7 @@ func TestAnEndpointThatIsDown(t *testing.T) {
 			described.Private = c.private
 			w.aws.Describe("prod-eu", described)
 			w.endpoint.Close()
-			var unreachable *kube.UnreachableError
-			if err := w.fails(t, "connection refused", c.want); !errors.As(err, &unreachable) {
+			if err := w.fails(t, "connection refused", c.want); !errors.Is(err, kube.ErrUnreachable) {
 				t.Errorf("error %v", err)
 			}
 			again := serve(t)
@@ -142,8 +141,7 @@ func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
 		w.endpoint.refuse = metav1.StatusReasonUnauthorized
 		err := w.fails(t, "log in to the API server at "+w.endpoint.URL+": unauthorized: no;",
 			"aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/latch --kubernetes-groups gitlatch:samplers; if the role has a path, the access entry needs the ARN with it")
-		var unauthorized *kube.UnauthorizedError
-		if !errors.As(err, &unauthorized) {
+		if !errors.Is(err, kube.ErrUnauthorized) {
 			t.Errorf("error %v", err)
 		}
 		w.endpoint.refuse = ""
@@ -162,8 +160,7 @@ func TestWhatTheClusterRefusesIsSaidWithWhatToDo(t *testing.T) {
 		w := newWorld(t, nil)
 		w.endpoint.refuse = metav1.StatusReasonForbidden
 		err := w.fails(t, "read from the API server at "+w.endpoint.URL+": forbidden: no;", "kubectl apply -k infra/rbac", "gitlatch:samplers")
-		var forbidden *kube.ForbiddenError
-		if !errors.As(err, &forbidden) {
+		if !errors.Is(err, kube.ErrForbidden) {
 			t.Errorf("error %v", err)
 		}
 	})

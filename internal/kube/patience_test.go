@@ -30,8 +30,7 @@ func TestAServerThatNeverAnswersIsNotWaitedForForEver(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Sample(t.Context())
-		var unreachable *UnreachableError
-		if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), "reach the API server at http://silent.example: ") {
+		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "reach the API server at http://silent.example: ") {
 			t.Errorf("error %v", err)
 		}
 	})

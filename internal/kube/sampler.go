@@ -50,8 +50,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 
 // Sample takes one look at the whole cluster. What may not be read, or broke
 // off half-way, is named in Fleet.Unread and its samples are left out; an error
-// means that there is no fleet at all: an UnreachableError, an
-// UnauthorizedError, a ForbiddenError, or that of the context.
+// means that there is no fleet at all: a ServerError, or that of the context.
 func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: s.kinds}}
@@ -93,7 +92,7 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 		}
 	}
 	if len(l.denied) == s.table.requests() {
-		return workload.Fleet{}, &ForbiddenError{Server: s.server, Cause: l.denied[0]}
+		return workload.Fleet{}, &ServerError{ErrForbidden, s.server, l.denied[0]}
 	}
 	unread := ""
 	if !ok {
@@ -124,7 +123,7 @@ func (l *look) cluster(ctx context.Context) error {
 		return nil
 	}
 	if silent := new(url.Error); errors.As(err, &silent) || away(err) {
-		return &UnreachableError{Server: l.server, Cause: err}
+		return &ServerError{ErrUnreachable, l.server, err}
 	}
 	return l.unread(ctx, "namespace kube-system", err)
 }
@@ -156,7 +155,7 @@ func fetch[R any](ctx context.Context, l *look, r row[R], keep func(*R) bool) (r
 func (l *look) unread(ctx context.Context, what string, err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
-		return &UnauthorizedError{Server: l.server, Cause: err}
+		return &ServerError{ErrUnauthorized, l.server, err}
 	case ctx.Err() != nil:
 		return fmt.Errorf("read %s: %w", what, context.Cause(ctx))
 	case apierrors.IsForbidden(err):

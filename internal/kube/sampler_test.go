@@ -268,8 +268,8 @@ func TestNoFleetAtAll(t *testing.T) {
 		e := serve(t)
 		e.Close()
 		_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context())
-		var unreachable *kube.UnreachableError
-		if !errors.As(err, &unreachable) || unreachable.Server != e.URL || !strings.Contains(err.Error(), "connection refused") {
+		var failed *kube.ServerError
+		if !errors.As(err, &failed) || failed.Server != e.URL || !errors.Is(err, kube.ErrUnreachable) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("error %v", err)
 		}
 		if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "namespaces") {
@@ -287,8 +287,7 @@ func TestNoFleetAtAll(t *testing.T) {
 				return r.URL.Path == path
 			}
 			_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context())
-			var unauthorized *kube.UnauthorizedError
-			if !errors.As(err, &unauthorized) || err.Error() != "log in to the API server at "+e.URL+": unauthorized: Unauthorized" {
+			if !errors.Is(err, kube.ErrUnauthorized) || err.Error() != "log in to the API server at "+e.URL+": unauthorized: Unauthorized" {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -301,8 +300,7 @@ func TestNoFleetAtAll(t *testing.T) {
 			return true
 		}
 		_, err := sampler(t, e.config()).Sample(t.Context())
-		var forbidden *kube.ForbiddenError
-		if !errors.As(err, &forbidden) || err.Error() != "read from the API server at "+e.URL+`: forbidden: User "latch" cannot get` {
+		if !errors.Is(err, kube.ErrForbidden) || err.Error() != "read from the API server at "+e.URL+`: forbidden: User "latch" cannot get` {
 			t.Errorf("error %v", err)
 		}
 	})

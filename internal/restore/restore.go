@@ -201,6 +201,5 @@ func (r *Restore) say(lines ...string) {
 
 // retryable reports whether another try may succeed where this one did not.
 func retryable(err error) bool {
-	var unauthorized *kube.UnauthorizedError
-	return !errors.As(err, &unauthorized) && !errors.Is(err, context.Canceled) && !refused(err)
+	return !errors.Is(err, kube.ErrUnauthorized) && !errors.Is(err, context.Canceled) && !refused(err)
 }

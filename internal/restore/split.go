@@ -170,7 +170,5 @@ func (r *Splitting) takeBack(ctx context.Context, report *SplitReport) (changed,
 
 // ends reports whether an error is of all that could still be asked.
 func ends(ctx context.Context, err error) bool {
-	var unauthorized *kube.UnauthorizedError
-	var unreachable *kube.UnreachableError
-	return err != nil && (ctx.Err() != nil || errors.As(err, &unauthorized) || errors.As(err, &unreachable))
+	return err != nil && (ctx.Err() != nil || errors.Is(err, kube.ErrUnauthorized) || errors.Is(err, kube.ErrUnreachable))
 }

@@ -163,7 +163,7 @@ nothing was written: --yes does it
 func TestASplitThatCannotAskEnds(t *testing.T) {
 	t.Parallel()
 	tree, sources := halves("shop/a", "shop/b", "shop/c")
-	f := &field{try: map[string]error{"shop/b": &kube.UnreachableError{Server: "https://green", Cause: errors.New("refused")}}}
+	f := &field{try: map[string]error{"shop/b": &kube.ServerError{Kind: kube.ErrUnreachable, Server: "https://green", Cause: errors.New("refused")}}}
 	if _, err := splitting(f).Run(t.Context(), tree, sources); err == nil || !strings.Contains(err.Error(), "https://green") {
 		t.Errorf("unreachable: %v", err)
 	}

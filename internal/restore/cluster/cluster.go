@@ -87,9 +87,9 @@ func (c *Client) explain(err error) error {
 	var silent *url.Error
 	switch {
 	case errors.As(err, &silent):
-		return &kube.UnreachableError{Server: c.server, Cause: err}
+		return &kube.ServerError{Kind: kube.ErrUnreachable, Server: c.server, Cause: err}
 	case apierrors.IsUnauthorized(err):
-		return &kube.UnauthorizedError{Server: c.server, Cause: err}
+		return &kube.ServerError{Kind: kube.ErrUnauthorized, Server: c.server, Cause: err}
 	}
 	return err
 }
