@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"golang.org/x/oauth2"
 	"sigs.k8s.io/aws-iam-authenticator/pkg/token"
 )
 
@@ -32,20 +33,19 @@ type tokens struct {
 	until time.Time
 }
 
-// get returns a token that is valid for a minute at least.
-func (t *tokens) get() (string, error) {
+// Token returns a token that is valid for a minute at least.
+func (t *tokens) Token() (*oauth2.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock()
-	if t.token != "" && now.Before(t.until) {
-		return t.token, nil
+	if t.token == "" || !now.Before(t.until) {
+		signed, err := t.sign()
+		if err != nil {
+			return nil, fmt.Errorf("sign a token: %w", err)
+		}
+		t.token, t.until = signed, now.Add(tokenUsed)
 	}
-	signed, err := t.sign()
-	if err != nil {
-		return "", fmt.Errorf("sign a token: %w", err)
-	}
-	t.token, t.until = signed, now.Add(tokenUsed)
-	return signed, nil
+	return &oauth2.Token{AccessToken: t.token}, nil
 }
 
 // forget makes the next request show a new token.
@@ -56,22 +56,8 @@ func (t *tokens) forget() {
 }
 
 // wrap returns a transport that shows a token with each request.
-func (t *tokens) wrap(base http.RoundTripper) http.RoundTripper { return &bearer{t, base} }
-
-type bearer struct {
-	tokens *tokens
-	base   http.RoundTripper
-}
-
-// RoundTrip sends the request with a token.
-func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	signed, err := b.tokens.get()
-	if err != nil {
-		return nil, err
-	}
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+signed)
-	return b.base.RoundTrip(r)
+func (t *tokens) wrap(base http.RoundTripper) http.RoundTripper {
+	return &oauth2.Transport{Source: t, Base: base}
 }
 
 // signer returns what signs tokens for a cluster: a request to STS that the

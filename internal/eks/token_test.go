@@ -26,17 +26,17 @@ func TestATokenIsShownForFourteenMinutes(t *testing.T) {
 		{time.Hour, "token 3"},
 	} {
 		now = now.Add(step.after)
-		if got, err := tokens.get(); got != step.want || err != nil {
-			t.Errorf("at %s: %q, error %v, want %q", now.Format(time.TimeOnly), got, err, step.want)
+		if got, err := tokens.Token(); err != nil || got.AccessToken != step.want {
+			t.Errorf("at %s: %v, error %v, want %q", now.Format(time.TimeOnly), got, err, step.want)
 		}
 	}
 	tokens.forget()
-	if got, _ := tokens.get(); got != "token 4" {
-		t.Errorf("after a refusal: %q", got)
+	if got, err := tokens.Token(); err != nil || got.AccessToken != "token 4" {
+		t.Errorf("after a refusal: %v, error %v", got, err)
 	}
 	tokens.forget()
 	tokens.sign = func() (string, error) { return "", errors.New("no credentials") }
-	if _, err := tokens.get(); err == nil || err.Error() != "sign a token: no credentials" {
+	if _, err := tokens.Token(); err == nil || err.Error() != "sign a token: no credentials" {
 		t.Errorf("error %v", err)
 	}
 }
