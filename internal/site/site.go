@@ -5,9 +5,9 @@ package site
 import (
 	"context"
 	crand "crypto/rand"
-	"math/rand/v2"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -44,7 +44,7 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		Propose:     c.Repository.Mode == config.Propose,
 		Alerts:      p.Alerts,
 		Clock:       p.Clock,
-		Wait:        wait,
+		Wait:        func(ctx context.Context, d time.Duration) { _ = await.About(ctx, d) }, // the tick looks at ctx itself
 		PolicyFile:  c.Repository.PolicyFile,
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return parsePolicy(c, file, data) },
 		SkipCI:      c.Commit.SkipCI,
@@ -61,13 +61,4 @@ func parsePolicy(c config.Config, file string, data []byte) (policy.Set, error) 
 		return config.DefaultPolicy(c.Period), nil
 	}
 	return config.ParsePolicy(file, data, c.Period, c.Cluster.Kinds)
-}
-
-// wait sleeps for a half of d to one and a half: who lost the same race is not to
-// meet again.
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(time.Duration((0.5 + rand.Float64()) * float64(d))):
-	case <-ctx.Done():
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 )
 
@@ -51,16 +51,18 @@ func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 }
 
 func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
+	pause := q.Pause
+	if pause == nil {
+		pause = await.Again
+	}
 	for try := 1; ; try++ {
 		left, err := q.once(ctx, turns, now)
 		if err == nil {
 			return nil
 		}
 		turns = left
-		if try < tries {
-			if stopped := q.pause(ctx, try); stopped == nil {
-				continue
-			}
+		if try < tries && pause(ctx, try) == nil {
+			continue
 		}
 		var sites []string
 		for _, t := range turns {
@@ -95,16 +97,4 @@ func (q Queue) once(ctx context.Context, turns []dispatch.Turn, now time.Time) (
 // delay is in whole seconds, so that no turn is had before it is due.
 func delay(t dispatch.Turn, now time.Time) int32 {
 	return int32(max(0, min(t.At.Sub(now)+time.Second-1, 15*time.Minute)) / time.Second)
-}
-
-func (q Queue) pause(ctx context.Context, try int) error {
-	if q.Pause != nil {
-		return q.Pause(ctx, try)
-	}
-	select {
-	case <-time.After(time.Duration((0.5 + rand.Float64()) * float64(200*time.Millisecond<<(try-1)))):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
+
+	"github.com/gitlatch/gitlatch/internal/await"
 )
 
 // errCondition is a write whose condition did not hold: nothing was written.
@@ -91,20 +94,9 @@ func call[In, Out any](ctx context.Context, s *Store, operation func(context.Con
 		}
 		// Any part of the gap, so that those who were throttled together do not
 		// come back together.
-		if late := pause(ctx, rand.N(s.gap<<round)); late != nil {
+		if late := await.For(ctx, rand.N(s.gap<<round)); late != nil {
 			return nil, errors.Join(late, s.explain(err))
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -135,12 +127,9 @@ func (s *Store) explain(err error) error {
 // ofSchema reports whether a ValidationException is about the keys of the
 // table: DynamoDB has no code for that.
 func ofSchema(message string) bool {
-	for _, said := range []string{"schema", "key condition", "Type mismatch for key"} {
-		if strings.Contains(message, said) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"schema", "key condition", "Type mismatch for key"}, func(said string) bool {
+		return strings.Contains(message, said)
+	})
 }
 
 // brief returns what AWS itself said, without the SDK's account of the request.

@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -59,10 +59,11 @@ func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, pu
 			return nil, latch.ErrLost
 		}
 	}
-	if err := each(writes, func(w write) error { return s.write(ctx, w) }); err != nil {
+	// A write that runs when another fails is not cut off: it ends by itself.
+	if err := await.Each(ctx, len(writes), atOnce, func(_ context.Context, i int) error { return s.write(ctx, writes[i]) }); err != nil {
 		return nil, err
 	}
-	if err := each(drop, func(id workload.ID) error { return s.drop(ctx, lease, id) }); err != nil {
+	if err := await.Each(ctx, len(drop), atOnce, func(_ context.Context, i int) error { return s.drop(ctx, lease, drop[i]) }); err != nil {
 		return nil, err
 	}
 	if err := s.write(ctx, last); err != nil {
@@ -152,35 +153,4 @@ func (s *Store) drop(ctx context.Context, lease latch.Lease, id workload.ID) err
 		return fmt.Errorf("drop latch %s: %w", id, err)
 	}
 	return nil
-}
-
-// each does something with every element, a bounded number at once. After an
-// error it begins no other, waits for those that run, and returns the first.
-func each[T any](all []T, do func(T) error) (first error) {
-	var running sync.WaitGroup
-	var mu sync.Mutex
-	failed := func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return first != nil
-	}
-	slots := make(chan struct{}, atOnce)
-	for _, v := range all {
-		slots <- struct{}{}
-		if failed() {
-			break
-		}
-		running.Go(func() {
-			defer func() { <-slots }()
-			if err := do(v); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				if first == nil {
-					first = err
-				}
-			}
-		})
-	}
-	running.Wait()
-	return first
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -86,7 +87,7 @@ func (r *Repository) String() string { return "codecommit repository " + r.Repos
 func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
 	defer r.turns.Take(&err, "read the branch of %s", r)()
 	heads := make([]string, 1+len(also))
-	err = each(ctx, len(heads), func(ctx context.Context, i int) (err error) {
+	err = await.Each(ctx, len(heads), atOnce, func(ctx context.Context, i int) (err error) {
 		branch := r.Branch
 		if i > 0 {
 			branch = also[i-1]

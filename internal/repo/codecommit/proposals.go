@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -61,7 +62,7 @@ func (r *Repository) newest(ctx context.Context, branch string, status types.Pul
 	}
 	for chunk := range slices.Chunk(ids, atOnce) {
 		got := make([]*types.PullRequest, len(chunk))
-		err := each(ctx, len(chunk), func(ctx context.Context, i int) (err error) {
+		err := await.Each(ctx, len(chunk), atOnce, func(ctx context.Context, i int) (err error) {
 			got[i], err = r.pull(ctx, chunk[i])
 			return err
 		})

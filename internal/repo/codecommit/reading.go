@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -31,7 +32,7 @@ func (r *reading) files(ctx context.Context, at place) (map[string][]byte, error
 		return nil, err
 	}
 	held := newContents(len(files))
-	err = each(ctx, len(files), func(ctx context.Context, i int) error {
+	err = await.Each(ctx, len(files), atOnce, func(ctx context.Context, i int) error {
 		content, err := r.blob(ctx, files[i].id)
 		if errors.Is(err, errTooLarge) {
 			return nil // it is not held

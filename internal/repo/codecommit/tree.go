@@ -6,12 +6,12 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -47,7 +47,7 @@ func (f folder) below(at string) map[string]place {
 func (r *Repository) list(ctx context.Context, commit string, at []place) (map[string]folder, error) {
 	one := slices.CompactFunc(slices.SortedFunc(slices.Values(at), byID), func(a, b place) bool { return a.id == b.id })
 	found, list := map[string]folder{}, make([]folder, len(one))
-	err := each(ctx, len(one), func(ctx context.Context, i int) (err error) {
+	err := await.Each(ctx, len(one), atOnce, func(ctx context.Context, i int) (err error) {
 		list[i], err = r.folder(ctx, commit, one[i])
 		return err
 	})
@@ -104,25 +104,3 @@ var errTooLarge = errors.New(repo.TooLarge)
 
 // atOnce is how many requests are under way at a time.
 const atOnce = 8
-
-// each calls f for each of n, several at a time, and returns the first error.
-func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var all sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for i := range n {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		all.Go(func() {
-			defer func() { <-slots }()
-			if err := f(ctx, i); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	all.Wait()
-	return context.Cause(ctx)
-}

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/discreet"
 )
 
@@ -95,7 +95,7 @@ func Open(o Options) (*Repository, error) {
 		return nil, err
 	}
 	if o.Pause == nil {
-		o.Pause = pause
+		o.Pause = await.Again
 	}
 	return &Repository{remote: remote, base: branch, objects: newObjects(), author: o.Author, signer: o.Signer, pause: o.Pause}, nil
 }
@@ -202,15 +202,3 @@ var Patient = sync.OnceValue(func() *http.Transport {
 // keep makes the client return a redirect as it is: followed, a push would turn
 // into a GET, and credentials might reach another host.
 func keep(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-func pause(ctx context.Context, try int) error {
-	wait := time.Duration((0.5 + rand.Float64()) * float64(200*time.Millisecond) * float64(int(1)<<(try-1)))
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

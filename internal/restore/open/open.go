@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
@@ -57,7 +58,8 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 // Restore returns a run over the site, at the usual pace.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
-		Site: s.opener.Config.Site, Kinds: s.opener.Config.Cluster.Kinds, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock, Wait: wait,
+		Site: s.opener.Config.Site, Kinds: s.opener.Config.Cluster.Kinds, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock,
+		Wait: func(ctx context.Context, d time.Duration) { _ = await.For(ctx, d) }, // the run looks at ctx itself
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
 		Hold: restore.Hold, Every: restore.Every,
 	}
@@ -106,11 +108,4 @@ func (s *Site) explain(ctx context.Context, err error, group, rights string) err
 		return err
 	}
 	return s.eks.Refused(ctx, err, group, rights)
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
