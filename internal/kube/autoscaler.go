@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -48,17 +49,28 @@ func (a autoscaler) brakeOf(annotations map[string]string, stops bool) workload.
 	return workload.Brake{On: a.String(), Until: note.Until}
 }
 
-// targetOf returns the workload that a scaleTargetRef means.
-func targetOf(kinds workload.Kinds, namespace, apiVersion, kind, name string) workload.ID {
-	version, err := schema.ParseGroupVersion(apiVersion)
-	if err != nil {
+// A Reference is how an object names another of its namespace.
+type Reference struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+}
+
+// OrDeployment returns the reference with what KEDA and Flagger let it leave out.
+func (r Reference) OrDeployment() Reference {
+	r.APIVersion, r.Kind = cmp.Or(r.APIVersion, "apps/v1"), cmp.Or(r.Kind, "Deployment")
+	return r
+}
+
+// Workload returns the workload that is meant; the zero ID where it is of none of
+// the kinds.
+func (r Reference) Workload(kinds workload.Kinds, namespace string) workload.ID {
+	version, err := schema.ParseGroupVersion(r.APIVersion)
+	k, ok := kinds.Named(version.Group, r.Kind)
+	if err != nil || !ok {
 		return workload.ID{}
 	}
-	k, ok := kinds.Named(version.Group, kind)
-	if !ok {
-		return workload.ID{}
-	}
-	return workload.ID{Namespace: namespace, Kind: k, Name: name}
+	return workload.ID{Namespace: namespace, Kind: k, Name: r.Name}
 }
 
 // A condition is what a status says of one thing.

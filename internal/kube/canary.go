@@ -17,11 +17,7 @@ type canary struct {
 	metav1.ObjectMeta `json:"metadata"`
 
 	Spec struct {
-		TargetRef struct {
-			APIVersion string `json:"apiVersion"`
-			Kind       string `json:"kind"`
-			Name       string `json:"name"`
-		} `json:"targetRef"`
+		TargetRef      Reference `json:"targetRef"`
 		Suspend        bool      `json:"suspend"`
 		Analysis       *analysis `json:"analysis"`
 		CanaryAnalysis *analysis `json:"canaryAnalysis"` // its name before
@@ -61,9 +57,15 @@ const (
 	phaseTerminated       = "Terminated"
 )
 
-// primarySuffix is what Flagger adds to the name of a target, for the copy of it
+// PrimarySuffix is what Flagger adds to the name of a target, for the copy of it
 // that carries the load.
-const primarySuffix = "-primary"
+const PrimarySuffix = "-primary"
+
+// IsPrimary reports whether Flagger made an object: it is in no manifest.
+func IsPrimary(o *metav1.ObjectMeta) bool {
+	owner := metav1.GetControllerOfNoCopy(o)
+	return owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/")
+}
 
 // A promotion is how Flagger promotes one workload, the target, which git
 // states: it makes a copy of it, the primary, which carries the load, and has
@@ -80,9 +82,8 @@ type promotion struct {
 }
 
 func readCanary(o *canary, kinds workload.Kinds) promotion {
-	ref := o.Spec.TargetRef
 	p := promotion{
-		target: targetOf(kinds, o.Namespace, cmp.Or(ref.APIVersion, "apps/v1"), ref.Kind, ref.Name),
+		target: o.Spec.TargetRef.OrDeployment().Workload(kinds, o.Namespace),
 		phase:  o.Status.Phase,
 		weight: percent(o.Status.CanaryWeight, 100),
 		to:     o.Status.LastAppliedSpec,
@@ -125,7 +126,7 @@ func (a *analysis) top() int32 {
 // primary is what Flagger makes of the target.
 func (p promotion) primary() workload.ID {
 	id := p.target
-	id.Name += primarySuffix
+	id.Name += PrimarySuffix
 	return id
 }
 
@@ -171,7 +172,7 @@ func promoted(all []reading, by []promotion, unread string) []reading {
 			continue
 		}
 		gone[id] = true
-		id.Name = strings.TrimSuffix(id.Name, primarySuffix)
+		id.Name = strings.TrimSuffix(id.Name, PrimarySuffix)
 		if target := at[id]; unread != "" && target != nil {
 			target.sample, target.flight = unknown(target.sample, unread), nil
 		}
@@ -273,7 +274,7 @@ func (p promotion) rollout(target, primary *reading) *workload.Rollout {
 func original(primary, target *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	t := primary.DeepCopy()
 	for name, value := range t.Labels {
-		if value == target.Labels[name]+primarySuffix {
+		if value == target.Labels[name]+PrimarySuffix {
 			t.Labels[name] = target.Labels[name]
 		}
 	}

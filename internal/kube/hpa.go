@@ -5,6 +5,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -14,14 +15,11 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 	a := autoscaler{
 		driver:      workload.DrivenByHPA,
 		name:        h.Name,
-		target:      targetOf(kinds, h.Namespace, ref.APIVersion, ref.Kind, ref.Name),
+		target:      Reference{ref.APIVersion, ref.Kind, ref.Name}.Workload(kinds, h.Namespace),
 		owner:       scaledObjectOf(h),
-		min:         1,
+		min:         ptr.Deref(h.Spec.MinReplicas, 1),
 		max:         h.Spec.MaxReplicas,
 		utilisation: utilisation(h.Spec.Metrics),
-	}
-	if h.Spec.MinReplicas != nil {
-		a.min = *h.Spec.MinReplicas
 	}
 	if b := h.Spec.Behavior; b != nil && b.ScaleDown != nil {
 		if b.ScaleDown.Tolerance != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -50,23 +50,20 @@ type reading struct {
 }
 
 func readingOf(kind workload.Kind, o *metav1.ObjectMeta) reading {
-	owner := metav1.GetControllerOfNoCopy(o)
-	return reading{sample: sampleOf(kind, o),
-		made: owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/")}
-}
-
-func sampleOf(kind workload.Kind, o *metav1.ObjectMeta) workload.Sample {
-	s := workload.Sample{
+	return reading{made: IsPrimary(o), sample: workload.Sample{
 		ID:          workload.ID{Namespace: o.Namespace, Kind: kind, Name: o.Name},
 		Labels:      o.Labels,
 		Policy:      o.Annotations[AnnotationPolicy],
 		Terminating: o.DeletionTimestamp != nil,
-	}
-	if value, ok := o.Annotations[AnnotationLatch]; ok {
-		latch, err := strconv.ParseBool(value)
-		s.OptOut = err != nil || !latch
-	}
-	return s
+		OptOut:      OptsOut(o.Annotations),
+	}}
+}
+
+// OptsOut reports whether annotations take a workload out of latching.
+func OptsOut(annotations map[string]string) bool {
+	value, there := annotations[AnnotationLatch]
+	latch, err := strconv.ParseBool(value)
+	return there && (err != nil || !latch)
 }
 
 // unobserved says why nothing can be told from a status that speaks of an
@@ -81,11 +78,7 @@ func unobserved(o *metav1.ObjectMeta, observed int64) string {
 // scaleOf returns the scale that an object asks for by itself. The API server
 // writes 1 where a manifest states no count; so does this.
 func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale {
-	asked := int32(1)
-	if desired != nil {
-		asked = *desired
-	}
-	return scaleAt(workload.Replicas, o, asked, ready)
+	return scaleAt(workload.Replicas, o, ptr.Deref(desired, 1), ready)
 }
 
 // scaleAt is scaleOf for a count that stands in a field.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -53,13 +54,10 @@ func readReplicaSet(s *appsv1.ReplicaSet) replicaSet {
 		name:      s.Name,
 		hash:      s.Labels[appsv1.DefaultDeploymentUniqueLabelKey],
 		template:  s.Spec.Template,
-		desired:   1,
+		desired:   ptr.Deref(s.Spec.Replicas, 1),
 		pods:      s.Status.Replicas,
 		available: s.Status.AvailableReplicas,
 		since:     s.CreationTimestamp.Time,
-	}
-	if s.Spec.Replicas != nil {
-		r.desired = *s.Spec.Replicas
 	}
 	if s.Status.ObservedGeneration < s.Generation {
 		// The count may be of before it was scaled in.

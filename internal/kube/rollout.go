@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -56,10 +57,8 @@ type argoRollout struct {
 }
 
 type workloadRef struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-	ScaleDown  string `json:"scaleDown"`
+	Reference
+	ScaleDown string `json:"scaleDown"`
 }
 
 type argoCanary struct {
@@ -116,7 +115,7 @@ func (o *argoRollout) standsFor() workload.ID {
 	if ref == nil || ref.ScaleDown == "" || ref.ScaleDown == "never" {
 		return workload.ID{}
 	}
-	return targetOf(nil, o.Namespace, ref.APIVersion, ref.Kind, ref.Name)
+	return ref.Workload(nil, o.Namespace)
 }
 
 // unobserved is as that of other kinds: here the generations are texts, and there
@@ -170,9 +169,7 @@ func (o *argoRollout) halted() string {
 // pause returns the step that the rollout is at, from 0, and whether it is a
 // pause without an end.
 func (o *argoRollout) pause() (step int32, forever bool) {
-	if o.Status.CurrentStepIndex != nil {
-		step = *o.Status.CurrentStepIndex
-	}
+	step = ptr.Deref(o.Status.CurrentStepIndex, 0)
 	c := o.Spec.Strategy.Canary
 	if c == nil || step < 0 || int(step) >= len(c.Steps) || c.Steps[step].Pause == nil {
 		return step, true

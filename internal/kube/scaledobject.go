@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -13,13 +14,9 @@ type scaledObject struct {
 	metav1.ObjectMeta `json:"metadata"`
 
 	Spec struct {
-		ScaleTargetRef struct {
-			APIVersion string `json:"apiVersion"`
-			Kind       string `json:"kind"`
-			Name       string `json:"name"`
-		} `json:"scaleTargetRef"`
-		MinReplicaCount *int32 `json:"minReplicaCount"`
-		MaxReplicaCount *int32 `json:"maxReplicaCount"`
+		ScaleTargetRef  Reference `json:"scaleTargetRef"`
+		MinReplicaCount int32     `json:"minReplicaCount"`
+		MaxReplicaCount *int32    `json:"maxReplicaCount"`
 	} `json:"spec"`
 
 	Status struct {
@@ -31,9 +28,9 @@ type scaledObject struct {
 	} `json:"status"`
 }
 
-// kedaMax is what KEDA takes for a maxReplicaCount that is not stated. A
+// KEDAMax is what KEDA takes for a maxReplicaCount that is not stated. A
 // minReplicaCount that is not stated is 0.
-const kedaMax = 100
+const KEDAMax = 100
 
 // The annotations by which a person stops KEDA, or stops it from adding pods, or, as
 // a brake does, from taking some away: the need is then met all the same.
@@ -45,35 +42,22 @@ const (
 )
 
 func readScaledObject(o *scaledObject, kinds workload.Kinds) autoscaler {
-	ref := o.Spec.ScaleTargetRef
-	if ref.APIVersion == "" {
-		ref.APIVersion = "apps/v1"
-	}
-	if ref.Kind == "" {
-		ref.Kind = "Deployment"
-	}
 	a := autoscaler{
 		driver: workload.DrivenByKEDA,
 		name:   o.Name,
-		target: targetOf(kinds, o.Namespace, ref.APIVersion, ref.Kind, ref.Name),
-		max:    kedaMax,
+		target: o.Spec.ScaleTargetRef.OrDeployment().Workload(kinds, o.Namespace),
+		min:    o.Spec.MinReplicaCount,
+		max:    ptr.Deref(o.Spec.MaxReplicaCount, KEDAMax),
 		blind:  o.blind(),
-	}
-	if o.Spec.MinReplicaCount != nil {
-		a.min = *o.Spec.MinReplicaCount
-	}
-	if o.Spec.MaxReplicaCount != nil {
-		a.max = *o.Spec.MaxReplicaCount
 	}
 	a.brake = a.brakeOf(o.Annotations, o.stopped(pausedScaleInAnnotation))
 	return a
 }
 
 func (o *scaledObject) blind() string {
-	_, held := o.Annotations[pausedReplicasAnnotation]
-	switch {
-	case held:
-		return "ScaledObject is paused at " + strconv.Quote(o.Annotations[pausedReplicasAnnotation]) + " replicas"
+	switch held := HeldAt(o.Annotations); {
+	case held != "":
+		return "ScaledObject is " + held
 	case o.stopped(pausedAnnotation):
 		return "ScaledObject is paused"
 	case o.stopped(pausedScaleOutAnnotation):
@@ -87,6 +71,16 @@ func (o *scaledObject) blind() string {
 		return "Fallback is True: " + said["Fallback"].reason
 	}
 	return firstNotTrue(said, "Ready")
+}
+
+// HeldAt says at which count a ScaledObject with the annotations is held; "" where
+// it is not.
+func HeldAt(annotations map[string]string) string {
+	count, held := annotations[pausedReplicasAnnotation]
+	if !held {
+		return ""
+	}
+	return "paused at " + strconv.Quote(count) + " replicas"
 }
 
 // stopped reads an annotation as KEDA does: a value that is no boolean stops.

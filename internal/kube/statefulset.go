@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -91,10 +92,7 @@ func stands(s *appsv1.StatefulSet) string {
 		return ""
 	}
 	// A partition counts from the first pod, whatever its ordinal.
-	partition, replicas := *update.RollingUpdate.Partition, int32(1)
-	if s.Spec.Replicas != nil {
-		replicas = *s.Spec.Replicas
-	}
+	partition, replicas := *update.RollingUpdate.Partition, ptr.Deref(s.Spec.Replicas, 1)
 	if partition <= 0 || s.Status.UpdatedReplicas < replicas-partition {
 		return ""
 	}

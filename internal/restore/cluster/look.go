@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
@@ -36,7 +36,7 @@ func (s scalable) workload(kind workload.Kind, o workload.Object) plan.Workload 
 		ID:          workload.ID{Namespace: s.Namespace, Kind: kind, Name: s.Name},
 		Version:     s.ResourceVersion,
 		Terminating: s.DeletionTimestamp != nil,
-		OptOut:      optsOut(s.Annotations),
+		OptOut:      kube.OptsOut(s.Annotations),
 	}
 	var stated bool
 	w.Replicas, stated = kube.Pods(s.Spec, s.Status, o.Replicas)
@@ -63,18 +63,12 @@ func (s scalable) priorityClass() string {
 	return spec.Template.Spec.PriorityClassName
 }
 
-type target struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Name       string `json:"name"`
-}
-
 // An autoscaler is what is read of an HPA or a ScaledObject.
 type autoscaler struct {
 	metav1.ObjectMeta `json:"metadata"`
 
 	Spec struct {
-		ScaleTargetRef  target          `json:"scaleTargetRef"`
+		ScaleTargetRef  kube.Reference  `json:"scaleTargetRef"`
 		MaxReplicas     int32           `json:"maxReplicas"`
 		MaxReplicaCount *int32          `json:"maxReplicaCount"`
 		Behavior        json.RawMessage `json:"behavior"`
@@ -127,7 +121,7 @@ func (c *Client) fleet(found map[workload.Kind][]scalable, scalers []autoscaler,
 			w := s.workload(kind, o)
 			w.Priority, w.Scalers = priority(s.priorityClass()), by[w.ID]
 			live[w.ID] = w
-			if owner := metav1.GetControllerOf(&s.ObjectMeta); owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/") {
+			if kube.IsPrimary(&s.ObjectMeta) {
 				primaries = append(primaries, w)
 			}
 		}
@@ -143,7 +137,7 @@ func promote(live map[workload.ID]plan.Workload, primaries []plan.Workload) {
 	for _, p := range primaries {
 		delete(live, p.ID)
 		id := p.ID
-		id.Name = strings.TrimSuffix(id.Name, "-primary")
+		id.Name = strings.TrimSuffix(id.Name, kube.PrimarySuffix)
 		if w, ok := live[id]; ok {
 			w.Replicas, w.Ready, w.Scalers, w.Primary, w.Version = p.Replicas, p.Ready, p.Scalers, p.ID, p.Version
 			w.Terminating = w.Terminating || p.Terminating
@@ -162,12 +156,6 @@ func values(classes []priorityClass) func(name string) int32 {
 		}
 	}
 	return func(name string) int32 { return by[name] }
-}
-
-func optsOut(annotations map[string]string) bool {
-	text, there := annotations[kube.AnnotationLatch]
-	on, err := strconv.ParseBool(text)
-	return there && (err != nil || !on)
 }
 
 // autoscalers lists both kinds of them.
@@ -205,45 +193,21 @@ func (c *Client) scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
 		if a.kind == plan.HPA && owner != nil && owner.Kind == "ScaledObject" {
 			continue
 		}
-		if id, ok := a.target(c.kinds); ok {
+		ref := a.Spec.ScaleTargetRef
+		if a.kind == plan.ScaledObject {
+			ref = ref.OrDeployment()
+		}
+		if id := ref.Workload(c.kinds, a.Namespace); id != (workload.ID{}) {
 			by[id] = append(by[id], a.scaler())
 		}
 	}
 	return by
 }
 
-func (a autoscaler) target(kinds workload.Kinds) (workload.ID, bool) {
-	ref := a.Spec.ScaleTargetRef
-	if a.kind == plan.ScaledObject {
-		if ref.Kind == "" {
-			ref.Kind = "Deployment"
-		}
-		if ref.APIVersion == "" {
-			ref.APIVersion = "apps/v1"
-		}
-	}
-	group, _, _ := strings.Cut(ref.APIVersion, "/")
-	kind, ok := kinds.Named(group, ref.Kind)
-	return workload.ID{Namespace: a.Namespace, Kind: kind, Name: ref.Name}, ok
-}
-
-// What KEDA takes for a bound that is not stated, and the annotation that holds
-// it at a count.
-const (
-	kedaMax        = 100
-	pausedReplicas = "autoscaling.keda.sh/paused-replicas"
-)
-
 func (a autoscaler) scaler() plan.Scaler {
 	s := plan.Scaler{Kind: a.kind, Namespace: a.Namespace, Name: a.Name, Max: a.Spec.MaxReplicas, Owner: a.states()}
 	if a.kind == plan.ScaledObject {
-		s.Max = kedaMax
-		if a.Spec.MaxReplicaCount != nil {
-			s.Max = *a.Spec.MaxReplicaCount
-		}
-		if at, paused := a.Annotations[pausedReplicas]; paused {
-			s.Fixed = "paused at " + strconv.Quote(at) + " replicas"
-		}
+		s.Max, s.Fixed = ptr.Deref(a.Spec.MaxReplicaCount, kube.KEDAMax), kube.HeldAt(a.Annotations)
 	}
 	return s
 }
