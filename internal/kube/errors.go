@@ -48,8 +48,8 @@ func words(err error) string {
 	var status apierrors.APIStatus
 	var transport *url.Error
 	switch {
-	case errors.Is(err, errTooLarge):
-		text = errTooLarge.Error()
+	case tooLarge(err):
+		text = fmt.Sprintf("one object has more than %d MiB", pageBytes>>20)
 	case errors.As(err, &status):
 		s := status.Status()
 		text = s.Message

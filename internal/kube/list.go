@@ -82,7 +82,7 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 		}
 		page, next, err := r.page(request.Do(ctx))
 		switch {
-		case errors.Is(err, errTooLarge) && size > 1:
+		case tooLarge(err) && size > 1:
 			size /= 2
 			continue
 		case err != nil:
