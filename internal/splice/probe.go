@@ -3,6 +3,7 @@ package splice
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,17 +13,14 @@ import (
 // sign is what a mark is known by.
 const sign = "$gitlatch"
 
+var signed = regexp.MustCompile(regexp.QuoteMeta(sign))
+
 // signs returns where a file holds the sign, in bytes, rising.
-func signs(data []byte) []int {
-	var at []int
-	for from := 0; ; {
-		next := bytes.Index(data[from:], []byte(sign))
-		if next < 0 {
-			return at
-		}
-		at = append(at, from+next)
-		from += next + len(sign)
+func signs(data []byte) (at []int) {
+	for _, span := range signed.FindAllIndex(data, -1) {
+		at = append(at, span[0])
 	}
+	return at
 }
 
 // comments returns those of the signs that stand in a comment, and not in a
