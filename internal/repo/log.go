@@ -1,5 +1,22 @@
 package repo
 
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseStamp reads the time of a commit, "seconds zone". Commits with nonsense in
+// its place exist; theirs is the zero time.
+func ParseStamp(stamp string) time.Time {
+	seconds, _, _ := strings.Cut(strings.TrimSpace(stamp), " ")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(n, 0).UTC()
+}
+
 // A Look looks a commit up by its id; ok is false where the repository lacks it.
 type Look func(id string) (c LogEntry, ok bool, err error)
 

@@ -57,7 +57,7 @@ func (r *Repository) explain(err error) error {
 }
 
 // refused is an error of what was sent to be written: the server's answer that
-// it will not, or else what became of the request.
+// it will not, or else what became of the request. It is nil for nil.
 func (r *Repository) refused(what string, err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) || api.ErrorFault() == smithy.FaultServer {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -82,16 +80,5 @@ func person(by *types.UserInfo) (string, time.Time) {
 	if by == nil {
 		return "", time.Time{}
 	}
-	return fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email)), date(aws.ToString(by.Date))
-}
-
-// date reads "seconds zone". Commits with nonsense in its place exist; theirs is
-// the zero time.
-func date(stamp string) time.Time {
-	seconds, _, _ := strings.Cut(stamp, " ")
-	n, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.Unix(n, 0).UTC()
+	return fmt.Sprintf("%s <%s>", aws.ToString(by.Name), aws.ToString(by.Email)), repo.ParseStamp(aws.ToString(by.Date))
 }

@@ -150,21 +150,16 @@ func (r *Repository) update(ctx context.Context, p *types.PullRequest, d repo.Dr
 			return err
 		}
 	}
-	if aws.ToString(p.Description) != d.Body {
-		_, err := r.Client.UpdatePullRequestDescription(ctx, &codecommit.UpdatePullRequestDescriptionInput{PullRequestId: p.PullRequestId, Description: &d.Body})
-		if err != nil {
-			return r.refused(pullRequest, err)
-		}
+	if aws.ToString(p.Description) == d.Body {
+		return nil
 	}
-	return nil
+	_, err := r.Client.UpdatePullRequestDescription(ctx, &codecommit.UpdatePullRequestDescriptionInput{PullRequestId: p.PullRequestId, Description: &d.Body})
+	return r.refused(pullRequest, err)
 }
 
 func (r *Repository) entitle(ctx context.Context, p *types.PullRequest, title string) error {
 	_, err := r.Client.UpdatePullRequestTitle(ctx, &codecommit.UpdatePullRequestTitleInput{PullRequestId: p.PullRequestId, Title: &title})
-	if err != nil {
-		return r.refused(pullRequest, err)
-	}
-	return nil
+	return r.refused(pullRequest, err)
 }
 
 // replaced says on the open pull request of a branch, where there is one, that

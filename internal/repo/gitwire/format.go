@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,19 +50,10 @@ func parseCommit(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// parseAuthor reads "name <email> seconds zone". Commits with nonsense in
-// place of the time exist; theirs is the zero time.
+// parseAuthor reads "name <email> seconds zone".
 func parseAuthor(value string) (string, time.Time) {
 	end := strings.LastIndexByte(value, '>') + 1
-	stamp := strings.Fields(value[end:])
-	if len(stamp) == 0 {
-		return value[:end], time.Time{}
-	}
-	seconds, err := strconv.ParseInt(stamp[0], 10, 64)
-	if err != nil {
-		return value[:end], time.Time{}
-	}
-	return value[:end], time.Unix(seconds, 0).UTC()
+	return value[:end], repo.ParseStamp(value[end:])
 }
 
 // commitObject is a commit with one parent, made at one time by one author.
