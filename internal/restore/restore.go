@@ -95,12 +95,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if err := CheckHold(r.Hold); err != nil {
 		return report, fmt.Errorf("brake: %w", err)
 	}
-	for namespace, why := range tree.Broken {
-		if r.Options.TakesNamespace(namespace) {
-			report.Problems = append(report.Problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
-		}
-	}
-	report.Problems = append(report.Problems, undeclared(tree, r.Options.Named())...)
+	report.Problems = append(unreadable(tree, r.Options.Namespaces), undeclared(tree, r.Options.Named())...)
 	var err error
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
@@ -123,6 +118,17 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	c := &carrying{Restore: r, report: &report, tries: map[workload.ID]int{}, braked: map[string]bool{}, course: plan.NewCourse(report.Plan, r.Pace, r.Clock())}
 	err = c.carry(ctx, live)
 	return report, errors.Join(err, c.settle(ctx))
+}
+
+// unreadable are the records of the namespaces that cannot be read; no names are
+// all of them.
+func unreadable(tree checkpoint.Tree, named []string) (problems Problems) {
+	for namespace, why := range tree.Broken {
+		if len(named) == 0 || slices.Contains(named, namespace) {
+			problems = append(problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
+		}
+	}
+	return problems
 }
 
 // undeclared are the namespaces that were named and of which git says nothing. The

@@ -46,12 +46,7 @@ type Splitting struct {
 // create. An error means that it did not come to its end; a run after it goes on
 // from there.
 func (r *Splitting) Run(ctx context.Context, tree checkpoint.Tree, sources []split.Source) (SplitReport, error) {
-	report := SplitReport{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}}
-	for namespace, why := range tree.Broken {
-		if len(r.Options.Namespaces) == 0 || slices.Contains(r.Options.Namespaces, namespace) {
-			report.Problems = append(report.Problems, fmt.Errorf("read the record of namespace %s: %w", namespace, why))
-		}
-	}
+	report := SplitReport{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}, Problems: unreadable(tree, r.Options.Namespaces)}
 	found, left, err := split.Find(tree.Entries(), sources, r.Options)
 	if err != nil {
 		return report, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,13 @@ func (id ID) String() string { return id.Namespace + "/" + string(id.Kind) + "/"
 // Short returns namespace/name, the form for people, in which the kind is left
 // to be guessed.
 func (id ID) Short() string { return id.Namespace + "/" + id.Name }
+
+// Among reports whether namespaces and workloads choose the ID. Of either, none
+// named is all.
+func (id ID) Among(namespaces []string, workloads []ID) bool {
+	return (len(namespaces) == 0 || slices.Contains(namespaces, id.Namespace)) &&
+		(len(workloads) == 0 || slices.Contains(workloads, id))
+}
 
 // ParseID reads the form that String writes, and validates what it read.
 func ParseID(s string) (ID, error) {

@@ -157,7 +157,7 @@ func Make(record map[workload.ID]checkpoint.Entry, live map[workload.ID]Workload
 	p := Plan{record: record, options: o}
 	waves := map[place]*Wave{}
 	for id, e := range record {
-		if e.Replicas == 0 || !o.selects(id) {
+		if e.Replicas == 0 || !id.Among(o.Namespaces, o.Workloads) {
 			continue
 		}
 		r, left := judge(id, e, live, o)
@@ -200,16 +200,6 @@ func judge(id workload.ID, e checkpoint.Entry, live map[workload.ID]Workload, o 
 		return r, Left{id, AtMax, fmt.Sprintf("is at %d, its max is %d and its level %d", r.From, r.To, r.Declared)}
 	}
 	return r, Left{}
-}
-
-// TakesNamespace reports whether the options leave a namespace in.
-func (o Options) TakesNamespace(namespace string) bool {
-	return len(o.Namespaces) == 0 || slices.Contains(o.Namespaces, namespace)
-}
-
-func (o Options) selects(id workload.ID) bool {
-	return o.TakesNamespace(id.Namespace) &&
-		(len(o.Workloads) == 0 || slices.Contains(o.Workloads, id))
 }
 
 // leave says why a workload is not to be raised.

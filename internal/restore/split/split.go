@@ -113,7 +113,7 @@ func Find(record map[workload.ID]checkpoint.Entry, sources []Source, o Options) 
 	}
 	for id, e := range record {
 		named := slices.Contains(o.Workloads, id)
-		if !o.takes(id) || e.Rollout == (checkpoint.Rollout{}) && !named {
+		if !id.Among(o.Namespaces, o.Workloads) || e.Rollout == (checkpoint.Rollout{}) && !named {
 			continue
 		}
 		if why, is := built.refuses(id, e); is {
@@ -126,11 +126,6 @@ func Find(record map[workload.ID]checkpoint.Entry, sources []Source, o Options) 
 	slices.SortFunc(found, func(a, b Candidate) int { return workload.Compare(a.ID, b.ID) })
 	slices.SortFunc(left, func(a, b Left) int { return workload.Compare(a.ID, b.ID) })
 	return found, left, nil
-}
-
-func (o Options) takes(id workload.ID) bool {
-	return (len(o.Namespaces) == 0 || slices.Contains(o.Namespaces, id.Namespace)) &&
-		(len(o.Workloads) == 0 || slices.Contains(o.Workloads, id))
 }
 
 // refuses says why a workload of the record cannot be seeded, whatever the
