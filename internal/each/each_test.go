@@ -21,7 +21,7 @@ func TestWhatIsMadeOfEachIsInOrderAndNeverNil(t *testing.T) {
 
 func TestCountIsOfWhatIsTrue(t *testing.T) {
 	t.Parallel()
-	if n := each.Count([]int{3, 1, 2, 5}, func(n int) bool { return n > 2 }); n != 2 {
+	if n := each.Count([]int{3, 1, 2, 5, 4}, func(n int) bool { return n > 2 }); n != 3 {
 		t.Errorf("counts %d", n)
 	}
 }
