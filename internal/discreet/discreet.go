@@ -17,7 +17,7 @@ import (
 const longest = 64 << 10
 
 // hidden stands where a secret was.
-const hidden = "[hidden]"
+const hidden = "(hidden)"
 
 // Transport returns a transport whose answers repeat no secret of their requests.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }

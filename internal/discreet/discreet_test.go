@@ -23,14 +23,14 @@ func TestAnErrorRepeatsNoSecret(t *testing.T) {
 		want   string
 	}{
 		"a token": {func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) }, 500,
-			func(r *http.Request) string { return "sent: " + r.Header.Get("Authorization") + "." }, "sent: Bearer [hidden]."},
+			func(r *http.Request) string { return "sent: " + r.Header.Get("Authorization") + "." }, "sent: Bearer (hidden)."},
 		"a password": {func(r *http.Request) { r.SetBasicAuth("me", secret) }, 502,
 			func(r *http.Request) string {
 				_, password, _ := r.BasicAuth()
 				return r.Header.Get("Authorization") + " is " + password
-			}, "Basic [hidden] is [hidden]"},
+			}, "Basic (hidden) is (hidden)"},
 		"a session": {func(r *http.Request) { r.Header.Set("X-Amz-Security-Token", secret) }, 400,
-			func(*http.Request) string { return "x-amz-security-token:" + secret + "\nhost:aws" }, "x-amz-security-token:[hidden]\nhost:aws"},
+			func(*http.Request) string { return "x-amz-security-token:" + secret + "\nhost:aws" }, "x-amz-security-token:(hidden)\nhost:aws"},
 		"cut within it": {func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) }, 500,
 			func(*http.Request) string { return strings.Repeat("-", 64<<10-4) + secret }, strings.Repeat("-", 64<<10-len(secret))},
 		"an answer as asked for": {func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) }, 200,

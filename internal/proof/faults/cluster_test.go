@@ -200,8 +200,8 @@ func clusterRows() []row {
 		{name: "a page of a proxy", begins: api(deployments, status(200, "please log in")), ends: answers, says: "not read: deployments: the answer, text/plain; charset=utf-8, is cut short or not of the Kubernetes API: serializer for text/plain; charset=utf-8 doesn't exist", alerts: unread},
 		{name: "a proxy that repeats a list", begins: api(deployments, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			echoed(w, &http.Request{Header: http.Header{"Authorization": r.Header["Authorization"]}}, next)
-		}), ends: answers, says: "not read: deployments: bad gateway: an error on the server (\"Authorization: Bearer [hidden]\") has prevented the request from succeeding (get deployments.meta.k8s.io)", alerts: unread},
-		{name: "an api that repeats the token", ends: answers, says: "not read: deployments: internal server error: webhook failed: Bearer [hidden]", alerts: unread,
+		}), ends: answers, says: "not read: deployments: bad gateway: an error on the server (\"Authorization: Bearer (hidden)\") has prevented the request from succeeding (get deployments.meta.k8s.io)", alerts: unread},
+		{name: "an api that repeats the token", ends: answers, says: "not read: deployments: internal server error: webhook failed: Bearer (hidden)", alerts: unread,
 			begins: api(deployments, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				apiStatus(500, "InternalError", "webhook failed: "+r.Header.Get("Authorization"))(w, r, next)
 			})},

@@ -115,8 +115,8 @@ func gitRows() []row {
 				})
 			}},
 
-		{name: "a proxy that repeats what it was sent", begins: git(every, echoedWithAuth), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 502 Bad Gateway: Authorization: Basic [hidden] X-Shown: x-access-token:[hidden]"},
-		{name: "a proxy that repeats a push", begins: git(pushes, echoedWithAuth), ends: works, says: "publish: commit to GIT: push was refused: the server answers 502 Bad Gateway: Authorization: Basic [hidden] X-Shown: x-access-token:[hidden]; declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+		{name: "a proxy that repeats what it was sent", begins: git(every, echoedWithAuth), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 502 Bad Gateway: Authorization: Basic (hidden) X-Shown: x-access-token:(hidden)"},
+		{name: "a proxy that repeats a push", begins: git(pushes, echoedWithAuth), ends: works, says: "publish: commit to GIT: push was refused: the server answers 502 Bad Gateway: Authorization: Basic (hidden) X-Shown: x-access-token:(hidden); declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
 	}
 }
 
