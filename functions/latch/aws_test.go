@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 )
 
 // TestOnAWS runs the built bootstrap with all that it is deployed among: login
@@ -201,6 +203,18 @@ func (s *stack) retires(t *testing.T) {
 		t.Errorf("log %q", log)
 	}
 	s.declares(t, 0)
+	s.forgets(t)
+}
+
+// forgets has the policy let go of a workload that git declares nothing of: what
+// the guard against a mass drop remembered goes, and with it the latch.
+func (s *stack) forgets(t *testing.T) {
+	s.deployment(t, s.name, "web")
+	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(s.origin.Show(t, "main", "gitlatch.yaml"), "namespaces: ["+s.name+"]", "namespaces: [none]", 1)}, "let go of it")
+	s.ticks(t)
+	if !slices.ContainsFunc(s.gateway.Calls(), func(c gateway.Call) bool { return c.Operation == "dynamodb:DeleteItem" }) {
+		t.Error("a latch that says nothing any more is kept")
+	}
 }
 
 // counts counts lines of metrics: one of each tick that came to its end, and
