@@ -102,7 +102,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 		}
 		if verified {
 			landed = append(landed, c)
-			found.Steps = append(found.Steps, ledger.Step{Before: withEdits(before.Holding, p.stored.Edited), After: withEdits(after.Holding, p.stored.Edited), Follows: c.Follows})
+			found.Steps = append(found.Steps, ledger.Step{Before: withEdits(before, p.files.Standing(before.Objects, p.stored.Edited)), After: withEdits(after, p.files.Standing(after.Objects, p.stored.Edited)), Follows: c.Follows})
 			p.files.AddPush(before.Objects, after.Objects)
 		}
 	}
@@ -172,7 +172,7 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
-	holding := withEdits(s.Holding, p.stored.Edited)
+	holding := withEdits(s, p.files.Standing(s.Objects, p.stored.Edited))
 	for id, e := range p.latches.declared().Entries {
 		if holding.Broken[id.Namespace] {
 			holding.Entries[id] = e
@@ -183,9 +183,10 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 
 // withEdits is what a commit held, with people's edits in place that its records did
 // not hold yet.
-func withEdits(h ledger.Holding, edited []latch.Edit) ledger.Holding {
+func withEdits(s ledger.Snapshot, standing []latch.Edit) ledger.Holding {
+	h := s.Holding
 	h.Entries = maps.Clone(h.Entries)
-	for _, e := range edited {
+	for _, e := range standing {
 		if held := h.Entries[e.ID]; held.Replicas == e.From {
 			held.Replicas = e.To
 			h.Entries[e.ID] = held

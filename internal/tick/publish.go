@@ -13,7 +13,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -108,7 +107,7 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, repaired 
 		if err != nil {
 			return writing{}, nil, err
 		}
-		inplace.Revise(&tree, p.head.Edited)
+		p.files.Revise(&tree, p.head.Edited)
 		p.git.tree = &tree
 	}
 	tree := p.git.tree
@@ -120,8 +119,10 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, repaired 
 	changes, moved := p.files.Unmoved(texts, changes)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	w.files, skipped = checkpoint.Merge(*tree, site, changes)
-	checkpoint.Repair(*tree, w.files, repaired)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
+	checkpoint.Repair(*tree, w.files, slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool {
+		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // written anew
+	}))
 	w.marks = p.files.Splice(w.files, texts, p.cover(), targets(*tree, changes, repaired))
 	for _, namespace := range tree.Namespaces() {
 		if _, written := w.files[checkpoint.RecordPath(p.Site, namespace)]; written {

@@ -180,7 +180,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.git.tree = &tree
-	p.head.Edited = inplace.Revise(&tree, p.head.Edited)
+	p.head.Edited = p.files.Revise(&tree, p.head.Edited)
 	if tree.Unproven == nil {
 		p.head.Agreed.Evidence = tree.Evidence
 	} else {

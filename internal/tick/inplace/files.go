@@ -157,10 +157,31 @@ func AddPending(pending []latch.Edit, e latch.Edit) []latch.Edit {
 	return pending
 }
 
-// Revise has a tree declare the edits that its records do not say yet, and returns
-// those that still wait for that.
-func Revise(tree *checkpoint.Tree, pending []latch.Edit) (waiting []latch.Edit) {
-	for _, e := range pending {
+// Standing returns the edits that still stand at a commit, by the objects that were
+// read at it. An edit is over once all marks of its file say what the record says.
+func (f Files) Standing(objects map[string]repo.Object, pending []latch.Edit) []latch.Edit {
+	marks := map[string]latch.Marks{}
+	for _, path := range f.Paths {
+		marks[path] = Look(path, objects[path], f.kinds, nil).Marks
+	}
+	return standing(marks, pending)
+}
+
+func standing(marks map[string]latch.Marks, pending []latch.Edit) []latch.Edit {
+	return slices.DeleteFunc(slices.Clone(pending), func(e latch.Edit) bool {
+		counts := marks[e.File][e.ID]
+		return len(counts) > 0 && !behind(counts, e.From)
+	})
+}
+
+// Revise has a tree of the tip declare the edits that its records do not say yet, and
+// returns those that still wait for that.
+func (f Files) Revise(tree *checkpoint.Tree, pending []latch.Edit) (waiting []latch.Edit) {
+	marks := map[string]latch.Marks{}
+	for path, file := range f.Now {
+		marks[path] = file.Marks
+	}
+	for _, e := range standing(marks, pending) {
 		if tree.Revise(e.ID, e.From, e.To) || tree.Broken[e.ID.Namespace] != nil {
 			waiting = append(waiting, e)
 		}
