@@ -70,7 +70,7 @@ func shop() (f *fixed, commit object, good, bad object) {
 }
 
 func through(w wire) *Repository {
-	s := serve(Options{}, "tree:1", w)
+	s := serve(Options{}, "tree:1", "tree:1", w)
 	s.asked = true
 	return &Repository{remote: s, base: plumbing.NewBranchReferenceName("main"), objects: newObjects()}
 }

@@ -18,9 +18,9 @@ const (
 	windowCommits = 30_000
 )
 
-// Between is one request, of which the server works out the answer. What it
-// fetched is not kept: a commit that is at hand without its trees would make
-// reading it dearer. See repo.Repository.
+// Between is one request, of which the server works out the answer. The tip is
+// kept where its root tree came with it; without, reading it would be dearer. See
+// repo.Repository.
 func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Window, err error) {
 	defer r.turns.Take(&err, "read what is new in %s", r.remote)()
 	from, err := parseID(base)
@@ -49,6 +49,8 @@ func (r *Repository) Between(ctx context.Context, base, tip string) (_ repo.Wind
 	case !objs.has(to):
 		return repo.Window{}, fmt.Errorf("commit %s is not there", to)
 	}
+	r.objects.trim()
+	r.objects.take(objs, to)
 	return window(objs, from, to, whole)
 }
 
@@ -74,16 +76,20 @@ func window(objs *objects, base, tip plumbing.Hash, whole bool) (repo.Window, er
 	return found, err
 }
 
-// between says which commit it has. From a server without partial clone come
-// the files that the commits changed, too; they go to disk, and are removed
-// there once the window is known.
+// between says which commit it has. The commits come with their root trees, unless
+// that is too much or refused. From a server without partial clone come the files
+// that they changed, too, onto disk, until the window is known.
 func (s *server) between(ctx context.Context, into *objects, base, commit plumbing.Hash) (whole bool, err error) {
 	w := want{ids: []plumbing.Hash{commit}, have: base}
 	return true, s.attempt(ctx, func() error {
 		if s.has.filter {
-			w.filter = "tree:0"
-			most := bound{windowBytes, "the branch moved by too many commits"}
-			return s.pack(ctx, w, most, func(pack io.Reader) error { return into.unpack(ctx, pack) })
+			w.filter = s.window
+			err := s.commits(ctx, into, w)
+			if s.window != "tree:0" && (errors.Is(err, errTooMuch) || inProtocol(err)) {
+				s.window, w.filter = "tree:0", "tree:0"
+				err = s.commits(ctx, into, w)
+			}
+			return err
 		}
 		w.filter = ""
 		disk, err := s.spool(ctx, w, "without partial clone (uploadpack.allowFilter) it sends every file that changed")
@@ -92,4 +98,10 @@ func (s *server) between(ctx context.Context, into *objects, base, commit plumbi
 		}
 		return err
 	})
+}
+
+// commits fetches those of a window into memory.
+func (s *server) commits(ctx context.Context, into *objects, w want) error {
+	most := bound{windowBytes, "the branch moved by too many commits"}
+	return s.pack(ctx, w, most, func(pack io.Reader) error { return into.unpack(ctx, pack) })
 }

@@ -15,8 +15,8 @@ const memoryBytes = 32 << 20
 
 // fetch falls back on the whole commit, from then on, where a server speaks of
 // partial clone and then does not hand out single objects.
-func (s *server) fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
-	err := s.some(ctx, into, commit, ids)
+func (s *server) fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
+	err := s.some(ctx, into, commit, ids, whole)
 	if err == nil || !s.has.filter || !inProtocol(err) {
 		return err
 	}
@@ -33,13 +33,17 @@ func inProtocol(err error) bool {
 	return errors.As(err, &said) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-func (s *server) some(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error {
+func (s *server) some(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
 	return s.attempt(ctx, func() error {
 		switch {
 		case !s.has.filter:
 			return s.whole(ctx, into, commit, 1)
 		case slices.Contains(ids, commit):
 			return s.begin(ctx, into, commit)
+		case whole:
+			if err := s.partial(ctx, into, want{ids: ids}); !errors.Is(err, errTooMuch) {
+				return err
+			}
 		}
 		return s.apart(ctx, into, ids)
 	})

@@ -112,7 +112,7 @@ func (l *local) refPath(branch plumbing.ReferenceName) string {
 
 // fetch and deepen have nothing to bring: all objects are at hand, once packs
 // that are new are known of.
-func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []plumbing.Hash) error {
+func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []plumbing.Hash, _ bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []p
 }
 
 func (l *local) deepen(ctx context.Context, into *objects, commit plumbing.Hash, _ int) error {
-	return l.fetch(ctx, into, commit, nil)
+	return l.fetch(ctx, into, commit, nil, true)
 }
 
 // between has all commits at hand, unless the repository is a shallow clone.
 func (l *local) between(ctx context.Context, into *objects, _, commit plumbing.Hash) (whole bool, err error) {
-	return false, l.fetch(ctx, into, commit, nil)
+	return false, l.fetch(ctx, into, commit, nil, true)
 }
 
 // push writes the objects, then moves the ref as git does: under its lock file,

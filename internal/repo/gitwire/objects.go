@@ -26,6 +26,9 @@ type objects struct {
 	// large are those that are there and are not read, since they are too large.
 	large map[plumbing.Hash]bool
 	disk  store // nil where there is none
+	// seen are the paths of which an earlier state was read, so that most of the
+	// present one is likely to be held.
+	seen map[string]bool
 }
 
 // A store is objects on disk.
@@ -44,7 +47,7 @@ type object struct {
 func (o object) id() plumbing.Hash { return plumbing.ComputeHash(o.kind, o.data) }
 
 func newObjects() *objects {
-	return &objects{held: map[plumbing.Hash]object{}, large: map[plumbing.Hash]bool{}}
+	return &objects{held: map[plumbing.Hash]object{}, large: map[plumbing.Hash]bool{}, seen: map[string]bool{}}
 }
 
 // add holds one more object. Where that is too much, the largest are let go.
@@ -109,6 +112,16 @@ func (o *objects) load(ctx context.Context, ids []plumbing.Hash) (left []plumbin
 	return left, nil
 }
 
+// take takes a commit from others, where its root tree is among them.
+func (o *objects) take(from *objects, commit plumbing.Hash) {
+	data, _ := from.get(plumbing.CommitObject, commit)
+	h, err := parseCommit(data)
+	if root, ok := from.held[h.tree]; ok && err == nil {
+		o.add(object{plumbing.CommitObject, data})
+		o.add(root)
+	}
+}
+
 // has reports whether an object is at hand, or is too large to be.
 func (o *objects) has(id plumbing.Hash) bool {
 	if _, ok := o.held[id]; ok || o.large[id] {
@@ -122,6 +135,7 @@ func (o *objects) trim() {
 	if o.size > keepBytes {
 		clear(o.held)
 		clear(o.large)
+		clear(o.seen)
 		o.size = 0
 	}
 }

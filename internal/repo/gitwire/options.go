@@ -130,7 +130,7 @@ func connect(o Options) (remote, error) {
 			return nil, fmt.Errorf("ca bundle: %w", err)
 		}
 	}
-	return serve(o, "tree:1", &smartHTTP{
+	return serve(o, "tree:1", "tree:1", &smartHTTP{
 		url:    strings.TrimSuffix(bare(u), "/"),
 		auth:   o.Auth,
 		client: &http.Client{Transport: discreet.Transport(o.Transport), CheckRedirect: keep},
@@ -149,13 +149,14 @@ func connectSSH(o Options, at address, err error) (remote, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: AnswerWithin}
-	return serve(o, "blob:none", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
+	return serve(o, "blob:none", "tree:0", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
 }
 
-func serve(o Options, roots string, w wire) *server {
+func serve(o Options, roots, window string, w wire) *server {
 	return &server{
 		wire:     w,
 		roots:    roots,
+		window:   window,
 		maxBytes: cmp.Or(o.MaxBytes, 256<<20),
 		tempDir:  cmp.Or(o.TempDir, os.TempDir()),
 		has:      best,

@@ -33,10 +33,10 @@ type remote interface {
 	// heads returns the commit at each branch, in the order asked; zero for one
 	// that does not exist.
 	heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error)
-	// fetch brings objects of a commit: trees and blobs by their ids, each
-	// without what is below it; and the commit itself, with its root tree, where
-	// its own id is among them.
-	fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash) error
+	// fetch brings objects of a commit: trees and blobs by their ids, whole with
+	// all that is below them, unless that is too much; and the commit itself, with
+	// its root tree, where its own id is among them.
+	fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error
 	// deepen brings the commits that a commit descends from, itself included, to
 	// a distance of less than depth.
 	deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error
@@ -94,8 +94,10 @@ func (r *Repository) heads(ctx context.Context, also []string) ([]plumbing.Hash,
 	return heads, err
 }
 
-// Read takes a request for each level of the tree that it does not have at
-// hand: all paths at once. See repo.Repository.
+// Read takes a request for each level of the tree that leads to the paths and is
+// not at hand, all paths at once, and one for what is below a directory. Once a
+// directory was read, of its later states only what is new is fetched, by levels.
+// See repo.Repository.
 func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (found map[string]repo.Object, err error) {
 	defer r.turns.Take(&err, "read %s", r.remote)()
 	at, err := parseID(commit)
@@ -113,6 +115,11 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	}); err != nil {
 		return nil, err
 	}
+	for path, object := range found {
+		if object.Files != nil {
+			r.objects.seen[repo.ParseScope(path).Path] = true
+		}
+	}
 	return found, nil
 }
 
@@ -124,27 +131,28 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sig
 	}
 	asked := map[plumbing.Hash]bool{}
 	for {
-		s := &sight{objects: r.objects, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{}}
+		s := &sight{objects: r.objects, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{}, whole: map[plumbing.Hash]bool{}}
 		if err := f(s); err != nil || len(s.missing) == 0 {
 			return err
 		}
 		ids := slices.SortedFunc(maps.Keys(s.missing), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
-		if err := r.fetch(ctx, commit, ids); err != nil {
-			return err
+		for _, whole := range []bool{false, true} {
+			part := slices.DeleteFunc(slices.Clone(ids), func(id plumbing.Hash) bool { return s.whole[id] != whole })
+			if err := r.fetch(ctx, commit, part, whole); err != nil {
+				return err
+			}
 		}
-		for _, id := range ids {
-			asked[id] = true
-		}
+		maps.Copy(asked, s.missing)
 	}
 }
 
 // fetch asks for objects, and again for the others as long as some of them come:
 // git leaves one out that is in a tree which is asked for with it.
-func (r *Repository) fetch(ctx context.Context, commit plumbing.Hash, ids []plumbing.Hash) error {
+func (r *Repository) fetch(ctx context.Context, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
 	ids, err := r.objects.load(ctx, ids)
 	for before := 0; err == nil && len(ids) > 0 && len(ids) != before; {
 		before = len(ids)
-		if err = r.remote.fetch(ctx, r.objects, commit, ids); err == nil {
+		if err = r.remote.fetch(ctx, r.objects, commit, ids, whole); err == nil {
 			ids, err = r.objects.load(ctx, ids)
 		}
 	}

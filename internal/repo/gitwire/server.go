@@ -16,6 +16,9 @@ type server struct {
 	// roots is the filter by which a commit is fetched: "tree:1" brings it with
 	// its root tree, "blob:none" with all its trees.
 	roots string
+	// window is the filter by which the commits of a window are fetched: "tree:1"
+	// or, with nothing but themselves, "tree:0".
+	window string
 
 	has   features
 	asked bool // whether the server said what it has, or it is assumed

@@ -17,9 +17,10 @@ import (
 // editing are plain functions, run again after each fetch.
 type sight struct {
 	*objects
-	ctx     context.Context
-	asked   map[plumbing.Hash]bool // what was fetched for; of what is not at hand there is none
-	missing map[plumbing.Hash]bool
+	ctx   context.Context
+	asked map[plumbing.Hash]bool // what was fetched for; of what is not at hand there is none
+	// missing is what to fetch, and whole what of it to fetch with all below it.
+	missing, whole map[plumbing.Hash]bool
 }
 
 // need returns an object; ok is false where it is missing, and is fetched. One
@@ -101,6 +102,7 @@ func (s *sight) read(commit plumbing.Hash, known map[string]string, asked []stri
 			if err := w.files(e, scope, 0); err != nil {
 				return nil, err
 			}
+			s.whole[e.id] = e.kind() == repo.Folder && !s.seen[scope.Path]
 			if why := object.Unsafe[scope.Path]; why != "" {
 				return nil, &repo.UnsafeError{Path: scope.Path, Why: why}
 			}

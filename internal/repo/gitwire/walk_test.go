@@ -55,10 +55,10 @@ func TestACommitOfTooManyTreesIsWalked(t *testing.T) {
 	t.Parallel()
 	commit := commitObject(emptyTree, plumbing.Hash{1}, DefaultAuthor, time.Unix(1_800_000_000, 0), "begin")
 	wire := &vast{commit: commit}
-	s := serve(Options{}, "blob:none", wire)
+	s := serve(Options{}, "blob:none", "tree:0", wire)
 	for range 2 {
 		into := newObjects()
-		if err := s.fetch(t.Context(), into, commit.id(), []plumbing.Hash{commit.id()}); err != nil || !into.has(commit.id()) {
+		if err := s.fetch(t.Context(), into, commit.id(), []plumbing.Hash{commit.id()}, false); err != nil || !into.has(commit.id()) {
 			t.Fatalf("fetch: %v", err)
 		}
 	}
