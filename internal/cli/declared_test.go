@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,19 +35,19 @@ func TestWhatAnOpenProposalChanges(t *testing.T) {
 	path, branch := checkpoint.RecordPath("prod", "shop"), ledger.ProposalBranch("prod")
 	when := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		after func(*testing.T, *mem.Repository)
+		after func(*testing.T, *repomem.Repository)
 		want  map[string]int32
 		url   string
 	}{
 		"open": {nil, map[string]int32{"web": 200, "new": 5, "old": 0}, "mem://proposals/1"},
-		"the base moved on": {func(_ *testing.T, r *mem.Repository) {
+		"the base moved on": {func(_ *testing.T, r *repomem.Repository) {
 			r.Edit("by hand", when, map[string][]byte{path: recordOf(map[string]int32{"web": 200, "api": 500, "old": 3})})
 			r.Edit("elsewhere", when, map[string][]byte{"README.md": []byte("hi")})
 		}, map[string]int32{"new": 5, "old": 0}, "mem://proposals/1"},
-		"all of it is so by now": {func(_ *testing.T, r *mem.Repository) {
+		"all of it is so by now": {func(_ *testing.T, r *repomem.Repository) {
 			r.Edit("squashed", when, map[string][]byte{path: recordOf(map[string]int32{"web": 200, "api": 10, "new": 5})})
 		}, nil, ""},
-		"closed": {func(t *testing.T, r *mem.Repository) {
+		"closed": {func(t *testing.T, r *repomem.Repository) {
 			p, err := r.Find(t.Context(), branch)
 			if err == nil {
 				err = r.Close(t.Context(), *p, "no")
@@ -61,7 +61,7 @@ func TestWhatAnOpenProposalChanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := mem.New(map[string]string{path: string(recordOf(map[string]int32{"web": 100, "api": 10, "old": 3}))})
+			r := repomem.New(map[string]string{path: string(recordOf(map[string]int32{"web": 100, "api": 10, "old": 3}))})
 			tip, _, err := r.Heads(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +93,7 @@ func TestWhatAnOpenProposalChanges(t *testing.T) {
 	}
 }
 
-func propose(t *testing.T, r *mem.Repository, parent string, when time.Time, levels map[string]int32) {
+func propose(t *testing.T, r *repomem.Repository, parent string, when time.Time, levels map[string]int32) {
 	t.Helper()
 	_, err := r.Commit(context.Background(), repo.Commit{
 		Branch: ledger.ProposalBranch("prod"), Parent: parent, Message: "propose", When: when,
@@ -107,7 +107,7 @@ func propose(t *testing.T, r *mem.Repository, parent string, when time.Time, lev
 // A proposal that stands on nothing near is not guessed at.
 func TestAProposalWithoutABaseIsTrouble(t *testing.T) {
 	t.Parallel()
-	r := mem.New(map[string]string{"a": "1"})
+	r := repomem.New(map[string]string{"a": "1"})
 	first, _, _ := r.Heads(t.Context())
 	propose(t, r, first, time.Unix(1, 0), map[string]int32{"web": 200})
 	r.Rewrite(r.Edit("second", time.Unix(2, 0), map[string][]byte{"a": []byte("2")}))

@@ -21,7 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
-	"github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -114,7 +114,7 @@ func (f fixture) read(t *testing.T) doctor.Case {
 			files[at] = text
 		}
 	}
-	repository := mem.New(files)
+	repository := repomem.New(files)
 	c := doctor.Case{Site: f.site(), Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), f, nil)}
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/kube"
-	"github.com/gitlatch/gitlatch/internal/repo/mem"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -211,7 +211,7 @@ func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor
 			files[at] = text
 		}
 	}
-	repository := mem.New(files)
+	repository := repomem.New(files)
 	tip, _, err := repository.Heads(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	repomem "github.com/gitlatch/gitlatch/internal/repo/mem"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 

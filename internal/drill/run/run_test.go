@@ -16,8 +16,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	latchmem "github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/repo"
-	repomem "github.com/gitlatch/gitlatch/internal/repo/mem"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 

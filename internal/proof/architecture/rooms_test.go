@@ -33,13 +33,30 @@ func TestOnlyWhatRunsATickKnowsOfOne(t *testing.T) {
 // Rooms that open what a program runs with, and so know of rooms beside their own.
 var opening = []string{"internal/drill/open", "internal/restore/open"}
 
+// What serves tests alone: parts and fakes, suites of a port, proofs.
+func forTests(name string) bool {
+	return strings.HasPrefix(name, "internal/testenv/") || strings.HasPrefix(name, "internal/proof/") || strings.HasSuffix(name, "test") && name != "internal/backtest"
+}
+
+func TestOnlyTestsKnowOfPartsAndFakes(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		for _, dep := range p.Imports {
+			if strings.HasPrefix(dep, module+"internal/testenv/") && !forTests(p.name()) && !strings.HasPrefix(p.name(), "scripts/") {
+				t.Errorf("%s is in a program and imports %s", p.name(), dep)
+			}
+		}
+	}
+}
+
 // A room is a folder of internal with all below it. Two that need each other are one.
+// What serves tests alone may fake or hold to its port what is of any room.
 func TestNoRoomsGoInCircles(t *testing.T) {
 	t.Parallel()
 	room := func(name string) string { return strings.Join(strings.SplitN(name, "/", 3)[:2], "/") }
 	needs := map[string]map[string]bool{}
 	for _, p := range packages(t) {
-		if !strings.HasPrefix(p.name(), "internal/") || slices.Contains(opening, p.name()) {
+		if !strings.HasPrefix(p.name(), "internal/") || slices.Contains(opening, p.name()) || forTests(p.name()) {
 			continue
 		}
 		for _, dep := range p.Imports {

@@ -1,4 +1,4 @@
-package mem
+package repomem
 
 import (
 	"encoding/json"

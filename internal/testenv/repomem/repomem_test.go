@@ -1,18 +1,18 @@
-package mem_test
+package repomem_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
-	"github.com/gitlatch/gitlatch/internal/repo/mem"
 	"github.com/gitlatch/gitlatch/internal/repo/repotest"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
 )
 
 func TestProposals(t *testing.T) {
 	t.Parallel()
 	repotest.RunProposals(t, func(t *testing.T, files map[string]string) repotest.Host {
-		r := mem.New(files)
+		r := repomem.New(files)
 		at := time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
 		return repotest.Host{
 			Repository: r,
@@ -51,7 +51,7 @@ func TestMergeTakesWhatEachSideChanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, at := mem.New(map[string]string{"f": c.was}), time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
+			r, at := repomem.New(map[string]string{"f": c.was}), time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
 			parted, _, err := r.Heads(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -1,7 +1,7 @@
-// Package mem is a repository in memory: a working adapter of repo.Repository
+// Package repomem is a repository in memory: a working adapter of repo.Repository
 // and repo.Proposals for tests that run many ticks, and the base on which they
 // inject faults. It keeps every commit, and is safe for concurrent use.
-package mem
+package repomem
 
 import (
 	"cmp"
