@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
+	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -73,7 +73,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 // handle gives each site its turn in the period that begins. A list that cannot be
 // read is an error, and the one before it is used where there was one.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, error) {
-	e, err := parse(payload)
+	e, err := invocation.Event[event](payload, `{"time": "2006-01-02T15:04:05Z"} or less`)
 	if err != nil {
 		return answer{}, err
 	}
@@ -89,14 +89,4 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, 
 		err = report.WriteDispatchMetrics(h.metrics, h.config.Site, len(members), now)
 	}
 	return answer{h.config.Site, e.Time.UTC(), len(members)}, err
-}
-
-// parse reads an event to the letter.
-func parse(payload json.RawMessage) (e event, err error) {
-	d := json.NewDecoder(bytes.NewReader(payload))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil && !errors.Is(err, io.EOF) {
-		return e, fmt.Errorf(`event: %w; want {"time": "2006-01-02T15:04:05Z"} or less`, err)
-	}
-	return e, nil
 }

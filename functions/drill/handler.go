@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +8,12 @@ import (
 	"io"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -34,10 +33,6 @@ type event struct {
 	// DryRun writes nothing, and scores git as it is.
 	DryRun bool `json:"dryRun"`
 }
-
-// wrapUp is what a drill leaves of the function's time, to give the lease back and
-// to answer. Of a short time it is a quarter.
-const wrapUp = 10 * time.Second
 
 // leasePart is the part of the time in which a tick's lease is waited for.
 const leasePart = 3
@@ -65,15 +60,12 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	return &handler{config: c, opener: o, clock: clock, log: log.With().Str("site", c.Site).Logger(), metrics: metrics}, nil
 }
 
-// parse reads an event for the configured site. What it does not know it
-// refuses: who misspells dryRun must not find a commit.
-func (h *handler) parse(payload json.RawMessage) (e event, err error) {
-	d := json.NewDecoder(bytes.NewReader(payload))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil && !errors.Is(err, io.EOF) {
-		return e, fmt.Errorf(`event: %w; want {"site": %q, "minCoverage": 0.95, "exact": false} or less`, err, h.config.Site)
-	}
+// parse reads an event for the configured site.
+func (h *handler) parse(payload json.RawMessage) (event, error) {
+	e, err := invocation.Event[event](payload, fmt.Sprintf(`{"site": %q, "minCoverage": 0.95, "exact": false} or less`, h.config.Site))
 	switch {
+	case err != nil:
+		return e, err
 	case e.Site != "" && e.Site != h.config.Site:
 		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
 	case e.MinCoverage != nil && !(*e.MinCoverage >= 0 && *e.MinCoverage <= 1):
@@ -89,13 +81,11 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (drill.Do
 	if err != nil {
 		return drill.Document{}, err
 	}
-	ctx, left, cancel := ended(ctx)
+	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
 	defer cancel()
 	start := h.clock()
-	d, err := h.drill(ctx, e, left)
-	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
-		err = fmt.Errorf("%w (%w)", err, errTime)
-	}
+	d, err := h.drill(ctx, e)
+	err = invocation.Explain(ctx, err, errTime)
 	h.note(e, d, h.clock().Sub(start), err)
 	if err != nil {
 		return drill.Document{}, err
@@ -106,40 +96,21 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (drill.Do
 	return d.Shortened(answerMost), err
 }
 
-// ended returns a context that ends before the function does, and the time that
-// there is until then.
-func ended(ctx context.Context) (context.Context, time.Duration, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		ctx, cancel := context.WithCancel(ctx)
-		return ctx, 0, cancel
-	}
-	left := time.Until(deadline)
-	left -= min(wrapUp, left/4)
-	ctx, cancel := context.WithTimeoutCause(ctx, left, errTime)
-	return ctx, left, cancel
-}
-
-// owner is who takes the lease: one run.
-func owner(ctx context.Context) string {
-	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		return site.Owner("drill/" + invocation.AwsRequestID)
-	}
-	return site.Owner("drill")
-}
-
-func (h *handler) drill(ctx context.Context, e event, left time.Duration) (d drill.Document, err error) {
+func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err error) {
 	parts, err := h.opener.Open(ctx)
 	if err != nil {
 		return d, err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = owner(ctx)
+	parts.Owner = invocation.Owner(ctx, "drill")
 	r, err := open.Open(ctx, h.opener, parts)
 	if err != nil {
 		return d, err
 	}
-	r.Tick.DryRun, r.Exact, r.Tag, r.LeaseWithin = e.DryRun, e.Exact, e.Tag, left/leasePart
+	r.Tick.DryRun, r.Exact, r.Tag = e.DryRun, e.Exact, e.Tag
+	if end, ok := ctx.Deadline(); ok {
+		r.LeaseWithin = time.Until(end) / leasePart
+	}
 	if e.MinCoverage != nil {
 		r.MinCoverage = *e.MinCoverage
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +8,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 	ticks "github.com/gitlatch/gitlatch/internal/tick"
@@ -30,23 +29,7 @@ type event struct {
 // ten seconds.
 const openDeadline = 9 * time.Second
 
-// wrapUp is what a tick leaves of the function's time: to end what must not stay
-// half done, to give the lease back, to log and to answer. Lambda kills a
-// function at its timeout without a word.
-const wrapUp = 10 * time.Second
-
 var errTime = errors.New("the tick was ended before Lambda would end the function: see who did not answer in time")
-
-// ended returns a context that ends before the function does: by wrapUp, or a
-// quarter of a time that is short.
-func ended(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	left := time.Until(deadline)
-	return context.WithDeadlineCause(ctx, deadline.Add(-min(wrapUp, left/4)), errTime)
-}
 
 // handler is what warm invocations share: connections, and what they opened.
 type handler struct {
@@ -69,18 +52,13 @@ func newHandler(c config.Config, getenv func(string) string, clock func() time.T
 	return h, err
 }
 
-// parse reads an event for the configured site. What it does not know it
-// refuses: who misspells dryRun must not find a commit.
-func (h *handler) parse(payload json.RawMessage) (e event, err error) {
-	d := json.NewDecoder(bytes.NewReader(payload))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil && !errors.Is(err, io.EOF) {
-		return e, fmt.Errorf(`event: %w; want {"site": %q, "dryRun": true} or less`, err, h.config.Site)
+// parse reads an event for the configured site.
+func (h *handler) parse(payload json.RawMessage) (event, error) {
+	e, err := invocation.Event[event](payload, fmt.Sprintf(`{"site": %q, "dryRun": true} or less`, h.config.Site))
+	if err == nil && e.Site != "" && e.Site != h.config.Site {
+		err = fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
 	}
-	if e.Site != "" && e.Site != h.config.Site {
-		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
-	}
-	return e, nil
+	return e, err
 }
 
 // handle makes one tick. What could not be read, or needs a person, is an error
@@ -90,13 +68,13 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	if err != nil {
 		return report.Document{}, err
 	}
-	ctx, cancel := ended(ctx)
+	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
 	defer cancel()
 	if err := h.reopen(ctx); err != nil {
 		return report.Document{}, err
 	}
 	parts := h.parts
-	parts.Owner = owner(ctx)
+	parts.Owner = invocation.Owner(ctx, "latch")
 	t := site.Tick(h.config, parts)
 	t.DryRun = e.DryRun
 	r, err := run(ctx, t, h.log)
@@ -107,22 +85,11 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	return report.New(r).Brief(), hinted(errors.Join(err, r.Err()))
 }
 
-// owner is who takes the lease: one run. Lambda may give a request twice, and a
-// retry has the id of what it repeats.
-func owner(ctx context.Context) string {
-	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		return site.Owner("latch/" + invocation.AwsRequestID)
-	}
-	return site.Owner("latch")
-}
-
 // run makes a tick, and logs it.
 func run(ctx context.Context, t *ticks.Tick, log zerolog.Logger) (ticks.Report, error) {
 	start := t.Clock()
 	r, err := t.Run(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errTime) && !errors.Is(err, errTime) {
-		err = fmt.Errorf("%w (%w)", err, errTime)
-	}
+	err = invocation.Explain(ctx, err, errTime)
 	report.Log(log, r, t.Clock().Sub(start), err)
 	return r, err
 }

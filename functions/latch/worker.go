@@ -12,6 +12,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
+	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -60,7 +61,7 @@ func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
 	if len(batch.Records) == 0 {
 		return failures{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
 	}
-	ctx, cancel := ended(ctx)
+	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
 	defer cancel()
 	members, unread := w.roster.Read(ctx)
 	if unread != nil {
@@ -112,7 +113,7 @@ func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = owner(ctx)
+	parts.Owner = invocation.Owner(ctx, "latch")
 	t := site.Tick(opener.Config, parts)
 	t.Turn = turn
 	r, err := run(ctx, t, w.log)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
@@ -59,15 +59,12 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	return &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}, clock: clock, log: log.With().Str("site", c.Site).Logger()}, nil
 }
 
-// parse reads an event for the configured site. What it does not know it
-// refuses: who misspells dryRun must not find a cluster raised.
-func (h *handler) parse(payload json.RawMessage) (e event, err error) {
-	d := json.NewDecoder(bytes.NewReader(payload))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return e, fmt.Errorf(`event: %w; want {"site": %q, "action": "restore", "dryRun": true} or the like`, err, h.config.Site)
-	}
+// parse reads an event for the configured site.
+func (h *handler) parse(payload json.RawMessage) (event, error) {
+	e, err := invocation.Event[event](payload, fmt.Sprintf(`{"site": %q, "action": "restore", "dryRun": true} or the like`, h.config.Site))
 	switch {
+	case err != nil:
+		return e, err
 	case e.Site != "" && e.Site != h.config.Site:
 		return e, fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
 	case e.Action != restores && e.Action != releases:

@@ -49,11 +49,11 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		`{"site": "prod-eu", "action": "restore", "dryRun": true, "factor": 0.5, "namespaces": ["shop"]}`: "kubeconfig /nowhere/kubeconfig",
 		`{"action": "release", "expired": true}`:                                                          "kubeconfig /nowhere/kubeconfig",
 		// These are not.
-		``:                                     `event: EOF; want {"site": "prod-eu", "action": "restore", "dryRun": true}`,
+		``:                                     `action must be "restore" or "release", got ""`,
 		`{}`:                                   `action must be "restore" or "release", got ""`,
 		`{"action": "raise"}`:                  `got "raise"`,
 		`{"site": "prod-us"}`:                  `site is "prod-us", and this function is configured for "prod-eu"`,
-		`{"action": "restore", "dry_run": 1}`:  `unknown field "dry_run"`,
+		`{"action": "restore", "dry_run": 1}`:  `unknown field "dry_run"; want {"site": "prod-eu", "action": "restore", "dryRun": true} or the like`,
 		`{"action": "restore", "factor": -1}`:  "factor must be above 0 and at most 1, got -1",
 		`{"action": "restore", "factor": 0}`:   "factor must be above 0 and at most 1, got 0",
 		`{"action": "restore", "factor": 1.5}`: "factor must be above 0 and at most 1, got 1.5",

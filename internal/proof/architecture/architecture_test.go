@@ -83,7 +83,7 @@ var importers = map[string][]string{
 	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor/ignore", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/site", "internal/demo", "internal/testenv", "internal/cli", "functions"},
-	"github.com/aws/aws-lambda-go": {"functions", "internal/testenv"},
+	"github.com/aws/aws-lambda-go": {"functions", "internal/invocation", "internal/testenv"},
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs": {"internal/dispatch/queue", "internal/testenv", "functions"},
 	"github.com/aws/aws-sdk-go-v2/service/s3":  {"internal/drill/keep/s3", "internal/drill/open", "functions/drill"},
