@@ -15,20 +15,22 @@ func newArgoCD(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a cluster",
 		`An Application of the site's kustomization, which applies spec.replicas to a
 workload that is not there, and keeps it as it runs in one that is. Where there
-is an Application already, it needs the fields ignoreDifferences and
-syncOptions.`, ways.ArgoCD)
+is an Application already, --patch prints the fields that it needs. On Kubernetes
+1.36 or later prefer "render admission": see infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
 }
 
 func newFlux(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a cluster",
 		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
 that is not there, and keeps it as it runs in one that is. Where there is a
-Kustomization already, it needs the field ignore. Flux 2.9 or later.`, ways.Flux)
+Kustomization already, --patch prints the field that it needs. Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
 }
 
-// newTool is the command that prints what one GitOps tool needs.
-func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place) []byte) *cobra.Command {
+// newTool is the command that prints what one GitOps tool needs: an object, or the
+// fields for one that exists.
+func newTool(env Env, f *flags, tool, short, long string, object, fields func(ways.Place) []byte) *cobra.Command {
 	var s source
+	var patch bool
 	c := &cobra.Command{
 		Use:   tool + " [namespace...]",
 		Short: short,
@@ -38,13 +40,18 @@ func newTool(env Env, f *flags, tool, short, long string, render func(ways.Place
 			if err != nil {
 				return err
 			}
+			if patch {
+				_, err = env.Out.Write(fields(place))
+				return err
+			}
 			if err := s.fill(&place, c); err != nil {
 				return err
 			}
-			_, err = env.Out.Write(render(place))
+			_, err = env.Out.Write(object(place))
 			return err
 		},
 	}
+	c.Flags().BoolVar(&patch, "patch", false, "print only the fields that an object which exists needs")
 	s.register(c)
 	return c
 }

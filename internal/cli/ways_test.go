@@ -32,6 +32,8 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		"argocd":      {"{url: " + url + "}", "argocd", argocd},
 		"flux":        {"{url: " + url + "}", "flux", flux},
 		"admission":   {"{url: " + url + "}", "admission", policy},
+		"patch":       {"{url: /nonexistent}", "argocd --patch", shipped("argocd/patch.yaml")},
+		"flux patch":  {"{url: /nonexistent}", "flux --patch", shipped("flux/patch.yaml")},
 		"images":      {"{url: " + url + "}", "admission --images", policy + images},
 		"named":       {"{url: " + url + ", branch: live}", "flux --name fleet --path deploy", named},
 		"by path":     {"{url: /srv/fleet.git}", "flux --url " + url, flux},

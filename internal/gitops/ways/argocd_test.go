@@ -1,6 +1,9 @@
 package ways_test
 
 import (
+	"bytes"
+	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -77,6 +80,34 @@ func TestArgoCDIsToldToKeepTheCount(t *testing.T) {
 			if a.keeps("apps", "Rollout", namespace, "web") || a.keeps("batch", "Job", namespace, "web") {
 				t.Errorf("%s: it keeps the count of what gitlatch does not know", name)
 			}
+		}
+	}
+}
+
+// What an object that exists is given is what the whole object has.
+func TestThePatchIsOfTheFieldsOfTheObject(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		whole, patch []byte
+		fields       int
+	}{
+		{ways.ArgoCD(example), ways.ArgoCDFields(example), 2},
+		{ways.Flux(example)[bytes.Index(ways.Flux(example), []byte("---\n")):], ways.FluxFields(example), 1},
+	} {
+		var whole, patch struct{ Spec map[string]any }
+		if err := errors.Join(yaml.Unmarshal(c.whole, &whole), yaml.Unmarshal(c.patch, &patch)); err != nil {
+			t.Fatal(err)
+		}
+		if policy, ok := whole.Spec["syncPolicy"].(map[string]any); ok {
+			delete(policy, "automated") // is the project's own
+		}
+		for field, value := range patch.Spec {
+			if !reflect.DeepEqual(value, whole.Spec[field]) {
+				t.Errorf("the patch has %s: %v, and the object %v", field, value, whole.Spec[field])
+			}
+		}
+		if len(patch.Spec) != c.fields {
+			t.Errorf("the patch has %d fields, want %d:\n%s", len(patch.Spec), c.fields, c.patch)
 		}
 	}
 }

@@ -58,6 +58,8 @@ func rendered(t *testing.T) map[string]string {
 	files := map[string]string{
 		"argocd/prod-eu.yaml":                                       string(ways.ArgoCD(example)),
 		"argocd/example/argocd/prod-eu.yaml":                        string(ways.ArgoCD(example)),
+		"argocd/patch.yaml":                                         string(ways.ArgoCDFields(example)),
+		"flux/patch.yaml":                                           string(ways.FluxFields(example)),
 		"flux/prod-eu.yaml":                                         string(ways.Flux(example)),
 		"flux/example/flux/prod-eu.yaml":                            string(ways.Flux(example)),
 		"admission/policy.yaml":                                     string(ways.Admission(example)),

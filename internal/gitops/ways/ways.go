@@ -53,9 +53,15 @@ func (p Place) Targets() []Target {
 // ArgoCD returns an Application that keeps the counts of a live cluster.
 func ArgoCD(p Place) []byte { return render("argocd.tmpl", p) }
 
+// ArgoCDFields returns the fields that an Application which exists needs.
+func ArgoCDFields(p Place) []byte { return render("argocd-fields.tmpl", p) }
+
 // Flux returns a GitRepository and a Kustomization that keeps the counts of a
 // live cluster.
 func Flux(p Place) []byte { return render("flux.tmpl", p) }
+
+// FluxFields returns the fields that a Kustomization which exists needs.
+func FluxFields(p Place) []byte { return render("flux-fields.tmpl", p) }
 
 // Admission returns the policy that raises what is created to its checkpoint.
 func Admission(p Place) []byte { return render("admission.tmpl", p) }
