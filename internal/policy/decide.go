@@ -68,7 +68,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		}
 		d.Verdict, d.To, d.Text = Cross, to, text
 		if declared > 0 {
-			need := float64(min(raiseNeed(*s.Scale), level)) / float64(declared)
+			need := needOver(*s.Scale, declared, level)
 			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
 		}
 		if d.Surge && p.Review {
@@ -178,6 +178,17 @@ func raiseNeed(s workload.Scale) int32 {
 		return s.Ready
 	}
 	return s.Desired
+}
+
+// Urgently reports whether a raise from one level to another, in pods, does not wait
+// for the budget.
+func (p Policy) Urgently(s workload.Scale, from, to int32) bool {
+	return needOver(s, from, to) > p.Urgent
+}
+
+// needOver is the need that a raise meets, over the level before.
+func needOver(s workload.Scale, from, to int32) float64 {
+	return float64(min(raiseNeed(s), to)) / float64(from)
 }
 
 // Unready reports whether too many desired pods are not ready: more than 1, and more

@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // stale are the namespaces whose Component or marks differ from their record, without
@@ -115,16 +116,27 @@ func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) 
 
 // repairs are the stale namespaces to publish, although nothing in them crosses: a
 // person's level must not wait for the next crossing to take effect. If nothing was
-// read, they are as before. A new repair waits for the budget, unless it can ride.
+// read, they are as before. A new repair waits for the budget, unless it can ride or
+// is urgent.
 func (p *pass) repairs(rides bool, before []latch.Repair) []latch.Repair {
 	if p.git.tree == nil || p.git.moved {
 		return before
 	}
 	stale := p.stale()
 	if !rides && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
-		stale = slices.DeleteFunc(stale, func(m latch.Repair) bool { return !slices.Contains(before, m) })
+		stale = slices.DeleteFunc(stale, func(m latch.Repair) bool { return !slices.Contains(before, m) && !p.urgent(m.Namespace) })
 	}
 	return stale
+}
+
+// urgent reports whether what a person set in place is an urgent raise of what the
+// record of a namespace says.
+func (p *pass) urgent(namespace string) bool {
+	return slices.ContainsFunc(p.fleet.Samples, func(s workload.Sample) bool {
+		i := slices.IndexFunc(p.head.Edited, func(e latch.Edit) bool { return e.ID == s.ID })
+		chosen, _, _ := p.set.Choose(s)
+		return s.ID.Namespace == namespace && i >= 0 && s.Scale != nil && chosen.Urgently(*s.Scale, p.head.Edited[i].From, p.head.Edited[i].To)
+	})
 }
 
 func namespaces(repairs []latch.Repair) []string {
