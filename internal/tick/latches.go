@@ -68,6 +68,14 @@ func (l latches) unpropose(except []checkpoint.Change) {
 	}
 }
 
+// beginAbsences has all absences begin anew.
+func (l latches) beginAbsences() {
+	for _, one := range l.now {
+		one.Missing = latch.Stopwatch{}
+		l.set(one)
+	}
+}
+
 // recent is what is remembered of the scales of the recent past.
 func (l latches) recent() map[workload.ID]latch.Recent {
 	all := make(map[workload.ID]latch.Recent, len(l.now))

@@ -196,10 +196,14 @@ func withEdits(s ledger.Snapshot, standing []latch.Edit) ledger.Holding {
 }
 
 // settlePushes takes the pushes of earlier ticks out of the budget, and alerts people
-// to their surges that still stand.
+// to their surges that still stand. If such a tick was not saved, what it saw is lost:
+// a workload may have been back, so that absences begin anew.
 func (p *pass) settlePushes(found ledger.Past, judged map[workload.ID]*ledger.Change) {
 	for i, c := range p.past.pushes {
 		p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, c.When)
+		if c.When.After(p.stored.At) {
+			p.latches.beginAbsences()
+		}
 		p.notice(NoticeLanded, c.Intent, "an earlier tick's push had landed: settled")
 		for _, s := range c.Surges {
 			from, to := found.Steps[i].Before.Entries[s.ID].Replicas, found.Steps[i].After.Entries[s.ID].Replicas
