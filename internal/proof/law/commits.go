@@ -128,7 +128,39 @@ func (w *Witness) commit(c repo.LogEntry) Commit {
 	}
 	slices.SortFunc(made.Changes, func(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID) })
 	slices.Sort(made.Paths)
+	if made.By == person && w.again(made) {
+		made.By = ours
+	}
 	return made
+}
+
+// again reports whether a commit puts back what gitlatch had made of its parent, word
+// for word, and what a person had taken off the branch.
+func (w *Witness) again(c Commit) bool {
+	for _, known := range w.known {
+		if known.By == ours && known.Message == c.Message && slices.Equal(known.Parents, c.Parents) && slices.Equal(known.Changes, c.Changes) {
+			return true
+		}
+	}
+	return false
+}
+
+// stood is what an entry was before a commit, without what people made of it since
+// git and the latches last agreed.
+func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known bool) {
+	window, descends := w.window(c.Parents[0], w.agreed)
+	if !descends {
+		return e, false
+	}
+	e = w.at(w.agreed)[id]
+	for _, before := range window {
+		for _, change := range before.Changes {
+			if before.By == ours && change.ID == id {
+				e = change.To
+			}
+		}
+	}
+	return e, true
 }
 
 // offered reports whether a merge brought what a commit of the site's own had in
@@ -168,12 +200,29 @@ func (w *Witness) account(s *Seen, c Commit) {
 			delete(w.theirs, change.ID)
 		case c.By == person:
 			w.touched[change.ID] = true
-			w.theirs[change.ID] = word{change.To.Replicas, w.story.Now.Add(yield)}
+			w.say(c, change)
 		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until) && w.marks[change.ID] != change.To.Replicas:
 			s.Overwrote = append(s.Overwrote, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
 				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
 		case change.From.Replicas != change.To.Replicas:
 			delete(w.theirs, change.ID)
+		}
+	}
+}
+
+// say notes a person's word. What they take back before a tick looks is none: the word
+// before it stands.
+func (w *Witness) say(c Commit, change checkpoint.Change) {
+	stood, known := w.stood(c, change.ID)
+	t, is := w.theirs[change.ID]
+	next := word{change.To.Replicas, w.story.Now.Add(yield), t.before}
+	if is && change.From == stood {
+		next.before = &t
+	}
+	w.theirs[change.ID] = next
+	if known && change.To == stood {
+		if delete(w.theirs, change.ID); next.before != nil {
+			w.theirs[change.ID] = *next.before
 		}
 	}
 }

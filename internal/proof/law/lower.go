@@ -107,9 +107,14 @@ func (s *Seen) absent(id workload.ID) (d time.Duration) {
 }
 
 // ask notes what a proposal asks for that this tick made. What is proposed counts
-// as declared.
+// as declared. The proposal before is the one that ask last noted: another tick may
+// have come between.
 func (w *Witness) ask(s *Seen) {
-	before, after := s.Before.Head.Proposal, s.After.Head.Proposal
+	if s.Told.NotRun != "" {
+		return
+	}
+	before, after := w.proposal, s.After.Head.Proposal
+	w.proposal = after
 	if before != nil && after == nil {
 		w.asked = nil
 	}

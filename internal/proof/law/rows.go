@@ -38,7 +38,7 @@ func (w *Witness) count(h Held) {
 	case agreed == h.Tip:
 		w.Found[stillAgreed]++
 	}
-	window, descends := w.window(agreed)
+	window, descends := w.window(w.tip, agreed)
 	if !descends {
 		w.Found[rewritten]++
 		return
@@ -67,10 +67,9 @@ func (w *Witness) count(h Held) {
 	}
 }
 
-// window are the commits that the tip descends from and an older one does not, the
-// oldest first.
-func (w *Witness) window(older string) (commits []Commit, descends bool) {
-	id := w.tip
+// window are the commits that one descends from, itself included, and an older one
+// does not, the oldest first.
+func (w *Witness) window(id, older string) (commits []Commit, descends bool) {
 	for id != older {
 		c, known := w.known[id]
 		if !known || len(c.Parents) == 0 {

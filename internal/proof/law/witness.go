@@ -31,6 +31,7 @@ type Witness struct {
 
 	story   *story.Story
 	tip     string            // of the base, as last looked at
+	agreed  string            // the tip that git and the latches agreed on as the last tick began
 	known   map[string]Commit // that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
 	intents map[string]string // by the id of an intent, the commit that names it
@@ -45,6 +46,8 @@ type Witness struct {
 	marks    map[workload.ID]int32     // the counts that a person last set in place
 	unsent   map[string]string         // alerts that were settled and did not arrive, by id
 	next     *Seen                     // the tick to come, with what came before it
+	acts     int                       // ticks that had the lease and the turn
+	proposal *latch.Proposal           // as last noted
 	asked    map[workload.ID]int32     // the levels that the proposal is to bring
 	amended  bool                      // a person amended what is proposed
 	vague    bool                      // what is proposed is no longer known to latches
@@ -59,6 +62,7 @@ type Witness struct {
 type word struct {
 	replicas int32
 	until    time.Time
+	before   *word // what it took the place of; nil is none
 }
 
 // A Seen is a tick with what was before it and after.
@@ -116,17 +120,20 @@ func (w *Witness) head() string {
 func (w *Witness) watch() func() {
 	seen := w.next
 	w.next = &Seen{Witness: w, World: w.story.World}
+	w.agreed = w.holds().Head.Agreed.Tip
 	w.look(seen)
-	before, ticks := len(seen.New), w.Ticks
+	before, acts := len(seen.New), w.acts
 	seen.Before = w.holds()
 	w.count(seen.Before)
 	looks := w.begin(seen.Before)
 	return func() {
-		if w.Ticks > ticks { // others came between
+		if w.acts > acts { // others came between
 			seen.Before = w.holds()
 		}
-		w.Ticks++
 		seen.Told = w.story.Last
+		if w.Ticks++; seen.Told.NotRun == "" {
+			w.acts++
+		}
 		if seen.says(tick.NoticeCut) || seen.Before.Head.At.IsZero() {
 			w.unlearn(seen.Before.Latches)
 		}
@@ -208,7 +215,7 @@ func (w *Witness) hear(words []string) {
 func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
-		w.owed = 0
+		w.owed, w.proposal = 0, nil
 		for id := range w.marks { // what a person set in place is read anew
 			w.touched[id] = true
 		}

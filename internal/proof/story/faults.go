@@ -72,10 +72,10 @@ func (w *World) happen(effect int) {
 		return
 	}
 	delete(w.before, effect)
-	faults, effects, requests := w.Faults, w.Effects, w.Requests
+	faults, effects, requests, settled := w.Faults, w.Effects, w.Requests, w.Settled
 	w.Faults = Faults{Refuse: faults.Refuse, Room: faults.Room, Walks: faults.Walks, Deaf: faults.Deaf, Unwanted: faults.Unwanted}
 	for _, act := range acts {
 		act()
 	}
-	w.Faults, w.Effects, w.Requests, w.Disturbed = faults, effects, requests, true
+	w.Faults, w.Effects, w.Requests, w.Settled, w.Disturbed = faults, effects, requests, settled, true
 }

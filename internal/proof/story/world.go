@@ -59,7 +59,7 @@ type World struct {
 	Saves int
 	// Pushed is set where the last tick pushed, whatever came of it.
 	Pushed bool
-	// Settled are the instants of the ticks that were settled.
+	// Settled are the instants that the last tick settled.
 	Settled map[time.Time]bool
 	// Merged are the commits by which a person merged a proposal.
 	Merged map[string]bool
@@ -100,7 +100,6 @@ func NewWorld(files map[string]string) *World {
 		Fleet:      map[workload.ID]workload.Sample{},
 		Repository: repomem.New(files),
 		Store:      latchmem.New(),
-		Settled:    map[time.Time]bool{},
 		Merged:     map[string]bool{},
 		policies:   map[string]policy.Set{},
 		Arrived:    map[string]int{},
@@ -110,8 +109,8 @@ func NewWorld(files map[string]string) *World {
 // Tick runs one tick at the present instant.
 func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	w.runs++
-	delete(w.Settled, w.Now) // a clock that went back comes to an instant twice
 	w.Effects, w.Requests, w.Saves, w.Disturbed, w.Pushed = 0, 0, 0, false, false
+	w.Settled = map[time.Time]bool{}
 	t := &tick.Tick{
 		Site:        w.Site,
 		Owner:       fmt.Sprintf("run-%d", w.runs),
