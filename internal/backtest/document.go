@@ -34,21 +34,11 @@ type Wanted struct {
 
 // Tried is a candidate, and what came of it.
 type Tried struct {
-	Name          string  `json:"name"`
-	Policy        Rules   `json:"policy"` // the default one
-	Days          float64 `json:"days"`   // observed
-	CommitsPerDay float64 `json:"commitsPerDay"`
-	Commits       int     `json:"commits"` // that changed a level
-	Firsts        int     `json:"firsts"`  // commits that only declared what had no level
-	Updates       int     `json:"updates"` // levels changed
-	Reviews       int     `json:"reviews"` // of these, left to a person
-	Declared      int     `json:"declared"`
-	Coverage      float64 `json:"coverage"`        // over time, 0 to 1; 0 where needPodHours is
-	Worst         *Low    `json:"worst,omitempty"` // null where none was measured
-	WastePodHours float64 `json:"wastePodHours"`
-	NeedPodHours  float64 `json:"needPodHours"`
-	Front         bool    `json:"front"` // the Pareto front
-	Recommended   bool    `json:"recommended"`
+	Name   string `json:"name"`
+	Policy Rules  `json:"policy"` // the default one
+	Result
+	Front       bool `json:"front"` // the Pareto front
+	Recommended bool `json:"recommended"`
 }
 
 // Rules are those of a policy that differ between candidates.
@@ -58,15 +48,6 @@ type Rules struct {
 	HoldUp   int     `json:"holdUp"` // samples
 	HoldDown string  `json:"holdDown"`
 	Margin   float64 `json:"margin"` // a part of 1
-}
-
-// Low is the least that was declared of a need that lasted.
-type Low struct {
-	Share    float64   `json:"share"` // 0 to 1
-	Workload string    `json:"workload"`
-	At       time.Time `json:"at"`
-	Need     int32     `json:"need"` // pods
-	Declared int32     `json:"declared"`
 }
 
 // Document is the verdict for machines.
@@ -80,15 +61,8 @@ func (v Verdict) Document() Document {
 	}
 	for i, r := range v.Results {
 		p := r.Candidate.Set.Default
-		c := Tried{
-			Name: r.Candidate.Name, Policy: Rules{Series: p.Series.String(), Round: string(p.Round), HoldUp: p.HoldUp, HoldDown: p.HoldDown.String(), Margin: p.Margin},
-			Days: r.Days, CommitsPerDay: r.CommitsPerDay(), Commits: r.Commits, Firsts: r.Firsts, Updates: r.Updates, Reviews: r.Reviews,
-			Declared: r.Declared, Coverage: r.Coverage, WastePodHours: r.Waste, NeedPodHours: r.Need, Front: v.Front[i], Recommended: i == v.Best,
-		}
-		if w := r.Worst; w.Measured() {
-			c.Worst = &Low{Share: w.Share, Workload: w.Workload.String(), At: w.At, Need: w.Need, Declared: w.Declared}
-		}
-		d.Candidates[i] = c
+		rules := Rules{Series: p.Series.String(), Round: string(p.Round), HoldUp: p.HoldUp, HoldDown: p.HoldDown.String(), Margin: p.Margin}
+		d.Candidates[i] = Tried{Name: r.Candidate.Name, Policy: rules, Result: r, Front: v.Front[i], Recommended: i == v.Best}
 	}
 	if v.Best >= 0 {
 		d.Recommended = v.Results[v.Best].Candidate.Name

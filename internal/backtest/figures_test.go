@@ -73,11 +73,11 @@ func TestTheSinusoidalFigures(t *testing.T) {
 		p.HoldDown = 24 * time.Hour
 		held, _ := backtest.Try(past, backtest.Candidate{Set: set}, backtest.Options{})
 		t.Logf("%-8s %5.2f commits/day, %.2f with the peak of 24 h held, of %.1f raw changes",
-			c.series, plain.CommitsPerDay(), held.CommitsPerDay(), changes)
-		if got := math.Round(plain.CommitsPerDay()); got != c.plain {
+			c.series, plain.CommitsPerDay, held.CommitsPerDay, changes)
+		if got := math.Round(plain.CommitsPerDay); got != c.plain {
 			t.Errorf("%s: %v commits a day, want %v", c.series, got, c.plain)
 		}
-		if got := math.Round(held.CommitsPerDay()*10) / 10; got != c.held {
+		if got := math.Round(held.CommitsPerDay*10) / 10; got != c.held {
 			t.Errorf("%s: %v commits a day with the peak held, want %v", c.series, got, c.held)
 		}
 		if eye := byEye(p.Series, samples); plain.Commits != eye {

@@ -10,7 +10,7 @@ import (
 // better one: fewer commits, more of the need covered at worst, less waste.
 func better(a, b Result) [3]int {
 	return [3]int{
-		cmp.Compare(a.CommitsPerDay(), b.CommitsPerDay()),
+		cmp.Compare(a.CommitsPerDay, b.CommitsPerDay),
 		cmp.Compare(b.Worst.Share, a.Worst.Share),
 		cmp.Compare(a.Waste, b.Waste),
 	}
@@ -66,7 +66,7 @@ func DefaultWants() Wants { return Wants{Coverage: 0.95, Commits: 4} }
 func (w Wants) Recommend(results []Result) (best int, why string) {
 	const waste, commits, coverage = 2, 0, 1
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
-	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay() <= w.Commits }
+	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
 	bound := fmt.Sprintf("%.4g %% of each need that lasted", 100*w.Coverage)
 	for _, rule := range []struct {

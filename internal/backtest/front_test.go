@@ -10,15 +10,15 @@ import (
 
 // came is a result of ten days.
 func came(commits int, worst, waste float64) backtest.Result {
-	return backtest.Result{Days: 10, Commits: commits, Worst: backtest.Worst{Share: worst, Need: 1}, Waste: waste, Declared: 1}
+	return backtest.Result{CommitsPerDay: float64(commits) / 10, Worst: backtest.Worst{Share: worst, Need: 1}, Waste: waste, Declared: 1}
 }
 
 // nothing is the result of a candidate that declared nothing: it is free.
-var nothing = backtest.Result{Days: 10}
+var nothing = backtest.Result{}
 
 // short is the result of a past in which no need lasted.
 func short(waste float64) backtest.Result {
-	return backtest.Result{Days: 10, Waste: waste, Declared: 1}
+	return backtest.Result{Waste: waste, Declared: 1}
 }
 
 func TestTheFront(t *testing.T) {

@@ -107,7 +107,7 @@ func TestTies(t *testing.T) {
 	if got := p.Step(); got != time.Minute {
 		t.Errorf("of two steps %s, want the shorter", got)
 	}
-	if id, ok := p.Largest(); id != api || !ok {
+	if id := p.ByPeak()[0]; id != api {
 		t.Errorf("of two that needed as much %s, want the first", id)
 	}
 }

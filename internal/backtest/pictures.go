@@ -22,8 +22,7 @@ const (
 // The error is that of a context which ended.
 func (v Verdict) Pictures(ctx context.Context, asked workload.ID, say func(format string, args ...any)) (*Pictures, error) {
 	from, to := v.Past.Span()
-	seconds := int64(to.Sub(from)/time.Second)/drawnBuckets + 1
-	bucket := max(time.Duration(seconds)*time.Second, v.Period)
+	bucket := v.bucket(drawnBuckets)
 	candidates := v.matter()
 	drawn, otherCandidates := first(candidates, drawnCandidates)
 	ids, otherWorkloads := first(v.worthDrawing(asked, drawn), drawnWorkloads)
@@ -47,6 +46,13 @@ func (v Verdict) Pictures(ctx context.Context, asked workload.ID, say func(forma
 		say("drew %d of %d policies", n+1, len(drawn))
 	}
 	return p, nil
+}
+
+// bucket is the time of one, in whole seconds, where so many are to hold the past.
+// It is at least a period.
+func (v Verdict) bucket(buckets int64) time.Duration {
+	from, to := v.Past.Span()
+	return max(time.Duration(int64(to.Sub(from)/time.Second)/buckets+1)*time.Second, v.Period)
 }
 
 // matter are the results in the order in which one would look at them: what is

@@ -6,50 +6,51 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Result is what came of a candidate.
+// A Result is what came of a candidate. Its JSON is that of a Document.
 type Result struct {
-	Candidate Candidate
+	Candidate Candidate `json:"-"`
 
 	// Days is the time observed. A time in which no workload was sampled is none.
-	Days float64
+	Days float64 `json:"days"`
+	// CommitsPerDay are the Commits, a day observed; 0 where none was.
+	CommitsPerDay float64 `json:"commitsPerDay"`
 	// Commits are those that changed a level, Firsts those that only declared
 	// workloads which had none. Updates are the levels that were changed, of which
 	// Reviews were left to a person.
-	Commits, Firsts, Updates, Reviews int
+	Commits int `json:"commits"`
+	Firsts  int `json:"firsts"`
+	Updates int `json:"updates"`
+	Reviews int `json:"reviews"`
+
+	// Workloads are those of the past, Declared those that ever had a level.
+	Workloads int `json:"-"`
+	Declared  int `json:"declared"`
 
 	// Coverage is the part of the need that was declared, 1 at most, over all of
 	// the time in which workloads had a need and a level. 0 where nothing was
 	// declared.
-	Coverage float64
-	// Worst is the least that was declared of a need that lasted.
-	Worst Worst
+	Coverage float64 `json:"coverage"`
+	// Worst is the least that was declared of a need that lasted; zero where none
+	// was measured.
+	Worst Worst `json:"worst,omitzero"`
 	// Waste is what was declared beyond the need, and Need all that was needed
 	// while a level was declared, in pod hours.
-	Waste, Need float64
-
-	// Workloads are those of the past, Declared those that ever had a level.
-	Workloads, Declared int
+	Waste float64 `json:"wastePodHours"`
+	Need  float64 `json:"needPodHours"`
 }
 
 // Worst is how much of a need was declared at one instant. A Need of 0 is one
 // that was never measured.
 type Worst struct {
-	Share          float64 // 1 at most
-	Workload       workload.ID
-	At             time.Time
-	Need, Declared int32
+	Share    float64     `json:"share"` // 1 at most
+	Workload workload.ID `json:"workload"`
+	At       time.Time   `json:"at"`
+	Need     int32       `json:"need"` // pods
+	Declared int32       `json:"declared"`
 }
 
 // Measured reports whether some need lasted, so that the worst is one.
 func (w Worst) Measured() bool { return w.Need > 0 }
-
-// CommitsPerDay are the commits that changed a level, a day.
-func (r Result) CommitsPerDay() float64 {
-	if r.Days == 0 {
-		return 0
-	}
-	return float64(r.Commits) / r.Days
-}
 
 // Excess is the waste as a part of the need; 0 where there was none.
 func (r Result) Excess() float64 {
@@ -63,6 +64,9 @@ func (s *replay) result() Result {
 	r := Result{
 		Candidate: Candidate{s.name, s.set}, Days: float64(s.observed) / 86400,
 		Commits: s.commits, Firsts: s.firsts, Updates: s.updates, Reviews: s.reviews, Workloads: len(s.rows),
+	}
+	if r.Days > 0 {
+		r.CommitsPerDay = float64(r.Commits) / r.Days
 	}
 	covered, seconds := 0.0, 0.0
 	for _, row := range s.rows {

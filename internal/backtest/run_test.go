@@ -39,7 +39,7 @@ func TestAStepIsMeasured(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	near("days", r.Days, 3./24)
-	near("commits a day", r.CommitsPerDay(), 8)
+	near("commits a day", r.CommitsPerDay, 8)
 	// 50 from minute 5 to 65, 100 from then on; the need is 40 until minute 60.
 	near("coverage", r.Coverage, (55+5*50./80+115)/175)
 	near("waste", r.Waste, (55*10+115*20)/60.)
@@ -269,29 +269,5 @@ func TestASweepHasNoPolicyThatIsNotValid(t *testing.T) {
 		if c.Set.Default.Series.String() == "R10" {
 			t.Errorf("%s has no room for its margin", c.Name)
 		}
-	}
-}
-
-func TestTheLinesOfAWorkload(t *testing.T) {
-	t.Parallel()
-	past := of(t, map[workload.ID][]backtest.Sample{
-		web: every(period, monday, slices.Concat(times(12, 40), []int32{80, 90, 70}, times(10, 80))...),
-		api: every(period, monday, times(12, 10)...),
-	})
-	if id, ok := past.Largest(); id != web || !ok {
-		t.Errorf("the largest is %s", id)
-	}
-	l := backtest.Draw(past, cope(), web, time.Hour)
-	want := backtest.Lines{
-		Need:  []backtest.Point{{At: monday, Pods: 40}, {At: monday.Add(time.Hour), Pods: 90}, {At: monday.Add(2 * time.Hour), Pods: 80}},
-		Level: []backtest.Point{{At: monday.Add(period), Pods: 50}, {At: monday.Add(65 * time.Minute), Pods: 100}},
-	}
-	if !slices.Equal(l.Need, want.Need) || !slices.Equal(l.Level, want.Level) {
-		t.Errorf("%v, want %v", l, want)
-	}
-	past = of(t, map[workload.ID][]backtest.Sample{web: append(every(period, monday, 40, 40), every(period, monday.Add(3*time.Hour), 40)...)})
-	gap := []backtest.Point{{At: monday, Pods: 40}, {At: monday.Add(4 * period)}, {At: monday.Add(3 * time.Hour), Pods: 40}}
-	if l := backtest.Draw(past, cope(), web, period*12); !slices.Equal(l.Need, gap) {
-		t.Errorf("across a gap %v, want %v", l.Need, gap)
 	}
 }

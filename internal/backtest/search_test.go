@@ -188,7 +188,7 @@ func TestTheRecommendationIsThatOfAnExhaustiveSearch(t *testing.T) {
 				o := m.slow(c.Set)
 				slow = append(slow, o)
 				r := results[i]
-				same(t, c.Name, "commits", r.CommitsPerDay(), o.commits)
+				same(t, c.Name, "commits", r.CommitsPerDay, o.commits)
 				same(t, c.Name, "updates", float64(r.Updates), o.updates)
 				same(t, c.Name, "coverage", r.Coverage, o.coverage)
 				same(t, c.Name, "worst", r.Worst.Share, o.worst)

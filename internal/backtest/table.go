@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -78,7 +79,7 @@ func (v Verdict) table() string {
 		case v.Front[i]:
 			mark = "*"
 		}
-		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay()), term.Number(int64(r.Updates)),
+		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay), term.Number(int64(r.Updates)),
 			orDash(r.Need > 0, percent(r.Coverage, 1)), orDash(r.Worst.Measured(), percent(r.Worst.Share, 0)),
 			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, percent(r.Excess(), 0))})
 	}
@@ -94,7 +95,7 @@ func (v Verdict) shown() []int {
 		}
 	}
 	slices.SortStableFunc(shown, func(a, b int) int {
-		return cmp.Or(cmp.Compare(v.Results[a].CommitsPerDay(), v.Results[b].CommitsPerDay()), cmp.Compare(v.Results[a].Waste, v.Results[b].Waste))
+		return cmp.Or(cmp.Compare(v.Results[a].CommitsPerDay, v.Results[b].CommitsPerDay), cmp.Compare(v.Results[a].Waste, v.Results[b].Waste))
 	})
 	return shown
 }
@@ -126,20 +127,20 @@ func asPolicy(p policy.Policy) string {
 	return fmt.Sprintf("default: {series: %s, round: %s, hold: {up: %d, down: %s}, margin: %.3g%%}", p.Series, p.Round, p.HoldUp, policy.Span(p.HoldDown), 100*p.Margin)
 }
 
+// plot draws the highest of each bucket, and what was not observed as nothing.
 func (v Verdict) plot(id workload.ID) term.Plot {
 	from, to := v.Past.Span()
-	r := v.Results[v.Best]
-	lines := Draw(v.Past, r.Candidate, id, max(to.Sub(from)/240, v.Period))
-	p := term.Plot{Title: id.Short() + " by " + r.Candidate.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from)).apart}
-	points := func(of []Point) []term.Point {
-		all := make([]term.Point, len(of))
-		for i, one := range of {
-			all[i] = term.Point{At: one.At.Sub(from), Value: float64(one.Pods)}
-		}
-		return all
+	of, bucket := v.Results[v.Best].Candidate, v.bucket(240)
+	lines, _ := Follow(v.Past, of, []workload.ID{id}, bucket, nil)
+	steps := func(all []Stretch) []term.Point {
+		return each.Of(all, func(s Stretch) term.Point {
+			return term.Point{At: time.Duration(s.Bucket) * bucket, Value: float64(max(0, s.High))}
+		})
 	}
-	p.Scale, p.Level = points(lines.Need), points(lines.Level)
-	return p
+	return term.Plot{
+		Title: id.Short() + " by " + of.Name, To: max(to.Sub(from), time.Second), Every: marks(to.Sub(from)).apart,
+		Scale: steps(lines.Need[id]), Level: steps(lines.Level[id]),
+	}
 }
 
 // A scale is how far the marks of a chart are apart, and what they count.

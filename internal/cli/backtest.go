@@ -180,8 +180,7 @@ func (t *trial) drawn(past *backtest.Past) (workload.ID, error) {
 		}
 		return id, err
 	}
-	id, _ := past.Largest()
-	return id, nil
+	return past.ByPeak()[0], nil
 }
 
 // settlePeriod decides how often is looked, by what was asked for and what was

@@ -63,7 +63,7 @@ func besiegedPast() backtest.Document {
 	for i := range d.Candidates {
 		c := &d.Candidates[i]
 		c.Name = hostile[i%len(hostile)]
-		c.Policy.Series, c.Policy.Round, c.Policy.HoldDown, c.Worst.Workload = c.Name, c.Name, c.Name, c.Name
+		c.Policy.Series, c.Policy.Round, c.Policy.HoldDown = c.Name, c.Name, c.Name
 	}
 	for i := range d.Pictures.Workloads {
 		d.Pictures.Workloads[i] = hostile[i]

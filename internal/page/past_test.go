@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // pages are one of each kind, of a size that one meets.
@@ -35,10 +36,11 @@ func tried(policies int) backtest.Document {
 		}
 		c := backtest.Tried{
 			Name:   fmt.Sprintf("%s %s %s 10%%", s, round, h),
-			Policy: backtest.Rules{Series: s, Round: round, HoldUp: 2, HoldDown: map[string]string{"0h": "0s", "26h": "26h0m0s", "8d": "192h0m0s"}[h], Margin: 0.1}, Days: 30,
-			CommitsPerDay: steps * quiet, Commits: int(30 * steps * quiet), Updates: int(41 * steps * quiet), Firsts: 1, Declared: 214,
-			Coverage: (1 + worst) / 2, WastePodHours: waste * 1e6, NeedPodHours: 1e6,
-			Worst: &backtest.Low{Share: worst, Workload: "shop/deployment/web", At: noon, Need: 1000, Declared: int32(1000 * worst)},
+			Policy: backtest.Rules{Series: s, Round: round, HoldUp: 2, HoldDown: map[string]string{"0h": "0s", "26h": "26h0m0s", "8d": "192h0m0s"}[h], Margin: 0.1},
+			Result: backtest.Result{Days: 30,
+				CommitsPerDay: steps * quiet, Commits: int(30 * steps * quiet), Updates: int(41 * steps * quiet), Firsts: 1, Declared: 214,
+				Coverage: (1 + worst) / 2, Waste: waste * 1e6, Need: 1e6,
+				Worst: backtest.Worst{Share: worst, Workload: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, At: noon, Need: 1000, Declared: int32(1000 * worst)}},
 		}
 		c.Recommended = c.Name == d.Recommended
 		d.Candidates = append(d.Candidates, c)
@@ -46,8 +48,8 @@ func tried(policies int) backtest.Document {
 	for i, c := range d.Candidates {
 		front := true
 		for _, o := range d.Candidates {
-			no := o.CommitsPerDay <= c.CommitsPerDay && o.WastePodHours <= c.WastePodHours && o.Worst.Share >= c.Worst.Share
-			front = front && !(no && (o.CommitsPerDay < c.CommitsPerDay || o.WastePodHours < c.WastePodHours || o.Worst.Share > c.Worst.Share))
+			no := o.CommitsPerDay <= c.CommitsPerDay && o.Waste <= c.Waste && o.Worst.Share >= c.Worst.Share
+			front = front && !(no && (o.CommitsPerDay < c.CommitsPerDay || o.Waste < c.Waste || o.Worst.Share > c.Worst.Share))
 		}
 		d.Candidates[i].Front = front
 	}

@@ -96,13 +96,13 @@ func answered(t *testing.T, b *browser.Browser) {
 	blind.Recommended, blind.Why, blind.Pictures = "", "no candidate declared anything", nil
 	for i := range blind.Candidates {
 		c := &blind.Candidates[i]
-		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, nil, 0
+		c.Recommended, c.Front, c.Declared, c.Worst, c.Coverage = false, false, 0, backtest.Worst{}, 0
 	}
 	brief := tried(13) // of a past so short that nothing was measured
 	brief.Recommended, brief.Why, brief.Pictures = "", "no need lasted long enough to judge", nil
 	for i := range brief.Candidates {
 		c := &brief.Candidates[i]
-		c.Recommended, c.Worst, c.Coverage, c.WastePodHours, c.NeedPodHours = false, nil, 0, 0, 0
+		c.Recommended, c.Worst, c.Coverage, c.Waste, c.Need = false, backtest.Worst{}, 0, 0, 0
 	}
 	cut := site(212)
 	cut.Cut = 3
@@ -167,7 +167,7 @@ func one() backtest.Document {
 	d := tried(13)
 	d.Candidates = d.Candidates[7:8]
 	c := &d.Candidates[0]
-	c.Name, c.CommitsPerDay, c.Commits, c.WastePodHours = "cope", 0, 0, 0
+	c.Name, c.CommitsPerDay, c.Commits, c.Waste = "cope", 0, 0, 0
 	d.Recommended, d.Pictures = c.Name, &backtest.Pictures{BucketSeconds: 300, Buckets: 1, Workloads: []string{"shop/deployment/web"}, Candidates: []int{0}, Needs: []backtest.Line{{{0, 3, 3}}}, Levels: [][]backtest.Line{{{}}}}
 	return d
 }
