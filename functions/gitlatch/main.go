@@ -12,6 +12,7 @@ import (
 
 func main() {
 	os.Exit(cli.Run(cli.Env{
+		In:      os.Stdin,
 		Out:     os.Stdout,
 		Err:     os.Stderr,
 		Getenv:  os.Getenv,

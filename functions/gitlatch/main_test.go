@@ -30,9 +30,9 @@ func TestCommand(t *testing.T) {
 		{"", 0, "gitlatch keeps git near enough", ""},
 		{"tick --help", 0, "Looks at the cluster once", ""},
 		{"schema Config", 0, "{\n", ""},
-		{"tick", 1, "", "gitlatch: which site? give --config FILE"},
-		{"tick --config /nowhere/config.yaml", 1, "", "gitlatch: --config: open /nowhere/config.yaml: "},
-		{"frob", 1, "", `gitlatch: unknown command "frob"`},
+		{"tick", 2, "", "gitlatch: which site? give --config FILE"},
+		{"tick --config /nowhere/config.yaml", 2, "", "gitlatch: --config: open /nowhere/config.yaml: "},
+		{"frob", 2, "", `gitlatch: unknown command "frob"`},
 	} {
 		var stdout, stderr bytes.Buffer
 		cmd := exec.CommandContext(ctx, binary, strings.Fields(c.args)...)

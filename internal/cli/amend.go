@@ -4,137 +4,172 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func newAdopt(env Env) *cobra.Command {
-	var f flags
+	var a amending
 	c := &cobra.Command{
-		Use:   "adopt [namespace/name ...]",
+		Use:   "adopt [TARGET...]",
 		Short: "Accept the cluster as the site's own, or ask workloads back in",
-		Long: `Without arguments: accepts the cluster that the context leads to as the site's
+		Long: `Without targets: accepts the cluster that the context leads to as the site's
 own, after a rebuild, so that levels may be lowered again; and acknowledges a
 mass drop that the fleet will not recover from.
 
-With workloads: latches them again after their entry was deleted, and ends the
-time for which gitlatch leaves their entry alone.`,
-		RunE: timed(longest, func(ctx context.Context, args []string) error { return f.adopt(ctx, env, args) }),
+With targets: latches those workloads again after their entry was deleted, and
+ends the time for which gitlatch leaves their entry alone.` + targetWords,
+		Example: `  gitlatch adopt -c prod-eu.yaml
+  gitlatch adopt shop/web -c prod-eu.yaml`,
+		RunE: timed(longest, func(ctx context.Context, args []string) error { return a.run(ctx, env, args, a.adopt) }),
 	}
-	f.register(c)
+	a.registerAll(c, env)
 	return c
-}
-
-func (f *flags) adopt(ctx context.Context, env Env, args []string) (err error) {
-	o, err := f.open(env, false)
-	if err != nil {
-		return err
-	}
-	defer closed(&err, o)
-	if len(args) > 0 {
-		ids, err := o.find(ctx, args)
-		if err != nil {
-			return err
-		}
-		if err := o.amend(ctx, tick.Amendment{Latch: true, Workloads: ids}); err != nil {
-			return err
-		}
-		for _, id := range ids {
-			fmt.Fprintf(env.Out, "%s is latched from the next tick on\n", id)
-		}
-		return nil
-	}
-	fleet, err := o.parts.Sampler.Sample(ctx)
-	if err != nil {
-		return err
-	}
-	if fleet.Cluster == "" {
-		return errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
-	}
-	if err := o.amend(ctx, tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(env.Out, "cluster %s is now that of site %s\n", fleet.Cluster, o.config.Site)
-	return err
 }
 
 func newHold(env Env) *cobra.Command {
-	var f flags
-	var until string
+	var a amending
+	var until grammar.Moment
 	c := &cobra.Command{
-		Use:   "hold [namespace/name ...] --until TIME",
+		Use:   "hold [TARGET...] --until TIME",
 		Short: "Leave the site, or some workloads, alone until a time",
 		Long: `Holds the whole site, or only the workloads named: their timers stand still, and
-nothing of them is committed. --until now ends a hold.`,
-		RunE: timed(longest, func(ctx context.Context, args []string) error { return f.hold(ctx, env, until, args) }),
+nothing of them is committed. --until now ends a hold.` + targetWords,
+		Example: `  gitlatch hold --until 3h -c prod-eu.yaml
+  gitlatch hold shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml`,
+		RunE: timed(longest, func(ctx context.Context, args []string) error {
+			at, err := instant(until, env.Clock())
+			if err != nil {
+				return err
+			}
+			return a.run(ctx, env, args, holding(at, env.Clock()))
+		}),
 	}
-	f.register(c)
-	c.Flags().StringVar(&until, "until", "", "a time to come as 2026-03-02T18:00:00Z, or a span from now as 3h; now ends a hold")
+	a.registerAll(c, env)
+	c.Flags().Var(&until, "until", "a time to come as 2026-03-02T18:00:00Z, or how long from now, as 3h or 2d; now ends a hold")
 	return c
 }
 
-func (f *flags) hold(ctx context.Context, env Env, until string, args []string) (err error) {
-	at, err := instant(until, env.Clock())
-	if err != nil {
-		return err
+// amending is what a person asks to change in the state.
+type amending struct {
+	flags
+	targets
+	dryRun bool
+	output output[amended]
+}
+
+// registerAll adds the flags that all such commands share.
+func (a *amending) registerAll(c *cobra.Command, env Env) {
+	a.register(c, env)
+	a.registerTargets(c, &a.flags)
+	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "say what would be changed, and change nothing")
+	a.output.register(c, amended.Table, nil)
+}
+
+// An amended is what was changed in the state of a site.
+type amended struct {
+	term.Document
+	Site      string        `json:"site"`
+	DryRun    bool          `json:"dryRun"`
+	Cluster   string        `json:"cluster,omitempty"`   // the one that was adopted
+	HeldUntil time.Time     `json:"heldUntil,omitzero"`  // in the past it ends a hold
+	Workloads []workload.ID `json:"workloads,omitempty"` // none is the site as a whole
+	line      string        // what is said of each
+}
+
+// Table is a line for each that was changed.
+func (a amended) Table(out io.Writer, _ term.Style) error {
+	of := each.Of(a.Workloads, workload.ID.String)
+	if len(of) == 0 {
+		of = []string{"site " + a.Site}
 	}
-	o, err := f.open(env, false)
-	if err != nil {
-		return err
+	for _, one := range of {
+		fmt.Fprintf(out, "%s: %s\n", one, a.line)
 	}
-	defer closed(&err, o)
-	a := tick.Amendment{HoldUntil: at}
-	if a.Workloads, err = o.find(ctx, args); err != nil {
-		return err
-	}
-	if err := o.amend(ctx, a); err != nil {
-		return err
-	}
-	held := []string{"site " + o.config.Site}
-	if len(args) > 0 {
-		held = each.Of(a.Workloads, workload.ID.String)
-	}
-	what := "held until " + at.UTC().Format(time.RFC3339)
-	if !at.After(env.Clock()) {
-		what = "no longer held"
-	}
-	for _, one := range held {
-		fmt.Fprintf(env.Out, "%s: %s\n", one, what)
+	if a.DryRun {
+		fmt.Fprintln(out, "nothing was written: this is a dry run")
 	}
 	return nil
 }
 
-// instant reads a time to come, or a span from now. What has passed is none, since
-// a typo must not end a hold; the word now does.
-func instant(text string, now time.Time) (time.Time, error) {
-	const want = "a time to come as 2026-03-02T18:00:00Z, a span from now as 3h, or now to end a hold"
-	switch text {
-	case "":
-		return time.Time{}, errors.New("--until: say until when: " + want)
-	case "now":
-		return now, nil
+// run asks what is to change, once the site is open, and changes it.
+func (a *amending) run(ctx context.Context, env Env, args []string, what func(context.Context, *opened, *amended) (tick.Amendment, error)) (err error) {
+	o, err := a.open(env, a.dryRun)
+	if err != nil {
+		return err
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if span, not := time.ParseDuration(text); not == nil {
-		at, err = now.Add(span), nil
+	defer closed(&err, o)
+	done := amended{Document: term.DocumentOf("Amendment"), Site: o.config.Site, DryRun: a.dryRun}
+	if done.Workloads, err = a.find(ctx, o, args); err != nil {
+		return err
 	}
-	if err != nil || !at.After(now) {
-		return time.Time{}, fmt.Errorf("--until: must be %s; got %q", want, text)
+	change, err := what(ctx, o, &done)
+	if err != nil {
+		return err
+	}
+	change.Workloads = done.Workloads
+	if !a.dryRun {
+		if err := tick.Amend(ctx, o.parts.Store, o.config.Site, o.parts.Owner, o.parts.Clock(), site.Lease(o.config), change); err != nil {
+			return err
+		}
+	}
+	return a.output.write(env, done)
+}
+
+// adopt asks workloads back in, or takes the cluster for the site's own.
+func (a *amending) adopt(ctx context.Context, o *opened, done *amended) (tick.Amendment, error) {
+	if len(done.Workloads) > 0 {
+		done.line = "latched from the next tick on"
+		return tick.Amendment{Latch: true}, nil
+	}
+	fleet, err := o.parts.Sampler.Sample(ctx)
+	if err == nil && fleet.Cluster == "" {
+		err = errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
+	}
+	done.Cluster, done.line = fleet.Cluster, fmt.Sprintf("cluster %s is now its own", fleet.Cluster)
+	return tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}, err
+}
+
+// holding holds what is named until an instant; one that has passed ends a hold.
+func holding(at, now time.Time) func(context.Context, *opened, *amended) (tick.Amendment, error) {
+	return func(_ context.Context, _ *opened, done *amended) (tick.Amendment, error) {
+		done.HeldUntil, done.line = at.UTC(), "held until "+at.UTC().Format(time.RFC3339)
+		if !at.After(now) {
+			done.line = "no longer held"
+		}
+		return tick.Amendment{HoldUntil: at}, nil
+	}
+}
+
+// instant is until when a hold is asked for. What has passed is none, since a typo
+// must not end a hold; the word now does.
+func instant(until grammar.Moment, now time.Time) (time.Time, error) {
+	const want = "a time to come as 2026-03-02T18:00:00Z, how long from now as 3h, or now to end a hold"
+	at := until.After(now)
+	switch {
+	case until.String() == "":
+		return at, errors.New("--until: say until when: " + want)
+	case !until.Now() && !at.After(now):
+		return at, fmt.Errorf("--until: must be %s; got %s", want, until.String())
 	}
 	return at, nil
 }
 
 // find returns the workloads that a person names among the site's latches.
-func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error) {
-	if len(names) == 0 {
-		return nil, nil
+func (a *amending) find(ctx context.Context, o *opened, args []string) ([]workload.ID, error) {
+	named, err := a.read(args)
+	if err != nil || len(named) == 0 {
+		return nil, err
 	}
 	_, latches, err := o.parts.Store.Load(ctx, o.config.Site)
 	if err != nil {
@@ -143,9 +178,5 @@ func (o *opened) find(ctx context.Context, names []string) ([]workload.ID, error
 	if len(latches) == 0 {
 		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", o.config.Site)
 	}
-	return findAll(names, each.Of(latches, func(l latch.Latch) workload.ID { return l.ID }))
-}
-
-func (o *opened) amend(ctx context.Context, a tick.Amendment) error {
-	return tick.Amend(ctx, o.parts.Store, o.config.Site, o.parts.Owner, o.parts.Clock(), site.Lease(o.config), a)
+	return findAll(named, each.Of(latches, func(l latch.Latch) workload.ID { return l.ID }))
 }

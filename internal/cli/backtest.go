@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -33,7 +34,6 @@ type trial struct {
 	workload          string
 	output            output[judged]
 	all               bool
-	given             func(flag string) bool
 }
 
 const (
@@ -76,26 +76,26 @@ commits that --min-coverage and --max-commits ask for.`,
 			return t.run(c.Context(), env, args)
 		},
 	}
-	t.register(c)
+	t.register(c, env)
 	return c
 }
 
-func (t *trial) register(c *cobra.Command) {
-	t.registerSite(c)
+func (t *trial) register(c *cobra.Command, env Env) {
+	t.registerSite(c, env)
 	f := c.Flags()
 	f.Lookup("config").Usage = "file of kind Config: the policy that its branch holds is tried"
 	f.Lookup("repository").Usage = "without --config: the repository that holds the policy to try"
-	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try")
+	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
+	offer(c, "preset", policy.PresetNames())
 	t.grid.register(c)
-	f.DurationVar(&t.period, "period", 0, "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
-	f.DurationVar(&t.lasting, "lasting", 0, "how long a need must last to count as covered worst (default two periods)")
-	t.given = f.Changed
-	f.Float64Var(&t.wants.Coverage, "min-coverage", t.wants.Coverage, "worst coverage that a recommendation must have, as a part of 1")
+	f.Var((*grammar.Span)(&t.period), "period", "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
+	f.Var((*grammar.Span)(&t.lasting), "lasting", "how long a need must last to count as covered worst (default two periods)")
+	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "worst coverage that a recommendation must have, as 98% or 0.98")
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
 	f.BoolVar(&t.all, "all", false, "show what is worse in all than another, too")
-	t.output.register(c, backtestForms, "table", "json", "html")
+	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
 }
 
 func (t *trial) run(ctx context.Context, env Env, files []string) error {
@@ -107,7 +107,7 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	show := tty.NewProgress(env.Err)
 	defer show.End()
-	past, err := readPast(files, show)
+	past, err := readPast(env, files, show)
 	if err != nil {
 		return err
 	}
@@ -143,42 +143,45 @@ type judged struct {
 	show  *tty.Progress
 }
 
-var backtestForms = forms[judged]{
-	"table": func(j judged, out io.Writer, s term.Style) error { return j.Table(out, s, j.drawn) },
-	"json":  func(j judged, out io.Writer, _ term.Style) error { return term.JSON(out, j.Document()) },
-	"html": inHTML(func(j judged) ([]byte, error) {
-		defer j.show.End()
-		d := j.Document()
-		var err error
-		if d.Pictures, err = j.Pictures(j.ctx, j.drawn, j.show.Say); err != nil {
-			return nil, fmt.Errorf("backtest: stopped: %w", err)
-		}
-		return page.Backtest(d)
-	}),
+func (j judged) table(out io.Writer, s term.Style) error { return j.Table(out, s, j.drawn) }
+
+// MarshalJSON returns the verdict's document.
+func (j judged) MarshalJSON() ([]byte, error) { return term.Marshal(j.Document()) }
+
+// page is the verdict for a browser.
+func (j judged) page() ([]byte, error) {
+	defer j.show.End()
+	d := j.Document()
+	var err error
+	if d.Pictures, err = j.Pictures(j.ctx, j.drawn, j.show.Say); err != nil {
+		return nil, fmt.Errorf("backtest: stopped: %w", err)
+	}
+	return page.Backtest(d)
 }
 
 // check says what is wrong with the flags, before anything is read.
 func (t *trial) check() error {
 	var wrong wrongs
 	wrong.unless(!t.given("period") || t.period > 0 && t.period <= maxPeriod && t.period%time.Second == 0, "--period: must be whole seconds, above 0 and at most %s, got %s", policy.Span(maxPeriod), t.period)
-	wrong.unless(t.lasting >= 0, "--lasting: must not be negative, got %s", t.lasting)
-	wrong.unless(t.wants.Coverage >= 0 && t.wants.Coverage <= 1, "--min-coverage: must be from 0 to 1, got %g", t.wants.Coverage)
 	wrong.unless(t.wants.Commits >= 0, "--max-commits: must not be negative, got %g", t.wants.Commits)
 	for _, name := range t.presets {
 		_, ok := policy.Presets()[name]
 		wrong.unless(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
 	}
-	return errors.Join(append(wrong, t.output.check(), t.grid.check())...)
+	return errors.Join(append(wrong, t.grid.check())...)
 }
 
 // drawn is the workload that is drawn.
-func (t *trial) drawn(past *backtest.Past) (workload.ID, error) {
+func (t *trial) drawn(past *backtest.Past) (drawn workload.ID, err error) {
 	if t.workload != "" {
-		id, err := findIn("the files have", t.workload, past.IDs())
+		named, err := grammar.ParseTarget(t.workload)
+		if err == nil {
+			drawn, err = findOne("the files have", named, past.IDs())
+		}
 		if err != nil {
 			err = fmt.Errorf("--workload: %w", err)
 		}
-		return id, err
+		return drawn, err
 	}
 	return past.ByPeak()[0], nil
 }

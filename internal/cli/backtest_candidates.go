@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -23,7 +23,7 @@ type grid struct {
 	sweep          bool
 	series, rounds []string
 	holds          []time.Duration
-	margins        []string
+	margins        []float64
 	parsed         backtest.Sweep
 	anyButSweep    func() bool
 }
@@ -33,9 +33,9 @@ func (g *grid) register(c *cobra.Command) {
 	f.BoolVar(&g.sweep, "sweep", false, "try a grid: each series, rounding, hold and margin with each other")
 	f.StringSliceVar(&g.series, "series", nil, "with --sweep: series by name (default all: "+strings.Join(policy.SeriesNames(), ", ")+")")
 	f.StringSliceVar(&g.rounds, "round", nil, "with --sweep: up, nearest, headroom (default up, nearest)")
-	f.DurationSliceVar(&g.holds, "hold-down", nil, "with --sweep: holds on the way down, as `durations` (default 0s, 26h, 192h)")
-	f.Lookup("hold-down").DefValue = "" // no second default, "[]", in the help
-	f.StringSliceVar(&g.margins, "margin", nil, "with --sweep: margins on the way down (default 0%, 10%, 15%)")
+	f.Var(grammar.Spans(&g.holds), "hold-down", "with --sweep: holds on the way down (default 0, 26h, 8d)")
+	f.Var(grammar.Shares(&g.margins), "margin", "with --sweep: margins on the way down (default 0%, 10%, 15%)")
+	offer(c, "series", policy.SeriesNames())
 	g.anyButSweep = func() bool {
 		return f.Changed("series") || f.Changed("round") || f.Changed("hold-down") || f.Changed("margin")
 	}
@@ -56,22 +56,13 @@ func (g *grid) check() error {
 		}
 		series = append(series, s)
 	}
-	var margins []float64
-	for _, text := range g.margins {
-		number, percent := strings.CutSuffix(text, "%")
-		v, err := strconv.ParseFloat(number, 64)
-		if percent {
-			v /= 100
-		}
-		if err != nil || !(v >= 0 && v < 1) {
-			wrong = append(wrong, fmt.Errorf("--margin: must be from 0%% to below 100%%, got %q", text))
-		}
-		margins = append(margins, v)
+	if slices.Contains(g.margins, 1) {
+		wrong = append(wrong, errors.New("--margin: must be below 100%"))
 	}
 	replace(&g.parsed.Series, series)
 	replace(&g.parsed.Rounds, each.Of(g.rounds, func(name string) policy.Round { return policy.Round(name) }))
 	replace(&g.parsed.HoldDown, g.holds)
-	replace(&g.parsed.Margins, margins)
+	replace(&g.parsed.Margins, g.margins)
 	if len(wrong) == 0 && len(g.parsed.Over(policy.DefaultSet())) == 0 {
 		p := policy.DefaultSet().Default
 		p.Series, p.Round, p.HoldDown, p.Margin = g.parsed.Series[0], g.parsed.Rounds[0], g.parsed.HoldDown[0], g.parsed.Margins[0]
@@ -112,15 +103,15 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 		return nil, err
 	}
 	for _, file := range t.policies {
-		data, err := os.ReadFile(file)
+		name, data, err := env.read(file)
 		if err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
 		}
-		set, err := config.ParsePolicy(file, data, t.period, kinds)
+		set, err := config.ParsePolicy(name, data, t.period, kinds)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, backtest.Candidate{Name: file, Set: set})
+		all = append(all, backtest.Candidate{Name: name, Set: set})
 	}
 	for _, name := range t.presetNames() {
 		set := config.DefaultPolicy(t.period)

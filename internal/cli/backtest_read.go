@@ -14,10 +14,10 @@ import (
 )
 
 // readPast reads files of past scale, - being the standard input.
-func readPast(files []string, show *tty.Progress) (*backtest.Past, error) {
+func readPast(env Env, files []string, show *tty.Progress) (*backtest.Past, error) {
 	past := &backtest.Past{}
 	for _, name := range files {
-		if err := readFile(name, past, show); err != nil {
+		if err := readFile(env, name, past, show); err != nil {
 			return nil, err
 		}
 	}
@@ -27,8 +27,8 @@ func readPast(files []string, show *tty.Progress) (*backtest.Past, error) {
 	return past, past.Check()
 }
 
-func readFile(name string, past *backtest.Past, show *tty.Progress) (err error) {
-	in := &counted{name: "standard input", from: os.Stdin, show: show}
+func readFile(env Env, name string, past *backtest.Past, show *tty.Progress) (err error) {
+	in := &counted{name: "standard input", from: env.stdin(), show: show}
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

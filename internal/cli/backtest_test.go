@@ -169,7 +169,7 @@ func TestBacktestLooksNoOftenerThanWasSampled(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	got := run(time.Time{}, "backtest", past, "--period", "5m")
-	if got.status != 1 || !strings.Contains(got.err, "1h apart") || !strings.Contains(got.err, "--period 1h,") {
+	if got.status != 2 || !strings.Contains(got.err, "1h apart") || !strings.Contains(got.err, "--period 1h,") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -191,8 +191,10 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past, past}, []string{"search/index", "past.csv", "max by"}},
 		{[]string{past, "--workload", "shop/wep"}, []string{`--workload: workload "shop/wep": the files have none by this name; there are shop/web`}},
 		{[]string{past, "--period", "0s"}, []string{"--period: must be whole seconds, above 0 and at most 24h, got 0s"}},
-		{[]string{past, "--lasting", "-1ns"}, []string{"--lasting: must not be negative, got -1ns"}},
-		{[]string{past, "--preset", "cop", "-o", "xml", "--min-coverage", "80"}, []string{"--preset", "cope", "--output", "--min-coverage"}},
+		{[]string{past, "--lasting", "-1ns"}, []string{"--lasting", "must be a duration such as 5m, 26h or 8d", `"-1ns"`}},
+		{[]string{past, "--preset", "cop", "--max-commits", "-1"}, []string{"--preset", "cope", "--max-commits"}},
+		{[]string{past, "-o", "xml"}, []string{"--output", "table, json, yaml, html"}},
+		{[]string{past, "--min-coverage", "80"}, []string{"--min-coverage", "write 80% if that is meant"}},
 		{[]string{past, "--policy", policy}, []string{"prest"}},
 		{[]string{past, "--series", "R5"}, []string{"add --sweep"}},
 		{[]string{past, "--sweep", "--series", "R7"}, []string{"--series", `"R7"`, "R10"}},
@@ -201,7 +203,7 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past, "--period", "1500ms"}, []string{"--period", "whole seconds"}},
 	} {
 		got := run(time.Time{}, append([]string{"backtest"}, c.args...)...)
-		if got.status != 1 || got.out != "" {
+		if got.status != 2 || got.out != "" {
 			t.Errorf("%v: %+v", c.args, got)
 		}
 		for _, want := range c.want {
@@ -256,7 +258,7 @@ func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 			t.Errorf("help says %q:\n%s", odd, got.out)
 		}
 	}
-	for _, want := range []string{"--hold-down durations", "(default 0s, 26h, 192h)", "(default two periods)"} {
+	for _, want := range []string{"--hold-down durations", "(default 0, 26h, 8d)", "(default two periods)"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
 			t.Errorf("help does not say %q:\n%s", want, got.out)
 		}

@@ -19,33 +19,21 @@ import (
 
 // Env is the world that a command runs in.
 type Env struct {
+	In       io.Reader // nil is empty
 	Out, Err io.Writer // Out may be a terminal
 	Getenv   func(string) string
 	Clock    func() time.Time
 	Version  string
 }
 
-// Run runs the command with its arguments, and returns the exit status: 0, or 1
-// where anything failed or needs a person. Of doctor 1 is findings, of diff
-// differences, of drill a rebuild that would not cope, and of the three 2 that it
-// could not look.
+// Run runs the command with its arguments, and returns the exit status: 0, 1 if the
+// command found something for a person, or 2 if it could not do what it was asked for.
 func Run(env Env, args []string) int {
 	root := newRoot(env)
 	root.SetArgs(args)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	if err := root.ExecuteContext(context.Background()); err != nil {
-		status, say := statusOf(err)
-		if !say {
-			return status
-		}
-		fmt.Fprintln(env.Err, "gitlatch:", err)
-		for _, hint := range hintsFor(err) {
-			fmt.Fprintln(env.Err, "hint:", hint)
-		}
-		return status
-	}
-	return 0
+	return end(env, root.ExecuteContext(context.Background()))
 }
 
 func newRoot(env Env) *cobra.Command {
@@ -90,6 +78,17 @@ func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// misspelt refuses what is nearly the name of a command below.
+func misspelt(c *cobra.Command, args []string) error {
+	c.SuggestionsMinimumDistance = 2
+	for _, arg := range args {
+		for _, name := range c.SuggestionsFor(arg) {
+			return fmt.Errorf("%s: there is no %q; did you mean \"%[1]s %[3]s\"?", c.CommandPath(), arg, name)
+		}
+	}
+	return nil
 }
 
 func newVersion(env Env) *cobra.Command {

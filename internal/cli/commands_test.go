@@ -47,7 +47,7 @@ func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
 		if got := w.run("render", form); got != (outcome{0, "", "nothing is printed: git declares nothing of the site yet\n"}) {
 			t.Errorf("%s: %+v", form, got)
 		}
-		if got := w.run("render", form, "shop"); got != (outcome{1, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
+		if got := w.run("render", form, "shop"); got != (outcome{2, "", "gitlatch: namespace shop: git declares nothing in it, nor in any other yet\n"}) {
 			t.Errorf("%s shop: %+v", form, got)
 		}
 	}
@@ -61,7 +61,7 @@ func TestAdoptTakesARebuiltClusterForTheSitesOwn(t *testing.T) {
 	if got := w.tick(); !strings.Contains(got.out, "nothing is lowered (other-cluster): cluster 9a41-green is not the site's, 1f0c-blue") {
 		t.Errorf("before: %+v", got)
 	}
-	if got := w.run("adopt"); got != (outcome{0, "cluster 9a41-green is now that of site prod-eu\n", ""}) {
+	if got := w.run("adopt"); got != (outcome{0, "site prod-eu: cluster 9a41-green is now its own\n", ""}) {
 		t.Errorf("adopt: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || strings.Contains(got.out, "other-cluster") {
@@ -80,7 +80,7 @@ func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "opted-out shop/deployment/web: a person deleted its entry") {
 		t.Errorf("opted out: %+v", got)
 	}
-	if got := w.run("adopt", "shop/web"); got != (outcome{0, "shop/deployment/web is latched from the next tick on\n", ""}) {
+	if got := w.run("adopt", "shop/web"); got != (outcome{0, "shop/deployment/web: latched from the next tick on\n", ""}) {
 		t.Errorf("adopt: %+v", got)
 	}
 	w.tick()
@@ -104,7 +104,7 @@ func TestHold(t *testing.T) {
 		}
 	}
 	for _, past := range []string{"-1s", "-3h", "0s", "2026-03-02T07:00:00Z"} { // as a typo has it
-		if got := w.run("hold", "--until", past); got.status != 1 || got.out != "" || !strings.Contains(got.err, "or now to end a hold") {
+		if got := w.run("hold", "--until", past); got.status != 2 || got.out != "" || !strings.Contains(got.err, "or now") {
 			t.Errorf("until %s: %+v", past, got)
 		}
 	}
@@ -139,7 +139,7 @@ func TestASecondTickEndsQuietlyWhereTheFirstHoldsTheLease(t *testing.T) {
 	if got := w.run("tick"); got != (outcome{0, want, ""}) {
 		t.Errorf("%+v", got)
 	}
-	if got := w.run("hold", "--until", "3h"); got.status != 1 || !strings.Contains(got.err, "lease is held by another run until 2026-03-02T08:16:00Z") {
+	if got := w.run("hold", "--until", "3h"); got.status != 2 || !strings.Contains(got.err, "lease is held by another run until 2026-03-02T08:16:00Z") {
 		t.Errorf("%+v", got)
 	}
 	if w.state(t) != before {
@@ -228,24 +228,25 @@ func TestMisspelt(t *testing.T) {
 		{"tic", []string{`unknown command "tic"`, "tick"}},
 		{"tick shop", []string{"gitlatch tick: wants no arguments", `"shop"`, "--help"}},
 		{"tick --dry", []string{"unknown flag: --dry", "gitlatch tick --help"}},
-		{"tick --output xml", []string{"--output: must be one of json, table, yaml", `"xml"`}},
+		{"tick --output xml", []string{"must be one of table, json, yaml", `"xml"`}},
 		{"tick --repository elsewhere --config file", []string{"--repository", "--config", "one of the two"}},
 		{"explain", []string{"wants one workload, as shop/web"}},
 		{"explain shop/web shop/api", []string{"wants one workload, as shop/web"}},
 		{"explain shop/wep", []string{`"shop/wep"`, "shop/api, shop/batch, shop/cart, shop/web"}},
-		{"explain web", []string{`"web"`, "namespace/name"}},
+		{"explain web", []string{`namespace "web": the site has nothing in it; `}},
+		{"explain shop", []string{"name one workload of namespace shop: shop/api, shop/batch"}},
 		{"explain show/web", []string{"namespace show"}},
-		{"render", []string{"gitlatch render: what? One of component, record, argocd, flux, admission"}},
+		{"render", []string{"gitlatch render: wants one of component, record, argocd, flux, admission"}},
 		{"render shop", []string{"wants one of component, record, argocd, flux, admission", `"shop"`}},
-		{"render component shop pay", []string{"at most one namespace"}},
+		{"render component shop/web", []string{"shop/web: is a workload; name namespaces here, as shop"}},
 		{"render component sho", []string{"namespace sho", "pay, shop"}},
 		{"render flux", []string{"--url: say by which URL the cluster reaches the repository"}},
 		{"render argocd Shop --url https://git.example.com/fleet.git", []string{`namespace "Shop": must be a DNS label`}},
 		{"render admission --url https://git.example.com/fleet.git", []string{"unknown flag: --url", "gitlatch render admission --help"}},
 		{"adopt shop/wep", []string{`"shop/wep"`, "shop/api, shop/cart, shop/web"}},
 		{"hold", []string{"--until: say until when", "3h"}},
-		{"hold --until tomorrow", []string{"--until: must be a time", `"tomorrow"`}},
-		{"hold --until 2026-03-02T08:00:00", []string{"--until: must be a time", "2026-03-02T18:00:00Z"}},
+		{"hold --until tomorrow", []string{"must be a time", `"tomorrow"`}},
+		{"hold --until 2026-03-02T08:00:00", []string{"must be a time", "2026-03-02T18:00:00Z"}},
 		{"hold shop/wep --until 3h", []string{`"shop/wep"`, "shop/web"}},
 		{"schema config", []string{"wants one of Config, Policy", `"config"`}},
 		{"render record --context blue", []string{"unknown flag: --context", "gitlatch render record --help"}},
@@ -258,7 +259,7 @@ func TestMisspelt(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got := w.run(strings.Fields(c.args)...)
-			if got.status != 1 || got.out != "" {
+			if got.status != 2 || got.out != "" {
 				t.Errorf("status %d, out %q", got.status, got.out)
 			}
 			for _, want := range c.want {
@@ -271,10 +272,10 @@ func TestMisspelt(t *testing.T) {
 	if w.hash(t) != before {
 		t.Error("something was written")
 	}
-	if got := run(w.now, "tick"); got.status != 1 || !strings.Contains(got.err, "--config FILE, or --repository URL") {
+	if got := run(w.now, "tick"); got.status != 2 || !strings.Contains(got.err, "--config FILE or set GITLATCH_CONFIG, or give --repository URL") {
 		t.Errorf("no site: %+v", got)
 	}
-	if got := newWorld(t).run("adopt", "shop/web"); got.status != 1 || !strings.Contains(got.err, "run gitlatch tick first") {
+	if got := newWorld(t).run("adopt", "shop/web"); got.status != 2 || !strings.Contains(got.err, "run gitlatch tick first") {
 		t.Errorf("no state: %+v", got)
 	}
 }

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -75,6 +79,25 @@ func declaredBy(ctx context.Context, env Env, c config.Config) (s declaredSide, 
 	}
 	defer closed(&err, site.Parts{Repository: s.repository})
 	return s, s.readTip(ctx)
+}
+
+// elsewhere is an error where nobody named the site, and git declares nothing of it
+// but something of others.
+func (f *flags) elsewhere(ctx context.Context, r repo.Repository, commit, site string, tree checkpoint.Tree) error {
+	if f.repository == "" || f.site != "" || len(tree.Records)+len(tree.Broken) > 0 {
+		return nil
+	}
+	root := path.Dir(checkpoint.Directory(site))
+	objects, err := r.Read(ctx, commit, nil, root)
+	others := map[string]bool{}
+	for file := range objects[root].Files {
+		name, _, inside := strings.Cut(strings.TrimPrefix(file, root+"/"), "/")
+		others[name] = inside
+	}
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	return fmt.Errorf("git declares nothing of site %s; it declares something of %s: choose it by --site", site, strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 }
 
 // readTip reads the site at its branch.

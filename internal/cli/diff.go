@@ -3,15 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/diff"
 	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -19,6 +18,7 @@ import (
 // A comparison is what diff was asked for.
 type comparison struct {
 	flags
+	targets
 	ref, tree string
 	output    output[diff.Report]
 }
@@ -26,7 +26,7 @@ type comparison struct {
 func newDiff(env Env) *cobra.Command {
 	var d comparison
 	c := &cobra.Command{
-		Use:   "diff [namespace | namespace/name | namespace/kind/name ...]",
+		Use:   "diff [TARGET...]",
 		Short: "Hold what runs against what git declares, as the policy sees it",
 		Long: `Looks at the cluster once and says where it has left what git declares. A count
 between the thresholds of its level is in sync with it: under series 1-2-5 1,874
@@ -36,7 +36,7 @@ day's peak through the night, it is waiting, and no difference. What a tick
 would wait for is not known here, since no state is read: neither timers nor
 holds, nor whose entry a person deleted. Nothing is written.
 
-Without arguments only what a person should hear of is listed; what is named is
+Without targets only what a person should hear of is listed; what is named is
 listed in any case.
 
 In the CI of a pull request --tree . holds the cluster against the files that
@@ -44,21 +44,23 @@ were checked out, and -o github prints annotations at their lines, the worst
 first. Its host shows ten warnings and ten notices of a step.
 
 It exits with 0 where nothing differs, with 1 where anything does, and with 2
-where it could not look at all of it.`,
+where it could not look at all of it.` + targetWords,
+		Example: `  gitlatch diff -c prod-eu.yaml
+  gitlatch diff shop pay/ledger -c prod-eu.yaml
+  gitlatch diff --tree . -o github -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return d.run(ctx, env, args) }),
 	}
-	troubled(c)
-	d.register(c)
+	d.register(c, env)
+	d.registerTargets(c, &d.flags)
 	c.Flags().StringVar(&d.ref, "ref", "", "branch or commit to compare with, instead of the site's branch")
 	c.Flags().StringVar(&d.tree, "tree", "", "folder to compare with, as it was checked out; no repository is opened")
-	d.output.register(c, forms[diff.Report]{
-		"table": diff.Report.Table, "github": diff.Report.GitHub, "json": inJSON[diff.Report], "yaml": inYAML[diff.Report],
-	}, "table", "json", "yaml", "github")
+	d.output.register(c, diff.Report.Table, map[string]form[diff.Report]{"github": diff.Report.GitHub})
 	return c
 }
 
 func (d *comparison) run(ctx context.Context, env Env, args []string) error {
-	if err := d.output.check(); err != nil {
+	targets, err := d.read(args)
+	if err != nil {
 		return err
 	}
 	if d.ref != "" && d.tree != "" {
@@ -68,23 +70,17 @@ func (d *comparison) run(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := d.look(ctx, env, c)
+	report, err := d.look(ctx, env, c)
 	if err != nil {
 		return err
 	}
-	if found, err = named(found, args); err != nil {
+	if report, err = named(report, targets); err != nil {
 		return err
 	}
-	if err := d.output.write(env, found); err != nil {
+	if err := errors.Join(d.output.write(env, report), report.Unseen()); err != nil {
 		return err
 	}
-	if err := found.Unseen(); err != nil {
-		return err
-	}
-	if found.Differs() {
-		return &exit{status: 1}
-	}
-	return nil
+	return unless(!report.Differs())
 }
 
 // look reads both sides and compares them.
@@ -116,31 +112,19 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	}), nil
 }
 
-// named narrows a report to what a person named: namespaces and workloads.
-func named(r diff.Report, args []string) (diff.Report, error) {
-	if len(args) == 0 {
+// named narrows a report to what a person named.
+func named(r diff.Report, targets []grammar.Target) (diff.Report, error) {
+	if len(targets) == 0 {
 		return r, nil
 	}
 	ids := slices.Compact(each.Of(r.Rows, func(row diff.Row) workload.ID { return row.ID }))
-	wanted := map[workload.ID]bool{}
-	for _, text := range args {
-		if strings.Contains(text, "/") {
-			id, err := find(text, ids)
-			if err != nil {
-				return r, err
-			}
-			wanted[id] = true
-			continue
+	var wanted []workload.ID
+	for _, t := range targets {
+		meant, err := find(t, ids)
+		if err != nil && !(t.All() && r.Tree.Broken[t.Namespace] != nil) {
+			return r, err
 		}
-		before := len(wanted)
-		for _, id := range ids {
-			if id.Namespace == text {
-				wanted[id] = true
-			}
-		}
-		if len(wanted) == before && r.Tree.Broken[text] == nil && !slices.ContainsFunc(ids, func(id workload.ID) bool { return id.Namespace == text }) {
-			return r, fmt.Errorf("namespace %q: nothing of the site is in it", text)
-		}
+		wanted = append(wanted, meant...)
 	}
-	return r.Only(func(id workload.ID) bool { return wanted[id] }, args), nil
+	return r.Only(func(id workload.ID) bool { return slices.Contains(wanted, id) }, each.Of(targets, grammar.Target.String)), nil
 }

@@ -270,7 +270,7 @@ func TestDiffTellsTroubleFromDifferences(t *testing.T) {
 		"a cluster that does not answer": {func(w *world) { w.api.Close() }, nil, "choose it with --kubeconfig"},
 		"part of the cluster":            {func(w *world) { w.api.refuse["deployments"] = http.StatusForbidden }, nil, "not read: deployments"},
 		"no such repository":             {func(w *world) { _ = os.RemoveAll(w.origin.Dir) }, nil, "there is no git repository"},
-		"an unknown form":                {nil, []string{"-o", "xml"}, "--output: must be one of github, json, table, yaml"},
+		"an unknown form":                {nil, []string{"-o", "xml"}, "must be one of table, json, yaml, github"},
 		"an unknown flag":                {nil, []string{"--wat"}, "unknown flag: --wat"},
 		"two sides":                      {nil, []string{"--ref", "main", "--tree", "."}, "give one of the two"},
 		"an unknown workload":            {nil, []string{"shop/wep"}, "shop/api, shop/batch"},

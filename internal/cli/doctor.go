@@ -48,20 +48,16 @@ It exits with 0 where there is nothing to mend, with 1 where there is, and with
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
-	troubled(c)
-	d.register(c)
+	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
-	d.output.register(c, forms[doctor.Report]{"table": doctor.Report.Table, "json": inJSON[doctor.Report]}, "table", "json")
+	d.output.register(c, doctor.Report.Table, nil)
 	return c
 }
 
 func (d *checkup) run(ctx context.Context, env Env) (err error) {
-	if err := d.output.check(); err != nil {
-		return err
-	}
 	if d.url != "" {
 		if err := wrongURL(d.url); err != nil {
 			return err
@@ -90,12 +86,11 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	if d.write {
-		err = d.record(ctx, env, r, tip, report, seen)
+		if err := d.record(ctx, env, r, tip, report, seen); err != nil {
+			return err
+		}
 	}
-	if err == nil && len(report.Findings)+len(report.Unread) > 0 {
-		err = &exit{status: 1}
-	}
-	return err
+	return unless(len(report.Findings)+len(report.Unread) == 0)
 }
 
 // look reads all that is examined, and the commit that it was read at.

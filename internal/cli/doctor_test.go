@@ -222,7 +222,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 		args []string
 		says string
 	}{
-		"a wrong output":   {[]string{"-o", "yaml"}, "--output: must be one of json, table"},
+		"a wrong output":   {[]string{"-o", "html"}, "must be one of table, json, yaml"},
 		"no such folder":   {[]string{"--path", "clusters/none"}, "--path clusters/none: the branch has no such folder"},
 		"no such context":  {[]string{"--context", "green"}, `no context "green"`},
 		"an argument":      {[]string{"shop"}, "wants no arguments"},

@@ -13,6 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -31,7 +32,7 @@ type drilling struct {
 }
 
 func newDrill(env Env) *cobra.Command {
-	var d drilling
+	d := drilling{minCoverage: open.MinCoverage, wait: 2 * time.Minute}
 	c := &cobra.Command{
 		Use:   "drill",
 		Short: "Declare what is needed now, and say what a rebuild would give",
@@ -54,35 +55,25 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 			return within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.run(ctx, env) })
 		},
 	}
-	troubled(c)
-	d.register(c)
-	c.Flags().Float64Var(&d.minCoverage, "min-coverage", open.MinCoverage, "the part of the pods needed that a rebuild has to start with")
+	d.register(c, env)
+	c.Flags().Var((*grammar.Share)(&d.minCoverage), "min-coverage", "the share of the pods needed that a rebuild has to start with, as 98% or 0.98")
 	c.Flags().BoolVar(&d.exact, "exact", false, "lower what is declared to the present need, too")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "write nothing, and score git as it is")
 	c.Flags().BoolVar(&d.tag, "tag", false, "name the commit that was scored drill/<date>; not with CodeCommit, whose API knows no tags")
 	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
-	c.Flags().DurationVar(&d.wait, "wait", 2*time.Minute, "how long a tick that is under way is waited for")
+	c.Flags().Var((*grammar.Span)(&d.wait), "wait", "how long a tick that is under way is waited for")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
-	d.output.register(c, forms[drill.Document]{"table": table, "json": inJSON[drill.Document], "yaml": inYAML[drill.Document], "html": inHTML(page.Drill)}, "table", "json", "yaml", "html")
+	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c
 }
 
-// check says all that is wrong with the flags.
-func (d *drilling) check() error {
-	wrong := wrongs{d.output.check()}
-	wrong.unless(d.minCoverage >= 0 && d.minCoverage <= 1, "--min-coverage: must be from 0 to 1, got %v", d.minCoverage)
-	if d.url != "" {
-		wrong = append(wrong, wrongURL(d.url))
-	}
-	wrong.unless(d.wait >= 0, "--wait: must not be negative, got %s", d.wait)
-	return errors.Join(wrong...)
-}
-
 func (d *drilling) run(ctx context.Context, env Env) (err error) {
-	if err := d.check(); err != nil {
-		return err
+	if d.url != "" {
+		if err := wrongURL(d.url); err != nil {
+			return err
+		}
 	}
 	c, err := d.config()
 	if err != nil {
@@ -112,10 +103,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if nothing := document.Fleet.Nothing; nothing != "" {
 		return fmt.Errorf("score the drill: %s", nothing)
 	}
-	if !document.Passed {
-		return &exit{status: 1}
-	}
-	return nil
+	return unless(document.Passed)
 }
 
 // openWaiting opens the parts of the site, and waits while another process has

@@ -267,7 +267,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.lease(t, "another", w.now)
-	for flag, want := range map[string]string{"--min-coverage=95": "must be from 0 to 1", "--output=xml": "html, json, table, yaml", "--wait=-1s": "must not be negative"} {
+	for flag, want := range map[string]string{"--min-coverage=95": "write 95% if that is meant", "--output=xml": "table, json, yaml, html", "--wait=-1s": "must be a duration"} {
 		if got := w.run("drill", flag); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", flag, got)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A given is the value of a flag that takes text, and refuses none: -n "$NS" with
-// NS unset must not mean all namespaces.
+// A given is the value of a flag, and refuses to be empty: -n "$NS" with NS unset
+// must not mean all namespaces.
 type given struct{ pflag.Value }
 
 // Set takes a value.
@@ -24,7 +24,7 @@ func (g given) Set(text string) error {
 // value.
 func refuseEmpty(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if strings.HasPrefix(f.Value.Type(), "string") {
+		if f.Value.Type() != "bool" {
 			f.Value = given{f.Value}
 			f.DefValue = strings.TrimPrefix(f.DefValue, "[]") // which help would take for a default
 		}

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,22 +23,34 @@ import (
 )
 
 func newExplain(env Env) *cobra.Command {
-	var f flags
+	var e explaining
 	c := &cobra.Command{
-		Use:   "explain namespace/name",
+		Use:   "explain TARGET",
 		Short: "Say what is decided of a workload, why, and what would change it",
 		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
 what git declares, at which counts it would leave that level, which timers run,
-and what would be decided now.`,
-		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
-		RunE: timed(longest, func(ctx context.Context, args []string) error { return f.explain(ctx, env, args[0]) }),
+and what would be decided now.` + targetWords,
+		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
+		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
+		RunE:    timed(longest, func(ctx context.Context, args []string) error { return e.run(ctx, env, args[0]) }),
 	}
-	f.register(c)
+	e.register(c, env)
+	e.registerTargets(c, &e.flags)
 	return c
 }
 
-func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
-	o, err := f.open(env, true)
+// explaining is what explain was asked for.
+type explaining struct {
+	flags
+	targets
+}
+
+func (e *explaining) run(ctx context.Context, env Env, text string) (err error) {
+	named, err := e.one(text)
+	if err != nil {
+		return err
+	}
+	o, err := e.open(env, true)
 	if err != nil {
 		return err
 	}
@@ -51,11 +61,11 @@ func (f *flags) explain(ctx context.Context, env Env, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	id, err := find(text, slices.Compact(each.Of(r.Decisions, func(d policy.Decision) workload.ID { return d.ID })))
+	id, err := findOne("the site has", named, each.Of(r.Decisions, func(d policy.Decision) workload.ID { return d.ID }))
 	if err != nil {
 		return err
 	}
-	return errors.Join(explain(env.Out, r, id, tty.StyleFor(env.Out, env.Getenv)), r.Err())
+	return found(explain(env.Out, r, id, tty.StyleFor(env.Out, env.Getenv)), r.Err())
 }
 
 // explain writes what a report says of one workload: a line a topic, folded below

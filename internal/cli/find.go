@@ -2,65 +2,135 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// find returns the workload of a site that a person means by namespace/name, or
-// by namespace/kind/name where that is not enough.
-func find(text string, among []workload.ID) (workload.ID, error) {
-	return findIn("the site has", text, among)
+// targets are what a person names of a site.
+type targets struct{ namespace string }
+
+// targetWords say what a target is.
+const targetWords = `
+
+A target is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With -n a target
+leaves its namespace out: -n shop web is shop/web, and -n shop is all of shop.`
+
+// registerTargets adds the flag -n.
+func (t *targets) registerTargets(c *cobra.Command, _ *flags) {
+	c.Flags().StringVarP(&t.namespace, "namespace", "n", "", "namespace of all that is named, which then leaves it out; alone it is all of the namespace")
 }
 
-// findAll is find for several.
-func findAll(texts []string, among []workload.ID) (found []workload.ID, err error) {
-	for _, text := range texts {
-		id, err := find(text, among)
-		if err != nil {
-			return nil, err
+// read reads the targets that a command line names.
+func (t *targets) read(args []string) ([]grammar.Target, error) {
+	return grammar.ParseTargets(t.namespace, args)
+}
+
+// namespaces reads targets that are whole namespaces, sorted.
+func (t *targets) namespaces(args []string) ([]string, error) {
+	all, err := t.read(args)
+	for _, one := range all {
+		if !one.All() {
+			return nil, fmt.Errorf("%s: is a workload; name namespaces here, as %s", one, one.Namespace)
 		}
-		found = append(found, id)
 	}
-	return found, nil
+	names := each.Of(all, grammar.Target.String)
+	return slices.Compact(slices.Sorted(slices.Values(names))), err
+}
+
+// one reads the target of a command that takes a single workload.
+func (t *targets) one(arg string) (grammar.Target, error) {
+	all, err := t.read([]string{arg})
+	if err != nil {
+		return grammar.Target{}, err
+	}
+	return all[0], nil
+}
+
+// find returns the workloads of a site that a target means.
+func find(t grammar.Target, among []workload.ID) ([]workload.ID, error) {
+	return findIn("the site has", t, among)
 }
 
 // findIn is find in something else that has workloads: "the files have".
-func findIn(place, text string, among []workload.ID) (workload.ID, error) {
-	var found []string
-	var id workload.ID
-	for _, one := range among {
-		if one.Short() == text || one.String() == text {
-			id, found = one, append(found, one.String())
+func findIn(place string, t grammar.Target, among []workload.ID) ([]workload.ID, error) {
+	var meant []workload.ID
+	for _, id := range among {
+		if t.Covers(id) && !slices.Contains(meant, id) {
+			meant = append(meant, id)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return id, fmt.Errorf("workload %q: %s none by this name%s", text, place, nearest(text, among))
-	case 1:
-		return id, nil
+	switch {
+	case len(meant) == 0 && t.All():
+		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, listed("; it is in ", namespaces(among)))
+	case len(meant) == 0:
+		return nil, fmt.Errorf("workload %q: %s none by this name%s", t, place, nearest(t, among))
+	case len(meant) > 1 && !t.All():
+		return nil, fmt.Errorf("workload %q: which of %s?", t, strings.Join(each.Of(meant, workload.ID.String), ", "))
 	}
-	return id, fmt.Errorf("workload %q: which of %s?", text, strings.Join(found, ", "))
+	return meant, nil
+}
+
+// findAll is find for several.
+func findAll(all []grammar.Target, among []workload.ID) (meant []workload.ID, err error) {
+	for _, t := range all {
+		ids, err := find(t, among)
+		if err != nil {
+			return nil, err
+		}
+		meant = append(meant, ids...)
+	}
+	return meant, nil
+}
+
+// findOne is findIn for a single workload.
+func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, error) {
+	meant, err := findIn(place, t, among)
+	switch {
+	case err != nil:
+		return workload.ID{}, err
+	case t.All():
+		return workload.ID{}, fmt.Errorf("name one workload of namespace %s%s", t, listed(": ", each.Of(meant, workload.ID.Short)))
+	}
+	return meant[0], nil
+}
+
+// namespaces are those of some workloads, sorted.
+func namespaces(of []workload.ID) []string {
+	known := map[string]bool{}
+	for _, id := range of {
+		known[id.Namespace] = true
+	}
+	return slices.Sorted(maps.Keys(known))
 }
 
 // nearest lists what else is in the namespace, for the misspelt.
-func nearest(text string, among []workload.ID) string {
-	namespace, _, ok := strings.Cut(text, "/")
-	if !ok {
-		return "; want namespace/name"
-	}
+func nearest(t grammar.Target, among []workload.ID) string {
 	var names []string
 	for _, one := range among {
-		if one.Namespace == namespace {
+		if one.Namespace == t.Namespace {
 			names = append(names, one.Short())
 		}
 	}
+	if len(names) == 0 {
+		return ", nor any in namespace " + t.Namespace
+	}
+	return listed("; there are ", names)
+}
+
+// listed is a list of at most ten, behind what leads to it; "" is an empty one.
+func listed(lead string, names []string) string {
 	if names = slices.Compact(names); len(names) == 0 {
-		return ", nor any in namespace " + namespace
+		return ""
 	}
 	if most := 10; len(names) > most {
-		names = append(names[:most], "...")
+		names = append(names[:most:most], "...")
 	}
-	return "; there are " + strings.Join(names, ", ")
+	return lead + strings.Join(names, ", ")
 }

@@ -33,7 +33,7 @@ What is there already stays as it is: run again, it adds what has come to lack.`
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return f.init(ctx, env, dryRun) }),
 	}
-	f.register(c)
+	f.register(c, env)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the files, and commit nothing")
 	return c
 }

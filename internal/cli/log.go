@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/site"
@@ -26,15 +25,16 @@ const logCommits = 1000
 // A lookBack is what log was asked for.
 type lookBack struct {
 	flags
+	targets
 	changes, commits int
-	since            string
+	since            grammar.Moment
 	output           output[history.Log]
 }
 
 func newLog(env Env) *cobra.Command {
 	var l lookBack
 	c := &cobra.Command{
-		Use:   "log namespace/name",
+		Use:   "log TARGET",
 		Short: "Tell from git how a checkpoint came to be what it is",
 		Long: `Lists the commits of the site's branch that changed what it declares of a
 workload, the newest first: level, bounds and milestones of rollouts, who
@@ -43,28 +43,32 @@ it merged, as the branch saw it.
 
 Commits are read one by one until there are enough; where --commits of them were
 not enough, it says how far it came. What git no longer declares is asked for as
-namespace/kind/name; what no commit ever declared is refused.`,
+namespace/kind/name; what no commit ever declared is refused.` + targetWords,
+		Example: `  gitlatch log shop/web -c prod-eu.yaml
+  gitlatch log shop/web --number 3 --since 30d -c prod-eu.yaml`,
 		Args: arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE: timed(longest, func(ctx context.Context, args []string) error { return l.run(ctx, env, args[0]) }),
 	}
-	l.registerSite(c)
-	c.Flags().IntVarP(&l.changes, "number", "n", 20, "changes to list; 0 is all")
-	c.Flags().StringVar(&l.since, "since", "", "only what is not older: a time as 2026-03-02T18:00:00Z, or a span back from now as 72h or 30d")
+	l.registerSite(c, env)
+	l.registerTargets(c, &l.flags)
+	c.Flags().IntVar(&l.changes, "number", 20, "changes to list; 0 is all")
+	c.Flags().Var(&l.since, "since", "only what is not older: a time as 2026-03-02T18:00:00Z, or how long ago, as 72h or 30d")
 	c.Flags().IntVar(&l.commits, "commits", logCommits, "commits to look through at most")
-	l.output.register(c, forms[history.Log]{"table": history.Log.Table, "json": inJSON[history.Log]}, "table", "json")
+	l.output.register(c, history.Log.Table, nil)
 	return c
 }
 
 func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
-	if err := l.output.check(); err != nil {
+	named, err := l.one(text)
+	if err != nil {
 		return err
 	}
 	if l.changes < 0 || l.commits < 1 {
 		return errors.New("--number must not be negative, and --commits at least 1")
 	}
 	q := history.Query{Changes: l.changes, Commits: l.commits}
-	if q.Since, err = back(l.since, env.Clock()); err != nil {
-		return err
+	if l.since.String() != "" {
+		q.Since = l.since.Before(env.Clock())
 	}
 	c, err := l.config()
 	if err != nil {
@@ -81,17 +85,20 @@ func (l *lookBack) run(ctx context.Context, env Env, text string) (err error) {
 	}
 	q.Site = c.Site
 	tree, _, unread := ledger.TreeAt(ctx, r, tip, c.Site)
-	if strings.Count(text, "/") == 2 {
-		q.ID, err = workload.ParseID(text)
+	if err := l.elsewhere(ctx, r, tip, c.Site, tree); err != nil {
+		return err
+	}
+	if id, whole := named.ID(); whole {
+		q.ID, err = id, id.Validate()
 	} else if err = unread; err == nil {
-		q.ID, err = meant(text, tree)
+		q.ID, err = meant(named, tree)
 	}
 	if err != nil {
 		return err
 	}
 	found, err := history.Of(ctx, r, tip, q)
 	if err == nil && len(found.Changes) == 0 && !found.Cut && q.Since.IsZero() {
-		err = cmp.Or(unread, fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(q.ID.String(), declares(tree))))
+		err = cmp.Or(unread, fmt.Errorf("workload %q: git declares none by this name, nor did in any of %s%s", q.ID, term.Count(found.Looked, "commit"), nearest(named, declares(tree))))
 	}
 	if err != nil {
 		return err
@@ -105,33 +112,13 @@ func declares(tree checkpoint.Tree) []workload.ID {
 }
 
 // meant is the workload that a person means among those that git declares.
-func meant(text string, tree checkpoint.Tree) (workload.ID, error) {
-	id, err := find(text, declares(tree))
-	namespace, _, _ := strings.Cut(text, "/")
-	switch broken := tree.Broken[namespace]; {
+func meant(named grammar.Target, tree checkpoint.Tree) (workload.ID, error) {
+	id, err := findOne("the site has", named, declares(tree))
+	switch broken := tree.Broken[named.Namespace]; {
 	case err != nil && broken != nil:
 		err = fmt.Errorf("%w; ask for namespace/kind/name while it is so", broken)
 	case err != nil:
 		err = fmt.Errorf("%w; what is no longer declared is asked for as namespace/kind/name", err)
 	}
 	return id, err
-}
-
-// back is a time, or one that is a span before now; zero where nobody says.
-func back(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	var days int
-	if n, err := fmt.Sscanf(text, "%dd", &days); err == nil && n == 1 && text == fmt.Sprintf("%dd", days) && days >= 0 {
-		return now.AddDate(0, 0, -days), nil
-	}
-	span, err := time.ParseDuration(text)
-	if err != nil || span < 0 {
-		return time.Time{}, fmt.Errorf("--since: must be a time as 2026-03-02T18:00:00Z or a span as 72h or 30d, got %q", text)
-	}
-	return now.Add(-span), nil
 }

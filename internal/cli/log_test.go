@@ -46,7 +46,7 @@ func TestLogTellsHowACheckpointCameToBe(t *testing.T) {
 		{"log.txt", []string{"shop/web"}},
 		{"log.json", []string{"shop/deployment/web", "-o", "json"}},
 		{"log-cut.txt", []string{"shop/web", "--commits", "3"}},
-		{"log-two.txt", []string{"shop/web", "-n", "2"}},
+		{"log-two.txt", []string{"shop/web", "--number", "2"}},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			t.Parallel()
@@ -99,14 +99,15 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	for args, want := range map[string]string{
 		"log":                        "wants one workload, as shop/web",
 		"log shop/wep":               "asked for as namespace/kind/name",
-		"log shop/web -o yaml":       "--output: must be one of json, table",
-		"log shop/web --since 3x":    "--since: must be a time",
-		"log shop/web --since -3h":   "--since: must be a time",
+		"log shop":                   "name one workload of namespace shop: shop/api",
+		"log shop/web -o html":       "must be one of table, json, yaml",
+		"log shop/web --since 3x":    "must be a time",
+		"log shop/web --since -3h":   "must be a time",
 		"log shop/web --commits 0":   "--commits at least 1",
-		"log shop/widget/../etc":     "namespace/kind/name",
-		"log shop/deployment/../etc": "namespace",
+		"log shop/widget/../etc":     "NAMESPACE/KIND/NAME",
+		"log shop/deployment/../etc": "NAMESPACE",
 	} {
-		if got := w.run(strings.Fields(args)...); got.status != 1 || !strings.Contains(got.err, want) {
+		if got := w.run(strings.Fields(args)...); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
@@ -117,7 +118,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	} {
 		for _, output := range []string{"table", "json"} {
 			got := w.run("log", name, "-o", output)
-			if got.status != 1 || got.out != "" || !strings.Contains(got.err, `"`+name+`": git declares none by this name, nor did in any of 2 commits`) || !strings.Contains(got.err, want) {
+			if got.status != 2 || got.out != "" || !strings.Contains(got.err, `"`+name+`": git declares none by this name, nor did in any of 2 commits`) || !strings.Contains(got.err, want) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}

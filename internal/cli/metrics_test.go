@@ -44,11 +44,11 @@ func TestATickWritesItsMetrics(t *testing.T) {
 		t.Errorf("held: %+v\n%s", got, read())
 	}
 	w.now = w.now.Add(5 * time.Minute)
-	if got := w.run("tick", "--dry-run", "--metrics-file", file); got.status != 1 || !strings.Contains(got.err, "--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run") || read() != before {
+	if got := w.run("tick", "--dry-run", "--metrics-file", file); got.status != 2 || !strings.Contains(got.err, "--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run") || read() != before {
 		t.Errorf("dry: %+v\n%s", got, read())
 	}
 	must(t, os.Rename(w.origin.Dir, w.origin.Dir+".away"))
-	if got := w.tick("--metrics-file", file); got.status != 1 || read() != before {
+	if got := w.tick("--metrics-file", file); got.status != 2 || read() != before {
 		t.Errorf("failed: %+v\n%s", got, read())
 	}
 	must(t, os.Rename(w.origin.Dir+".away", w.origin.Dir))
@@ -61,7 +61,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 	has(heartbeat(w.now), `gitlatch_unread{site="prod-eu"} 1`, `gitlatch_commits_total{site="prod-eu"} 1`)
 
 	got := w.tick("--metrics-file", w.path("nowhere/gitlatch.prom"))
-	if got.status != 1 || !strings.Contains(got.err, "write metrics to "+w.path("nowhere/gitlatch.prom")) || !strings.Contains(got.out, "no threshold was crossed") {
+	if got.status != 2 || !strings.Contains(got.err, "write metrics to "+w.path("nowhere/gitlatch.prom")) || !strings.Contains(got.out, "no threshold was crossed") {
 		t.Errorf("no folder: %+v", got)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,28 +20,37 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // flags are those by which every command that works on a site finds it.
 type flags struct {
+	env        Env
+	given      func(flag string) bool
 	file       string
 	repository string
+	site       string
 	kubeconfig string
 	context    string
 }
 
+// variable names the environment variable that holds what --config does.
+const variable = "GITLATCH_CONFIG"
+
 // register adds those that lead to the site and to its cluster.
-func (f *flags) register(c *cobra.Command) {
-	f.registerSite(c)
+func (f *flags) register(c *cobra.Command, env Env) {
+	f.registerSite(c, env)
 	c.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file, instead of the configured one")
 	c.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig, instead of the configured one")
 }
 
 // registerSite adds those that lead to the site: all that a command needs which
 // does not look at the cluster.
-func (f *flags) registerSite(c *cobra.Command) {
-	c.Flags().StringVar(&f.file, "config", "", "file of kind Config that says how the site is run")
-	c.Flags().StringVar(&f.repository, "repository", "", "without --config: URL or path of the git repository; the site is local, its state in the user's cache folder")
+func (f *flags) registerSite(c *cobra.Command, env Env) {
+	f.env, f.given = env, c.Flags().Changed
+	c.Flags().StringVarP(&f.file, "config", "c", env.Getenv(variable), "file of kind Config that says how the site is run, or - for the standard input; without it the file that "+variable+" names")
+	c.Flags().StringVar(&f.repository, "repository", "", "instead of --config: URL or path of the git repository; the state is in the user's cache folder")
+	c.Flags().StringVar(&f.site, "site", "", "with --repository: name of the site (default local)")
 }
 
 // config is what the flags say: the file with their overrides, or the defaults.
@@ -60,18 +71,47 @@ func (f *flags) config() (config.Config, error) {
 
 func (f *flags) base() (config.Config, error) {
 	switch {
-	case f.file != "" && f.repository != "":
+	case f.repository != "" && f.given("config"):
 		return config.Config{}, errors.New("--repository: the file of --config names the repository; give one of the two")
+	case f.repository != "":
+		f.file = ""
+		return f.byDefaults()
+	case f.site != "":
+		return config.Config{}, errors.New("--site: the file of --config names the site; give it with --repository")
 	case f.file != "":
-		data, err := os.ReadFile(f.file)
+		name, data, err := f.env.read(f.file)
 		if err != nil {
 			return config.Config{}, fmt.Errorf("--config: %w", err)
 		}
-		return config.ParseConfig(f.file, data)
-	case f.repository != "":
-		return config.Default(f.repository)
+		return config.ParseConfig(name, data)
 	}
-	return config.Config{}, errors.New("which site? give --config FILE, or --repository URL to run by the defaults")
+	return config.Config{}, fmt.Errorf("which site? give --config FILE or set %s, or give --repository URL to run by the defaults", variable)
+}
+
+func (f *flags) byDefaults() (config.Config, error) {
+	c, err := config.Default(f.repository)
+	if f.site != "" && !workload.ValidLabel(f.site) {
+		err = errors.Join(err, fmt.Errorf("--site: must be a DNS label, got %q", f.site))
+	}
+	c.Site = cmp.Or(f.site, c.Site)
+	return c, err
+}
+
+// read reads a file, - being the standard input, and returns what errors call it.
+func (e Env) read(file string) (name string, data []byte, err error) {
+	if file != "-" {
+		data, err = os.ReadFile(file)
+		return file, data, err
+	}
+	data, err = io.ReadAll(e.stdin())
+	return "standard input", data, err
+}
+
+func (e Env) stdin() io.Reader {
+	if e.In == nil {
+		return strings.NewReader("")
+	}
+	return e.In
 }
 
 // opened is a site whose parts are open. Close gives them back.

@@ -14,30 +14,48 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// Forms are the ways in which a command says what it found, by the names that -o
-// takes.
-type forms[T any] map[string]func(T, io.Writer, term.Style) error
+// A form is a way in which a command says what it found.
+type form[T any] func(T, io.Writer, term.Style) error
 
-// An output is the form that a person chose.
+// An output is the form that a person chose, as the value of a flag.
 type output[T any] struct {
-	forms[T]
+	forms  map[string]form[T]
+	names  []string // the first is the default
 	chosen string
 }
 
-// register adds the flag; the first of the names is its default.
-func (o *output[T]) register(c *cobra.Command, all forms[T], names ...string) {
-	o.forms = all
-	last := len(names) - 1
-	c.Flags().StringVarP(&o.chosen, "output", "o", names[0], strings.Join(names[:last], ", ")+" or "+names[last])
+// register adds the flag -o: table, json, yaml, and forms that only some commands
+// have.
+func (o *output[T]) register(c *cobra.Command, table form[T], more map[string]form[T]) {
+	o.forms = map[string]form[T]{"table": table, "json": inJSON[T], "yaml": inYAML[T]}
+	maps.Copy(o.forms, more)
+	o.names = slices.Concat([]string{"table", "json", "yaml"}, slices.Sorted(maps.Keys(more)))
+	o.chosen = o.names[0]
+	c.Flags().VarP(o, "output", "o", strings.Join(o.names[:len(o.names)-1], ", ")+" or "+o.names[len(o.names)-1])
+	offer(c, "output", o.names)
 }
 
-// check says what is wrong with the form chosen.
-func (o *output[T]) check() error {
-	if _, ok := o.forms[o.chosen]; !ok {
-		return fmt.Errorf("--output: must be one of %s, got %q", strings.Join(slices.Sorted(maps.Keys(o.forms)), ", "), o.chosen)
+// offer completes a flag by some words.
+func offer(c *cobra.Command, flag string, words []string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the command has no such flag
 	}
+}
+
+// Set chooses a form.
+func (o *output[T]) Set(name string) error {
+	if o.forms[name] == nil {
+		return fmt.Errorf("must be one of %s", strings.Join(o.names, ", "))
+	}
+	o.chosen = name
 	return nil
 }
+
+// String is the form that was chosen.
+func (o *output[T]) String() string { return o.chosen }
+
+// Type is what help calls the value.
+func (o *output[T]) Type() string { return "form" }
 
 // write writes a document in the form chosen.
 func (o *output[T]) write(env Env, document T) error {
@@ -51,7 +69,7 @@ func inYAML[T any](document T, out io.Writer, _ term.Style) error {
 }
 
 // inHTML is a form that is a page for a browser.
-func inHTML[T any](page func(T) ([]byte, error)) func(T, io.Writer, term.Style) error {
+func inHTML[T any](page func(T) ([]byte, error)) form[T] {
 	return func(document T, out io.Writer, _ term.Style) error { return written(page(document))(out) }
 }
 

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/site"
 )
 
 func newRender(env Env) *cobra.Command {
@@ -22,12 +23,12 @@ func newRender(env Env) *cobra.Command {
 rebuild includes or as the records that they are made from; or the manifests
 that have a cluster apply it where a workload is created, and leave it alone
 where it runs; or the rights that kinds of your own take. Nothing is written.`,
-		Args: arguments(cobra.NoArgs, "one of component, record, argocd, flux, admission, rights"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return errors.New(c.CommandPath() + ": what? One of component, record, argocd, flux, admission, rights; see " + c.CommandPath() + " --help")
+		Args: misspelt,
+		RunE: func(c *cobra.Command, args []string) error {
+			return fmt.Errorf("%s: wants one of component, record, argocd, flux, admission, rights, got %q; see %[1]s --help", c.CommandPath(), args)
 		},
 	}
-	f.registerSite(c)
+	f.registerSite(c, env)
 	c.PersistentFlags().AddFlagSet(c.Flags()) // each below it works on a site
 	c.AddCommand(
 		newDeclared(env, &f, "component", "Print the kustomize Components of a site, or of one namespace", checkpoint.Tree.Component),
@@ -42,25 +43,29 @@ where it runs; or the rights that kinds of your own take. Nothing is written.`,
 
 // newDeclared is the command that prints what git declares in one form.
 func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.Tree, namespace string) []byte) *cobra.Command {
-	return &cobra.Command{
-		Use:   form + " [namespace]",
-		Short: short,
-		Long:  short + ",\nin canonical form. It reads git, and nothing else.",
-		Args:  arguments(cobra.MaximumNArgs(1), "at most one namespace"),
+	var t targets
+	c := &cobra.Command{
+		Use:     form + " [NAMESPACE...]",
+		Short:   short,
+		Long:    short + ",\nin canonical form. It reads git, and nothing else.",
+		Example: "  gitlatch render " + form + " shop -c prod-eu.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
+			named, err := t.namespaces(args)
+			if err != nil {
+				return err
+			}
 			tree, err := f.tree(env)
 			if err != nil {
 				return err
 			}
 			namespaces := slices.Sorted(maps.Keys(tree.Records))
-			if len(args) == 1 {
-				if _, ok := tree.Records[args[0]]; !ok {
-					if err := tree.Broken[args[0]]; err != nil {
-						return err
-					}
-					return undeclared(args[0], namespaces)
+			for _, namespace := range named {
+				if _, ok := tree.Records[namespace]; !ok {
+					return cmp.Or(tree.Broken[namespace], undeclared(namespace, namespaces))
 				}
-				namespaces = args
+			}
+			if len(named) > 0 {
+				namespaces = named
 			}
 			if len(namespaces)+len(tree.Broken) == 0 {
 				fmt.Fprintln(env.Err, "nothing is printed: git declares nothing of the site yet")
@@ -70,7 +75,7 @@ func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.
 					return err
 				}
 			}
-			if len(args) == 0 {
+			if len(named) == 0 {
 				for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
 					return tree.Broken[namespace]
 				}
@@ -78,6 +83,8 @@ func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.
 			return nil
 		},
 	}
+	t.registerTargets(c, f)
+	return c
 }
 
 // undeclared says that git declares nothing in a namespace, and in which it does.
@@ -95,10 +102,18 @@ func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
 	if err != nil {
 		return tree, err
 	}
-	err = within(context.Background(), longest, func(ctx context.Context) error {
-		side, err := declaredBy(ctx, env, c)
+	err = within(context.Background(), longest, func(ctx context.Context) (err error) {
+		r, _, err := openRepository(ctx, opener(env, c, true))
+		if err != nil {
+			return err
+		}
+		defer closed(&err, site.Parts{Repository: r})
+		side := declaredSide{config: c, repository: r}
+		if err := side.readTip(ctx); err != nil {
+			return err
+		}
 		tree = side.tree
-		return err
+		return f.elsewhere(ctx, r, side.at, c.Site, tree)
 	})
 	return tree, err
 }

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
@@ -19,6 +23,7 @@ import (
 // restoring is what a restore is asked for.
 type restoring struct {
 	flags
+	targets
 	yes     bool
 	output  output[answer]
 	options plan.Options
@@ -28,9 +33,9 @@ type restoring struct {
 }
 
 func newRestore(env Env) *cobra.Command {
-	var r restoring
+	r := restoring{options: plan.Options{Factor: 1}, pace: plan.Pace{Patience: restore.Patience}, hold: restore.Hold}
 	c := &cobra.Command{
-		Use:   "restore [namespace/name ...]",
+		Use:   "restore [TARGET...]",
 		Short: "Raise a cluster that came up small to what git declares",
 		Long: `Raises workloads to the level that git declares of them, or only those named. It
 lowers nothing, and never goes above an accepted or live max. What is suspended
@@ -50,33 +55,35 @@ plan wants it.
 With --split it raises nothing: before Deployments are created again, it seeds
 those that were lost in a rollout with a ReplicaSet of the template before.
 Each then adopts its own and goes on from there. Hold what creates them till
-then.`,
+then.` + targetWords,
+		Example: `  gitlatch restore -c prod-eu.yaml
+  gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml
+  gitlatch restore release --yes -c prod-eu.yaml`,
+		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := r.check(args); err != nil {
-				return err
-			}
-			if err := r.checkSplit(c); err != nil {
+			targets, err := r.read(args)
+			if err := errors.Join(err, r.check(), r.checkSplit(c)); err != nil {
 				return err
 			}
 			if r.split {
 				return r.run(c.Context(), env, (*open.Site).ExplainSplit, func(ctx context.Context, s *open.Site, c config.Config) (answer, error) {
-					return r.seed(ctx, env, s, c, args)
+					return r.seed(ctx, env, s, c, targets)
 				})
 			}
 			return r.run(c.Context(), env, (*open.Site).Explain, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
-				return r.raise(ctx, env, s, args)
+				return r.raise(ctx, env, s, targets)
 			})
 		},
 	}
-	r.every(c)
-	c.Flags().Float64Var(&r.options.Factor, "factor", 1, "part of each level, rounded up, for a smaller site: 0.5")
-	c.Flags().StringSliceVarP(&r.options.Namespaces, "namespace", "n", nil, "only these namespaces")
+	r.every(c, env)
+	r.registerTargets(c, &r.flags)
+	c.Flags().Var((*grammar.Share)(&r.options.Factor), "factor", "share of each level, rounded up, for a smaller site: 50% or 0.5")
 	c.Flags().StringSliceVar(&r.options.Order, "order", nil, "namespaces in the order of their waves, instead of by priority class")
 	c.Flags().BoolVar(&r.options.FromZero, "from-zero", false, "raise what is at zero, too")
 	c.Flags().Int32Var(&r.pace.PerMinute, "pace", restore.PerMinute, "pods asked for in a minute")
 	c.Flags().Int32Var(&r.pace.Unready, "unready", restore.Unready, "pods asked for and not ready at any time")
-	c.Flags().DurationVar(&r.pace.Patience, "patience", restore.Patience, "how long a wave that stands still is waited for")
-	c.Flags().DurationVar(&r.hold, "brake", restore.Hold, "how long autoscalers do not scale down, at most 168h")
+	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "patience", "how long a wave that stands still is waited for")
+	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "how long autoscalers do not scale down, at most 7d")
 	r.registerSplit(c)
 	c.AddCommand(newRelease(env))
 	return c
@@ -94,9 +101,6 @@ have it. Without --yes nothing is written. With --split it takes back the seeds
 that no Deployment adopted, with their pods, and leaves brakes alone.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := r.output.check(); err != nil {
-				return err
-			}
 			if split && expired {
 				return errors.New("--expired: it is of brakes, and seeds have no time; leave it out")
 			}
@@ -110,21 +114,21 @@ that no Deployment adopted, with their pods, and leaves brakes alone.`,
 			})
 		},
 	}
-	r.every(c)
+	r.every(c, env)
 	c.Flags().BoolVar(&split, "split", false, "take back seeds that no Deployment adopted, instead of brakes")
 	c.Flags().BoolVar(&expired, "expired", false, "only those that expired")
 	return c
 }
 
 // every adds the flags that a restore and a release share.
-func (r *restoring) every(c *cobra.Command) {
-	r.register(c)
+func (r *restoring) every(c *cobra.Command, env Env) {
+	r.register(c, env)
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
-	r.output.register(c, forms[answer]{"table": answer.Table, "json": inJSON[answer]}, "table", "json")
+	r.output.register(c, answer.Table, nil)
 }
 
 // check says all that is wrong with the flags.
-func (r *restoring) check(args []string) error {
+func (r *restoring) check() error {
 	var wrong wrongs
 	wrong.unless(plan.ValidFactor(r.options.Factor), "--factor: must be above 0 and at most 1, got %v: it is for a smaller site; for more pods edit the record", r.options.Factor)
 	wrong.unless(r.pace.PerMinute >= 1, "--pace: must be at least 1 pod a minute, got %d", r.pace.PerMinute)
@@ -132,11 +136,9 @@ func (r *restoring) check(args []string) error {
 	wrong.unless(r.pace.Patience > 0, "--patience: must be a time as 10m, got %s", r.pace.Patience)
 	hold := restore.CheckHold(r.hold)
 	wrong.unless(hold == nil, "--brake: %w", hold)
-	namespaces, order := plan.CheckNamespaces(r.options.Namespaces), plan.CheckNamespaces(r.options.Order)
-	wrong.unless(namespaces == nil, "--namespace: %w", namespaces)
+	order := plan.CheckNamespaces(r.options.Order)
 	wrong.unless(order == nil, "--order: %w", order)
-	wrong.unless(len(args) == 0 || len(r.options.Namespaces) == 0, "--namespace: workloads are named with theirs; give one of the two")
-	return errors.Join(append(wrong, r.output.check())...)
+	return errors.Join(wrong...)
 }
 
 // An answer is the report of a run, whatever the run was about.
@@ -164,21 +166,31 @@ func (r *restoring) run(ctx context.Context, env Env, explain func(*open.Site, c
 	if report.Of().Cluster == "" {
 		return err
 	}
-	r.found(env, s, report.Of())
-	return errors.Join(r.output.write(env, report), err, report.Err())
+	r.which(env, s, report.Of())
+	return found(errors.Join(r.output.write(env, report), err), report.Err())
 }
 
-// raise restores what git declares of the workloads that a person names, or all.
-func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, args []string) (report restore.Report, err error) {
+// raise restores what git declares of what a person names, or all.
+func (r *restoring) raise(ctx context.Context, env Env, s *open.Site, targets []grammar.Target) (report restore.Report, err error) {
 	tree, err := s.Declared(ctx)
 	if err != nil {
 		return report, err
 	}
-	one := r.restoring(env, s)
-	if one.Options.Workloads, err = findAll(args, declares(tree)); err != nil {
+	if err := r.narrow(targets, tree); err != nil {
 		return report, err
 	}
-	return one.Run(ctx, tree)
+	return r.restoring(env, s).Run(ctx, tree)
+}
+
+// narrow has the options name what a person does: namespaces, or where a workload is
+// among them, workloads.
+func (r *restoring) narrow(targets []grammar.Target, tree checkpoint.Tree) (err error) {
+	if slices.ContainsFunc(targets, func(t grammar.Target) bool { return !t.All() }) {
+		r.options.Workloads, err = findAll(targets, declares(tree))
+		return err
+	}
+	r.options.Namespaces = each.Of(targets, grammar.Target.String)
+	return nil
 }
 
 // restoring is a run as the flags have it.
@@ -194,16 +206,16 @@ func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 // splitting is a run about seeds as the flags have it.
 func (r *restoring) splitting(env Env, s *open.Site) *restore.Splitting {
 	one := s.Splitting()
-	one.Options.Namespaces, one.DryRun, one.Say = r.options.Namespaces, !r.yes, saying(env)
+	one.Options.Namespaces, one.Options.Workloads, one.DryRun, one.Say = r.options.Namespaces, r.options.Workloads, !r.yes, saying(env)
 	return one
 }
 
 // saying takes lines of progress.
 func saying(env Env) func(string) { return func(line string) { fmt.Fprintln(env.Err, line) } }
 
-// found says which cluster it is, how it was chosen, and whether it is the one
+// which says which cluster it is, how it was chosen, and whether it is the one
 // that the record is of.
-func (r *restoring) found(env Env, s *open.Site, of restore.Head) {
+func (r *restoring) which(env Env, s *open.Site, of restore.Head) {
 	text := ""
 	if r.context != "" {
 		text = ", context " + r.context

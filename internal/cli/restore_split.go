@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
@@ -53,27 +53,26 @@ func (p *seeding) checkSplit(c *cobra.Command) error {
 }
 
 // seed seeds what was lost in a rollout.
-func (r *restoring) seed(ctx context.Context, env Env, s *open.Site, c config.Config, args []string) (report restore.SplitReport, err error) {
+func (r *restoring) seed(ctx context.Context, env Env, s *open.Site, c config.Config, targets []grammar.Target) (report restore.SplitReport, err error) {
 	tree, err := s.Declared(ctx)
 	if err != nil {
 		return report, err
 	}
-	one := r.splitting(env, s)
-	if one.Options.Workloads, err = findAll(args, declares(tree)); err != nil {
+	if err := r.narrow(targets, tree); err != nil {
 		return report, err
 	}
 	sources, err := r.sources(ctx, env, s, c)
 	if err != nil {
 		return report, err
 	}
-	return one.Run(ctx, tree, sources)
+	return r.splitting(env, s).Run(ctx, tree, sources)
 }
 
 // sources are what a rebuild creates: what a file holds, what the folders of the
 // repository build, or those that the cluster's GitOps tool is told to apply.
 func (r *restoring) sources(ctx context.Context, env Env, s *open.Site, c config.Config) (sources []split.Source, err error) {
 	if r.manifests != "" {
-		source, err := readManifests(r.manifests)
+		source, err := readManifests(env, r.manifests)
 		return []split.Source{source}, err
 	}
 	builds := doctor.Cluster{}.Builds(r.paths...)
@@ -111,17 +110,13 @@ func unread(c doctor.Cluster) error {
 }
 
 // readManifests reads a file of objects, - being the standard input.
-func readManifests(name string) (split.Source, error) {
+func readManifests(env Env, file string) (split.Source, error) {
+	name, text, err := env.read(file)
 	source := split.Source{Name: name}
-	from := io.Reader(os.Stdin)
-	if name != "-" {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return source, fmt.Errorf("--manifests: %w", err)
-		}
-		from = bytes.NewReader(text)
+	if err != nil {
+		return source, fmt.Errorf("--manifests: %w", err)
 	}
-	documents := yaml.NewYAMLOrJSONDecoder(from, 4096)
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	for {
 		var one json.RawMessage
 		switch err := documents.Decode(&one); {

@@ -72,18 +72,19 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 	w := small(t)
 	for _, c := range []struct{ args, want string }{
 		{"--factor 0", "--factor: must be above 0 and at most 1, got 0: it is for a smaller site"},
-		{"--factor 1.5", "--factor: must be above 0 and at most 1, got 1.5"},
+		{"--factor 1.5", "must be a share such as 98% or 0.98, got 1.5"},
 		{"--order shop,pay,shop", "--order: shop is named twice"},
-		{"-n Bad_NS", `--namespace: "Bad_NS" is no name of a namespace`},
-		{"--factor NaN", "--factor: must be above 0 and at most 1, got NaN"},
-		{"--factor -1 --pace 0", "--pace: must be at least 1 pod a minute, got 0"},
+		{"-n Bad_NS", `namespace "Bad_NS": must be a DNS label`},
+		{"--factor NaN", `must be a share such as 98% or 0.98, got "NaN"`},
+		{"--factor 0 --pace 0", "--pace: must be at least 1 pod a minute, got 0"},
 		{"--unready 0", "--unready: must be at least 1 pod, got 0"},
 		{"--patience 0s", "--patience: must be a time as 10m, got 0s"},
 		{"--brake 1s", "--brake: must be from 1m to 168h, got 1s"},
 		{"--brake 168h0m1s", "--brake: must be from 1m to 168h, got 168h0m1s: while a brake holds, its autoscaler never scales down"},
 		{"--brake 99999h --pace 0", "--brake: must be from 1m to 168h"},
-		{"-o yaml", `--output: must be one of json, table, got "yaml"`},
-		{"shop/web -n shop", "give one of the two"},
+		{"-o html", "must be one of table, json, yaml"},
+		{"-n shop wep", "the site has none by this name; there are shop/api"},
+		{"shopp pay/ledger", `namespace "shopp": the site has nothing in it; it is in pay, shop`},
 		{"shop/wep", "the site has none by this name; there are shop/api, shop/cart, shop/web"},
 		{"release all", "wants no arguments"},
 		{"--path apps", "--path: it is for --split; leave it out"},
@@ -97,16 +98,16 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"release --split --expired", "--expired: it is of brakes"},
 	} {
 		got := w.run(append([]string{"restore"}, strings.Fields(c.args)...)...)
-		if got.status != 1 || !strings.Contains(got.err, c.want) {
+		if got.status != 2 || !strings.Contains(got.err, c.want) {
 			t.Errorf("%s: %+v, want %s", c.args, got, c.want)
 		}
 	}
 	w.api.refuse["priorityclasses"] = 403
-	if got := w.run("restore"); got.status != 1 || !strings.Contains(got.err, `priorityclasses: user "ci" gets 403`) {
+	if got := w.run("restore"); got.status != 2 || !strings.Contains(got.err, `priorityclasses: user "ci" gets 403`) {
 		t.Errorf("forbidden: %+v", got)
 	}
 	w.api.Close()
-	if got := w.run("restore", "release"); got.status != 1 || !strings.Contains(got.err, "reach the API server at "+w.api.URL) || !strings.Contains(got.err, "hint: ") {
+	if got := w.run("restore", "release"); got.status != 2 || !strings.Contains(got.err, "reach the API server at "+w.api.URL) || !strings.Contains(got.err, "hint: ") {
 		t.Errorf("down: %+v", got)
 	}
 }
@@ -116,7 +117,7 @@ func TestASplitTellsOfABuildThatFails(t *testing.T) {
 	t.Parallel()
 	w := small(t)
 	w.origin.Push(t, "main", map[string]string{"apps/kustomization.yaml": "resources: [gone.yaml]\n"}, "by hand")
-	if got := w.run("restore", "--split", "--path", "apps"); got.status != 1 || !strings.Contains(got.err, "gone.yaml") {
+	if got := w.run("restore", "--split", "--path", "apps"); got.status != 2 || !strings.Contains(got.err, "gone.yaml") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -151,7 +152,7 @@ data:
 		}
 	}
 	w.write(t, "manifests.yaml", "a: b: c")
-	if got := w.run("restore", "--split", "--manifests", w.path("manifests.yaml")); got.status != 1 || !strings.Contains(got.err, "--manifests: read "+w.path("manifests.yaml")) {
+	if got := w.run("restore", "--split", "--manifests", w.path("manifests.yaml")); got.status != 2 || !strings.Contains(got.err, "--manifests: read "+w.path("manifests.yaml")) {
 		t.Errorf("broken: %+v", got)
 	}
 	for _, output := range []string{"table", "json"} {

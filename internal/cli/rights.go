@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,7 +27,7 @@ right.`,
 				return err
 			}
 			if len(c.Cluster.Kinds) == 0 {
-				return errors.New("nothing is printed: cluster.kinds of the configuration names no kind, and the rights in infra/rbac are all that is needed")
+				fmt.Fprintln(env.Err, "nothing is printed: cluster.kinds of the configuration names no kind, and the rights in infra/rbac are all that is needed")
 			}
 			for _, r := range roles {
 				if err := r.print(env.Out, c.Site, c.Cluster.Kinds); err != nil {

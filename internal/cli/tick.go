@@ -28,16 +28,13 @@ func newTick(env Env) *cobra.Command {
 checkpoints of what crossed a threshold for its hold.
 
 It exits with 1 where anything could not be read or needs a person; what could
-be done is done all the same.
+be done is done all the same. It exits with 2 where it could not look.
 
 Without --config, --repository runs by the defaults: site local, the current
 kube context, and a state file in the user's cache folder, which the first tick
 names.`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
 			if metrics != "" && dryRun {
 				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
 			}
@@ -50,9 +47,9 @@ names.`,
 			})
 		},
 	}
-	f.register(c)
+	f.register(c, env)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, neither to git nor to the state")
-	o.register(c, forms[report.Document]{"table": report.Document.Table, "json": inJSON[report.Document], "yaml": inYAML[report.Document]}, "table", "json", "yaml")
+	o.register(c, report.Document.Table, nil)
 	c.Flags().StringVar(&metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch.prom in its folder; one for each site")
 	return c
 }
@@ -84,7 +81,7 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, form outp
 	if metrics != "" && r.NotRun == "" { // the tick that holds it writes its own
 		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
 	}
-	return errors.Join(err, r.Err())
+	return found(err, r.Err())
 }
 
 // heldBy is the report of a tick that found the state file open in another

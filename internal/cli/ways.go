@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func newArgoCD(env Env, f *flags) *cobra.Command {
@@ -30,13 +28,14 @@ Kustomization already, --patch prints the field that it needs. Flux 2.9 or later
 // fields for one that exists.
 func newTool(env Env, f *flags, tool, short, long string, object, fields func(ways.Place) []byte) *cobra.Command {
 	var s source
+	var t targets
 	var patch bool
 	c := &cobra.Command{
-		Use:   tool + " [namespace...]",
+		Use:   tool + " [NAMESPACE...]",
 		Short: short,
 		Long:  long + narrowed,
-		RunE: func(_ *cobra.Command, namespaces []string) error {
-			c, place, err := f.place(env, namespaces)
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, place, err := f.place(env, t, args)
 			if err != nil {
 				return err
 			}
@@ -53,6 +52,7 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	}
 	c.Flags().BoolVar(&patch, "patch", false, "print only the fields that an object which exists needs")
 	s.register(c)
+	t.registerTargets(c, f)
 	return c
 }
 
@@ -60,15 +60,16 @@ const narrowed = "\n\nWith namespaces, the rules are for their workloads alone, 
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
+	var t targets
 	c := &cobra.Command{
-		Use:   "admission [namespace...]",
+		Use:   "admission [NAMESPACE...]",
 		Short: "Print a policy that raises what is created to its checkpoint",
 		Long: `A MutatingAdmissionPolicy and its binding: what is created asks for at least
 what the record of its namespace declares, by whichever tool it is created. It
 needs the records in the cluster before the workloads, and Kubernetes 1.36 or
 later. A record that cannot be read never blocks a creation.` + narrowed,
-		RunE: func(_ *cobra.Command, namespaces []string) error {
-			_, place, err := f.place(env, namespaces)
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, place, err := f.place(env, t, args)
 			if err != nil {
 				return err
 			}
@@ -80,23 +81,22 @@ later. A record that cannot be read never blocks a creation.` + narrowed,
 			return err
 		},
 	}
+	t.registerTargets(c, f)
 	c.Flags().BoolVar(&images, "images", false, "add the policy that has a rebuild during a rollout begin with the images it would return to")
 	return c
 }
 
 // place is what the manifests of a site name, narrowed to namespaces of which git
 // has at least the Component that init begins.
-func (f *flags) place(env Env, namespaces []string) (config.Config, ways.Place, error) {
+func (f *flags) place(env Env, t targets, args []string) (config.Config, ways.Place, error) {
 	c, err := f.config()
 	if err != nil {
 		return c, ways.Place{}, err
 	}
-	for _, namespace := range namespaces {
-		if !workload.ValidLabel(namespace) {
-			return c, ways.Place{}, fmt.Errorf("namespace %q: must be a DNS label: lower case letters, digits and dashes, at most 63", namespace)
-		}
+	namespaces, err := t.namespaces(args)
+	if err != nil {
+		return c, ways.Place{}, err
 	}
-	namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces)))
 	if len(namespaces) > 0 {
 		tree, err := f.tree(env)
 		if err != nil {

@@ -73,7 +73,7 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 		}
 	}
 	for _, form := range []string{"component", "record", "flux", "argocd", "admission"} {
-		if got := w.run("render", form, "nope"); got.status != 1 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
+		if got := w.run("render", form, "nope"); got.status != 2 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
 			t.Errorf("%s: %+v", form, got)
 		}
 	}
@@ -111,7 +111,7 @@ func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
 		for _, tool := range []string{"flux", "argocd"} {
 			args := []string{"render", tool, "--repository", "/nonexistent", "--url", good, "--" + c.flag, c.value}
 			got := run(time.Time{}, args...)
-			if got.status != 1 || got.out != "" || !strings.Contains(got.err, c.want) || strings.Contains(got.err, "hunter2") {
+			if got.status != 2 || got.out != "" || !strings.Contains(got.err, c.want) || strings.Contains(got.err, "hunter2") {
 				t.Errorf("%s --%s %s: %+v, want %s", tool, c.flag, c.value, got, c.want)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
@@ -84,58 +85,28 @@ func ratio(into *float64) strict.Scalar {
 	})
 }
 
-var part = strict.Form{Must: `a share such as "10%" or 0.1`, Tags: []string{"!!int", "!!float", "!!str"}, Schema: schema{"anyOf": []any{
+var part = strict.Form{Must: grammar.MustShare, Tags: []string{"!!int", "!!float", "!!str"}, Schema: schema{"anyOf": []any{
 	schema{"type": "string", "pattern": `^(100(\.0+)?|[0-9]{1,2}(\.[0-9]+)?)%$`},
 	schema{"type": "number", "minimum": 0, "maximum": 1},
 }}}
 
-// share binds a part of a whole, from 0 to 1: "10%" or 0.1.
+// share binds a part of a whole, from 0 to 1: 10% or 0.1.
 func share(into *float64) strict.Scalar {
-	holds := strconv.FormatFloat(math.Round(*into*1e6)/1e4, 'f', -1, 64) + "%"
-	return strict.Parsed(into, part, holds, func(text string) (float64, error) {
-		number, percent := strings.CutSuffix(text, "%")
-		read, err := strconv.ParseFloat(number, 64)
-		if percent {
-			read /= 100
-		}
-		switch {
-		case err != nil || math.IsNaN(read):
-			return 0, strict.ErrForm
-		case read > 1 && read <= 100 && !percent:
-			return 0, fmt.Errorf("must be %s, got %s: write \"%s%%\" if that is meant", part.Must, text, text)
-		case read < 0 || read > 1:
-			return 0, fmt.Errorf("must be from 0 to 100 %%, got %s", text)
-		}
-		return read, nil
-	})
+	return strict.Parsed(into, part, grammar.FormatShare(*into), grammar.ParseShare)
 }
-
-const spanShape = `^([0-9]{1,5}d)?([0-9]+(\.[0-9]+)?(ms|s|m|h))*$`
 
 var aSpan = strict.Form{
-	Must: "a duration such as 5m, 26h or 8d", Tags: []string{"!!str", "!!int"}, Pattern: regexp.MustCompile(spanShape + "|^[0-9]+$"),
-	Schema: schema{"anyOf": []any{schema{"type": "string", "minLength": 1, "pattern": spanShape}, schema{"const": 0}}},
+	Must: grammar.MustSpan, Tags: []string{"!!str", "!!int"}, Pattern: regexp.MustCompile(grammar.SpanShape + "|^[0-9]+$"),
+	Schema: schema{"anyOf": []any{schema{"type": "string", "minLength": 1, "pattern": grammar.SpanShape}, schema{"const": 0}}},
 }
 
-// span binds a duration: as Go writes them, with days: "90s", "26h", "1d12h". A
-// plain 0 needs no unit. Without a least, whoever owns the duration judges it.
+// span binds a duration. Without a least, whoever owns the duration judges it.
 func span(into *time.Duration, least time.Duration) strict.Scalar {
 	return strict.Parsed(into, aSpan, policy.Span(*into), func(text string) (time.Duration, error) {
-		clock := text
-		if days, rest, found := strings.Cut(text, "d"); found {
-			count, _ := strconv.Atoi(days)
-			clock = fmt.Sprintf("%dh%s", 24*count, rest)
+		read, err := grammar.ParseSpan(text)
+		if err == nil && read < least {
+			err = fmt.Errorf("must be at least %s, got %s", least, text)
 		}
-		read, err := time.ParseDuration(clock)
-		_, notNumber := strconv.Atoi(text)
-		switch {
-		case err != nil && notNumber == nil:
-			return 0, fmt.Errorf("must be %s, got %s: say the unit", aSpan.Must, text)
-		case err != nil:
-			return 0, strict.ErrForm
-		case read < least:
-			return 0, fmt.Errorf("must be at least %s, got %s", least, text)
-		}
-		return read, nil
+		return read, err
 	})
 }

@@ -23,7 +23,7 @@ const module = "github.com/gitlatch/gitlatch/"
 // small enough to be read and fast enough to be tried by the hundred thousand,
 // which ends where the first of them reaches a network or a clock.
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/strict", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/foreign",
-	"internal/restore/plan", "internal/restore/brake", "internal/restore/split", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each"}
+	"internal/restore/plan", "internal/restore/brake", "internal/restore/split", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each", "internal/grammar"}
 
 // What pure packages may reach beyond the standard library and themselves.
 var pureMayReach = []string{"go.yaml.in/yaml/v3"}

@@ -1,0 +1,65 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// 1 is what a command found; a call that it does not understand is 2.
+func TestACallThatIsNotUnderstoodIsNoFinding(t *testing.T) {
+	t.Parallel()
+	for call, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"drill --bogus":          {2, "unknown flag: --bogus; see gitlatch drill --help"},
+		"drill extra":            {2, "wants no arguments"},
+		"drill --min-coverage x": {2, "invalid argument"},
+		"doctor --bogus":         {2, "see gitlatch doctor --help"},
+		"doctor extra":           {2, "wants no arguments"},
+		"diff --bogus":           {2, "see gitlatch diff --help"},
+		"tick --bogus":           {2, "see gitlatch tick --help"},
+	} {
+		w := &world{dir: t.TempDir()}
+		if got := w.run(strings.Fields(call)...); got.status != want.status || !strings.Contains(got.err, want.says) {
+			t.Errorf("%s: %+v", call, got)
+		}
+	}
+}
+
+// A variable that is not set must not make all namespaces, another cluster or
+// the defaults of what was to be narrowed.
+func TestAnEmptyFlagIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"restore", "-n", ""},
+		{"restore", "--namespace=", "-n", "shop"},
+		{"restore", "--order", ""},
+		{"restore", "--context", ""},
+		{"restore", "release", "--kubeconfig", ""},
+		{"doctor", "--path", "", "--path", "apps"},
+		{"drill", "--path", ""},
+		{"diff", "--ref", ""},
+		{"diff", "--tree", ""},
+		{"log", "shop/web", "--since", ""},
+		{"tick", "--metrics-file", ""},
+		{"hold", "--until", ""},
+		{"render", "record", "--config", ""},
+		{"render", "flux", "--path", ""},
+		{"backtest", "past.csv", "--policy", ""},
+		{"backtest", "past.csv", "--workload", ""},
+		{"backtest", "past.csv", "--sweep", "--series", ""},
+		{"demo", "--dir", ""},
+	} {
+		w := &world{dir: t.TempDir()}
+		got := w.run(args...)
+		if got.status != 2 || got.out != "" || !strings.Contains(got.err, "it is empty, as of a variable that is not set") {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	for _, command := range []string{"restore", "doctor", "backtest"} {
+		if got := (&world{dir: t.TempDir()}).run(command, "--help"); got.status != 0 || strings.Contains(got.out, "[]") {
+			t.Errorf("%s --help: %+v", command, got)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/cli"
+)
+
+// One command line means the same of every command: a span has days, a share has
+// percent, -n is a namespace, and 1 is what was found, 2 that nothing could be.
+func TestAllCommandsSpeakOneLanguage(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.write(t, "past.csv", pastScale())
+	past := w.path("past.csv")
+	for _, c := range []struct {
+		args   []string
+		status int
+		out    string // what it says
+		err    string
+	}{
+		{[]string{"hold", "--until", "2d"}, 0, "site prod-eu: held until " + w.now.AddDate(0, 0, 2).Format("2006-01-02T15:04:05Z"), ""},
+		{[]string{"hold", "--until", "1d12h"}, 0, "site prod-eu: held until ", ""},
+		{[]string{"hold", "--until", "2w"}, 2, "", "must be a time as 2026-03-02T18:00:00Z, a duration such as 5m, 26h or 8d, or now"},
+		{[]string{"hold", "--until", "now"}, 0, "no longer held", ""},
+		{[]string{"restore", "--brake", "4d"}, 0, "", ""},
+		{[]string{"restore", "--patience", "ten"}, 2, "", "must be a duration such as 5m, 26h or 8d"},
+		{[]string{"restore", "--factor", "50%"}, 0, "", ""},
+		{[]string{"backtest", past, "--sweep", "--series", "1-2-5", "--hold-down", "8d,0"}, 0, "", ""},
+		{[]string{"backtest", past, "--period", "1d", "--min-coverage", "98%"}, 0, "", ""},
+		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 98% or 0.98"},
+		{[]string{"log", "shop/web", "--since", "1d12h", "--number", "2"}, 0, "COMMIT", ""},
+		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},
+		{[]string{"explain", "-n", "shop", "web"}, 0, "shop/deployment/web", ""},
+		{[]string{"explain", "shop"}, 2, "", "name one workload of namespace shop: "},
+		{[]string{"restore", "shop"}, 0, "shop/api", ""},
+		{[]string{"restore", "-n", "shop", "web"}, 0, "shop/web", ""},
+		{[]string{"restore", "-n", "shop", "shop/web", "api"}, 0, "shop/api", ""},
+		{[]string{"restore", "shop", "pay/ledger"}, 0, "pay/statefulset/ledger", ""},
+		{[]string{"restore", "relase"}, 2, "", `did you mean "gitlatch restore release"?`},
+		{[]string{"render", "admision"}, 2, "", `did you mean "gitlatch render admission"?`},
+		{[]string{"diff", "a/b/c/d"}, 2, "", "must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME"},
+		{[]string{"hold", "shop", "--until", "3h"}, 0, "shop/deployment/web: held until", ""},
+		{[]string{"render", "rights"}, 0, "", "no kind"},
+		{[]string{"nonsense"}, 2, "", `unknown command "nonsense"`},
+		{[]string{"tick", "--frob"}, 2, "", "unknown flag"},
+	} {
+		got := w.run(c.args...)
+		if got.status != c.status || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.err) {
+			t.Errorf("%q: %+v", c.args, got)
+		}
+	}
+}
+
+// Without a configuration the site is called local, which says nothing of a
+// repository that has others: that is no "none".
+func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	for _, args := range [][]string{{"log", "shop/web"}, {"render", "component"}, {"render", "record", "shop"}} {
+		args = append(args, "--repository", w.origin.Dir)
+		if got := w.run(args...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "it declares something of prod-eu: choose it by --site") {
+			t.Errorf("%q: %+v", args, got)
+		}
+		if got := w.run(append(args, "--site", "prod-eu")...); got.status != 0 || got.out == "" || got.err != "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+// The configuration is named by -c, by a variable, or comes from the standard input;
+// what is given on the line goes before the variable.
+func TestTheConfigurationIsFound(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	config, err := os.ReadFile(w.path("config.yaml"))
+	must(t, err)
+	call := func(variable string, args ...string) outcome {
+		var out, beside bytes.Buffer
+		status := cli.Run(cli.Env{
+			In: bytes.NewReader(config), Out: &out, Err: &beside, Clock: func() time.Time { return w.now },
+			Getenv: func(name string) string { return map[string]string{"GITLATCH_CONFIG": variable}[name] },
+		}, args)
+		return outcome{status, out.String(), beside.String()}
+	}
+	want := call("", "render", "record", "--config", w.path("config.yaml"))
+	if want.status != 0 || want.out == "" {
+		t.Fatalf("%+v", want)
+	}
+	for name, got := range map[string]outcome{
+		"-c":           call("", "render", "record", "-c", w.path("config.yaml")),
+		"variable":     call(w.path("config.yaml"), "render", "record"),
+		"both":         call(w.path("none.yaml"), "render", "record", "-c", w.path("config.yaml")),
+		"stdin":        call("", "render", "record", "-c", "-"),
+		"a repository": call(w.path("none.yaml"), "render", "record", "--repository", w.origin.Dir, "--site", "prod-eu"),
+	} {
+		if got != want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for want, args := range map[string][]string{
+		"give one of the two":          {"tick", "-c", "x.yaml", "--repository", w.origin.Dir},
+		"give it with --repository":    {"tick", "-c", "x.yaml", "--site", "prod-eu"},
+		"--site: must be a DNS label":  {"tick", "--repository", w.origin.Dir, "--site", "Prod EU"},
+		"/dev/null: is empty":          {"tick", "-c", "/dev/null"},
+		"no such file":                 {"tick", "-c", w.path("none.yaml")},
+		"or give --repository URL to ": {"tick"},
+	} {
+		if got := call("", args...); got.status != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}

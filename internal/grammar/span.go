@@ -1,0 +1,68 @@
+package grammar
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SpanShape is the pattern of a span: days, then what Go takes for a duration.
+const SpanShape = `^([0-9]{1,5}d)?([0-9]+(\.[0-9]+)?(ms|s|m|h))*$`
+
+// MustSpan is what a span is, as a phrase after "must be".
+const MustSpan = "a duration such as 5m, 26h or 8d"
+
+// ErrSpan is what is wrong with a text that is no span.
+var ErrSpan = errors.New("must be " + MustSpan)
+
+var spanShape = regexp.MustCompile(SpanShape)
+
+// ParseSpan reads a span: 90s, 26h, 8d, 1d12h, never negative. A plain 0 needs no
+// unit.
+func ParseSpan(text string) (time.Duration, error) {
+	_, notNumber := strconv.Atoi(text)
+	switch {
+	case text == "0":
+		return 0, nil
+	case notNumber == nil:
+		return 0, fmt.Errorf("%w, got %s: say the unit", ErrSpan, text)
+	case text == "" || !spanShape.MatchString(text):
+		return 0, fmt.Errorf("%w, got %q", ErrSpan, text)
+	}
+	clock := text
+	if days, rest, found := strings.Cut(text, "d"); found {
+		count, _ := strconv.Atoi(days)
+		clock = fmt.Sprintf("%dh%s", 24*count, rest)
+	}
+	read, err := time.ParseDuration(clock)
+	if err != nil {
+		return 0, fmt.Errorf("%w, got %q", ErrSpan, text)
+	}
+	return read, nil
+}
+
+// A Span is the value of a flag.
+type Span time.Duration
+
+// Set reads a span.
+func (s *Span) Set(text string) error {
+	read, err := ParseSpan(text)
+	*s = Span(read)
+	return err
+}
+
+var zeros = regexp.MustCompile(`([hm])(0[ms])+$`)
+
+// String writes the span without its zeros: "10m", "1h30m"; "" is no span.
+func (s *Span) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return zeros.ReplaceAllString(time.Duration(*s).String(), "$1")
+}
+
+// Type is what help calls the value.
+func (s *Span) Type() string { return "duration" }

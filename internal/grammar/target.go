@@ -1,0 +1,91 @@
+package grammar
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Target is what a person names: all of a namespace, or one workload of it, by
+// its kind too where the name alone is of several.
+type Target struct {
+	Namespace string
+	Kind      workload.Kind // "" is any
+	Name      string        // "" is all of the namespace
+}
+
+var errTarget = errors.New("must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME")
+
+// ParseTarget reads shop, shop/web or shop/deployment/web.
+func ParseTarget(text string) (Target, error) {
+	part := strings.Split(text, "/")
+	t := Target{Namespace: part[0]}
+	switch len(part) {
+	case 1:
+	case 2:
+		t.Name = part[1]
+	case 3:
+		t.Kind, t.Name = workload.Kind(part[1]), part[2]
+	default:
+		return Target{}, fmt.Errorf("target %q: %w", text, errTarget)
+	}
+	switch {
+	case slices.Contains(part, ""):
+		return Target{}, fmt.Errorf("target %q: %w", text, errTarget)
+	case !workload.ValidLabel(t.Namespace):
+		return Target{}, fmt.Errorf("namespace %q: must be a DNS label: lower case letters, digits and dashes, at most 63", t.Namespace)
+	}
+	return t, nil
+}
+
+// ParseTargets reads several. With a namespace each may leave that out, and none is
+// all of it.
+func ParseTargets(namespace string, texts []string) ([]Target, error) {
+	if namespace != "" {
+		texts = slices.Clone(texts)
+		for i := range texts {
+			if !strings.HasPrefix(texts[i], namespace+"/") {
+				texts[i] = namespace + "/" + texts[i]
+			}
+		}
+		if len(texts) == 0 {
+			texts = []string{namespace}
+		}
+	}
+	var all []Target
+	for _, text := range texts {
+		t, err := ParseTarget(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// All reports whether a whole namespace is meant.
+func (t Target) All() bool { return t.Name == "" }
+
+// ID returns the workload that a target names with its kind, and whether it does.
+func (t Target) ID() (workload.ID, bool) {
+	return workload.ID{Namespace: t.Namespace, Kind: t.Kind, Name: t.Name}, t.Kind != ""
+}
+
+// Covers reports whether a workload is meant.
+func (t Target) Covers(id workload.ID) bool {
+	return t.Namespace == id.Namespace && (t.All() || t.Name == id.Name && (t.Kind == "" || t.Kind == id.Kind))
+}
+
+// String writes the target as ParseTarget reads it.
+func (t Target) String() string {
+	text := t.Namespace
+	for _, part := range []string{string(t.Kind), t.Name} {
+		if part != "" {
+			text += "/" + part
+		}
+	}
+	return text
+}
