@@ -1,0 +1,81 @@
+package incluster
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+)
+
+const shop = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+
+// recipe is infra/cluster as it would be copied, with edits to files of its example.
+func recipe(t *testing.T, edits map[string][2]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, folder := range []string{"rbac", "cluster"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join("../../../infra", folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	example := filepath.Join(dir, "cluster/example")
+	for name, edit := range edits {
+		text, err := os.ReadFile(filepath.Join(example, name))
+		if err != nil || !strings.Contains(string(text), edit[0]) {
+			t.Fatalf("%s: no %q, error %v", name, edit[0], err)
+		}
+		write(t, filepath.Join(example, name), strings.Replace(string(text), edit[0], edit[1], 1))
+	}
+	return example
+}
+
+// What is applied, what the pod is given and what the API server lets it do are
+// real; the kubelet and the image are not.
+func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Nodes(t, 1)
+	cp.Apply(t, shop, controlplane.Workload("Deployment", "shop", "web"), controlplane.Autoscaler("Deployment", "shop", "web"))
+	cp.Kubectl(t, "", "wait", "-n", "shop", "deployment/web", "--for=jsonpath={.status.readyReplicas}=2", "--timeout=2m")
+
+	server := gitserver.Start(t)
+	server.RequireAuth("x-access-token", "s3cret")
+	origin := server.Create(t, "fleet", map[string]string{
+		"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n",
+	})
+	example := recipe(t, map[string][2]string{"config.yaml": {"https://git.example.com/platform/fleet.git", server.URL("fleet")}})
+	cp.Kubectl(t, "", "apply", "-k", example)
+	cp.Kubectl(t, "", "create", "secret", "generic", "gitlatch", "-n", "gitlatch", "--from-literal=token=s3cret")
+	pod := start(t, cp)
+
+	for _, want := range []string{"sample 1 of 2", "\ncommit ", "1 quiet"} { // by what the state on the volume says
+		if status, log := pod.run(); status != 0 || !strings.Contains(log, want) {
+			t.Fatalf("a tick ended with %d, want %q:\n%s", status, want, log)
+		}
+	}
+	if record := origin.Show(t, "main", "checkpoints/prod-eu/shop/checkpoint.yaml"); !strings.Contains(record, "\n  deployment.web: \"2\"\n") {
+		t.Errorf("the record is\n%s", record)
+	}
+
+	// A role that was left out shows, and is given back by the same command.
+	cp.Kubectl(t, "", "delete", "clusterrolebinding", "gitlatch-samplers")
+	if status, log := pod.run(); status != 1 || !strings.Contains(log, `"system:serviceaccount:gitlatch:gitlatch"`) || !strings.Contains(log, "forbidden") {
+		t.Errorf("without its rights a tick ended with %d:\n%s", status, log)
+	}
+	cp.Kubectl(t, "", "apply", "-k", example)
+	if status, log := pod.run(); status != 0 {
+		t.Errorf("with its rights again a tick ended with %d:\n%s", status, log)
+	}
+
+	// The state on AWS: nothing of the volume is left, and the API server takes it.
+	aws := recipe(t, map[string][2]string{
+		"kustomization.yaml": {"# components:\n#   - ../dynamodb\n", "components:\n  - ../dynamodb\n"},
+		"config.yaml":        {"bolt: {path: /var/lib/gitlatch/state.db}", "dynamodb: {table: gitlatch-state}"},
+	})
+	if all := cp.Kubectl(t, "", "apply", "-k", aws, "--dry-run=server", "-o", "yaml"); strings.Contains(all, "PersistentVolumeClaim") || strings.Contains(all, "/var/lib/gitlatch") {
+		t.Errorf("with the state in DynamoDB there is a volume:\n%s", all)
+	}
+}
