@@ -29,6 +29,7 @@ test: ## Test everything, with a real control plane, Flux and Flagger, which are
 	@scripts/flux/build.sh >/dev/null
 	@scripts/flagger/build.sh >/dev/null
 	go vet ./...
+	go -C scripts/image test ./...
 	go test -json -timeout 20m ./... | go run ./scripts/summary
 	@scripts/fuzz.sh 20s
 
@@ -81,6 +82,19 @@ build: bin/gitlatch ## Build the command, and the Lambdas for arm64, into bin/
 .PHONY: bin/gitlatch
 bin/gitlatch:
 	@CGO_ENABLED=0 go build -trimpath -o $@ ./functions/gitlatch
+
+# What is built is said of the commit, whose time makes the same commit the same
+# image.
+VERSION = $(shell git describe --tags --always --dirty)
+REVISION = $(shell git rev-parse HEAD)
+CREATED = $(shell git log -1 --format=%cI)
+
+.PHONY: image
+image: ## Write the container image for amd64 and arm64 to bin/image, an OCI layout, without Docker (PUSH=registry.example.com/gitlatch:v1: push it, too)
+	@for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -ldflags "-s -w" -o bin/image-$$arch/gitlatch ./functions/gitlatch; done
+	@rm -rf bin/image
+	@go -C scripts/image run . -o $(CURDIR)/bin/image $(if $(PUSH),-push $(PUSH)) -version $(VERSION) -revision $(REVISION) -created $(CREATED) \
+		amd64=$(CURDIR)/bin/image-amd64/gitlatch arm64=$(CURDIR)/bin/image-arm64/gitlatch
 
 # sam build calls build-<LogicalId>. Without lambda.norpc the binary holds
 # net/rpc for a runtime that is gone, and is a quarter larger.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// A Build is what the binaries were built from.
+type Build struct {
+	Version, Revision string
+	Created           time.Time // of the commit, so that the same commit is the same image
+}
+
+// user and group: nobody that a host has, and not root.
+const user = "65532:65532"
+
+// Index returns the image for all platforms. Each binary is ARCH=PATH.
+func (b Build) Index(binaries []string) (v1.ImageIndex, error) {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	if len(binaries) == 0 {
+		return nil, fmt.Errorf("name the binaries: amd64=PATH arm64=PATH")
+	}
+	for _, named := range binaries {
+		arch, path, ok := strings.Cut(named, "=")
+		if !ok {
+			return nil, fmt.Errorf("%s: must be ARCH=PATH, as amd64=bin/gitlatch", named)
+		}
+		image, err := b.image(arch, path)
+		if err != nil {
+			return nil, fmt.Errorf("image for %s: %w", arch, err)
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
+	}
+	return mutate.Annotations(index, b.labels()).(v1.ImageIndex), nil
+}
+
+func (b Build) labels() map[string]string {
+	const prefix = "org.opencontainers.image."
+	return map[string]string{
+		prefix + "title":    "gitlatch",
+		prefix + "source":   "https://github.com/gitlatch/gitlatch",
+		prefix + "licenses": "Apache-2.0",
+		prefix + "version":  b.Version,
+		prefix + "revision": b.Revision,
+		prefix + "created":  b.Created.UTC().Format(time.RFC3339),
+	}
+}
+
+// image is that of one platform: nothing but the binary, the roots of trust and a
+// folder for what is temporary. It runs with a root file system that is read-only.
+func (b Build) image(arch, path string) (v1.Image, error) {
+	binary, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	for _, held := range [][]file{
+		{{"etc/ssl/certs/ca-certificates.crt", 0o644, roots()}, {"tmp/", 0o1777, nil}}, // seldom another
+		{{"gitlatch", 0o755, binary}},
+	} {
+		layer, err := b.layer(held)
+		if err != nil {
+			return nil, err
+		}
+		if image, err = mutate.AppendLayers(image, layer); err != nil {
+			return nil, err
+		}
+	}
+	configured, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	configured.OS, configured.Architecture, configured.Created = "linux", arch, v1.Time{Time: b.Created.UTC()}
+	configured.Config = v1.Config{User: user, Entrypoint: []string{"/gitlatch"}, WorkingDir: "/", Labels: b.labels()}
+	return mutate.ConfigFile(image, configured)
+}
+
+// A file is one of a layer; a name that ends in a slash is a folder's.
+type file struct {
+	name    string
+	mode    int64
+	content []byte
+}
+
+func (b Build) layer(files []file) (v1.Layer, error) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, f := range files {
+		err := w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: b.Created.UTC(), Format: tar.FormatPAX})
+		if err == nil {
+			_, err = w.Write(f.content)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil }
+	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
+}
+
+// roots are the roots of trust that Mozilla ships, as PEM. A root that it trusts
+// under a condition alone is left out, since PEM has no words for conditions.
+func roots() []byte {
+	var all bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
+		}
+	}
+	return all.Bytes()
+}

@@ -1,0 +1,85 @@
+// Command image writes the container image of gitlatch as an OCI layout, or pushes
+// it to a registry, without a Docker engine. make image builds what it takes:
+//
+//	image -o DIR -version V -revision R -created 2026-11-22T09:00:00Z amd64=PATH arm64=PATH
+//	image -push registry.example.com/platform/gitlatch:v1.2.3 ... amd64=PATH arm64=PATH
+//
+// A push logs in as docker and podman do: by ~/.docker/config.json and its helpers.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+func main() {
+	var of Build
+	dir := flag.String("o", "", "write an OCI layout to this folder, which must not be there yet")
+	push := flag.String("push", "", "push to this reference, with its tag")
+	flag.StringVar(&of.Version, "version", "", "version of the binaries")
+	flag.StringVar(&of.Revision, "revision", "", "commit that they are built from")
+	created := flag.String("created", "", "time of that commit, as RFC 3339")
+	flag.Parse()
+	if err := run(of, *created, *dir, *push, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "image:", err)
+		os.Exit(1)
+	}
+}
+
+func run(of Build, created, dir, push string, binaries []string) (err error) {
+	if dir == "" && push == "" {
+		return errors.New("give one of -o and -push")
+	}
+	if of.Created, err = time.Parse(time.RFC3339, created); err != nil {
+		return fmt.Errorf("-created: %w", err)
+	}
+	index, err := of.Index(binaries)
+	if err != nil {
+		return err
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := write(dir, index); err != nil {
+			return fmt.Errorf("write %s: %w", dir, err)
+		}
+		fmt.Println(dir, digest)
+	}
+	if push == "" {
+		return nil
+	}
+	reference, err := name.NewTag(push, name.StrictValidation)
+	if err != nil {
+		return fmt.Errorf("-push: %w", err)
+	}
+	if err := remote.WriteIndex(reference, index, remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return fmt.Errorf("push %s: %w", reference, err)
+	}
+	fmt.Println(reference.Context().Digest(digest.String()))
+	return nil
+}
+
+// write writes a layout that holds the index as its one image, which skopeo and
+// crane take for one of several platforms.
+func write(dir string, index v1.ImageIndex) error {
+	if _, err := os.Stat(dir); err == nil {
+		return errors.New("it is there already: remove it first")
+	}
+	in, err := layout.Write(dir, empty.Index)
+	if err != nil {
+		return err
+	}
+	return in.AppendIndex(index)
+}
