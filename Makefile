@@ -70,13 +70,19 @@ lint: ## Lint Go, and the scripts where shellcheck is installed (the first run b
 vulnerabilities: ## Look for known holes in what the programs call, of Go and of the modules (asks vuln.go.dev)
 	go run $(GOVULNCHECK) ./...
 
+FUNCTIONS := LatchFunction RestoreFunction DrillFunction FleetDispatcher FleetWorker
+
 .PHONY: build
-build: bin/gitlatch ## Build the command, and the Lambdas for arm64, into bin/
-	@mkdir -p bin/LatchFunction bin/RestoreFunction bin/DrillFunction bin/FleetDispatcher
-	$(MAKE) --no-print-directory build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
-	$(MAKE) --no-print-directory build-RestoreFunction ARTIFACTS_DIR=bin/RestoreFunction
-	$(MAKE) --no-print-directory build-DrillFunction ARTIFACTS_DIR=bin/DrillFunction
-	$(MAKE) --no-print-directory build-FleetDispatcher ARTIFACTS_DIR=bin/FleetDispatcher
+build: bin/gitlatch functions ## Build the command, and the Lambdas for arm64, into bin/
+
+.PHONY: functions
+functions:
+	@for f in $(FUNCTIONS); do mkdir -p bin/$$f && $(MAKE) --no-print-directory build-$$f ARTIFACTS_DIR=bin/$$f; done
+
+.PHONY: package
+package: functions ## Write what deploys on AWS without Go or SAM to bin/package: zips of the Lambdas, and templates that take them from a bucket
+	@rm -rf bin/package
+	@go run ./scripts/package -from bin -o bin/package -version $(VERSION) template.yaml infra/fleet/template.yaml
 
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch

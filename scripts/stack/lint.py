@@ -42,7 +42,7 @@ def look(file, by, text):
 def translate(file, text):
     template = yaml_parse(text)
     for resource in template["Resources"].values():
-        if resource.get("Type") == "AWS::Serverless::Function":
+        if resource.get("Type") == "AWS::Serverless::Function" and isinstance(resource["Properties"]["CodeUri"], str):
             # What sam package would put there.
             resource["Properties"]["CodeUri"] = {"Bucket": "bucket", "Key": "key"}
     try:

@@ -1,0 +1,49 @@
+package stack
+
+import (
+	"maps"
+	"path/filepath"
+	"testing"
+)
+
+// packaged makes the templates of make package, and returns the folder. Their
+// functions are of nothing.
+func packaged(t *testing.T) string {
+	t.Helper()
+	from, to := t.TempDir(), t.TempDir()
+	for _, file := range []string{source, fleetSource} {
+		for id := range functions(read(t, file).section("Resources")) {
+			write(t, filepath.Join(from, id, "bootstrap"), id)
+		}
+	}
+	pack := command(t, "go", "run", "./scripts/package", "-from", from, "-o", to, "-version", "v1.2.3", source, fleetSource)
+	pack.Dir = root
+	output(t, pack)
+	return to
+}
+
+// Who has no Go deploys these: the code comes from a bucket, and nothing else differs.
+func TestPackagedTemplatesAreCleanByEveryValidator(t *testing.T) {
+	t.Parallel()
+	dir := packaged(t)
+	files := []string{filepath.Join(dir, "gitlatch.yaml"), filepath.Join(dir, "gitlatch-fleet.yaml")}
+	given := maps.Clone(samples[1].parameters)
+	given["CodeBucket"] = "releases"
+	for name, run := range validators {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range run(t, files, given) {
+				t.Error(f)
+			}
+		})
+	}
+	for i, file := range []string{source, fleetSource} {
+		built := readFile(t, files[i]).section("Resources")
+		for id := range functions(read(t, file).section("Resources")) {
+			code := at(built, id, "Properties", "CodeUri")
+			if at(code, "Bucket", "Ref") != "CodeBucket" || at(code, "Key", "Fn::Sub") != "${CodePrefix}"+id+".zip" {
+				t.Errorf("the code of %s is in %v", id, code)
+			}
+		}
+	}
+}
