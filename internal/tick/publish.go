@@ -199,7 +199,7 @@ func (p *pass) pushed(id string, w writing, by ledger.Trailers) {
 		p.conditions = append(p.conditions, surge(s, changes[i].From.Replicas, changes[i].To.Replicas))
 	}
 	p.files.Wrote(w.marks)
-	p.head.Edited = slices.DeleteFunc(slices.Clone(p.head.Edited), func(e latch.Edit) bool { return slices.Contains(w.records, e.ID.Namespace) })
+	p.head.Edited = slices.DeleteFunc(p.files.StandingNow(p.head.Edited), func(e latch.Edit) bool { return slices.Contains(w.records, e.ID.Namespace) })
 }
 
 // trailers name a commit of files by what it does to a tip, and return that too.

@@ -174,14 +174,19 @@ func standing(marks map[string]latch.Marks, pending []latch.Edit) []latch.Edit {
 	})
 }
 
-// Revise has a tree of the tip declare the edits that its records do not say yet, and
-// returns those that still wait for that.
-func (f Files) Revise(tree *checkpoint.Tree, pending []latch.Edit) (waiting []latch.Edit) {
+// StandingNow returns the edits that still stand by what the files hold now.
+func (f Files) StandingNow(pending []latch.Edit) []latch.Edit {
 	marks := map[string]latch.Marks{}
 	for path, file := range f.Now {
 		marks[path] = file.Marks
 	}
-	for _, e := range standing(marks, pending) {
+	return standing(marks, pending)
+}
+
+// Revise has a tree of the tip declare the edits that its records do not say yet, and
+// returns those that still wait for that.
+func (f Files) Revise(tree *checkpoint.Tree, pending []latch.Edit) (waiting []latch.Edit) {
+	for _, e := range f.StandingNow(pending) {
 		if tree.Revise(e.ID, e.From, e.To) || tree.Broken[e.ID.Namespace] != nil {
 			waiting = append(waiting, e)
 		}
