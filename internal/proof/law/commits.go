@@ -174,6 +174,9 @@ func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
 		panic(err)
 	}
 	return slices.ContainsFunc(log, func(by repo.LogEntry) bool {
+		if len(by.Parents) == 0 {
+			return false // what was merged stands on a commit that is off the branch
+		}
 		made := w.commit(by)
 		return made.By == ours && slices.ContainsFunc(made.Changes, func(of checkpoint.Change) bool { return of.ID == change.ID && of.To == change.To })
 	})
