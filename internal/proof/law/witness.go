@@ -165,7 +165,8 @@ func (s *Seen) says(kind tick.NoticeKind) bool {
 	return slices.ContainsFunc(s.Told.Notices, func(n tick.Notice) bool { return n.Kind == kind })
 }
 
-// settle forgets what a person did once git and latches agree on it.
+// settle forgets what a person did once git and latches agree on it, and that entries
+// are unknown once their record was read.
 func (w *Witness) settle(s *Seen) {
 	for id, t := range w.theirs {
 		switch until := s.Told.At.Add(s.Told.Set.Guards.Yield); {
@@ -175,6 +176,10 @@ func (w *Witness) settle(s *Seen) {
 		case !s.Told.At.Before(t.until):
 			delete(w.theirs, id) // by a clock that is ahead, too
 		}
+	}
+	if len(w.blind) > 0 && s.settled() {
+		broken := w.tree(s.Before.Tip).Broken
+		maps.DeleteFunc(w.blind, func(namespace string, _ error) bool { return broken[namespace] == nil })
 	}
 	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" && !s.decided(policy.ReasonBroken) {
 		w.touched, w.all = map[workload.ID]bool{}, false
@@ -227,7 +232,7 @@ func (w *Witness) forget(head, latches bool) {
 		for id := range w.lives {
 			w.lives[id] = &life{}
 		}
-		w.blind = w.tree(w.tip).Broken
+		w.blind = w.tree(w.head()).Broken
 	}
 }
 
