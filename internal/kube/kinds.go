@@ -25,22 +25,29 @@ type row[R any] struct {
 	// optional is true where a cluster may do without the kind: a resource that
 	// is not found then has no objects.
 	optional bool
-	// page decodes one page and returns what is kept of it, and the token that
-	// continues the list, "" on the last page.
-	page func(rest.Result) (kept []R, next string, err error)
+	// page takes one page apart.
+	page func(rest.Result) (page[R], error)
 }
 
 // part is what the kind is called where it is unread.
 func (r row[R]) part() string { return cmp.Or(r.name, r.resource) }
 
+// What cuts leave out, and where it is in the messages of k8s.io/api. Templates and
+// managed fields are most of an object.
+const (
+	metadata, spec = 1, 2
+)
+
+var template, claims, managedFields, data cut
+
 // workloads are the kinds that are sampled beside those that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment)},
+		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{spec: {3: template}})},
 	{kind: workload.StatefulSet, resource: "statefulsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet)},
+		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{spec: {3: template, 4: claims}})},
 	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet)},
+		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, cut{metadata: {17: managedFields}, spec: {2: template}})},
 	{kind: workload.ArgoRollout, resource: "rollouts", path: "/apis/argoproj.io/v1alpha1", optional: true,
 		page: custom("RolloutList", readArgoRollout)},
 }
@@ -66,7 +73,7 @@ func tableOf(kinds workload.Kinds) table {
 			{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
 				page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
 					return l.Items
-				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) })},
+				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: {17: managedFields}})},
 			{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
 				page: custom("ScaledObjectList", func(o *scaledObject) autoscaler { return readScaledObject(o, kinds) })},
 		},
@@ -83,7 +90,7 @@ func (t table) requests() int { return 2 + len(t.workloads) + len(t.autoscalers)
 // replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
 // StatefulSets and DaemonSets, listed only while some are in flight.
 var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1",
-	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet)}
+	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, cut{metadata: {17: managedFields}, spec: {3: template}})}
 
 var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "/apis/apps/v1",
-	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision)}
+	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, cut{metadata: {17: managedFields}, 2: data})}

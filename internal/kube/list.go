@@ -37,15 +37,19 @@ func List[T any](ctx context.Context, client rest.Interface, path, resource stri
 func listed[T any](ctx context.Context, client rest.Interface, path, resource, kind string, optional bool, of Selection) ([]T, error) {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	return list(ctx, client, row[T]{resource: resource, path: path, optional: optional,
-		page: custom(kind, func(one *T) T { return *one })}, of, nil)
+		page: custom(kind, func(one *T) T { return *one })}, of, all[T])
 }
 
-// list returns all objects of a kind that keep keeps, page by page; a nil keep
-// keeps all. What keep sheds of one is not held for the rest of the list. An error
-// leaves nothing: half a list would read as the whole.
-func list[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, keep func(*R) bool) ([]R, error) {
+// all wants objects entire, and brief their gist.
+func all[R any](*R) portion   { return entire }
+func brief[R any](*R) portion { return gist }
+
+// list returns what is wanted of a kind, page by page. What want sheds of an object
+// is not held for the rest of the list. An error leaves nothing: half a list would
+// read as the whole.
+func list[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) ([]R, error) {
 	for attempt := 0; ; attempt++ {
-		all, err := pages(ctx, client, r, of, keep)
+		all, err := pages(ctx, client, r, of, want)
 		switch {
 		case err == nil:
 			return all, nil
@@ -58,50 +62,62 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of Select
 	}
 }
 
-// pages goes through one list once. It asks for no resourceVersion: the pages
-// are then of one instant, and of the present; with 0 the server would ignore
-// the limit. A page that is too large is asked for anew at half its size, and
-// each that fits doubles the next.
-func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, keep func(*R) bool) ([]R, error) {
+// pages goes through one list once. While the server makes a page, the one before
+// it is read. A page that is too large is asked for anew at half its size, and each
+// that fits doubles the next.
+func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) ([]R, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var all []R
-	size := pageSize
-	for token := ""; ; {
-		request := client.Get().AbsPath(r.path).Resource(r.resource).
-			NamespaceIfScoped(of.Namespace, of.Namespace != "").
-			Param("limit", strconv.Itoa(size))
-		if r.json {
-			request.SetHeader("Accept", "application/json")
-		}
-		for name, value := range map[string]string{"labelSelector": of.Labels, "continue": token} {
-			if value != "" {
-				request.Param(name, value)
-			}
-		}
-		if of.Name != "" {
-			request.Param("fieldSelector", "metadata.name="+of.Name)
-		}
-		page, next, err := r.page(request.Do(ctx))
+	size, token := pageSize, ""
+	coming := r.ask(ctx, client, of, size, token)
+	for {
+		page, err := r.page(<-coming)
 		switch {
 		case tooLarge(err) && size > 1:
 			size /= 2
+			coming = r.ask(ctx, client, of, size, token)
 			continue
 		case err != nil:
 			return nil, err
-		}
-		size = min(2*size, pageSize)
-		for i := range page {
-			if keep == nil || keep(&page[i]) {
-				all = append(all, page[i])
-			}
-		}
-		switch next {
-		case "":
-			return all, nil
-		case token:
+		case page.next != "" && page.next == token:
 			return nil, errors.New("the server continues with the page that it just gave")
 		}
-		token = next
+		size, token = min(2*size, pageSize), page.next
+		if token != "" {
+			coming = r.ask(ctx, client, of, size, token)
+		}
+		read, err := page.read(want)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, read...); token == "" {
+			return all, nil
+		}
 	}
+}
+
+// ask asks for a page, which comes by the channel. It asks for no resourceVersion:
+// the pages are then of one instant, and of the present; with 0 the server would
+// ignore the limit.
+func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, size int, token string) <-chan rest.Result {
+	request := client.Get().AbsPath(r.path).Resource(r.resource).
+		NamespaceIfScoped(of.Namespace, of.Namespace != "").
+		Param("limit", strconv.Itoa(size))
+	if r.json {
+		request.SetHeader("Accept", "application/json")
+	}
+	for name, value := range map[string]string{"labelSelector": of.Labels, "continue": token} {
+		if value != "" {
+			request.Param(name, value)
+		}
+	}
+	if of.Name != "" {
+		request.Param("fieldSelector", "metadata.name="+of.Name)
+	}
+	coming := make(chan rest.Result, 1) // nobody may wait for it any more
+	go func() { coming <- request.Do(ctx) }()
+	return coming
 }
 
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }

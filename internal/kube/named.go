@@ -27,21 +27,24 @@ type named struct {
 // cluster that does not serve it was not looked at.
 func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.FullResource(), json: true,
-		page: func(answer rest.Result) ([]reading, string, error) {
+		page: func(answer rest.Result) (page[reading], error) {
 			if err := answer.Error(); apierrors.IsNotFound(err) {
-				return nil, "", fmt.Errorf("the cluster serves no %s of %s, which cluster.kinds names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind)
+				return page[reading]{}, fmt.Errorf("the cluster serves no %s of %s, which cluster.kinds names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind)
 			}
 			var other string
-			read, next, err := custom("", func(n *named) reading {
+			named, err := custom("", func(n *named) reading {
 				if n.Kind != "" && n.Kind != o.Kind {
 					other = n.Kind
 				}
 				return readNamed(n, kind, o)
 			})(answer)
-			if err == nil && other != "" {
-				err = fmt.Errorf("they are of the kind %s, and cluster.kinds says %s", other, o.Kind)
-			}
-			return read, next, err
+			return page[reading]{named.next, func(want func(*reading) portion) ([]reading, error) {
+				read, err := named.read(want)
+				if err == nil && other != "" {
+					err = fmt.Errorf("they are of the kind %s, and cluster.kinds says %s", other, o.Kind)
+				}
+				return read, err
+			}}, err
 		}}
 }
 
@@ -70,7 +73,7 @@ func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
 // unobserved is as that of other kinds, where the status states a generation at
 // all: as a number, or as the text of one.
 func (n *named) unobserved() string {
-	stated := at(n.Status, "", []string{"observedGeneration"})
+	stated := at(n.Status, []string{"observedGeneration"})
 	if stated == nil || string(stated) == "null" {
 		return ""
 	}
@@ -81,12 +84,24 @@ func (n *named) unobserved() string {
 	return unobserved(&n.ObjectMeta, seen)
 }
 
+// at returns what stands below some names in an object; nil where nothing does.
+func at(object json.RawMessage, names []string) json.RawMessage {
+	for _, name := range names {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(object, &fields) != nil {
+			return nil
+		}
+		object = fields[name]
+	}
+	return object
+}
+
 // Pods is the number at a field of an object, given its spec and status; ok is
 // false where there is none.
 func Pods(spec, status json.RawMessage, field workload.Field) (pods int32, ok bool) {
 	names := field.Names()
 	var number *int32
-	raw := at(map[string]json.RawMessage{"spec": spec, "status": status}[names[0]], "", names[1:])
+	raw := at(map[string]json.RawMessage{"spec": spec, "status": status}[names[0]], names[1:])
 	if json.Unmarshal(raw, &number) != nil || number == nil || *number < 0 {
 		return 0, false
 	}

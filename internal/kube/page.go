@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,8 +21,8 @@ import (
 // quicker to decode than the JSON that custom resources come in.
 const accept = "application/vnd.kubernetes.protobuf,application/json"
 
-// codecs decode what is asked for, and nothing else of the API.
-var codecs = func() runtime.NegotiatedSerializer {
+// scheme has what is asked for, and nothing else of the API.
+var scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for version, types := range map[schema.GroupVersion][]runtime.Object{
 		corev1.SchemeGroupVersion:        {&corev1.Namespace{}},
@@ -31,31 +32,127 @@ var codecs = func() runtime.NegotiatedSerializer {
 		scheme.AddKnownTypes(version, types...)
 		metav1.AddToGroupVersion(scheme, version)
 	}
-	return serializer.NewCodecFactory(scheme).WithoutConversion()
+	return scheme
 }()
 
-// builtIn decodes pages of a kind that is part of Kubernetes, in whichever
-// encoding the server answered.
+// codecs decode it.
+var codecs = serializer.NewCodecFactory(scheme).WithoutConversion()
+
+// A portion is how much of an object is wanted.
+type portion int
+
+const (
+	nothing portion = iota
+	gist            // without what the kind's cut leaves out
+	entire
+)
+
+// A page is one of a list, of which R is what is kept of an object.
+type page[R any] struct {
+	next string // continues the list; "" on the last page
+	// read returns what is kept of the objects. It shows the gist of each to want:
+	// of one that is wanted entire, all is read then.
+	read func(want func(*R) portion) ([]R, error)
+}
+
+// decoded is a page of objects that are there.
+func decoded[T, R any](next string, items []T, read func(*T) R) page[R] {
+	return page[R]{next, func(want func(*R) portion) (kept []R, err error) {
+		for i := range items {
+			one := read(&items[i])
+			switch want(&one) {
+			case entire:
+				kept = append(kept, read(&items[i]))
+			case gist:
+				kept = append(kept, one)
+			}
+		}
+		return kept, nil
+	}}
+}
+
+// builtIn decodes pages of a kind that is part of Kubernetes, in whichever encoding
+// the server answered. without is what the gist of an object leaves out.
 func builtIn[L interface {
 	runtime.Object
 	metav1.ListInterface
-}, T, R any](items func(L) []T, read func(*T) R) func(rest.Result) ([]R, string, error) {
-	return func(answer rest.Result) ([]R, string, error) {
+}, T, R any, P interface {
+	*T
+	Unmarshal([]byte) error
+}](items func(L) []T, read func(*T) R, without cut) func(rest.Result) (page[R], error) {
+	typed := func(answer rest.Result) (page[R], error) {
 		list, err := decode[L](answer)
 		if err != nil {
-			return nil, "", err
+			return page[R]{}, err
 		}
-		return reduce(items(list), read), list.GetContinue(), nil
+		return decoded(list.GetContinue(), items(list), read), nil
 	}
+	kind := kindOf[L]()
+	return func(answer rest.Result) (page[R], error) {
+		body, _ := answer.Raw() // typed says what is wrong
+		list, ok := parseWire(body, kind)
+		if !ok || answer.Error() != nil {
+			return typed(answer)
+		}
+		return page[R]{list.next, func(want func(*R) portion) ([]R, error) {
+			kept, err := cutShort[T, R, P](list.objects, read, without, want)
+			if err == nil {
+				return kept, nil
+			}
+			whole, err := typed(answer)
+			if err != nil {
+				return nil, err
+			}
+			return whole.read(want)
+		}}, nil
+	}
+}
+
+// cutShort reads objects as they are encoded.
+func cutShort[T, R any, P interface {
+	*T
+	Unmarshal([]byte) error
+}](objects [][]byte, read func(*T) R, without cut, want func(*R) portion) (kept []R, err error) {
+	var short []byte
+	for _, message := range objects {
+		if short, err = without.of(short[:0], message); err != nil {
+			return nil, err
+		}
+		var part, all T
+		if err := P(&part).Unmarshal(short); err != nil {
+			return nil, err
+		}
+		one := read(&part)
+		switch want(&one) {
+		case nothing:
+			continue
+		case entire:
+			if err := P(&all).Unmarshal(message); err != nil {
+				return nil, err
+			}
+			one = read(&all)
+		}
+		kept = append(kept, one)
+	}
+	return kept, nil
+}
+
+// kindOf is the kind of a type of the scheme.
+func kindOf[L runtime.Object]() schema.GroupVersionKind {
+	kinds, _, err := scheme.ObjectKinds(reflect.New(reflect.TypeFor[L]().Elem()).Interface().(L))
+	if err != nil {
+		panic(err) // it is no type of the scheme
+	}
+	return kinds[0]
 }
 
 // custom decodes pages of a custom resource, of which T names only the fields
 // that are read. The kind is that of the list; "" is any.
-func custom[T, R any](kind string, read func(*T) R) func(rest.Result) ([]R, string, error) {
-	return func(answer rest.Result) ([]R, string, error) {
+func custom[T, R any](kind string, read func(*T) R) func(rest.Result) (page[R], error) {
+	return func(answer rest.Result) (page[R], error) {
 		body, err := answer.Raw()
 		if err != nil {
-			return nil, "", answer.Error()
+			return page[R]{}, answer.Error()
 		}
 		var list struct {
 			metav1.TypeMeta `json:",inline"`
@@ -63,12 +160,12 @@ func custom[T, R any](kind string, read func(*T) R) func(rest.Result) ([]R, stri
 			Items           []T `json:"items"`
 		}
 		if err := json.Unmarshal(body, &list); err != nil {
-			return nil, "", fmt.Errorf("decode the answer: %w", err)
+			return page[R]{}, fmt.Errorf("decode the answer: %w", err)
 		}
 		if list.Kind != kind && (kind != "" || !strings.HasSuffix(list.Kind, "List")) {
-			return nil, "", fmt.Errorf("the answer is %q, want %s", list.Kind, cmp.Or(kind, "a list"))
+			return page[R]{}, fmt.Errorf("the answer is %q, want %s", list.Kind, cmp.Or(kind, "a list"))
 		}
-		return reduce(list.Items, read), list.Continue, nil
+		return decoded(list.Continue, list.Items, read), nil
 	}
 }
 
@@ -89,12 +186,4 @@ func decode[O runtime.Object](answer rest.Result) (O, error) {
 		return o, nil
 	}
 	return none, fmt.Errorf("the answer is %T, want %T", object, none)
-}
-
-func reduce[T, R any](items []T, read func(*T) R) []R {
-	kept := make([]R, len(items))
-	for i := range items {
-		kept[i] = read(&items[i])
-	}
-	return kept
 }

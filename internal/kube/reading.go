@@ -2,7 +2,6 @@ package kube
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,8 +83,17 @@ func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale 
 // scaleAt is scaleOf for a count that stands in a field.
 func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *workload.Scale {
 	s := &workload.Scale{Desired: desired, Ready: ready}
-	s.Driver, s.Unstated, s.Hand, s.Handed = writer(field, o.ManagedFields, s.Desired)
-	s.Applied = applied(field, o.ManagedFields)
+	var owners []*metav1.ManagedFieldsEntry
+	tracked := false
+	for i := range o.ManagedFields {
+		e := &o.ManagedFields[i]
+		tracked = tracked || e.Subresource == ""
+		if owns(e, field) {
+			owners = append(owners, e)
+		}
+	}
+	s.Driver, s.Unstated, s.Hand, s.Handed = writer(owners, tracked, s.Desired)
+	s.Applied = applied(owners)
 	return s
 }
 
@@ -99,15 +107,10 @@ func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *
 // tell, and it is unstated.
 //
 // hand is the tool of a person, where that manager is one, and handed when.
-func writer(field workload.Field, entries []metav1.ManagedFieldsEntry, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
+func writer(owners []*metav1.ManagedFieldsEntry, tracked bool, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
 	var latest *metav1.ManagedFieldsEntry
-	tracked, machine := false, false
-	for i := range entries {
-		e := &entries[i]
-		tracked = tracked || e.Subresource == ""
-		if !owns(e, field) {
-			continue
-		}
+	machine := false
+	for _, e := range owners {
 		machine = machine || e.Subresource == "scale" && !byHand(e)
 		if latest == nil || latest.Time.Before(e.Time) || latest.Time.Equal(e.Time) && e.Subresource != "scale" {
 			latest = e
@@ -141,11 +144,9 @@ func byHand(e *metav1.ManagedFieldsEntry) bool {
 
 // applied returns the manager that states the count by an apply, where nobody
 // else owns it.
-func applied(field workload.Field, entries []metav1.ManagedFieldsEntry) (manager string) {
-	for i := range entries {
-		e := &entries[i]
+func applied(owners []*metav1.ManagedFieldsEntry) (manager string) {
+	for _, e := range owners {
 		switch {
-		case !owns(e, field):
 		case manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "":
 			return ""
 		default:
@@ -159,22 +160,49 @@ func applied(field workload.Field, entries []metav1.ManagedFieldsEntry) (manager
 // writes 1 where none is stated, as the API server does to other kinds: that is
 // nobody's.
 func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
-	raw, names := e.FieldsV1.GetRawBytes(), field.Names()
-	if e.Subresource == "status" || e.Manager == argoController || !bytes.Contains(raw, []byte(`"f:`+names[len(names)-1]+`"`)) {
-		return false // most entries, which are long and need no parsing
+	if e.Subresource == "status" || e.Manager == argoController {
+		return false
 	}
-	return at(raw, "f:", names) != nil
+	fields := e.FieldsV1.GetRawBytes()
+	for _, name := range field.Names() {
+		if fields = after(fields, `"f:`+name+`"`); fields == nil {
+			return false
+		}
+	}
+	return true
 }
 
-// at returns what stands below some names in an object, each with a prefix; nil
-// where nothing does.
-func at(object json.RawMessage, prefix string, names []string) json.RawMessage {
-	for _, name := range names {
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(object, &fields) != nil || fields[prefix+name] == nil {
-			return nil
+// space is what JSON may have between its parts.
+const space = " \t\r\n"
+
+// after returns what follows a name in a JSON object, from its value on; nil where
+// the object has no such name. It goes no further than the name: to parse what was
+// managed took most of the time of a look.
+func after(object []byte, name string) []byte {
+	object = bytes.TrimLeft(object, space)
+	depth := 0
+	for i := 0; i < len(object); i++ {
+		switch object[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			begin := i
+			for i++; i < len(object) && object[i] != '"'; i++ {
+				if object[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 1 && i < len(object) && string(object[begin:i+1]) == name {
+				if value, ok := bytes.CutPrefix(bytes.TrimLeft(object[i+1:], space), []byte(":")); ok {
+					return value
+				}
+			}
 		}
-		object = fields[prefix+name]
+		if depth == 0 {
+			return nil // it is no object, or ended
+		}
 	}
-	return object
+	return nil
 }

@@ -52,14 +52,15 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 // off half-way, is named in Fleet.Unread and its samples are left out; an error
 // means that there is no fleet at all: a ServerError, or that of the context.
 func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
-	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
+	ctx, cancel := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go also logs the errors that it returns
+	defer cancel()
 	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: s.kinds}}
 	if err := l.cluster(ctx); err != nil {
 		return workload.Fleet{}, err
 	}
 	var h haul
 	// Before the workloads, so that it is known which of them to keep more of.
-	promoting, ok, err := fetch(ctx, &l, s.table.promotions, nil)
+	promoting, ok, err := fetch(ctx, &l, s.table.promotions, brief)()
 	if err != nil {
 		return workload.Fleet{}, err
 	}
@@ -69,20 +70,30 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 			held[p.target], held[p.primary()] = true, true
 		}
 	}
+	want := func(r *reading) portion {
+		if r.flight != nil || held[r.sample.ID] {
+			return entire
+		}
+		r.template = nil
+		return gist
+	}
+	var workloads []fetched[reading]
 	for _, r := range s.table.workloads {
-		read, _, err := fetch(ctx, &l, r, func(r *reading) bool {
-			if !held[r.sample.ID] {
-				r.template = nil
-			}
-			return true
-		})
+		workloads = append(workloads, fetch(ctx, &l, r, want))
+	}
+	var autoscalers []fetched[autoscaler]
+	for _, r := range s.table.autoscalers {
+		autoscalers = append(autoscalers, fetch(ctx, &l, r, brief))
+	}
+	for i, r := range s.table.workloads {
+		read, _, err := workloads[i]()
 		if err != nil {
 			return workload.Fleet{}, err
 		}
 		h.workloads = append(h.workloads, l.valid(r.part(), read)...)
 	}
-	for _, r := range s.table.autoscalers {
-		read, ok, err := fetch(ctx, &l, r, nil)
+	for i, r := range s.table.autoscalers {
+		read, ok, err := autoscalers[i]()
 		if err != nil {
 			return workload.Fleet{}, err
 		}
@@ -142,13 +153,24 @@ func away(err error) bool {
 	return false
 }
 
-// fetch lists a kind; ok is false where it is unread.
-func fetch[R any](ctx context.Context, l *look, r row[R], keep func(*R) bool) (read []R, ok bool, err error) {
-	read, err = list(ctx, l.client, r, Selection{}, keep)
-	if err != nil {
-		return nil, false, l.unread(ctx, r.part(), err)
+// A fetched list is waited for by calling it; ok is false where it is unread.
+type fetched[R any] func() (read []R, ok bool, err error)
+
+// fetch begins to list a kind, beside others.
+func fetch[R any](ctx context.Context, l *look, r row[R], want func(*R) portion) fetched[R] {
+	var read []R
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		read, err = list(ctx, l.client, r, Selection{}, want)
+	}()
+	return func() ([]R, bool, error) {
+		if <-done; err != nil {
+			return nil, false, l.unread(ctx, r.part(), err)
+		}
+		return read, true, nil
 	}
-	return read, true, nil
 }
 
 // unread notes what could not be read, or returns the error that ends the look.

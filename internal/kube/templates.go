@@ -52,7 +52,7 @@ func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *lo
 		}
 	}
 	if len(flying) > max(fewWorkloads, workloads/workloadsPerPage) {
-		found, err := list(ctx, l.client, kept, Selection{}, func(t *T) bool { return wanted[(*t).controller()] })
+		found, err := list(ctx, l.client, kept, Selection{}, controlled[T](func(uid types.UID) bool { return wanted[uid] }))
 		if err != nil {
 			h.lost = wanted
 			return h, l.unread(ctx, kept.resource, err)
@@ -94,5 +94,15 @@ func ownOf[T interface{ controller() types.UID }](ctx context.Context, l *look, 
 		return nil, err
 	}
 	of := Selection{Namespace: r.sample.ID.Namespace, Labels: selector.String()}
-	return list(ctx, l.client, kept, of, func(t *T) bool { return (*t).controller() == r.flight.uid })
+	return list(ctx, l.client, kept, of, controlled[T](func(uid types.UID) bool { return uid == r.flight.uid }))
+}
+
+// controlled wants what something controls, entire.
+func controlled[T interface{ controller() types.UID }](by func(types.UID) bool) func(*T) portion {
+	return func(t *T) portion {
+		if by((*t).controller()) {
+			return entire
+		}
+		return nothing
+	}
 }

@@ -1,0 +1,317 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A law compares how a row reads an answer with the plain way: its types decode all
+// of each object.
+type law struct {
+	resource string
+	empty    func() runtime.Object
+	check    func(testing.TB, rest.Result)
+}
+
+func lawOf[L interface {
+	runtime.Object
+	metav1.ListInterface
+}, T, R any](r row[R], empty func() L, items func(L) []T, read func(*T) R, wants ...func(*R) portion) law {
+	return law{r.resource, func() runtime.Object { return empty() }, func(t testing.TB, answer rest.Result) {
+		t.Helper()
+		list, err := decode[L](answer)
+		if err != nil {
+			return // what is left out may hide what is wrong with it
+		}
+		page, err := r.page(answer)
+		if err != nil || page.next != list.GetContinue() {
+			t.Fatalf("%s: continues with %q, want %q: %v", r.resource, page.next, list.GetContinue(), err)
+		}
+		for i, want := range wants {
+			plain, _ := decoded("", items(list), read).read(want)
+			got, err := page.read(want)
+			if err != nil || !reflect.DeepEqual(got, plain) {
+				t.Fatalf("%s, want %d: %v\ngot  %#v\nwant %#v", r.resource, i, err, got, plain)
+			}
+		}
+	}}
+}
+
+// laws are of each kind in protobuf, with what samples want of it.
+func laws() []law {
+	table := tableOf(workload.Kinds{})
+	holding := func(all bool) func(*reading) portion {
+		return func(r *reading) portion {
+			if all || r.flight != nil {
+				return entire
+			}
+			r.template = nil
+			return gist
+		}
+	}
+	some := func(uid types.UID) bool { return len(uid)%2 == 0 }
+	return []law{
+		lawOf(table.workloads[0], func() *appsv1.DeploymentList { return &appsv1.DeploymentList{} },
+			func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, holding(false), holding(true)),
+		lawOf(table.workloads[1], func() *appsv1.StatefulSetList { return &appsv1.StatefulSetList{} },
+			func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, holding(false), holding(true)),
+		lawOf(table.workloads[2], func() *appsv1.DaemonSetList { return &appsv1.DaemonSetList{} },
+			func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, holding(false), holding(true)),
+		lawOf(table.autoscalers[0], func() *autoscalingv2.HorizontalPodAutoscalerList { return &autoscalingv2.HorizontalPodAutoscalerList{} },
+			func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
+				return l.Items
+			}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, workload.Kinds{}) }, brief[autoscaler]),
+		lawOf(replicaSets, func() *appsv1.ReplicaSetList { return &appsv1.ReplicaSetList{} },
+			func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, controlled[replicaSet](some)),
+		lawOf(controllerRevisions, func() *appsv1.ControllerRevisionList { return &appsv1.ControllerRevisionList{} },
+			func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, controlled[revision](some)),
+	}
+}
+
+// A said is a transport that answers what the request's context holds.
+type said struct{}
+
+func (said) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(r.Context().Value(said{}).([]byte))),
+		Header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf"}}}, nil
+}
+
+var client = sync.OnceValues(func() (rest.Interface, error) {
+	return Connect(&rest.Config{Host: "http://example.com", Transport: said{}, QPS: -1}, "test", accept)
+})
+
+func answer(t testing.TB, body []byte) rest.Result {
+	t.Helper()
+	client, err := client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Get().AbsPath("/").Do(context.WithValue(t.Context(), said{}, body))
+}
+
+// encoded is a list as the API server sends it.
+func encoded(t testing.TB, list runtime.Object) []byte {
+	t.Helper()
+	kinds, _, err := scheme.ObjectKinds(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := list.(interface{ Marshal() ([]byte, error) }).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := runtime.Unknown{Raw: raw}
+	unknown.APIVersion, unknown.Kind = kinds[0].ToAPIVersionAndKind()
+	body, err := unknown.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(slices.Clone(envelope), body...)
+}
+
+// manifests are the objects of a kind in testdata, so many at most, as one list.
+func (l law) manifests(t testing.TB, most int) []byte {
+	t.Helper()
+	list := l.empty()
+	kinds, _, _ := scheme.ObjectKinds(list)
+	kind := strings.TrimSuffix(kinds[0].Kind, "List")
+	items, err := meta.GetItemsPtr(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := reflect.ValueOf(items).Elem()
+	files, _ := filepath.Glob("../../testdata/manifests/*.txtar")
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(archive.Files[0].Data), "\n---\n") {
+			one := reflect.New(all.Type().Elem())
+			var stated metav1.TypeMeta
+			if err := yaml.Unmarshal([]byte(document), &stated); err != nil || stated.Kind != kind || all.Len() == most {
+				continue
+			}
+			if err := yaml.Unmarshal([]byte(document), one.Interface()); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			all.Set(reflect.Append(all, one.Elem()))
+		}
+	}
+	if all.Len() == 0 {
+		t.Fatalf("no manifest is of a %s", kind)
+	}
+	list.(metav1.ListInterface).SetContinue("next")
+	return encoded(t, list)
+}
+
+// What is cut is what no reading looks at, in every manifest.
+func TestCutsReadManifestsAsTheTypesDo(t *testing.T) {
+	t.Parallel()
+	for _, l := range laws() {
+		body := l.manifests(t, -1)
+		if _, ok := parseWire(body, wireKind(t, l)); !ok {
+			t.Fatalf("%s: the answer was not taken apart", l.resource)
+		}
+		l.check(t, answer(t, body))
+	}
+}
+
+func wireKind(t testing.TB, l law) schema.GroupVersionKind {
+	t.Helper()
+	kinds, _, err := scheme.ObjectKinds(l.empty())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kinds[0]
+}
+
+// The same of objects with anything in any of their fields.
+func TestCutsReadRandomObjectsAsTheTypesDo(t *testing.T) {
+	t.Parallel()
+	for _, l := range laws() {
+		filler := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), serializer.NewCodecFactory(scheme)).NumElements(1, 4)
+		for range 40 {
+			list := l.empty()
+			filler.Fill(list)
+			l.check(t, answer(t, encoded(t, list)))
+		}
+	}
+}
+
+// FuzzWire reads any bytes as an answer: where the types take it, it is read as they
+// read it.
+func FuzzWire(f *testing.F) {
+	all := laws()
+	for _, l := range all {
+		f.Add(l.manifests(f, 1))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		said := answer(t, body)
+		for _, l := range all {
+			l.check(t, said)
+		}
+	})
+}
+
+// Who owns the count is found as by parsing all of what is managed.
+func TestManagedFieldsAreReadAsParsed(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		`{"f:spec":{"f:replicas":{}}}`, `{"f:spec":{"f:template":{"f:replicas":{}}}}`, `{"f:spec":{"f:template":{}},"f:replicas":{}}`,
+		`{"f:metadata":{"f:spec":{"f:replicas":{}}}}`, `{"f:spec":{},"f:x":{"f:replicas":{}}}`, `{"f:spec":null,"f:x":{"f:replicas":{}}}`,
+		`{"f:x":"f:spec","f:spec":{"f:replicas":null}}`, `{"k:{\"name\":\"f:spec\"}":{"f:replicas":{}}}`, `{"\\":{},"f:spec":{"f:replicas":{}}}`,
+		`{"f:x":["f:spec",{"f:replicas":{}}],"f:spec":["f:replicas"]}`, " {\n \"f:spec\" : {\t\"f:replicas\" : {} } } ", `{}`, `null`, `"f:spec"`, ``,
+	}
+	for _, l := range laws()[:2] {
+		list := l.empty()
+		if err := list.(interface{ Unmarshal([]byte) error }).Unmarshal(raw(t, l.manifests(t, -1))); err != nil {
+			t.Fatal(err)
+		}
+		_ = meta.EachListItem(list, func(o runtime.Object) error {
+			m, _ := meta.Accessor(o)
+			for _, e := range m.GetManagedFields() {
+				texts = append(texts, string(e.FieldsV1.GetRawBytes()))
+			}
+			return nil
+		})
+	}
+	owned := 0
+	for _, text := range texts {
+		var fields struct {
+			Spec map[string]json.RawMessage `json:"f:spec"`
+		}
+		_ = json.Unmarshal([]byte(text), &fields)
+		_, want := fields.Spec["f:replicas"]
+		if got := owns(&metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{Raw: []byte(text)}}, workload.Replicas); got != want {
+			t.Errorf("owned is %v, want %v: %s", got, want, text)
+		}
+		if want {
+			owned++
+		}
+	}
+	if owned < 10 || owned == len(texts) {
+		t.Errorf("%d of %d are owned, which proves little", owned, len(texts))
+	}
+}
+
+func raw(t *testing.T, body []byte) []byte {
+	t.Helper()
+	var unknown runtime.Unknown
+	if err := unknown.Unmarshal(body[len(envelope):]); err != nil {
+		t.Fatal(err)
+	}
+	return unknown.Raw
+}
+
+// While one page is read the next is on its way.
+func TestTheNextPageComesWhileOneIsRead(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 3)
+	client, err := Connect(&rest.Config{Host: "http://example.com", QPS: -1, Transport: turn(func(r *http.Request) string {
+		token := r.URL.Query().Get("continue")
+		asked <- token
+		next := map[string]string{"": "1", "1": "2"}[token]
+		return fmt.Sprintf(`{"kind":"PageList","metadata":{"continue":%q},"items":[%q]}`, next, token)
+	})}, "test", accept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coming := func() {
+		select {
+		case <-asked:
+		case <-time.After(10 * time.Second):
+			t.Error("a page is asked for once the one before it was read")
+		}
+	}
+	var read []string
+	r := row[string]{path: "/apis/x/v1", resource: "pages", page: custom("PageList", func(s *string) string { return *s })}
+	all, err := list(t.Context(), client, r, Selection{}, func(s *string) portion {
+		if len(read) == 0 {
+			coming() // the first
+		}
+		if len(read) < 2 {
+			coming()
+		}
+		read = append(read, *s)
+		return entire
+	})
+	if err != nil || !slices.Equal(all, []string{"", "1", "2"}) {
+		t.Errorf("read %q, %v", all, err)
+	}
+}
+
+// A turn is a transport that answers in JSON.
+type turn func(*http.Request) string
+
+func (f turn) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(f(r))), Header: http.Header{"Content-Type": {"application/json"}}}, nil
+}
