@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -75,20 +74,6 @@ func TestEveryKindHasASeverity(t *testing.T) {
 	for kind, of := range kinds {
 		if of.severity != Critical && of.severity != Warning {
 			t.Errorf("%s has severity %q", kind, of.severity)
-		}
-	}
-}
-
-// Who is woken looks the kind up.
-func TestTheReadmeSaysWhatToDoAboutEachKind(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kind := range Kinds() {
-		if rows := strings.Count(string(text), "\n| `"+string(kind)+"` | "); rows != 1 {
-			t.Errorf("%s has %d rows", kind, rows)
 		}
 	}
 }

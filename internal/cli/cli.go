@@ -62,6 +62,7 @@ git copes with today's traffic, without drowning the repository in commits.`,
 		newDemo(env),
 		newVersion(env),
 	)
+	root.SetHelpCommand(newHelp(env))
 	refuseEmpty(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

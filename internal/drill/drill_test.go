@@ -3,31 +3,27 @@ package drill_test
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // The model is held against what the rebuild bench measured of pods that never
-// fail, as the README shows it. Capacity is there what serves the load: half of
+// fail, as the handbook shows it. Capacity is there what serves the load: half of
 // the pods, as their target is 50 %. The greatest of the workloads has 45 % of
 // the fleet.
 func TestTheModelIsNearWhatTheBenchMeasured(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	row := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| [^|]*\| (?:(\d+) min )?(?:(\d+) s )?\|`)
-	found := row.FindAllStringSubmatch(string(readme), -1)
+	found := row.FindAllStringSubmatch(docs.Text("measured"), -1)
 	if len(found) != 3 {
-		t.Fatalf("the README shows %d rows of the bench", len(found))
+		t.Fatalf("the handbook shows %d rows of the bench", len(found))
 	}
 	for _, m := range found {
 		pods := number(t, strings.ReplaceAll(m[1], ",", ""))

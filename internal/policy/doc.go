@@ -20,5 +20,5 @@
 //
 // # Rollouts
 //
-// The rule stands in words beside [DecideRollout], as the README has it.
+// The rule stands in words beside [DecideRollout], as topic rollouts of the handbook has it.
 package policy

@@ -7,17 +7,14 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// TestReadmeTable holds the README's table of levels to what the policy does.
-func TestReadmeTable(t *testing.T) {
+// TestHandbookTable holds the handbook's table of levels to what the policy does.
+func TestHandbookTable(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "|---:|---:|---:|---:|---:|---:|\n")
+	_, table, _ := strings.Cut(docs.Text("levels"), "|---:|---:|---:|---:|---:|---:|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	columns := []Policy{
 		{Series: OneTwoFive, Round: RoundUp},
@@ -38,32 +35,32 @@ func TestReadmeTable(t *testing.T) {
 			fmt.Sscan(cells[i+1], &want)
 			of := newRounding(p, checkpoint.Entry{}, workload.Scale{Target: 0.75})
 			if got := of.raised(need); got != want {
-				t.Errorf("series %s, round %s: %d is declared as %d; the README says %d", p.Series, p.Round, need, got, want)
+				t.Errorf("series %s, round %s: %d is declared as %d; the handbook says %d", p.Series, p.Round, need, got, want)
 			}
 		}
 	}
 }
 
-// TestReadmeSaysTheRuleOfRollouts holds the README's words to those that stand beside
+// TestHandbookSaysTheRuleOfRollouts holds the handbook's words to those that stand beside
 // the code, and both to a length that can be read aloud.
-func TestReadmeSaysTheRuleOfRollouts(t *testing.T) {
+func TestHandbookSaysTheRuleOfRollouts(t *testing.T) {
 	t.Parallel()
-	words := func(file, from, to string) string {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, rule, begins := strings.Cut(string(text), from)
+	words := func(text, from, to string) string {
+		_, rule, begins := strings.Cut(text, from)
 		rule, _, ends := strings.Cut(rule, to)
 		if !begins || !ends {
-			t.Fatalf("%s does not have the rule", file)
+			t.Fatalf("no rule from %q to %q", from, to)
 		}
 		rule = strings.NewReplacer("//", "", "\n- ", "\n", "\n//   - ", "\n").Replace(rule)
 		return strings.Join(strings.Fields(rule), " ")
 	}
-	code := words("rollout.go", "// rule, as users read it:", "\nfunc DecideRollout")
-	readme := words("../../README.md", "**Rollouts.**", "Over is what the controller")
-	if n := len(strings.Fields(code)); code != readme || n > 290 {
-		t.Errorf("%d words beside the code:\n%s\nin the README:\n%s", n, code, readme)
+	source, err := os.ReadFile("rollout.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := words(string(source), "// rule, as users read it:", "\nfunc DecideRollout")
+	handbook := words(docs.Text("rollouts"), "## The rule", "## Words in the rule")
+	if n := len(strings.Fields(code)); code != handbook || n > 290 {
+		t.Errorf("%d words beside the code:\n%s\nin the handbook:\n%s", n, code, handbook)
 	}
 }

@@ -96,8 +96,8 @@ type Rollout struct {
 	Urgent   bool   `json:"urgent,omitempty"`
 }
 
-// Condition is one thing that people should know of: a kind of the README's
-// table of alerts, what it is about, and in sentences what there is, what
+// Condition is one thing that people should know of: a kind of the
+// handbook's table of alerts, what it is about, and in sentences what there is, what
 // gitlatch does about it, and what to do.
 type Condition struct {
 	alert.Condition

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -176,19 +177,20 @@ func TestATextfileThatCannotBeWrittenLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-// The rules that the README proposes are about metrics that there are.
-func TestTheReadmeNamesMetricsThatAreWritten(t *testing.T) {
+// The rules that the handbook proposes are about metrics that there are, and each
+// metric is in its table.
+func TestTheHandbookNamesTheMetricsThatAreWritten(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := docs.Text("metrics")
 	written := map[string]bool{}
 	for _, m := range Metrics() {
 		name, _ := m.pulled()
 		written[name] = true
+		if row := fmt.Sprintf("\n| `%s` | `%s` | ", m.Name, name); !strings.Contains(text, row) {
+			t.Errorf("the handbook has no row %s", row)
+		}
 	}
-	named := regexp.MustCompile(`\bgitlatch_[a-z_]+`).FindAllString(string(text), -1)
+	named := regexp.MustCompile(`\bgitlatch_[a-z_]+`).FindAllString(text, -1)
 	if len(named) == 0 {
 		t.Error("it names none")
 	}

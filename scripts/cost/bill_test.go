@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
@@ -288,23 +289,19 @@ func TestTheListIsTheTemplates(t *testing.T) {
 	}
 }
 
-func TestTheReadmeShowsThisBill(t *testing.T) {
+func TestTheHandbookShowsThisBill(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, shown, ok := strings.Cut(string(text), "<!-- cost -->\n")
+	_, shown, ok := strings.Cut(docs.Text("cost"), "<!-- cost -->\n")
 	shown, _, closed := strings.Cut(shown, "<!-- /cost -->")
 	if !ok || !closed {
-		t.Fatal("README.md has no place for the bill: <!-- cost --> and <!-- /cost -->")
+		t.Fatal("topic cost has no place for the bill: <!-- cost --> and <!-- /cost -->")
 	}
 	want, err := output(t, "-o", "markdown")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if shown != want {
-		t.Errorf("README.md shows another bill; put the output of go run ./scripts/cost -o markdown between its marks:\n%s", want)
+		t.Errorf("topic cost shows another bill; put the output of go run ./scripts/cost -o markdown between its marks:\n%s", want)
 	}
 }
 

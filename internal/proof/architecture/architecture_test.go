@@ -23,7 +23,7 @@ const module = "github.com/gitlatch/gitlatch/"
 // small enough to be read and fast enough to be tried by the hundred thousand,
 // which ends where the first of them reaches a network or a clock.
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/strict", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/foreign",
-	"internal/restore/plan", "internal/restore/brake", "internal/restore/split", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each", "internal/grammar"}
+	"internal/restore/plan", "internal/restore/brake", "internal/restore/split", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each", "internal/grammar", "internal/docs"}
 
 // What pure packages may reach beyond the standard library and themselves.
 var pureMayReach = []string{"go.yaml.in/yaml/v3"}
@@ -79,7 +79,7 @@ func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
 // Tests count, too: what a test needs of it belongs beside the adapter.
 var importers = map[string][]string{
 	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
-	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch"},
+	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor/ignore", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/site", "internal/demo", "internal/testenv", "internal/cli", "functions"},

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 )
 
-// configurations are what the samples come to, in the words of the README.
+// configurations are what the samples come to, in the words of the handbook.
 var configurations = map[string]string{
 	"github": `
 apiVersion: gitlatch.dev/v1alpha1

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/docs"
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
@@ -20,17 +21,10 @@ type step struct {
 	answers map[string]string // by what stands on the line before
 }
 
-// recipe takes the commands out of a section of the README: lines that begin with
+// recipe takes the commands out of a topic of the handbook: lines that begin with
 // $, and below each the lines where something is answered.
-func recipe(t *testing.T, section string) (steps []step) {
-	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(readme), "\n## "+section+"\n")
-	text, _, _ = strings.Cut(text, "\n## ")
-	for line := range strings.Lines(text) {
+func recipe(topic string) (steps []step) {
+	for line := range strings.Lines(docs.Text(topic)) {
 		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
 		if command, is := strings.CutPrefix(line, "$ "); indented && is {
 			steps = append(steps, step{command, map[string]string{}})
@@ -128,11 +122,11 @@ func (s *screen) Write(p []byte) (int, error) {
 // recipe must not answer for a while what it takes back by another command.
 func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
 	t.Parallel()
-	for section, stack := range map[string]string{"Deploy on AWS": "gitlatch", "Hundreds of sites": "gitlatch-fleet"} {
-		t.Run(section, func(t *testing.T) {
+	for topic, stack := range map[string]string{"aws": "gitlatch", "fleet": "gitlatch-fleet"} {
+		t.Run(topic, func(t *testing.T) {
 			t.Parallel()
 			dir, at := workplace(t), newCloud(t)
-			steps := recipe(t, section)
+			steps := recipe(topic)
 			for _, s := range steps {
 				if strings.HasPrefix(s.command, "sam ") {
 					play(t, s, dir, at)
@@ -162,7 +156,7 @@ func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
 func TestTheGroupHasItsRightsBeforeTheRecipeDeploys(t *testing.T) {
 	t.Parallel()
 	var commands []string
-	for _, s := range recipe(t, "Deploy on AWS") {
+	for _, s := range recipe("aws") {
 		commands = append(commands, s.command)
 	}
 	rights := slices.Index(commands, "kubectl apply -k infra/rbac")

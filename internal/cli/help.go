@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/docs"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
+)
+
+// Commands is the tree of all commands, for who describes it or checks what others
+// say of it.
+func Commands(env Env) *cobra.Command { return newRoot(env) }
+
+// topics is the name under which the handbook lists itself.
+const topics = "topics"
+
+func newHelp(env Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [topics | TOPIC | COMMAND]",
+		Short: "Print a topic of the handbook, or what a command takes",
+		Long: `Prints a topic of the handbook, whose list is "gitlatch help topics". Without a
+topic of that name it prints the help of a command; "gitlatch COMMAND --help"
+always does.`,
+		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return helpful(c.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			page := term.NewPage(tty.StyleFor(env.Out, env.Getenv))
+			name := strings.Join(args, " ")
+			if t, ok := docs.Find(name); ok {
+				t.Show(page)
+				return page.Print(env.Out)
+			}
+			if name == topics {
+				index(page)
+				return page.Print(env.Out)
+			}
+			if of, rest, err := c.Root().Find(args); err == nil && len(rest) == 0 {
+				return of.Help()
+			}
+			return fmt.Errorf("no topic and no command is called %q%s; gitlatch help topics lists all topics", name, near(name, helpful(c.Root())))
+		},
+	}
+}
+
+// helpful are the names that help knows: topics and commands.
+func helpful(root *cobra.Command) []string {
+	names := []string{topics}
+	for _, t := range docs.Topics() {
+		names = append(names, t.Name)
+	}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// near says which of the names one may have been meant; "" is none.
+func near(name string, names []string) string {
+	asked := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, n := range names {
+		asked.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	if like := asked.SuggestionsFor(name); len(like) > 0 {
+		return ": did you mean " + strings.Join(like, ", ") + "?"
+	}
+	return ""
+}
+
+// index lists the topics of the handbook.
+func index(p *term.Page) {
+	p.Line("%s", p.Style.Heading("Topics of the handbook"))
+	p.Say("", "gitlatch help TOPIC prints one.")
+	for _, g := range docs.Groups() {
+		p.Line("")
+		p.Line("%s", p.Style.Heading(g.Title))
+		var lines [][2]string
+		for _, t := range g.Topics {
+			lines = append(lines, [2]string{"  " + t.Name, t.Title})
+		}
+		p.Topics(lines)
+	}
+}

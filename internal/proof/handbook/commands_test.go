@@ -1,0 +1,86 @@
+package handbook
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/cli"
+	"github.com/gitlatch/gitlatch/internal/docs"
+)
+
+var (
+	// inCode is a line of code that begins with the command.
+	inCode = regexp.MustCompile(`(?m)^\s{4,}(?:\$ )?(?:bin/)?(gitlatch .*)$`)
+	// inText is the command in a sentence.
+	inText = regexp.MustCompile("`(gitlatch [^`]+)`")
+	// ends is where a shell takes over from the command.
+	ends = regexp.MustCompile(`\s+(#|\||>|&&|;).*$`)
+)
+
+// What a page says to type is what the command takes.
+func TestCommandsThatPagesSayParse(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for file, text := range pages(t) {
+		for _, m := range inCode.FindAllStringSubmatch(text, -1) {
+			seen++
+			if err := takes(m[1], true); err != nil {
+				t.Errorf("%s says %q: %v", file, m[1], err)
+			}
+		}
+		for _, m := range inText.FindAllStringSubmatch(text, -1) {
+			seen++
+			if err := takes(m[1], false); err != nil {
+				t.Errorf("%s says %q: %v", file, m[1], err)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("found %d commands", seen)
+	}
+}
+
+// takes says what the command would not take of a line. In a sentence a command
+// may stand without its arguments.
+func takes(line string, whole bool) error {
+	line = ends.ReplaceAllString(line, "")
+	line = strings.NewReplacer("TOPIC", "levels", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)
+	words := strings.Fields(line)[1:]
+	all := cli.Commands(cli.Env{})
+	all.InitDefaultCompletionCmd()
+	c, args, err := all.Find(words)
+	if err != nil {
+		return err
+	}
+	if c.Name() == "help" {
+		name := strings.Join(args, " ")
+		if _, ok := docs.Find(name); !ok && name != "topics" && name != "" {
+			return fmt.Errorf("there is no topic %q", name)
+		}
+		return nil
+	}
+	if strings.Join(args, "") == "--help" || len(args) == 0 && !whole {
+		return nil
+	}
+	if err := c.ParseFlags(args); err != nil {
+		return err
+	}
+	if !c.Runnable() {
+		return fmt.Errorf("%s does nothing by itself", c.CommandPath())
+	}
+	if c.Args == nil || !whole && len(c.Flags().Args()) == 0 {
+		return nil
+	}
+	return c.Args(c, c.Flags().Args())
+}
+
+func TestACommandThatIsNotOneIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"gitlatch tock", "gitlatch tick --config a --quickly", "gitlatch explain", "gitlatch help nothing", "gitlatch schema Foo"} {
+		if takes(line, true) == nil {
+			t.Errorf("takes %s", line)
+		}
+	}
+}
