@@ -154,6 +154,10 @@ bench-fleet: ## Let 1,000 simulated sites share one real repository, and compare
 cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1"; names are in scripts/cost/prices.yaml)
 	@go run ./scripts/cost $(ARGS)
 
+.PHONY: prose
+prose: ## Measure what people read: words of the README, of the longest topic, of a sentence (ARGS=-long: list long sentences)
+	@go run ./scripts/prose $(ARGS)
+
 .PHONY: fmt
 fmt: ## Format the Go files
 	gofmt -w $(GO_FOLDERS)

@@ -41,7 +41,9 @@ func newRoot(env Env) *cobra.Command {
 		Use:   "gitlatch",
 		Short: "Latches the live scale of a cluster's workloads into git, rounded",
 		Long: `gitlatch keeps git near enough to what is running that a cluster rebuilt from
-git copes with today's traffic, without drowning the repository in commits.`,
+git copes with today's traffic, without drowning the repository in commits.
+
+"gitlatch help topics" lists the handbook.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

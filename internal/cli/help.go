@@ -14,7 +14,12 @@ import (
 
 // Commands is the tree of all commands, for who describes it or checks what others
 // say of it.
-func Commands(env Env) *cobra.Command { return newRoot(env) }
+func Commands(env Env) *cobra.Command {
+	root := newRoot(env)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
 
 // topics is the name under which the handbook lists itself.
 const topics = "topics"
@@ -32,15 +37,19 @@ always does.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			page := term.NewPage(tty.StyleFor(env.Out, env.Getenv))
 			name := strings.Join(args, " ")
+			of, rest, err := c.Root().Find(args)
+			known := err == nil && len(rest) == 0
 			if t, ok := docs.Find(name); ok {
-				t.Show(page)
+				if t.Show(page); known {
+					page.Line("\nFlags: %s --help", of.CommandPath())
+				}
 				return page.Print(env.Out)
 			}
 			if name == topics {
 				index(page)
 				return page.Print(env.Out)
 			}
-			if of, rest, err := c.Root().Find(args); err == nil && len(rest) == 0 {
+			if known {
 				return of.Help()
 			}
 			return fmt.Errorf("no topic and no command is called %q%s; gitlatch help topics lists all topics", name, near(name, helpful(c.Root())))

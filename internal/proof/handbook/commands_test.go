@@ -16,7 +16,7 @@ var (
 	// inText is the command in a sentence.
 	inText = regexp.MustCompile("`(gitlatch [^`]+)`")
 	// ends is where a shell takes over from the command.
-	ends = regexp.MustCompile(`\s+(#|\||>|&&|;).*$`)
+	ends = regexp.MustCompile(`\s+\\?(#|\||>|&&|;).*$`)
 )
 
 // What a page says to type is what the command takes.
@@ -48,9 +48,7 @@ func takes(line string, whole bool) error {
 	line = ends.ReplaceAllString(line, "")
 	line = strings.NewReplacer("TOPIC", "levels", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)
 	words := strings.Fields(line)[1:]
-	all := cli.Commands(cli.Env{})
-	all.InitDefaultCompletionCmd()
-	c, args, err := all.Find(words)
+	c, args, err := cli.Commands(cli.Env{}).Find(words)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,131 @@
+package handbook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/program"
+)
+
+// A step is a command as the README shows it, and what it prints there.
+type step struct{ command, output string }
+
+// stepsOf are the commands in the code of a text: from "$ " on, with the lines of a
+// document up to its EOF.
+func stepsOf(text string) (steps []step) {
+	document := false
+	for line := range strings.Lines(text) {
+		line, indented := strings.CutPrefix(line, "    ")
+		command, is := strings.CutPrefix(line, "$ ")
+		last := len(steps) - 1
+		switch {
+		case !indented && strings.TrimSpace(line) != "":
+			steps = append(steps, step{}) // text ends an output
+		case is:
+			steps = append(steps, step{command: command})
+			document = strings.Contains(command, "<<'EOF'")
+		case document:
+			steps[last].command += line
+			document = line != "EOF\n"
+		case last >= 0:
+			steps[last].output += line
+		}
+	}
+	return steps
+}
+
+// changing is what is otherwise in each run: ids, times and names of commits.
+var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{7,40}\b|20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z)?`)
+
+// steady is an output without that, nor the space that folding put in.
+func steady(output string) string {
+	return strings.Join(strings.Fields(changing.ReplaceAllString(output, "*")), " ")
+}
+
+// indented is an output as it stands in a page.
+func indented(output string) string {
+	lines := "    " + strings.ReplaceAll(strings.TrimRight(output, "\n"), "\n", "\n    ") + "\n"
+	return strings.ReplaceAll(lines, "    \n", "\n")
+}
+
+// Whoever follows the README from "Quick start" on comes to a first checkpoint, in
+// observe and then in latch, and sees what it shows.
+func TestTheReadmesQuickStartRunsAsItStands(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(root, "README.md")
+	readme, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(readme), "\n## Quick start\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+
+	cp := controlplane.Start(t, controlplane.Options{})
+	cp.Nodes(t, 1)
+	cp.Metrics(t, func(string) string { return "7m" })
+	web := controlplane.Workload("Deployment", "shop", "web")
+	cp.Kubectl(t, "", "create", "namespace", "shop")
+	cp.Apply(t, web, controlplane.Autoscaler("Deployment", "shop", "web"))
+	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=42")
+	cp.Kubectl(t, "", "rollout", "status", "-n", "shop", "deployment/web", "--timeout=2m")
+	cp.Kubectl(t, "", "wait", "-n", "shop", "hpa/web", "--for=condition=ScalingActive", "--timeout=2m")
+
+	home := t.TempDir()
+	origin := gitserver.NewOrigin(t, filepath.Join(home, "origin.git"), map[string]string{"apps/shop/web.yaml": web})
+	bin := filepath.Join(home, "bin")
+	built := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "gitlatch"), "./functions/gitlatch")
+	built.Dir = root
+	if out, err := built.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	kubectl := program.Folder(t, "a real control plane", filepath.Join("scripts", "controlplane", "build.sh"))
+	work := t.TempDir()
+	ran := 0
+	for _, s := range stepsOf(text) {
+		if s.command == "" {
+			continue
+		}
+		ran++
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, "bash", "-c", s.command)
+		cmd.Dir = work
+		cmd.Env = []string{"PATH=" + bin + ":" + kubectl + ":" + os.Getenv("PATH"), "HOME=" + home, "KUBECONFIG=" + cp.Kubeconfig(),
+			"GIT_AUTHOR_NAME=p", "GIT_AUTHOR_EMAIL=p@example.com", "GIT_COMMITTER_NAME=p", "GIT_COMMITTER_EMAIL=p@example.com",
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_VALUE_0=https://git.example.com/platform/fleet.git", "GIT_CONFIG_KEY_0=" + fmt.Sprintf("url.%s.insteadOf", origin.Dir)}
+		out, err := cmd.CombinedOutput()
+		cancel()
+		var exit *exec.ExitError
+		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1 && strings.Contains(s.command, "doctor")) {
+			t.Fatalf("$ %s%v\n%s", s.command, err, out)
+		}
+		t.Logf("$ %s%s", s.command, out)
+		want := steady(s.output)
+		switch {
+		case want == "" || steady(string(out)) == want:
+		case *update:
+			text := strings.Replace(string(readme), indented(s.output), indented(string(out)), 1)
+			if readme = []byte(text); os.WriteFile(file, readme, 0o644) != nil {
+				t.Fatalf("%s cannot be written", file)
+			}
+		default:
+			t.Errorf("$ %sprints\n%s\nand the README shows\n%s", s.command, out, s.output)
+		}
+	}
+	if ran < 8 {
+		t.Errorf("the README has %d commands", ran)
+	}
+	record := exec.CommandContext(t.Context(), "git", "-C", filepath.Join(work, "fleet.git"), "show", "main:checkpoints/prod-eu/shop/checkpoint.yaml")
+	if out, err := record.CombinedOutput(); err != nil || !strings.Contains(string(out), `deployment.web: "50"`) {
+		t.Errorf("%v: the record is\n%s", err, out)
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	text := "# A title of four\n\nOne is short. Two `is a span of code` here. See [the page of it](page.md)!\n" +
+		"It goes on over\ntwo lines.\n\n- An item is its own\n- Label\n\n    code is no sentence at all\n\n" +
+		"| a cell of four | x |\n|---|---|\n\n```yaml\nfenced: is no sentence either\n```\n"
+	want := []string{"A title of four", "Two code here", "See the page of it", "It goes on over two lines.", "An item is its own", "a cell of four"}
+	want = slices.DeleteFunc(want, func(s string) bool { return len(words(s)) < fewest })
+	if got := sentences(text); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestWordsHaveALetterOrADigit(t *testing.T) {
+	t.Parallel()
+	if got := words("| a 10 % - `--flag` |"); len(got) != 3 {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What is read stays short: the README on one sitting, a topic on a few screens.
+func TestThePagesAreShortEnough(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := measure(string(readme))
+	if m.readme > readmeMost || m.topic > topicMost || m.sentence > sentenceMost {
+		t.Errorf("README %d words, topic %s %d, 90 %% of the sentences have up to %d; wanted are at most %d, %d and %d", m.readme, m.longest, m.topic, m.sentence, readmeMost, topicMost, sentenceMost)
+	}
+}
