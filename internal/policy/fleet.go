@@ -110,13 +110,14 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 }
 
 // LimitRetirement withholds all retirements while more than RetireShare of the latches
-// are absent: that is more likely a mistake than a clean-up. A single absent workload
-// may always retire. No more than RetireShare retires within RetireAfter, since
-// each of these is absent at the same instant.
+// are absent: that is more likely a mistake than a clean-up. An absent workload counts
+// whatever keeps it from retiring, if it was looked for. A single absent workload may
+// always retire. No more than RetireShare retires within RetireAfter, since each of
+// these is absent at the same instant.
 func LimitRetirement(g Guards, latches int, absent []Decision) []Decision {
 	gone := 0
 	for _, d := range absent {
-		if !d.From.IsZero() && (d.Crosses() || d.Verdict == Pending || d.Reason == ReasonYield) {
+		if looked := d.Verdict != Frozen || d.Reason != ReasonUnread; looked && !d.From.IsZero() {
 			gone++
 		}
 	}

@@ -136,7 +136,7 @@ func TestWhileTooManyAreAbsentNoneRetires(t *testing.T) {
 		blank := cross("nothing declared", 0, 0, false)
 		blank.Verdict = policy.Pending
 		frozen := cross("nothing looks for it", 10, 0, false)
-		frozen.Verdict = policy.Frozen
+		frozen.Verdict, frozen.Reason = policy.Frozen, policy.ReasonUnread
 		absent := []policy.Decision{blank, frozen}
 		for i := range tt.due {
 			absent = append(absent, cross(fmt.Sprint("due", i), 10, 0, false))

@@ -78,7 +78,9 @@ func (r *run) next() (seed uint64, more bool) {
 func (r *run) take(t *testing.T, seed uint64, p Played) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ticks += p.Ticks
+	if r.ticks += p.Ticks; r.ticks%100000 < p.Ticks {
+		t.Logf("%d ticks", r.ticks)
+	}
 	for _, counts := range []map[string]int{p.Events, p.Found} {
 		for name, times := range counts {
 			r.seen[name] += times
