@@ -55,7 +55,7 @@ var events = []event{
 	{"decline", 3, func(d *draw) []string { return d.onHost("person declines") }},
 	{"take-over", 3, func(d *draw) []string { return d.onHost("person pushes theirs.yaml") }},
 	{"amended", 2, func(d *draw) []string { return d.onHost("person amends theirs.yaml") }},
-	{"proposal made needless", 14, func(d *draw) []string {
+	{"proposal made needless", 20, func(d *draw) []string {
 		who := d.who()
 		return append(d.onHost("person merges"), fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "try 3", fmt.Sprintf("person sets %s %d", who, 1+d.IntN(300)), "try 2")
 	}},
@@ -84,7 +84,7 @@ var events = []event{
 	{"late push, buried", 2, func(d *draw) []string {
 		return append(d.pushing("push waits"), pick(d, "try", "dies at 5", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
 	}},
-	{"death, and another value", 10, func(d *draw) []string {
+	{"death, and another value", 12, func(d *draw) []string {
 		who := d.who()
 		return []string{fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "before 4 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 4", "dies at 4", "try 2"}
 	}},
