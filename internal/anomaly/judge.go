@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -43,7 +44,7 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	var found []alert.Condition
 	changed := map[workload.ID]latch.Watch{}
 	judged := map[workload.ID]bool{}
-	decisions := byReading(l.Decisions)
+	decisions := each.By(l.Decisions, func(d policy.Decision) reading { return reading{d.ID, d.Reading} })
 	for _, s := range l.Samples {
 		judged[s.ID] = true
 		c := newCandidate(&l, s, decisions)
@@ -93,14 +94,6 @@ func (l *Look) again(id workload.ID, e latch.Episode, did string) alert.Conditio
 type reading struct {
 	id workload.ID
 	of policy.Reading
-}
-
-func byReading(all []policy.Decision) map[reading]policy.Decision {
-	by := make(map[reading]policy.Decision, len(all))
-	for _, d := range all {
-		by[reading{d.ID, d.Reading}] = d
-	}
-	return by
 }
 
 // A candidate is one workload that is looked at.

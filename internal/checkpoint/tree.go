@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -135,15 +136,7 @@ func (t Tree) foreign(kind workload.Kind) error {
 		return nil
 	}
 	return fmt.Errorf("kind %q is not one that a record could declare: gitlatch knows %s, and %s names no more under kinds",
-		kind, join(t.Site.Kinds.All()), SitePath(t.name))
-}
-
-func join(kinds []workload.Kind) string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, ", ")
+		kind, strings.Join(each.Of(t.Site.Kinds.All(), workload.Kind.String), ", "), SitePath(t.name))
 }
 
 // Component returns the canonical bytes of the Component of a namespace, by its
@@ -195,7 +188,7 @@ func (t Tree) Namespaces() []string {
 
 // Stale are the namespaces whose Component does not say what their record
 // says, sorted: a person edited or removed one of the two, or the record was
-// revised. A Merge with a change in the namespace mends it, and so does Mend. Broken
+// revised. A Merge with a change in the namespace repairs it, and so does Repair. Broken
 // records are not among them.
 func (t Tree) Stale() []string {
 	return slices.DeleteFunc(t.Namespaces(), func(namespace string) bool {

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
@@ -22,11 +23,7 @@ func ParseFleet(name string, data []byte) ([]Member, error) {
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	members := make([]Member, len(all))
-	for i, m := range all {
-		members[i] = *m
-	}
-	return members, nil
+	return each.Of(all, func(m *Member) Member { return *m }), nil
 }
 
 // Of returns how a member of the fleet is run that the configuration is of.

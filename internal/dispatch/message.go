@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Turn is when a site is due. How the site is run is not said by it: that is
@@ -19,11 +20,7 @@ type Turn struct {
 // Turns are those of a period that begins at an instant, in the order of the
 // members.
 func Turns(members []config.Member, begin time.Time, period time.Duration) []Turn {
-	turns := make([]Turn, len(members))
-	for i, m := range members {
-		turns[i] = Turn{m.Site, begin.Add(Delay(m.Site, Spread(period)))}
-	}
-	return turns
+	return each.Of(members, func(m config.Member) Turn { return Turn{m.Site, begin.Add(Delay(m.Site, Spread(period)))} })
 }
 
 // Over reports whether the turn is over at an instant: the next one is due.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -15,7 +16,7 @@ func (d Document) Since(last *Document) Document {
 		return d
 	}
 	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage, Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
-	before, now := last.byID(), d.byID()
+	before, now := each.By(last.Workloads, Workload.ID), each.By(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {
 		is := w.then()
 		was, there := before[w.ID()]
@@ -82,12 +83,4 @@ func equal[T comparable](a, b *T) bool {
 		return a == b
 	}
 	return *a == *b
-}
-
-func (d Document) byID() map[workload.ID]Workload {
-	by := make(map[workload.ID]Workload, len(d.Workloads))
-	for _, w := range d.Workloads {
-		by[w.ID()] = w
-	}
-	return by
 }

@@ -1,5 +1,5 @@
-// Package each says in a line what is made of each element of a list, or how many
-// of them something is true of.
+// Package each says in a line what is made of each element of a list, which of them
+// has a key, or of how many something is true.
 package each
 
 // Of is what is made of each element, in their order. It is never nil.
@@ -19,4 +19,13 @@ func Count[T any](all []T, is func(T) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// By is each element by its key, of those that share one the last.
+func By[T any, K comparable](all []T, key func(T) K) map[K]T {
+	by := make(map[K]T, len(all))
+	for _, one := range all {
+		by[key(one)] = one
+	}
+	return by
 }

@@ -1,6 +1,7 @@
 package each_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -23,5 +24,13 @@ func TestCountIsOfWhatIsTrue(t *testing.T) {
 	t.Parallel()
 	if n := each.Count([]int{3, 1, 2, 5, 4}, func(n int) bool { return n > 2 }); n != 3 {
 		t.Errorf("counts %d", n)
+	}
+}
+
+func TestByKeyTheLastCounts(t *testing.T) {
+	t.Parallel()
+	by := each.By([]string{"one", "two", "three", "four"}, func(s string) int { return len(s) })
+	if want := map[int]string{3: "two", 5: "three", 4: "four"}; !maps.Equal(by, want) {
+		t.Errorf("by length %v, want %v", by, want)
 	}
 }

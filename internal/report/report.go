@@ -134,10 +134,7 @@ func New(r tick.Report) Document {
 	if r.Observe {
 		d.Mode = "observe"
 	}
-	samples := map[workload.ID]workload.Sample{}
-	for _, s := range r.Samples {
-		samples[s.ID] = s
-	}
+	samples := each.By(r.Samples, func(s workload.Sample) workload.ID { return s.ID })
 	rollouts := map[workload.ID]*Rollout{}
 	for _, decision := range r.Decisions {
 		if decision.Reading == policy.ReadingRollout {

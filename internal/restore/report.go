@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
@@ -75,11 +76,7 @@ type Problems []error
 
 // MarshalJSON returns a list of texts.
 func (p Problems) MarshalJSON() ([]byte, error) {
-	var texts []string
-	for _, err := range p {
-		texts = append(texts, err.Error())
-	}
-	return term.Marshal(texts)
+	return term.Marshal(each.Of(p, error.Error))
 }
 
 // raised notes a raise, which goes on from an earlier one of the same workload.

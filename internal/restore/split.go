@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore/split"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -81,11 +82,7 @@ func (r *Splitting) Run(ctx context.Context, tree checkpoint.Tree, sources []spl
 
 func (r *Splitting) standing(ctx context.Context) (map[string]split.Standing, error) {
 	all, err := r.Cluster.Seeds(ctx, r.Site)
-	by := map[string]split.Standing{}
-	for _, s := range all {
-		by[s.Namespace+"/"+s.Name] = s
-	}
-	return by, err
+	return each.By(all, func(s split.Standing) string { return s.Namespace + "/" + s.Name }), err
 }
 
 // seed makes one seed, of a Deployment that does not exist yet.

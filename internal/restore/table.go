@@ -1,10 +1,12 @@
 package restore
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/term"
@@ -55,14 +57,9 @@ func to(r plan.Raise) string {
 
 // scalers names what gets a brake; its namespace is the workload's.
 func scalers(all []plan.Scaler) string {
-	var names []string
-	for _, s := range all {
-		names = append(names, map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}[s.Kind]+"/"+s.Name)
-	}
-	if names == nil {
-		return "-"
-	}
-	return strings.Join(names, ", ")
+	short := map[plan.Kind]string{plan.HPA: "hpa", plan.ScaledObject: "scaledobject"}
+	names := each.Of(all, func(s plan.Scaler) string { return short[s.Kind] + "/" + s.Name })
+	return cmp.Or(strings.Join(names, ", "), "-")
 }
 
 func (r Report) outcome(o brake.Outcome) string {
@@ -113,11 +110,6 @@ func (r Report) summary() string {
 	return text
 }
 
-func (r Report) set() (n int) {
-	for _, b := range r.Braked {
-		if b.Outcome == brake.Set || b.Outcome == brake.Extended {
-			n++
-		}
-	}
-	return n
+func (r Report) set() int {
+	return each.Count(r.Braked, func(b Braked) bool { return b.Outcome == brake.Set || b.Outcome == brake.Extended })
 }

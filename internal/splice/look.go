@@ -5,6 +5,8 @@ import (
 	"cmp"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A row is a line whose comment holds a sign.
@@ -67,10 +69,7 @@ type looker struct {
 
 // look notes in the rows what the documents have there.
 func look(data []byte, documents []*yaml.Node, rows []*row) {
-	l := looker{data, map[int]*row{}, map[*yaml.Node]*yaml.Node{}, newPlaces(data)}
-	for _, r := range rows {
-		l.rows[r.line] = r
-	}
+	l := looker{data, each.By(rows, func(r *row) int { return r.line }), map[*yaml.Node]*yaml.Node{}, newPlaces(data)}
 	for _, d := range documents {
 		l.findAliases(d)
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -72,11 +74,6 @@ func counted(kind workload.Kind, kinds workload.Kinds) error {
 	if _, known := kinds.Object(kind); known && kind.Scales() {
 		return nil
 	}
-	var names []string
-	for _, k := range kinds.All() {
-		if k.Scales() {
-			names = append(names, string(k))
-		}
-	}
-	return fmt.Errorf("the mark's kind must be one of %s, got %s", strings.Join(names, ", "), kind)
+	scaled := slices.DeleteFunc(kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
+	return fmt.Errorf("the mark's kind must be one of %s, got %s", strings.Join(each.Of(scaled, workload.Kind.String), ", "), kind)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,11 +36,7 @@ type Refused struct {
 
 // Error returns one line a problem.
 func (r *Refused) Error() string {
-	lines := make([]string, len(r.Problems))
-	for i, p := range r.Problems {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(each.Of(r.Problems, Problem.Error), "\n")
 }
 
 // join returns the problems as one error, nil where there are none.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Problem is one thing wrong with a document.
@@ -39,10 +41,7 @@ func (e *Errors) Error() string {
 	if e.Told > 0 {
 		told = told[:min(len(told), e.Told)]
 	}
-	lines := make([]string, len(told))
-	for i, p := range told {
-		lines[i] = p.Error()
-	}
+	lines := each.Of(told, Problem.Error)
 	if more := len(e.Problems) - len(told) + e.More; more > 0 {
 		lines = append(lines, fmt.Sprintf("%s: and %d more", e.Problems[0].File, more))
 	}
@@ -51,9 +50,5 @@ func (e *Errors) Error() string {
 
 // Unwrap returns the problems, so that errors.As finds the first.
 func (e *Errors) Unwrap() []error {
-	all := make([]error, len(e.Problems))
-	for i, p := range e.Problems {
-		all[i] = p
-	}
-	return all
+	return each.Of(e.Problems, func(p Problem) error { return p })
 }

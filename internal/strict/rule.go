@@ -1,6 +1,11 @@
 package strict
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/each"
+)
 
 // A Rule is about a value as a whole, once all inside of it was read.
 type Rule struct {
@@ -50,20 +55,10 @@ func Needs(name, reason string, of ...string) Rule {
 
 // Standing returns which fields of an object stand in the document.
 func (r *Reader) Standing(path string, names []string) []string {
-	var found []string
-	for _, name := range names {
-		if r.Line(Child(path, name)) > 0 {
-			found = append(found, name)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return r.Line(Child(path, name)) == 0 })
 }
 
 // Each returns the schemas that each require one of the fields.
 func Each(names []string) []any {
-	all := make([]any, len(names))
-	for i, name := range names {
-		all[i] = Schema{"required": []string{name}}
-	}
-	return all
+	return each.Of(names, func(name string) any { return Schema{"required": []string{name}} })
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Schema is a piece of a JSON schema, which says to an editor what the reader
@@ -52,12 +54,9 @@ func (f Form) Hide() Form {
 
 // Word returns the form of one of a few words.
 func Word[S ~string](of ...S) Form {
-	words, quoted := make([]string, len(of)), make([]string, len(of))
-	for i, word := range of {
-		words[i], quoted[i] = string(word), regexp.QuoteMeta(string(word))
-	}
+	words := each.Of(of, func(word S) string { return string(word) })
 	return Form{Must: "one of " + strings.Join(words, ", "), Tags: []string{"!!str"}, Schema: Schema{"enum": words},
-		Pattern: regexp.MustCompile("^(" + strings.Join(quoted, "|") + ")$")}
+		Pattern: regexp.MustCompile("^(" + strings.Join(each.Of(words, regexp.QuoteMeta), "|") + ")$")}
 }
 
 // Words returns the words that the form is one of; nil where it is none of few.

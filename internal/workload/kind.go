@@ -20,6 +20,9 @@ const (
 	ArgoRollout Kind = "rollout"
 )
 
+// String returns the kind as a text.
+func (k Kind) String() string { return string(k) }
+
 // Scales reports whether there is a scale to latch in objects of the kind. Of
 // those that gitlatch knows a DaemonSet has none: its nodes decide. A kind that
 // a site names has one, which is what it is named for.

@@ -1,6 +1,10 @@
 package workload
 
-import "time"
+import (
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/each"
+)
 
 // A Sample is what was seen of one workload at one instant: two independent
 // readings. A reading that is nil is unknown, which is neither zero nor what a
@@ -243,13 +247,7 @@ func (u Unread) String() string {
 }
 
 // Texts are parts as people read them; none is an empty list, not nil.
-func Texts(parts []Unread) []string {
-	texts := make([]string, 0, len(parts))
-	for _, u := range parts {
-		texts = append(texts, u.String())
-	}
-	return texts
-}
+func Texts(parts []Unread) []string { return each.Of(parts, Unread.String) }
 
 // An UnreadError says that a part of the cluster could not be read.
 type UnreadError struct{ Unread }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Sender is what is needed of the SDK's client of SQS.
@@ -64,11 +65,7 @@ func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 		if try < tries && pause(ctx, try) == nil {
 			continue
 		}
-		var sites []string
-		for _, t := range turns {
-			sites = append(sites, t.Site)
-		}
-		return fmt.Errorf("send the turns of %q: %w", sites, err)
+		return fmt.Errorf("send the turns of %q: %w", each.Of(turns, func(t dispatch.Turn) string { return t.Site }), err)
 	}
 }
 

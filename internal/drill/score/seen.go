@@ -4,6 +4,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -19,10 +20,8 @@ type seen struct {
 }
 
 func newSeen(l Look) seen {
-	s := seen{Look: l, samples: map[workload.ID]workload.Sample{}, scales: map[workload.ID]policy.Decision{}, entries: l.Tree.Entries(), starts: map[string]int64{}}
-	for _, sample := range l.Tick.Samples {
-		s.samples[sample.ID] = sample
-	}
+	byID := func(s workload.Sample) workload.ID { return s.ID }
+	s := seen{Look: l, samples: each.By(l.Tick.Samples, byID), scales: map[workload.ID]policy.Decision{}, entries: l.Tree.Entries(), starts: map[string]int64{}}
 	for _, d := range l.Tick.Decisions {
 		if d.Reading == policy.ReadingScale {
 			s.scales[d.ID] = d
