@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
@@ -33,7 +35,7 @@ func (c *cloud) fleet(t *testing.T) {
 		if r.Error != nil || secrets.MatchString(r.Logs) {
 			t.Fatalf("error %v, logs\n%s", r.Error, r.Logs)
 		}
-		var answer failures
+		var answer events.SQSEventResponse
 		if err := json.Unmarshal(r.Payload, &answer); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -16,26 +17,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
-
-// messages are what Lambda takes from the queue for one invocation.
-type messages struct {
-	Records []record
-}
-
-type record struct {
-	MessageID string `json:"messageId"`
-	Body      string `json:"body"`
-}
-
-// failures are the messages that Lambda is to leave in the queue; it deletes the
-// others.
-type failures struct {
-	BatchItemFailures []failure `json:"batchItemFailures"`
-}
-
-type failure struct {
-	ItemIdentifier string `json:"itemIdentifier"`
-}
 
 // worker ticks the sites of a fleet, as they have their turns. What warm
 // invocations share is what all sites have alike.
@@ -57,9 +38,9 @@ func newWorker(c config.Config, getenv func(string) string, clock func() time.Ti
 // part, so that one whose cluster does not answer costs the others nothing. A tick
 // that did not come to its end leaves its message in the queue, and its alone; one
 // that did and needs a person is counted, and would find its turn taken.
-func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
+func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 	if len(batch.Records) == 0 {
-		return failures{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
+		return events.SQSEventResponse{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
 	}
 	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
 	defer cancel()
@@ -68,11 +49,11 @@ func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
 		w.opener.Forget()
 		w.log.Error().Str("fleet", w.config.Site).Err(hinted(unread)).Msg("list of sites")
 	}
-	failed := failures{BatchItemFailures: []failure{}}
+	failed := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, m := range batch.Records {
 		if err := w.take(ctx, m, members, len(batch.Records)-i); err != nil {
-			w.log.Error().Str("fleet", w.config.Site).Str("messageId", m.MessageID).Err(hinted(err)).Msg("turn")
-			failed.BatchItemFailures = append(failed.BatchItemFailures, failure{m.MessageID})
+			w.log.Error().Str("fleet", w.config.Site).Str("messageId", m.MessageId).Err(hinted(err)).Msg("turn")
+			failed.BatchItemFailures = append(failed.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
 		}
 	}
 	return failed, nil
@@ -80,7 +61,7 @@ func (w *worker) handle(ctx context.Context, batch messages) (failures, error) {
 
 // take takes one turn, of so many that are left. The message says which site it is
 // of; all else about the site is as the list in git has it.
-func (w *worker) take(ctx context.Context, m record, members []config.Member, left int) error {
+func (w *worker) take(ctx context.Context, m events.SQSMessage, members []config.Member, left int) error {
 	turn, err := dispatch.Parse(m.Body)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -100,7 +101,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 				w.clock = func() time.Time { return noon.Add(time.Hour) }
 				payload = []byte(read(t, "../../testdata/events/sqs.json"))
 			}
-			var event messages
+			var event events.SQSEvent
 			if err := json.Unmarshal(payload, &event); err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +132,7 @@ func TestAMessageFailsByItself(t *testing.T) {
 func TestAWorkerTakesTurnsAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorker(fleetOf(t, "- {site: prod-eu, eks: {name: blue}}\n"), func(string) string { return "" }, time.Now, zerolog.Nop(), nil)
-	if got, err := w.handle(context.Background(), messages{}); err == nil || !strings.Contains(err.Error(), "has no Records") {
+	if got, err := w.handle(context.Background(), events.SQSEvent{}); err == nil || !strings.Contains(err.Error(), "has no Records") {
 		t.Errorf("answer %+v, error %v", got, err)
 	}
 }

@@ -13,27 +13,22 @@ import (
 // A Turn is when a site is due. How the site is run is not said by it: that is
 // for the list in git.
 type Turn struct {
-	Site string // its name
-	At   time.Time
+	At   time.Time `json:"turn"`
+	Site string    `json:"site"` // its name
 }
 
 // Turns are those of a period that begins at an instant, in the order of the
 // members.
 func Turns(members []config.Member, begin time.Time, period time.Duration) []Turn {
-	return each.Of(members, func(m config.Member) Turn { return Turn{m.Site, begin.Add(Delay(m.Site, Spread(period)))} })
+	return each.Of(members, func(m config.Member) Turn { return Turn{begin.Add(Delay(m.Site, Spread(period))), m.Site} })
 }
 
 // Over reports whether the turn is over at an instant: the next one is due.
 func (t Turn) Over(now time.Time, period time.Duration) bool { return !now.Before(t.At.Add(period)) }
 
-type message struct {
-	Turn time.Time `json:"turn"`
-	Site string    `json:"site"`
-}
-
 // Body is the turn as a message says it, in JSON.
 func (t Turn) Body() string {
-	text, err := json.Marshal(message{t.At.UTC(), t.Site})
+	text, err := json.Marshal(Turn{t.At.UTC(), t.Site})
 	if err != nil {
 		panic(err) // plain values only
 	}
@@ -41,18 +36,17 @@ func (t Turn) Body() string {
 }
 
 // Parse reads a message. What is wrong with it names the field.
-func Parse(body string) (Turn, error) {
-	var m message
+func Parse(body string) (t Turn, err error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(body)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
+	if err := d.Decode(&t); err != nil {
 		return Turn{}, fmt.Errorf(`message: %w; want {"turn": "2006-01-02T15:04:05Z", "site": "prod-eu"}`, err)
 	}
-	if year := m.Turn.UTC().Year(); m.Turn.IsZero() || year < 1 || year > 9999 { // no other can be sent on
+	if year := t.At.UTC().Year(); t.At.IsZero() || year < 1 || year > 9999 { // no other can be sent on
 		return Turn{}, fmt.Errorf("message: turn: is required: the instant at which the site is due")
 	}
-	if m.Site == "" {
+	if t.Site == "" {
 		return Turn{}, fmt.Errorf("message: site: is required: the name of a site on the list of the fleet")
 	}
-	return Turn{m.Site, m.Turn}, nil
+	return t, nil
 }
