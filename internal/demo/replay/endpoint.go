@@ -6,10 +6,9 @@ package replay
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -89,8 +88,11 @@ func (e *Endpoint) answer(r *http.Request) (obj runtime.Object, protobuf bool, s
 	if !ok {
 		return nil, false, &metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: "the server could not find the requested resource"}
 	}
-	answer, status := l.page(r, e.trace, at, namespace)
-	return answer, l.protobuf, status
+	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		return nil, false, &metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: err.Error()}
+	}
+	return l.wrap(at, l.chosen(e.trace, at, namespace, selector)), l.protobuf, nil
 }
 
 // split takes group/version/namespaces/name/resource, and the same without a
@@ -102,44 +104,19 @@ func split(path string) (resource, namespace string) {
 	return path, ""
 }
 
-// page returns what a LIST asks for: of one namespace or all, by labels, so
-// many at a time.
-func (l list) page(r *http.Request, t *traces.Trace, at time.Duration, namespace string) (runtime.Object, *metav1.Status) {
-	bad := func(err error) *metav1.Status {
-		return &metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: err.Error()}
-	}
-	query := r.URL.Query()
-	selector, err := labels.Parse(query.Get("labelSelector"))
-	if err != nil {
-		return nil, bad(err)
-	}
-	var chosen []runtime.Object
-	for _, item := range l.items(t, at) {
+// chosen are the items of one namespace or all, by labels. All of them make one page.
+func (l list) chosen(t *traces.Trace, at time.Duration, namespace string, selector labels.Selector) []runtime.Object {
+	return slices.DeleteFunc(l.items(t, at), func(item runtime.Object) bool {
 		m, err := meta.Accessor(item)
 		if err != nil {
-			return nil, bad(err)
+			panic(err) // an object of this package
 		}
-		if (namespace == "" || m.GetNamespace() == namespace) && selector.Matches(labels.Set(m.GetLabels())) {
-			chosen = append(chosen, item)
-		}
-	}
-
-	listMeta := metav1.ListMeta{ResourceVersion: version(at)}
-	from, err := resume(query.Get("continue"), at)
-	if err != nil {
-		return nil, &metav1.Status{Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: err.Error()}
-	}
-	chosen = chosen[min(from, len(chosen)):]
-	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && limit < len(chosen) {
-		left := int64(len(chosen) - limit)
-		listMeta.Continue, listMeta.RemainingItemCount = token(at, from+limit), &left
-		chosen = chosen[:limit]
-	}
-	return l.wrap(listMeta, chosen), nil
+		return namespace != "" && m.GetNamespace() != namespace || !selector.Matches(labels.Set(m.GetLabels()))
+	})
 }
 
 // wrap puts items into the list of their kind.
-func (l list) wrap(m metav1.ListMeta, items []runtime.Object) runtime.Object {
+func (l list) wrap(at time.Duration, items []runtime.Object) runtime.Object {
 	kind := l.kind.GroupVersion().WithKind(l.kind.Kind + "List")
 	var all runtime.Object = &unstructured.UnstructuredList{}
 	if l.protobuf {
@@ -152,35 +129,13 @@ func (l list) wrap(m metav1.ListMeta, items []runtime.Object) runtime.Object {
 	if err != nil {
 		panic(err) // it is a list
 	}
-	of.SetResourceVersion(m.ResourceVersion)
-	of.SetContinue(m.Continue)
-	of.SetRemainingItemCount(m.RemainingItemCount)
+	of.SetResourceVersion(version(at))
 	all.GetObjectKind().SetGroupVersionKind(kind)
 	return all
 }
 
 // version is the resource version of an instant.
 func version(at time.Duration) string { return strconv.Itoa(int(at/time.Second) + 1) }
-
-func token(at time.Duration, from int) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s/%d", version(at), from))
-}
-
-// resume reads a token; one of another instant has expired.
-func resume(token string, at time.Duration) (from int, err error) {
-	if token == "" {
-		return 0, nil
-	}
-	var of string
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err == nil {
-		_, err = fmt.Sscanf(strings.Replace(string(raw), "/", " ", 1), "%s %d", &of, &from)
-	}
-	if err != nil || of != version(at) || from < 0 {
-		return 0, fmt.Errorf("the provided continue parameter is too old")
-	}
-	return from, nil
-}
 
 // scheme is the kinds that are part of Kubernetes.
 var scheme = func() *runtime.Scheme {

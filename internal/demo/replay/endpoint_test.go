@@ -154,29 +154,6 @@ func TestASpecNotLookedAtIsAGenerationAhead(t *testing.T) {
 	}
 }
 
-func TestPagesAreWholeAndExpireWithTheInstant(t *testing.T) {
-	t.Parallel()
-	endpoint, client := serve(t, runtime.ContentTypeProtobuf)
-	page := func(token string) (appsv1.DeploymentList, error) {
-		var list appsv1.DeploymentList
-		err := client(appsv1.SchemeGroupVersion).Get().Resource("deployments").
-			Param("limit", "2").Param("continue", token).Do(context.Background()).Into(&list)
-		return list, err
-	}
-	first, err := page("")
-	if err != nil || len(first.Items) != 2 || first.Continue == "" || *first.RemainingItemCount != 1 {
-		t.Fatalf("first page: %d items, continue %q, %v", len(first.Items), first.Continue, err)
-	}
-	second, err := page(first.Continue)
-	if err != nil || len(second.Items) != 1 || second.Continue != "" || second.Items[0].Name != "export" {
-		t.Fatalf("second page: %+v, %v", second.Items, err)
-	}
-	endpoint.Seek(time.Minute)
-	if _, err := page(first.Continue); !apierrors.IsResourceExpired(err) {
-		t.Errorf("a token of another instant gave %v, want 410", err)
-	}
-}
-
 func TestScaledObjectsAreJSONWhateverIsAccepted(t *testing.T) {
 	t.Parallel()
 	_, client := serve(t, runtime.ContentTypeProtobuf)
