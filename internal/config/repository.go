@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
@@ -155,14 +156,8 @@ func wrongBranch(s string) error {
 	if name, found := strings.CutPrefix(s, "refs/heads/"); found {
 		return fmt.Errorf("must be the branch's name alone: write %s", name)
 	}
-	for _, bad := range []string{"..", "//", "/.", "@{", ".lock/"} {
-		if strings.Contains(s, bad) {
-			return fmt.Errorf("must be the name of a branch, which has no %q in it, got %s", bad, strict.Quote(s))
-		}
-	}
-	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, ".") || s == "@" ||
-		strings.HasSuffix(s, "/") || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ".lock") {
-		return fmt.Errorf("must be the name of a branch, got %s", strict.Quote(s))
+	if repo.CheckBranch(s) != nil {
+		return fmt.Errorf("must be the name of a branch, such as main, got %s", strict.Quote(s))
 	}
 	return nil
 }
