@@ -167,6 +167,14 @@ const (
 	CausePaused     = "paused"       // it is created paused, without pods; doctor's trap of that name
 )
 
+// cause is the name of the first, "" where there is none.
+func (w Workload) cause() string {
+	if len(w.Causes) == 0 {
+		return ""
+	}
+	return w.Causes[0].Name
+}
+
 // Checkpoint is since when git says what it says.
 type Checkpoint struct {
 	Since time.Time `json:"since"`

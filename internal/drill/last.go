@@ -56,11 +56,7 @@ func (t *Then) coverage() float64 {
 }
 
 func (w Workload) then() Then {
-	t := Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage}
-	if len(w.Causes) > 0 {
-		t.Cause = w.Causes[0].Name
-	}
-	return t
+	return Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage, Cause: w.cause()}
 }
 
 // same reports whether nothing became of a workload that is worth telling: a need

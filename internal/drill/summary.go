@@ -52,12 +52,9 @@ func (d Document) Summary() Summary {
 		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
 			break
 		}
-		one := Worst{Workload: w.ID().String(), Need: *w.Need, Coverage: *w.Coverage}
+		one := Worst{Workload: w.ID().String(), Need: *w.Need, Coverage: *w.Coverage, Cause: w.cause()}
 		if w.RebuiltAt != nil {
 			one.RebuiltAt = *w.RebuiltAt
-		}
-		if len(w.Causes) > 0 {
-			one.Cause = w.Causes[0].Name
 		}
 		s.Worst = append(s.Worst, one)
 	}

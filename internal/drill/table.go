@@ -95,14 +95,11 @@ func (p *sheet) rows(all bool) {
 		if !all && (w.Coverage == nil || w.Missing == 0) {
 			continue
 		}
-		cause, covered := "", "-"
-		if len(w.Causes) > 0 {
-			cause = w.Causes[0].Name
-		}
+		covered := "-"
 		if w.Coverage != nil {
 			covered = Percent(*w.Coverage)
 		}
-		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), cause})
+		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), w.cause()})
 	}
 	p.Rows(rows)
 	if len(rows) > 1 {

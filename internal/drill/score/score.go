@@ -57,16 +57,9 @@ func Document(l Look) drill.Document {
 // and last what has no coverage.
 func worst(a, b drill.Workload) int {
 	return cmp.Or(
-		cmp.Compare(coverage(a, math.Inf(1)), coverage(b, math.Inf(1))),
+		cmp.Compare(or(a.Coverage, math.Inf(1)), or(b.Coverage, math.Inf(1))),
 		cmp.Compare(b.Missing, a.Missing),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
-}
-
-func coverage(w drill.Workload, none float64) float64 {
-	if w.Coverage == nil {
-		return none
-	}
-	return *w.Coverage
 }
 
 // sum is the score of all workloads together.
@@ -89,9 +82,9 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Workloads++
 		f.Need += int64(*w.Need)
 		f.Covered += int64(*w.Need - w.Missing)
-		f.Declared += int64(number(w.Declared))
-		f.Rebuilt += int64(number(w.RebuiltAt))
-		f.Ready += int64(number(w.Ready))
+		f.Declared += int64(or(w.Declared, 0))
+		f.Rebuilt += int64(or(w.RebuiltAt, 0))
+		f.Ready += int64(or(w.Ready, 0))
 		if w.Missing == 0 {
 			f.Full++
 		}
@@ -142,9 +135,10 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 	return found
 }
 
-func number(n *int32) int32 {
+// or is a number, or what stands for one that is not known.
+func or[T any](n *T, unknown T) T {
 	if n == nil {
-		return 0
+		return unknown
 	}
 	return *n
 }
