@@ -99,31 +99,25 @@ type reading struct {
 // A candidate is one workload that is looked at.
 type candidate struct {
 	*Look
-	sample workload.Sample
-	scale  workload.Scale // the zero value where it is unknown
-	policy policy.Policy
-	latch  latch.Latch
-	watch  latch.Watch // as it will be
-	// decided is what was decided of each reading, and judged which are judged.
-	decided map[policy.Reading]policy.Decision
-	judged  map[policy.Reading]bool
+	sample    workload.Sample
+	scale     workload.Scale // the zero value where it is unknown
+	policy    policy.Policy
+	latch     latch.Latch
+	watch     latch.Watch // as it will be
+	decisions map[reading]policy.Decision
+	judged    map[policy.Reading]bool // which of its readings are
 	// fell is set where it fell just now, as it is not in the habit of.
 	fell bool
 }
 
 func newCandidate(l *Look, s workload.Sample, decisions map[reading]policy.Decision) *candidate {
-	c := &candidate{Look: l, sample: s, latch: l.Latches[s.ID], decided: map[policy.Reading]policy.Decision{}}
+	c := &candidate{Look: l, sample: s, latch: l.Latches[s.ID], decisions: decisions}
 	c.watch = c.latch.Watch
-	for _, of := range []policy.Reading{policy.ReadingScale, policy.ReadingRollout} {
-		if d, ok := decisions[reading{s.ID, of}]; ok {
-			c.decided[of] = d
-		}
-	}
 	if s.Scale != nil {
 		c.scale = *s.Scale
 	}
 	c.policy, _, _ = l.Set.Choose(s)
-	d, decided := c.decided[policy.ReadingScale]
+	d, decided := decisions[reading{s.ID, policy.ReadingScale}]
 	there := !s.Terminating && !c.latch.OptedOut
 	c.judged = map[policy.Reading]bool{
 		policy.ReadingScale:   there && decided && d.Verdict != policy.Skip,

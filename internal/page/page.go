@@ -15,10 +15,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // Drill returns the report of a drill as a page.
@@ -94,13 +96,7 @@ func hash(content string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-func joined(names []string) string {
-	var b bytes.Buffer
-	for _, name := range names {
-		b.WriteString(part(name))
-	}
-	return b.String()
-}
+func joined(names []string) string { return strings.Join(each.Of(names, part), "") }
 
 func part(name string) string {
 	text, err := static.ReadFile("static/" + name)

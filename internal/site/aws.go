@@ -104,11 +104,6 @@ var remedies = map[string]string{
 	"InvalidRequestException":   "restore the secret if it is being deleted, and give it a value",
 }
 
-// from returns what reads the credentials from a vault.
-func (s secret) from(vault Vault) func(context.Context) (github.Credentials, error) {
-	return func(ctx context.Context) (github.Credentials, error) { return s.read(ctx, vault) }
-}
-
 // read reads the credentials. No error tells any of them.
 func (s secret) read(ctx context.Context, vault Vault) (github.Credentials, error) {
 	failed := func(err error) (github.Credentials, error) {

@@ -262,12 +262,14 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 		Repository: c.GitHub.Repository,
 		Branch:     c.Branch,
 		APIURL:     c.GitHub.APIURL,
-		Secret:     held.from(secretsmanager.NewFromConfig(own)),
-		Transport:  transport,
-		MaxBytes:   int64(c.MaxBytes),
-		Author:     author(o.Config.Commit.Author),
-		Signer:     signer,
-		ReadOnly:   o.ReadOnly,
+		Secret: func(ctx context.Context) (github.Credentials, error) {
+			return held.read(ctx, secretsmanager.NewFromConfig(own))
+		},
+		Transport: transport,
+		MaxBytes:  int64(c.MaxBytes),
+		Author:    author(o.Config.Commit.Author),
+		Signer:    signer,
+		ReadOnly:  o.ReadOnly,
 	}
 	shared := o.fleet
 	if o.Config.Fleet != "" {

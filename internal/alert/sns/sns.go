@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -91,24 +92,20 @@ func subject(text string) string {
 // What SNS says, and what to do about it: the first that fits counts. It has one
 // code for a parameter that is wrong, and names the parameter in its words alone.
 var faults = []struct {
-	code, words string // "" are any words
-	remedy      string
-	forGood     bool // it refuses the message, whenever that is sent
+	codes   []string
+	words   string // "" are any words
+	remedy  string
+	forGood bool // it refuses the message, whenever that is sent
 }{
-	{"NotFound", "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
-	{"NotFoundException", "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
-	{"AuthorizationError", "", "the role may not publish to it: allow sns:Publish on the topic", false},
-	{"AuthorizationErrorException", "", "the role may not publish to it: allow sns:Publish on the topic", false},
-	{"InvalidSignatureException", "", "it does not accept the credentials: check them, and the clock of this machine", false},
-	{"SignatureDoesNotMatch", "", "it does not accept the credentials: check them, and the clock of this machine", false},
-	{"InvalidClientTokenId", "", "it does not accept the credentials: check them", false},
-	{"ExpiredToken", "", "it does not accept the credentials: they have expired: renew them", false},
-	{"KMSAccessDenied", "", "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it", false},
-	{"KMSDisabled", "", "the topic's key is disabled: enable it", false},
-	{"InvalidParameter", "TopicArn", "alerts.sns.topicArn is not the ARN of a topic", false},
-	{"InvalidParameter", "", "it does not take this message", true},
-	{"ParameterValueInvalid", "", "it does not take this message", true},
-	{"ValidationException", "", "it does not take this message", true},
+	{[]string{"NotFound", "NotFoundException"}, "", "the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn", false},
+	{[]string{"AuthorizationError", "AuthorizationErrorException"}, "", "the role may not publish to it: allow sns:Publish on the topic", false},
+	{[]string{"InvalidSignatureException", "SignatureDoesNotMatch"}, "", "it does not accept the credentials: check them, and the clock of this machine", false},
+	{[]string{"InvalidClientTokenId"}, "", "it does not accept the credentials: check them", false},
+	{[]string{"ExpiredToken"}, "", "it does not accept the credentials: they have expired: renew them", false},
+	{[]string{"KMSAccessDenied"}, "", "the role may not use the topic's key: allow kms:GenerateDataKey* and kms:Decrypt on it", false},
+	{[]string{"KMSDisabled"}, "", "the topic's key is disabled: enable it", false},
+	{[]string{"InvalidParameter"}, "TopicArn", "alerts.sns.topicArn is not the ARN of a topic", false},
+	{[]string{"InvalidParameter", "ParameterValueInvalid", "ValidationException"}, "", "it does not take this message", true},
 }
 
 // explain says what to do about an error of SNS.
@@ -116,7 +113,7 @@ func (t Topic) explain(err error) error {
 	var said smithy.APIError
 	if errors.As(err, &said) {
 		for _, f := range faults {
-			if f.code != said.ErrorCode() || !strings.Contains(said.ErrorMessage(), f.words) {
+			if !slices.Contains(f.codes, said.ErrorCode()) || !strings.Contains(said.ErrorMessage(), f.words) {
 				continue
 			}
 			err = fmt.Errorf("topic %s: %s (%w)", t.ARN, f.remedy, err)
