@@ -26,12 +26,10 @@ commits to a scratch repository.`,
 			defer stop()
 			switch cluster {
 			case "recorded":
-				o := demo.Options{
+				return demo.Run(ctx, demo.Options{
 					Out: env.Out, Style: tty.StyleFor(env.Out, env.Getenv), Format: demo.Format(output),
-					Progress: env.Err, Dir: dir,
-				}
-				_, o.Live = tty.Width(env.Err)
-				return demo.Run(ctx, o)
+					Progress: tty.NewProgress(env.Err), Dir: dir,
+				})
 			case "real":
 				config, err := kubeconfig.Load(kubeconfig.Choice{})
 				if err != nil {

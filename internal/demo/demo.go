@@ -7,6 +7,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/demo/replay"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -46,10 +48,7 @@ type Options struct {
 	Style  term.Style
 	Format Format // "" is Text
 
-	// Progress is written to while the day is replayed; nil shows none. Live
-	// rewrites one line of it, for a terminal.
-	Progress io.Writer
-	Live     bool
+	Progress *tty.Progress // shows how far the replay is; nil is nowhere
 
 	// Dir is where repository and state are left. It is made, or must be empty;
 	// "" makes a temporary one. Figures, which do not name it, do not leave it.
@@ -107,7 +106,7 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := play(ctx, t, endpoint, e, progress{o.Progress, o.Live})
+	d, err := play(ctx, t, endpoint, e, cmp.Or(o.Progress, &tty.Progress{}))
 	if err := errors.Join(err, e.close()); err != nil {
 		return nil, err
 	}

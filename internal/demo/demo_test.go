@@ -21,6 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -67,7 +68,7 @@ var recorded = sync.OnceValue(func() (r recording) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var progress bytes.Buffer
-	r.day, r.err = record(ctx, part("tickets", "data"), Options{Dir: recordings, Progress: &progress})
+	r.day, r.err = record(ctx, part("tickets", "data"), Options{Dir: recordings, Progress: &tty.Progress{To: &progress, Columns: 60}})
 	r.progress = progress.String()
 	return r
 })
@@ -187,12 +188,12 @@ func TestTheReportSaysWhatARaiseWaitedFor(t *testing.T) {
 	}
 }
 
-func TestProgressIsALineNowAndThen(t *testing.T) {
+func TestProgressIsALineThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	recordedDay(t)
 	got := recorded().progress
-	if !strings.HasPrefix(got, "replaying Tue 00:00, ") || strings.Count(got, "\n") != 4 || strings.Contains(got, "\r") {
-		t.Errorf("progress is %q, want a line for every twelve hours", got)
+	if !strings.HasPrefix(got, "\rreplaying Mon 18:00, 0 %, 0 commits") || !strings.Contains(got, ", 99 %, ") || strings.Contains(got, "\n") || !strings.HasSuffix(got, " \r") {
+		t.Errorf("progress is %.100q and on, want one line that is written anew and taken away", got)
 	}
 }
 

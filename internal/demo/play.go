@@ -3,12 +3,12 @@ package demo
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/demo/replay"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -38,7 +38,7 @@ func (d *day) waited(id workload.ID, at time.Duration) policy.Reason {
 type stillness struct{ ticks, most int }
 
 // play takes all ticks of a trace.
-func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *engine, p progress) (*day, error) {
+func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *engine, show *tty.Progress) (*day, error) {
 	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[policy.Reason]stillness{}, open: map[workload.ID]*flight{}}
 	for at := time.Duration(0); at < t.Length; at += period {
 		endpoint.Seek(at)
@@ -47,9 +47,9 @@ func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *en
 			return nil, fmt.Errorf("tick of %s: %w", t.Start.Add(at).Format(time.RFC3339), err)
 		}
 		d.note(at, o)
-		p.show(t, at, len(d.commits))
+		show.Say("replaying %s, %d %%, %s", t.Start.Add(at).Format("Mon 15:04"), 100*at/t.Length, term.Count(len(d.commits), "commit"))
 	}
-	p.end()
+	show.End()
 	return d, nil
 }
 
@@ -70,31 +70,5 @@ func (d *day) note(at time.Duration, o outcome) {
 	for reason, n := range o.frozen {
 		s := d.frozen[reason]
 		d.frozen[reason] = stillness{s.ticks + 1, max(s.most, n)}
-	}
-}
-
-// progress shows how far a replay is: on one line that is rewritten, or on a
-// line for every twelve hours.
-type progress struct {
-	to   io.Writer
-	live bool
-}
-
-func (p progress) show(t *traces.Trace, at time.Duration, commits int) {
-	now := t.Start.Add(at)
-	switch {
-	case p.to == nil:
-	case p.live:
-		const width = 24
-		done := int(width * (at + period) / t.Length)
-		fmt.Fprintf(p.to, "\rreplaying %s  [%s%s]  %d commits ", now.Format("Mon 15:04"), strings.Repeat("=", done), strings.Repeat(" ", width-done), commits)
-	case now.Minute() == 0 && now.Hour()%12 == 0:
-		fmt.Fprintf(p.to, "replaying %s, %d commits\n", now.Format("Mon 15:04"), commits)
-	}
-}
-
-func (p progress) end() {
-	if p.to != nil && p.live {
-		fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", 78))
 	}
 }
