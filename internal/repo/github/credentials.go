@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -33,39 +32,17 @@ func ParseSecret(secret string) (Credentials, error) {
 		return c, c.check()
 	}
 	var held struct {
-		AppID          number `json:"appId"`
-		InstallationID number `json:"installationId"`
-		PrivateKey     string `json:"privateKey"`
+		AppID          json.Number `json:"appId"` // or a string of one
+		InstallationID json.Number `json:"installationId"`
+		PrivateKey     string      `json:"privateKey"`
 	}
-	if err := json.Unmarshal([]byte(secret), &held); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return Credentials{}, fmt.Errorf("%s: want a string", wrong.Field)
-		}
-		if field := (*fieldError)(nil); errors.As(err, &field) {
-			return Credentials{}, errors.New("appId and installationId: want a number each")
-		}
-		return Credentials{}, errors.New("want a token, or JSON with appId, installationId and privateKey")
+	if json.Unmarshal([]byte(secret), &held) != nil {
+		return Credentials{}, errors.New("want a token, or JSON with appId and installationId, which are numbers, and privateKey, a string")
 	}
-	c := Credentials{App: App{int64(held.AppID), int64(held.InstallationID), []byte(held.PrivateKey)}}
+	app, _ := held.AppID.Int64() // 0 is refused below
+	installation, _ := held.InstallationID.Int64()
+	c := Credentials{App: App{app, installation, []byte(held.PrivateKey)}}
 	return c, c.App.check()
-}
-
-// A number is written as one, or as a string of one.
-type number int64
-
-type fieldError struct{}
-
-func (*fieldError) Error() string { return "want a number" }
-
-// UnmarshalJSON reads a number.
-func (n *number) UnmarshalJSON(text []byte) error {
-	got, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
-	if err != nil {
-		return &fieldError{}
-	}
-	*n = number(got)
-	return nil
 }
 
 func (c Credentials) check() error {

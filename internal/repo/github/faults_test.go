@@ -201,6 +201,7 @@ func TestAPushOfTheLastMomentKeepsThePullRequestOpen(t *testing.T) {
 
 func TestSecretsAreReadOrTheirFieldIsNamed(t *testing.T) {
 	t.Parallel()
+	const wanted = "want a token, or JSON with appId and installationId, which are numbers, and privateKey, a string"
 	line := strings.ReplaceAll(string(pemOf(key())), "\n", `\n`)
 	lost := strings.ReplaceAll(string(pemOf(key())), "\n", " ")
 	for _, c := range []struct{ secret, want string }{
@@ -208,10 +209,10 @@ func TestSecretsAreReadOrTheirFieldIsNamed(t *testing.T) {
 		{`{"appId": 7, "installationId": "70", "privateKey": "` + line + `"}`, ""},
 		{"", "credentials: want an App's or a token"},
 		{"two tokens", "token: holds blanks"},
-		{"{", "want a token, or JSON with appId, installationId and privateKey"},
+		{"{", wanted},
 		{"{}", "appId: want the App's id, a number above 0\ninstallationId: want the installation's id, a number above 0\nprivateKey: is missing"},
-		{`{"appId": "Iv1.abc", "installationId": 70, "privateKey": "x"}`, "appId and installationId: want a number each"},
-		{`{"appId": 7, "installationId": 70, "privateKey": 5}`, "privateKey: want a string"},
+		{`{"appId": "Iv1.abc", "installationId": 70, "privateKey": "x"}`, wanted},
+		{`{"appId": 7, "installationId": 70, "privateKey": 5}`, wanted},
 		{`{"appId": 7, "installationId": 70, "privateKey": "` + lost + `"}`, "privateKey: is not PEM, or its line breaks were lost"},
 		{`{"appId": 7, "installationId": 70, "privateKey": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}`, `privateKey: is PEM of "CERTIFICATE", and not an RSA key`},
 	} {

@@ -63,7 +63,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	o.Transport = o.transport()
 	tokens := o.Login
 	if tokens == nil {
-		tokens, err = newLogin(o, name, at)
+		tokens, err = newLogin(o, name, at.api)
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -71,14 +71,14 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	}
 	git, err := gitwire.Open(gitwire.Options{
 		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Signer: o.Signer, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
-		Transport: &login{tokens.tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
+		Transport: &shown{tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	base := at.api + "/"
 	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
-		Transport:     &login{tokens.tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
+		Transport:     &shown{tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
 		CheckRedirect: stay,
 		Timeout:       gitwire.AnswerWithin,
 	}))
@@ -96,10 +96,6 @@ func (o Options) transport() http.RoundTripper {
 	return discreet.Transport(o.Transport)
 }
 
-// A Login has the token that requests to one repository show. It is safe for
-// concurrent use.
-type Login struct{ tokens *tokens }
-
 // NewLogin returns the login that Open would make by the options, which sends
 // nothing yet, for several branches of the repository to share.
 func NewLogin(o Options) (*Login, error) {
@@ -109,12 +105,7 @@ func NewLogin(o Options) (*Login, error) {
 	}
 	o.Transport = o.transport()
 	_, name, _ := strings.Cut(o.Repository, "/")
-	return newLogin(o, name, at)
-}
-
-func newLogin(o Options, name string, at address) (*Login, error) {
-	tokens, err := newTokens(o, name, at.api)
-	return &Login{tokens}, err
+	return newLogin(o, name, at.api)
 }
 
 // stay makes the client return a redirect as it is: credentials belong to one

@@ -17,9 +17,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
 
-// tokens hands out the token to use. An App's is minted with the first request,
-// and again a minute before its hour is over.
-type tokens struct {
+// A Login has the token that requests to one repository show. An App's is minted with
+// the first request, and again a minute before its hour is over. It is safe for
+// concurrent use.
+type Login struct {
 	secret func(context.Context) (Credentials, error) // nil once the credentials are known
 	mint   func(App) (*ghinstallation.Transport, error)
 
@@ -29,8 +30,8 @@ type tokens struct {
 	source *ghinstallation.Transport // nil with a token
 }
 
-func newTokens(o Options, name, apiURL string) (*tokens, error) {
-	t := &tokens{secret: o.Secret, mint: func(app App) (*ghinstallation.Transport, error) {
+func newLogin(o Options, name, apiURL string) (*Login, error) {
+	t := &Login{secret: o.Secret, mint: func(app App) (*ghinstallation.Transport, error) {
 		own, err := ghinstallation.NewAppsTransport(o.Transport, app.ID, app.PrivateKey)
 		if err != nil {
 			return nil, errors.New("privateKey: is not an RSA key that can be read")
@@ -50,7 +51,7 @@ func newTokens(o Options, name, apiURL string) (*tokens, error) {
 }
 
 // use makes credentials those that tokens come from.
-func (t *tokens) use(c Credentials) (err error) {
+func (t *Login) use(c Credentials) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (t *tokens) use(c Credentials) (err error) {
 	return nil
 }
 
-func (t *tokens) get(ctx context.Context) (string, error) {
+func (t *Login) get(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.secret != nil {
@@ -86,7 +87,7 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 }
 
 // minted is the App's token, which is asked for where there is none that lasts.
-func (t *tokens) minted(ctx context.Context) (string, error) {
+func (t *Login) minted(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitwire.AnswerWithin)
 	defer cancel()
 	return t.source.Token(ctx)
@@ -94,7 +95,7 @@ func (t *tokens) minted(ctx context.Context) (string, error) {
 
 // renew forgets a token that the server does not know any more. It is false
 // where there is no other.
-func (t *tokens) renew(ctx context.Context, refused string) bool {
+func (t *Login) renew(ctx context.Context, refused string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.source == nil {
@@ -109,7 +110,7 @@ func (t *tokens) renew(ctx context.Context, refused string) bool {
 }
 
 // explain says what to do where an App gets no token.
-func (t *tokens) explain(err error) error {
+func (t *Login) explain(err error) error {
 	var failed *ghinstallation.HTTPError
 	if !errors.As(err, &failed) || failed.Response == nil {
 		if failed != nil && failed.RootCause != nil {
@@ -142,16 +143,16 @@ func (e *loginError) Error() string { return e.cause.Error() }
 
 func (e *loginError) Unwrap() error { return e.cause }
 
-// A login puts a token on each request. Where it is refused as one that is not
+// A shown puts a token on each request. Where it is refused as one that is not
 // known, it is renewed, and the request sent again, once.
-type login struct {
-	*tokens
+type shown struct {
+	*Login
 	transport http.RoundTripper
 	put       func(r *http.Request, token string)
 }
 
 // RoundTrip sends a request.
-func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *shown) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := l.get(r.Context())
 	if err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func because(answer *http.Response, why error) *http.Response {
 	return answer
 }
 
-func (l *login) send(r *http.Request, token string) (*http.Response, error) {
+func (l *shown) send(r *http.Request, token string) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	l.put(r, token)
 	return l.transport.RoundTrip(r)
