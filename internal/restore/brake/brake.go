@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -76,23 +77,16 @@ func Put(o Object, now time.Time, span time.Duration) (Patch, Outcome, error) {
 		return nil, Kept, nil
 	case noted && stops:
 		n.Until = until
-		p, err := annotate(n, nil)
-		return p, Extended, err
+		return annotate(n, nil), Extended, nil
 	case stops:
 		return nil, Foreign, nil
 	}
 	n = note{Until: until, Replaced: o.Behavior}
 	if o.Kind == plan.ScaledObject {
-		if n.Replaced, err = o.paused(); err != nil {
-			return nil, None, err
-		}
-		p, err := annotate(n, map[string]any{PausedScaleIn: "true"})
-		return p, Set, err
+		n.Replaced = o.paused()
+		return annotate(n, map[string]any{PausedScaleIn: "true"}), Set, nil
 	}
-	p, err := annotate(n, nil)
-	if err != nil {
-		return nil, None, err
-	}
+	p := annotate(n, nil)
 	p["spec"] = selectPolicy(disabled)
 	return p, Set, nil
 }
@@ -211,12 +205,20 @@ func (o Object) stops() (bool, error) {
 }
 
 // paused is the text of KEDA's annotation as JSON; nil where there is none.
-func (o Object) paused() (json.RawMessage, error) {
+func (o Object) paused() json.RawMessage {
 	text, there := o.Annotations[PausedScaleIn]
 	if !there {
-		return nil, nil
+		return nil
 	}
-	return json.Marshal(text)
+	return marshal(text)
+}
+
+func marshal(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain values, and JSON that was read
+	}
+	return text
 }
 
 func policyOf(behavior json.RawMessage) (string, error) {
@@ -233,19 +235,13 @@ func selectPolicy(to any) map[string]any {
 	return map[string]any{"behavior": map[string]any{"scaleDown": map[string]any{"selectPolicy": to}}}
 }
 
-func annotate(n note, also map[string]any) (Patch, error) {
+func annotate(n note, also map[string]any) Patch {
 	if empty(n.Replaced) {
 		n.Replaced = json.RawMessage("null")
 	}
-	text, err := json.Marshal(n)
-	if err != nil {
-		return nil, fmt.Errorf("note what a brake replaces: %w", err)
-	}
-	annotations := map[string]any{Annotation: string(text)}
-	for name, value := range also {
-		annotations[name] = value
-	}
-	return Patch{"metadata": map[string]any{"annotations": annotations}}, nil
+	annotations := map[string]any{Annotation: string(marshal(n))}
+	maps.Copy(annotations, also)
+	return Patch{"metadata": map[string]any{"annotations": annotations}}
 }
 
 func empty(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
