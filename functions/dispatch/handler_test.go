@@ -106,9 +106,9 @@ func TestTheListIsReadFromTheBranch(t *testing.T) {
 	if got := dispatches("fleet.yaml:7: sites[3].site: must stand once"); got != "a b c " {
 		t.Errorf("after a bad merge: %s", got)
 	}
-	origin.Push(t, "main", map[string]string{"fleet.yaml": strings.Replace(three, "site: a", "site: z", 1)}, "mend")
+	origin.Push(t, "main", map[string]string{"fleet.yaml": strings.Replace(three, "site: a", "site: z", 1)}, "repair")
 	if got := dispatches(""); got != "z b c " {
-		t.Errorf("after it was mended: %s", got)
+		t.Errorf("after it was repaired: %s", got)
 	}
 	if _, err := h.handle(t.Context(), json.RawMessage(`{"times": 1}`)); err == nil || !strings.Contains(err.Error(), `unknown field "times"`) {
 		t.Errorf("error %v", err)

@@ -71,7 +71,7 @@ func (x trouble) happens(t *testing.T, s *stack) {
 		if s.origin.Tip("main") != tip {
 			t.Errorf("the branch moved: %q", s.origin.Log(t, "main"))
 		}
-		if x.mends == nil || x.slow {
+		if x.repairs == nil || x.slow {
 			break
 		}
 	}
@@ -80,8 +80,8 @@ func (x trouble) happens(t *testing.T, s *stack) {
 	}
 	s.silent(t)
 
-	if x.mends != nil {
-		x.mends(t, s)
+	if x.repairs != nil {
+		x.repairs(t, s)
 	}
 	s.ticks(t)
 	s.declares(t, after)

@@ -17,10 +17,10 @@ type trouble struct {
 	name     string
 	provider string
 	breaks   func(*testing.T, *stack)
-	mends    func(*testing.T, *stack) // nil where nothing is left to mend
+	repairs  func(*testing.T, *stack) // nil where nothing is left to repair
 	says     []string                 // by the error of each tick meanwhile
 
-	alert alert.Kind // raised once, and over once it is mended
+	alert alert.Kind // raised once, and over once it is repaired
 	// commits is what the base declares meanwhile, where the trouble does not
 	// keep the checkpoint from following; 0 where it does.
 	commits int32
@@ -82,22 +82,22 @@ func troubles() []trouble {
 	}
 	return []trouble{
 		{name: "cluster-missing", provider: "codecommit",
-			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), mends: again,
+			breaks: as(`name: "`+cluster+`", region`, `name: "gone", region`), repairs: again,
 			says: []string{"sample: describe EKS cluster gone in eu-west-1: ResourceNotFoundException: ", "check cluster.eks.name and cluster.eks.region"}},
 		{name: "cluster-not-active", provider: "codecommit",
-			breaks: instead("eks:DescribeCluster", creating), mends: instead("eks:DescribeCluster", nil),
+			breaks: instead("eks:DescribeCluster", creating), repairs: instead("eks:DescribeCluster", nil),
 			says: []string{"EKS cluster prod-eu in eu-west-1: its status is CREATING: it can be sampled once it is ACTIVE"}},
 		{name: "cluster-denied", provider: "codecommit",
-			breaks: instead("eks:DescribeCluster", denied("eks:DescribeCluster")), mends: instead("eks:DescribeCluster", nil),
+			breaks: instead("eks:DescribeCluster", denied("eks:DescribeCluster")), repairs: instead("eks:DescribeCluster", nil),
 			says: []string{"describe EKS cluster prod-eu in eu-west-1: AccessDeniedException", "allow arn:aws:iam::123456789012:role/cluster-denied eks:DescribeCluster on it"}},
 		{name: "role-not-assumable", provider: "spoke",
-			breaks: func(t *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "another"); s.start(t) },
-			mends:  func(_ *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "external-"+s.name) },
-			says:   []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy with the external id that is configured"}},
+			breaks:  func(t *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "another"); s.start(t) },
+			repairs: func(_ *testing.T, s *stack) { s.eks.Role(s.spokeRole(), "external-"+s.name) },
+			says:    []string{"assume arn:aws:iam::444455556666:role/role-not-assumable for EKS cluster prod-eu", "AccessDenied", "trust policy with the external id that is configured"}},
 		{name: "no-access-entry", provider: "codecommit", breaks: enters(),
-			mends: func(t *testing.T, s *stack) { s.enter(t, s.role, group) },
-			says:  []string{": unauthorized: ", "aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/no-access-entry --kubernetes-groups gitlatch:samplers"}},
-		{name: "no-rights", provider: "codecommit", breaks: enters("gitlatch:nobody"), mends: enters(group),
+			repairs: func(t *testing.T, s *stack) { s.enter(t, s.role, group) },
+			says:    []string{": unauthorized: ", "aws eks create-access-entry --region eu-west-1 --cluster-name prod-eu --principal-arn arn:aws:iam::123456789012:role/no-access-entry --kubernetes-groups gitlatch:samplers"}},
+		{name: "no-rights", provider: "codecommit", breaks: enters("gitlatch:nobody"), repairs: enters(group),
 			says: []string{"forbidden", "cannot get", "give group gitlatch:samplers its rights", "kubectl apply -k infra/rbac"}},
 		{name: "kind-forbidden", provider: "codecommit", lowers: true, alert: alert.Unread,
 			breaks: func(t *testing.T, s *stack) {
@@ -106,50 +106,50 @@ func troubles() []trouble {
 				s.enter(t, s.role, "partial")
 				s.renew(t)
 			},
-			mends: enters(group),
-			says:  []string{"not read: statefulsets: forbidden: ", "what to do: nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac"}},
+			repairs: enters(group),
+			says:    []string{"not read: statefulsets: forbidden: ", "what to do: nothing is lowered until all is read; where that is forbidden: kubectl apply -k infra/rbac"}},
 		{name: "wrong-cluster-id", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				admin := s.cp.Config()
 				s.eks.Describe("prod-us", standeks.Cluster{Endpoint: admin.Host, CA: admin.CAData})
 				s.start(t, `name: "`+cluster+`", region`, `name: "prod-us", region`)
 			},
-			mends: again,
-			says:  []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the cluster's own name"}},
+			repairs: again,
+			says:    []string{": unauthorized: ", "--cluster-name prod-us ", "check that prod-us in cluster.eks.name is the cluster's own name"}},
 		{name: "wrong-secret", provider: "codecommit",
 			breaks: func(t *testing.T, s *stack) {
 				s.eks.Rotate(s.key)
 				s.start(t)
 			},
-			mends: func(t *testing.T, s *stack) { s.renew(t) },
-			says:  []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS does not take the credentials: see whether they were replaced"}},
+			repairs: func(t *testing.T, s *stack) { s.renew(t) },
+			says:    []string{"sample: describe EKS cluster prod-eu in eu-west-1: SignatureDoesNotMatch: ", "AWS does not take the credentials: see whether they were replaced"}},
 
 		{name: "table-missing", provider: "codecommit",
-			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), mends: again,
+			breaks: as(`table: "gitlatch"`, `table: "gitlatch-gone"`), repairs: again,
 			says: []string{"take the lease of site table-missing: ", "table gitlatch-gone does not exist: create it, or correct the table or the region of state.dynamodb"}},
 		{name: "table-misshapen", provider: "codecommit",
-			breaks: as(`table: "gitlatch"`, `table: "gitlatch-misshapen"`), mends: again,
+			breaks: as(`table: "gitlatch"`, `table: "gitlatch-misshapen"`), repairs: again,
 			says: []string{"table gitlatch-misshapen has another key schema: its key must be pk (partition) and sk (sort), both strings"}},
 		{name: "table-denied", provider: "codecommit",
-			breaks: instead("dynamodb:Query", denied("dynamodb:Query")), mends: instead("dynamodb:Query", nil),
+			breaks: instead("dynamodb:Query", denied("dynamodb:Query")), repairs: instead("dynamodb:Query", nil),
 			says: []string{"table gitlatch may not be used: allow GetItem, Query, UpdateItem and DeleteItem on it"}},
 		{name: "table-throttled", provider: "codecommit", slow: true,
-			breaks: instead("dynamodb:UpdateItem", gateway.Fault(http.StatusBadRequest, "ThrottlingException", "Rate exceeded")),
-			mends:  instead("dynamodb:UpdateItem", nil),
-			says:   []string{"table gitlatch is throttled, and stayed so: use on-demand capacity"}},
+			breaks:  instead("dynamodb:UpdateItem", gateway.Fault(http.StatusBadRequest, "ThrottlingException", "Rate exceeded")),
+			repairs: instead("dynamodb:UpdateItem", nil),
+			says:    []string{"table gitlatch is throttled, and stayed so: use on-demand capacity"}},
 
 		{name: "codecommit-missing", provider: "codecommit",
-			breaks: as(`codecommit: {name: "codecommit-missing"}`, `codecommit: {name: "gone"}`), mends: again,
+			breaks: as(`codecommit: {name: "codecommit-missing"}`, `codecommit: {name: "gone"}`), repairs: again,
 			says: []string{"reconcile with git: ", `there is no repository "gone" in this account and region`}},
 		{name: "codecommit-branch-missing", provider: "codecommit",
-			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
+			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
 		{name: "codecommit-not-read", provider: "codecommit",
 			breaks: func(_ *testing.T, s *stack) {
 				s.codecommit.Deny("GetBranch", "because no identity-based policy allows the action")
 			},
-			mends: func(_ *testing.T, s *stack) { s.codecommit.Deny("GetBranch", "") },
-			says:  []string{"the role is not allowed to: ", "codecommit:GetBranch"}},
-		{name: "codecommit-protected", provider: "codecommit", alert: alert.Blocked, breaks: refuse(true), mends: refuse(false),
+			repairs: func(_ *testing.T, s *stack) { s.codecommit.Deny("GetBranch", "") },
+			says:    []string{"the role is not allowed to: ", "codecommit:GetBranch"}},
+		{name: "codecommit-protected", provider: "codecommit", alert: alert.Blocked, breaks: refuse(true), repairs: refuse(false),
 			says: []string{"publish: ", "AccessDeniedException", "codecommit:CreateCommit", "explicit deny", "declared levels stay as they are until the branch takes a push"}},
 		{name: "codecommit-throttled", provider: "codecommit",
 			breaks: func(_ *testing.T, s *stack) {
@@ -158,45 +158,45 @@ func troubles() []trouble {
 			says: []string{"reconcile with git: ", "ThrottlingException: Rate exceeded", "see who else calls CodeCommit"}},
 
 		{name: "github-missing", provider: "github",
-			breaks: as(`repository: "octo/github-missing"`, `repository: "octo/gone"`), mends: again,
+			breaks: as(`repository: "octo/github-missing"`, `repository: "octo/gone"`), repairs: again,
 			says: []string{"GitHub answers 422, the installation does not include the repository"}},
 		{name: "github-unseen", provider: "spoke",
-			breaks: as(`repository: "octo/github-unseen"`, `repository: "octo/gone"`), mends: again,
+			breaks: as(`repository: "octo/github-unseen"`, `repository: "octo/gone"`), repairs: again,
 			says: []string{"reconcile with git: ", "octo/gone", "credentials"}},
 		{name: "github-branch-missing", provider: "github",
-			breaks: as(`branch: "main"`, `branch: "release"`), mends: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
-		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), mends: refuse(false),
+			breaks: as(`branch: "main"`, `branch: "release"`), repairs: again, says: []string{"reconcile with git: ", `branch "release"`, "create the branch, or deploy the stack with another Branch"}},
+		{name: "github-protected", provider: "github", alert: alert.Blocked, breaks: refuse(true), repairs: refuse(false),
 			says: []string{"publish: ", "GH006: Protected branch update failed for refs/heads/main", "declared levels stay"}},
 		{name: "github-read-only", provider: "spoke", alert: alert.Blocked,
-			breaks: func(_ *testing.T, s *stack) { s.github.ReadOnly(true) },
-			mends:  func(_ *testing.T, s *stack) { s.github.ReadOnly(false) },
-			says:   []string{"publish: ", "403"}},
-		{name: "app-key-malformed", provider: "github", breaks: secret("nonsense"), mends: held,
+			breaks:  func(_ *testing.T, s *stack) { s.github.ReadOnly(true) },
+			repairs: func(_ *testing.T, s *stack) { s.github.ReadOnly(false) },
+			says:    []string{"publish: ", "403"}},
+		{name: "app-key-malformed", provider: "github", breaks: secret("nonsense"), repairs: held,
 			says: []string{"repository.github.appSecret: secret gitlatch/app-key-malformed: privateKey: is not PEM, or its line breaks were lost"}},
 		{name: "app-secret-missing", provider: "github",
-			breaks: as(`Secret: "gitlatch/app-secret-missing"`, `Secret: "gitlatch/gone"`), mends: again,
+			breaks: as(`Secret: "gitlatch/app-secret-missing"`, `Secret: "gitlatch/gone"`), repairs: again,
 			says: []string{"repository.github.appSecret: secret gitlatch/gone: create the secret, or correct its name and region"}},
 		{name: "app-secret-denied", provider: "github",
-			breaks: instead("secretsmanager:GetSecretValue", denied("secretsmanager:GetSecretValue")), mends: instead("secretsmanager:GetSecretValue", nil),
+			breaks: instead("secretsmanager:GetSecretValue", denied("secretsmanager:GetSecretValue")), repairs: instead("secretsmanager:GetSecretValue", nil),
 			says: []string{"secret gitlatch/app-secret-denied: allow the role secretsmanager:GetSecretValue on it"}},
 		{name: "app-suspended", provider: "github",
-			breaks: func(_ *testing.T, s *stack) { s.github.Suspend() },
-			mends:  func(_ *testing.T, s *stack) { s.github.Resume() },
-			says:   []string{"reconcile with git: ", "the installation is suspended: let an owner of the organisation resume it"}},
+			breaks:  func(_ *testing.T, s *stack) { s.github.Suspend() },
+			repairs: func(_ *testing.T, s *stack) { s.github.Resume() },
+			says:    []string{"reconcile with git: ", "the installation is suspended: let an owner of the organisation resume it"}},
 		{name: "token-revoked", provider: "spoke",
 			breaks: func(_ *testing.T, s *stack) { s.github.Expire() },
-			mends: func(t *testing.T, s *stack) { // the same environment reads the secret anew
+			repairs: func(t *testing.T, s *stack) { // the same environment reads the secret anew
 				s.github.Grant("github_pat_another")
 				s.change(t, "github_pat_another")
 			},
 			says: []string{"reconcile with git: ", "credentials"}},
 
 		{name: "topic-missing", provider: "codecommit", needs: 60, commits: 100,
-			breaks: as(`:topic-missing"`, `:gone"`), mends: again,
+			breaks: as(`:topic-missing"`, `:gone"`), repairs: again,
 			says: []string{`send alert "gitlatch topic-missing: surge topic-missing/deployment/web raised"`, ":gone: the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn"}},
 		{name: "topic-denied", provider: "codecommit", needs: 60, commits: 100,
-			breaks: instead("sns:Publish", gateway.Fault(http.StatusForbidden, "AuthorizationError", "not authorized")),
-			mends:  instead("sns:Publish", nil),
-			says:   []string{"the role may not publish to it: allow sns:Publish on the topic"}},
+			breaks:  instead("sns:Publish", gateway.Fault(http.StatusForbidden, "AuthorizationError", "not authorized")),
+			repairs: instead("sns:Publish", nil),
+			says:    []string{"the role may not publish to it: allow sns:Publish on the topic"}},
 	}
 }

@@ -112,7 +112,7 @@ func TestEmptiedNamespaceKeepsItsComponent(t *testing.T) {
 	}
 }
 
-// Damage of a Component is seen at once, and mended by the next change of its
+// Damage of a Component is seen at once, and repaired by the next change of its
 // namespace, or by one that changes no fact.
 func TestComponentIsMendedWithItsNamespace(t *testing.T) {
 	t.Parallel()
@@ -141,8 +141,8 @@ func TestComponentIsMendedWithItsNamespace(t *testing.T) {
 				t.Errorf("a change elsewhere wrote %v", got)
 			}
 			held := tree.Entries()[payWeb]
-			mended, skipped := Merge(tree, example, []Change{{ID: payWeb, From: held, To: held}})
-			after := mustParse(t, with(files, mended))
+			repaired, skipped := Merge(tree, example, []Change{{ID: payWeb, From: held, To: held}})
+			after := mustParse(t, with(files, repaired))
 			if len(skipped) > 0 || len(after.Stale()) > 0 || !maps.Equal(after.Entries(), tree.Entries()) {
 				t.Errorf("skipped %v; stale %v; entries %v", skipped, after.Stale(), after.Entries())
 			}

@@ -63,7 +63,7 @@ type outcome struct {
 }
 
 // look makes one tick at an instant. A demo has no excuse for anything that a
-// person would have to mend: that is an error too.
+// person would have to fix: that is an error too.
 func (e *engine) look(ctx context.Context, at time.Time) (outcome, error) {
 	e.now = at
 	e.tick.Owner = "demo " + at.Format(time.RFC3339)

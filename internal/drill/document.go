@@ -46,7 +46,7 @@ type Document struct {
 	Cut int `json:"cut,omitempty"`
 	// LeftOut counts those that run and are in no way scored, by reason.
 	LeftOut []LeftOut `json:"leftOut"`
-	// Findings are all that doctor would mend, the worst first.
+	// Findings are all that doctor would have fixed, the worst first.
 	Findings []Finding `json:"findings"`
 
 	Flush Flush `json:"flush"`
@@ -60,7 +60,7 @@ type Document struct {
 	Links []Link `json:"links"`
 
 	// Unread are the parts of cluster and repository that could not be read, and
-	// Problems what a person must mend; the drill went on without them.
+	// Problems what a person must fix; the drill went on without them.
 	Unread   []string `json:"unread"`
 	Problems []string `json:"problems"`
 }
@@ -238,7 +238,7 @@ type LeftOut struct {
 	Workloads int    `json:"workloads"`
 }
 
-// A Finding is one thing that a person should mend.
+// A Finding is one thing that a person should fix.
 type Finding struct {
 	Trap    string `json:"trap"`    // stable
 	Subject string `json:"subject"` // a workload, a namespace, a folder or an object

@@ -193,7 +193,7 @@ func (p *sheet) remarks(on func(Workload) []remark) {
 // notes is what does not lower the coverage, and what went wrong.
 func (p *sheet) notes() {
 	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
-		p.Say("", "gitlatch doctor has %d more to mend, which a rebuild does not suffer from", harmless)
+		p.Say("", "gitlatch doctor has %d more to fix, which a rebuild does not suffer from", harmless)
 	}
 	for _, w := range p.Flush.Withheld {
 		p.Say("", "not declared: %s %s -> %s: %s", w.ID().Short(), term.Some(w.From), term.Some(w.To), w.Text)

@@ -155,7 +155,7 @@ func answered(t *testing.T, b *browser.Browser) {
 	}
 	// An empty section would ask what is missing.
 	p := b.Open(t, drilled(t, none), browser.View{})
-	for _, id := range []string{"mend", "rollouts", "frozen"} {
+	for _, id := range []string{"fix", "rollouts", "frozen"} {
 		if got := words(t, p, "#"+id); got != "" {
 			t.Errorf("%s says %q", id, got)
 		}

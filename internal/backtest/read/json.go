@@ -44,7 +44,7 @@ func readJSON(name string, from io.Reader, into *backtest.Past) error {
 			if said != "" {
 				said = ", since " + said
 			}
-			return d.wrong("status", "is %q: Prometheus did not answer the query%s; mend it, and fetch the answer again", d.status, said)
+			return d.wrong("status", "is %q: Prometheus did not answer the query%s; fix it, and fetch the answer again", d.status, said)
 		case !d.found:
 			return d.wrong("", "must hold data.result, as Prometheus answers query_range, or MetricDataResults, as CloudWatch answers GetMetricData")
 		}

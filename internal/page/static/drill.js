@@ -171,11 +171,11 @@ const frozen = () => {
   })
 }
 
-const mend = () => {
-  only('mend', data.findings.length > 0)
+const fix = () => {
+  only('fix', data.findings.length > 0)
   if (data.findings.length === 0) return
-  table('mend-table', {
-    caption: 'What to mend', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.workloads.join(' '),
+  table('fix-table', {
+    caption: 'What to fix', noun: 'finding', rows: data.findings, least: '42rem', text: f => f.trap + ' ' + f.subject + ' ' + f.text + ' ' + f.workloads.join(' '),
     columns: [
       { title: 'Where', width: '26%', of: f => f.subject, show: f => [titled(f.subject), node('div', { class: 'quiet' }, spelt(f.trap))] },
       { title: 'What to do', width: '52%', more: true, of: f => f.text, show: f => f.text },
@@ -253,4 +253,4 @@ const closing = () => {
   put('foot', foot.filter(Boolean).map(([term, text]) => node('div', {}, node('dt', {}, term), node('dd', {}, text))))
 }
 
-for (const show of [opening, timing, missing, mend, workloads, rollouts, frozen, changes, flush, closing]) show()
+for (const show of [opening, timing, missing, fix, workloads, rollouts, frozen, changes, flush, closing]) show()
