@@ -13,8 +13,6 @@ type contents struct {
 	bytes int
 }
 
-func newContents(n int) *contents { return &contents{of: make([][]byte, n)} }
-
 // put holds one more. Where that is too much, the largest are let go.
 func (c *contents) put(i int, content []byte) {
 	c.mu.Lock()

@@ -31,7 +31,7 @@ func (r *reading) files(ctx context.Context, at place) (map[string][]byte, error
 	if err != nil {
 		return nil, err
 	}
-	held := newContents(len(files))
+	held := &contents{of: make([][]byte, len(files))}
 	err = await.Each(ctx, len(files), atOnce, func(ctx context.Context, i int) error {
 		content, err := r.blob(ctx, files[i].id)
 		if errors.Is(err, errTooLarge) {

@@ -5,10 +5,12 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -261,15 +263,9 @@ func (o Options) place(w Workload) place {
 }
 
 func sorted(waves map[place]*Wave) []Wave {
-	var places []place
-	for at, w := range waves {
-		slices.SortFunc(w.Raises, func(a, b Raise) int { return workload.Compare(a.ID, b.ID) })
-		places = append(places, at)
-	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
-	var all []Wave
-	for _, at := range places {
-		all = append(all, *waves[at])
-	}
-	return all
+	places := slices.SortedFunc(maps.Keys(waves), func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
+	return each.Of(places, func(at place) Wave {
+		slices.SortFunc(waves[at].Raises, func(a, b Raise) int { return workload.Compare(a.ID, b.ID) })
+		return *waves[at]
+	})
 }
