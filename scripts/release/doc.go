@@ -1,0 +1,2 @@
+// Package release holds tests alone: of .goreleaser.yaml, and of the workflows.
+package release
