@@ -1,5 +1,7 @@
 package alert
 
+import "encoding/json"
+
 // A Notice is a message that is about no condition: it is said once.
 type Notice struct {
 	ID       string
@@ -9,8 +11,22 @@ type Notice struct {
 	State    string
 	Subject  string // a line
 	Text     string // for people
+	Do       string // what a person should do about it, which Text says, too; "" is nothing
 	Document []byte // for machines, as JSON
 }
 
 // Info is the severity of what nobody has to look at.
 const Info Severity = "info"
+
+// Notice is the alert as a message.
+func (a Alert) Notice() (Notice, error) {
+	document, err := json.Marshal(a)
+	n := Notice{
+		ID: a.ID, Site: a.Site, Kind: string(a.Kind), Severity: a.Severity, State: string(a.State),
+		Subject: a.Headline(), Text: a.Message(), Document: document,
+	}
+	if a.State != Resolved {
+		n.Do = a.Do
+	}
+	return n, err
+}

@@ -1,5 +1,5 @@
-// Package sns sends alerts to an SNS topic: text for people, JSON for machines,
-// and attributes for filter policies.
+// Package sns sends alerts to an SNS topic: text for people, a notification for
+// chats, JSON for machines, and attributes for filter policies.
 package sns
 
 import (
@@ -30,27 +30,29 @@ type Topic struct {
 	Client Publisher
 }
 
-// Protocols whose subscribers are people get the text; all others get the alert
-// as JSON, which stands in the message once for all of them.
+// Protocols whose subscribers are people get the text. Over https it is chats that
+// subscribe, and get a notification. All others get the alert as JSON, which stands
+// in the message once for all of them.
 var people = []string{"email", "sms"}
 
 // Send publishes an alert. Subscribers can filter by the attributes site, kind,
 // severity and state.
 func (t Topic) Send(ctx context.Context, a alert.Alert) error {
-	document, err := json.Marshal(a)
+	n, err := a.Notice()
 	if err != nil {
 		return err
 	}
-	return t.Tell(ctx, alert.Notice{
-		ID: a.ID, Site: a.Site, Kind: string(a.Kind), Severity: a.Severity, State: string(a.State),
-		Subject: a.Headline(), Text: a.Message(), Document: document,
-	})
+	return t.Tell(ctx, n)
 }
 
 // Tell publishes a message. Its attributes are those of an alert. A message that
 // SNS would never take is an alert.RefusedError.
 func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
-	bodies := map[string]string{"default": string(n.Document)}
+	inChat, err := chat(n)
+	if err != nil {
+		return err
+	}
+	bodies := map[string]string{"default": string(n.Document), "https": inChat}
 	for _, protocol := range people {
 		bodies[protocol] = n.Text
 	}

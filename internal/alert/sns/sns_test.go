@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -95,9 +96,51 @@ func TestAnAlertIsInAMessageOnce(t *testing.T) {
 	if err := json.Unmarshal([]byte(bodies["default"]), &got); err != nil || got != a {
 		t.Errorf("machines get %q, %v", bodies["default"], err)
 	}
-	if bodies["email"] != a.Message() || bodies["sms"] != a.Message() || len(bodies) != 3 {
+	if bodies["email"] != a.Message() || bodies["sms"] != a.Message() || len(bodies) != 4 {
 		t.Errorf("people get %q", bodies)
 	}
+}
+
+// What Amazon Q Developer in chat applications takes is its event schema of version
+// 1.0; of anything else it shows nothing and says nothing.
+func TestAChatGetsACustomNotification(t *testing.T) {
+	t.Parallel()
+	of := &topic{}
+	a := alert.Alert{ID: "1", Site: "prod-eu", State: alert.Raised, Severity: alert.Critical, Since: noon, At: noon,
+		Condition: alert.Condition{Kind: alert.Blocked, Subject: "main", Text: "refused: <!channel> & <https://example.com|click>", Do: "let it push"}}
+	for _, state := range []alert.State{alert.Raised, alert.Resolved} {
+		a.State = state
+		if err := (sns.Topic{ARN: arn, Client: of}).Send(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const begins = `{"version":"1.0","source":"custom","id":"1","content":{"textType":"client-markdown",` +
+		`"title":":rotating_light: gitlatch prod-eu: publishing-blocked main raised",` +
+		`"description":"gitlatch prod-eu: publishing-blocked main raised\n\nrefused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nWhat to do: let it push\n",` +
+		`"nextSteps":["let it push"],"keywords":["prod-eu","publishing-blocked","critical"]},` +
+		`"metadata":{"threadId":"gitlatch prod-eu: publishing-blocked main","summary":"gitlatch prod-eu: publishing-blocked main raised","eventType":"publishing-blocked",` +
+		`"additionalContext":{"severity":"critical","site":"prod-eu","state":"raised"}}}`
+	got := chats(t, of.sent)
+	var want, first any
+	if json.Unmarshal([]byte(begins), &want) != nil || json.Unmarshal([]byte(got[0]), &first) != nil || !reflect.DeepEqual(first, want) {
+		t.Errorf("got  %s\nwant %s", got[0], begins)
+	}
+	if !strings.Contains(got[1], `"threadId":"gitlatch prod-eu: publishing-blocked main"`) || strings.Contains(got[1], "nextSteps") {
+		t.Errorf("what is over is not in its thread, or asks for something: %s", got[1])
+	}
+}
+
+// chats are what subscribers over https get.
+func chats(t *testing.T, sent []*awssns.PublishInput) (all []string) {
+	t.Helper()
+	for _, in := range sent {
+		var bodies map[string]string
+		if err := json.Unmarshal([]byte(*in.Message), &bodies); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, bodies["https"])
+	}
+	return all
 }
 
 func TestWhatIsRefusedForGood(t *testing.T) {
