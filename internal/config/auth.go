@@ -102,6 +102,14 @@ func authFields(auth *Auth) strict.Object {
 	)
 }
 
+func webhookFields(s *Secret) strict.Object {
+	return strict.Fields(
+		strict.Optional("urlEnv", "the environment variable that holds the URL", strict.Into(&s.Env, variable)),
+		strict.Optional("urlFile", "the file that holds the URL", file(&s.File)),
+		strict.Refused("url", fmt.Sprintf(literal, "url")),
+	).With(strict.OneOf("urlEnv", "urlFile"))
+}
+
 // hostKey is one line of ssh-keyscan, less the host in front of it.
 var hostKey = strict.Text(`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) AAAA[A-Za-z0-9+/]+=*( .*)?$`,
 	"a host key such as ssh-ed25519 AAAA..., which is what ssh-keyscan prints behind the host's name")

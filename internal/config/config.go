@@ -45,10 +45,16 @@ type State struct {
 	Memory   bool // kept for one run only
 }
 
-// Alerts is where people are told of what needs them. The zero value is
-// nowhere.
+// Alerts is where people are told of what needs them; at most one of the fields is
+// set. The zero value is nowhere.
 type Alerts struct {
-	SNS SNS
+	SNS     SNS
+	Webhook Secret // the URL, which takes JSON with a text
+}
+
+// ReadWebhook returns the URL of the webhook, "" where none is configured.
+func (a Alerts) ReadWebhook(getenv func(string) string) (string, error) {
+	return a.Webhook.read("alerts.webhook.url", getenv)
 }
 
 // Drills is where the reports of drills are kept; at most one of the fields is
@@ -146,8 +152,9 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("signing", "the key that commits are signed by; without it they are not", signingFields(&c.Commit.Signing)),
 		)),
 		strict.Optional("alerts", "where people are told of what needs them; without it nowhere but in the log", strict.Fields(
-			strict.Required("sns", "a topic of Amazon SNS", snsFields(&c.Alerts.SNS)),
-		)),
+			strict.Optional("sns", "a topic of Amazon SNS", snsFields(&c.Alerts.SNS)),
+			strict.Optional("webhook", "a URL that takes JSON with a text, such as an incoming webhook of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
+		).With(strict.OneOf("sns", "webhook"))),
 		strict.Optional("demand", "where it is measured how much is asked of workloads; without it that is not known", items(&c.Demand, demandFields)),
 		strict.Optional("drills", "where the reports of drills are kept, and the last one is found; without it nowhere", strict.Fields(
 			strict.Optional("dir", "a folder, made where it is not there", file(&c.Drills.Dir)),

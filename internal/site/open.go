@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	alerts "github.com/gitlatch/gitlatch/internal/alert/sns"
+	"github.com/gitlatch/gitlatch/internal/alert/webhook"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
@@ -177,15 +178,22 @@ func (o *Opener) Store(ctx context.Context) (latch.Store, error) {
 
 // Alerts opens where people are told; nil where that is nowhere.
 func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
-	topic := o.Config.Alerts.SNS.TopicARN
-	if topic == "" {
-		return nil, nil
+	if topic := o.Config.Alerts.SNS.TopicARN; topic != "" {
+		own, err := o.In(ctx, "alerts.sns.topicArn", regionOf(topic))
+		if err != nil {
+			return nil, err
+		}
+		return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
 	}
-	own, err := o.In(ctx, "alerts.sns.topicArn", regionOf(topic))
-	if err != nil {
+	url, err := o.Config.Alerts.ReadWebhook(o.Getenv)
+	if url == "" || err != nil {
 		return nil, err
 	}
-	return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
+	hook, err := webhook.Open(url)
+	if err != nil {
+		return nil, fmt.Errorf("alerts.webhook: the URL %w", err)
+	}
+	return hook, nil
 }
 
 // AtTip reads a path at the tip of the branch. An object with the id in known comes

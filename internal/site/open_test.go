@@ -95,6 +95,23 @@ func TestWhatIsConfiguredIsOpened(t *testing.T) {
 	}
 }
 
+func TestAlertsGoToAWebhookWhoseURLIsASecret(t *testing.T) {
+	t.Parallel()
+	const document = "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}\nalerts: {webhook: {urlEnv: HOOK}}"
+	for value, want := range map[string]string{
+		"https://hooks.example.com/hunter2": "webhook.Hook <nil>",
+		"hunter2":                           "<nil> alerts.webhook: the URL must be an https URL, or an http one within the network",
+		"":                                  "<nil> read alerts.webhook.urlEnv: environment variable HOOK is not set",
+	} {
+		o := opener(t, document)
+		o.Getenv = func(string) string { return value }
+		opened, err := o.Alerts(t.Context())
+		if got := fmt.Sprintf("%T %v", opened, err); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
 func TestAStateInMemoryOutlivesWhatIsOpened(t *testing.T) {
 	t.Parallel()
 	o := opener(t, "state: {memory: {}}\nrepository: {url: 'https://git.example.com/site.git'}")

@@ -1,0 +1,76 @@
+// Package webhook posts alerts to a URL that takes JSON with a text, as the incoming
+// webhooks of Slack, Mattermost and Rocket.Chat do, and what stands before others.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+)
+
+// within is how long an answer is waited for.
+const within = 10 * time.Second
+
+// A Hook takes alerts. Its URL is a secret: whoever has it may post.
+type Hook struct {
+	url    *url.URL
+	client *http.Client
+}
+
+// Open returns the hook at a URL. It asks nothing of anybody.
+func Open(secret string) (Hook, error) {
+	u, err := url.Parse(secret)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return Hook{}, errors.New("must be an https URL, or an http one within the network")
+	}
+	return Hook{u, &http.Client{Timeout: within, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+// Send posts an alert.
+func (h Hook) Send(ctx context.Context, a alert.Alert) error {
+	n, err := a.Notice()
+	if err != nil {
+		return err
+	}
+	return h.Tell(ctx, n)
+}
+
+// What a server answers to a message that it would never take.
+var forGood = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
+
+// Tell posts a message. One that would never be taken is an alert.RefusedError. No
+// error tells the URL, nor what the server said, which may repeat it.
+func (h Hook) Tell(ctx context.Context, n alert.Notice) error {
+	body, err := json.Marshal(map[string]string{"text": n.Text})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("webhook at %s: cannot be asked", h.url.Host)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := h.client.Do(r)
+	if err != nil {
+		if said := (*url.Error)(nil); errors.As(err, &said) {
+			err = said.Err // without the URL
+		}
+		return fmt.Errorf("webhook at %s: %w", h.url.Host, err)
+	}
+	defer func() { _ = answer.Body.Close() }() // nothing of it is read
+	switch {
+	case answer.StatusCode/100 == 2:
+		return nil
+	case slices.Contains(forGood, answer.StatusCode):
+		return &alert.RefusedError{Cause: fmt.Errorf("webhook at %s: it answers %s: it takes no JSON with a text", h.url.Host, answer.Status)}
+	}
+	return fmt.Errorf("webhook at %s: it answers %s", h.url.Host, answer.Status)
+}
