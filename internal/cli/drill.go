@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/page"
+	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -29,6 +30,7 @@ type drilling struct {
 	url                string
 	wait               time.Duration
 	output             output[drill.Document]
+	metrics            string
 }
 
 func newDrill(env Env) *cobra.Command {
@@ -64,6 +66,7 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
 	c.Flags().Var((*grammar.Span)(&d.wait), "wait", "how long a tick that is under way is waited for")
+	c.Flags().StringVar(&d.metrics, "metrics-file", "", "file for a Prometheus textfile collector, such as gitlatch-drill.prom in its folder; not that of tick")
 	table := func(document drill.Document, out io.Writer, s term.Style) error { return document.Table(out, s, d.all) }
 	d.output.register(c, table, map[string]form[drill.Document]{"html": inHTML(page.Drill)})
 	return c
@@ -97,7 +100,11 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.output.write(env, document); err != nil {
+	err = d.output.write(env, document)
+	if d.metrics != "" {
+		err = errors.Join(err, report.WriteDrillTextfile(d.metrics, document, env.Clock()))
+	}
+	if err != nil {
 		return err
 	}
 	if nothing := document.Fleet.Nothing; nothing != "" {

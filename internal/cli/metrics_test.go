@@ -65,3 +65,20 @@ func TestATickWritesItsMetrics(t *testing.T) {
 		t.Errorf("no folder: %+v", got)
 	}
 }
+
+// What a drill scored is in a file of its own, whether it passed or not.
+func TestADrillWritesItsMetrics(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	file := w.path("gitlatch-drill.prom")
+	if got := w.run("drill", "--metrics-file", file); got.status == 2 {
+		t.Fatalf("%+v", got)
+	}
+	text, err := os.ReadFile(file)
+	must(t, err)
+	for _, name := range []string{"gitlatch_drill_coverage", "gitlatch_drills_low"} {
+		if !strings.Contains(string(text), "\n"+name+`{site="prod-eu"} `) {
+			t.Errorf("no %s in\n%s", name, text)
+		}
+	}
+}

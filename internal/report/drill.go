@@ -7,16 +7,30 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
+// DrillMetrics are all that a drill emits, in this order.
+func DrillMetrics() []Metric[drill.Document] {
+	return []Metric[drill.Document]{
+		{"DrillCoverage", "Percent", "how much of the pods needed a rebuild would start with, in percent", state,
+			func(d drill.Document) float64 { return 100 * d.Fleet.Coverage },
+			func(d drill.Document) bool { return d.Fleet.Nothing == "" }},
+		{"DrillsLow", "Count", "1 for a drill below the coverage that was asked for, not read, or not known", state,
+			func(d drill.Document) float64 {
+				if d.Passed {
+					return 0
+				}
+				return 1
+			}, nil},
+	}
+}
+
 // WriteDrillMetrics writes the metrics of a drill as one line, as WriteMetrics
-// does those of a tick; a coverage that is not known is left out.
+// does those of a tick; what is not known is left out.
 func WriteDrillMetrics(w io.Writer, d drill.Document, now time.Time) error {
-	low := value{"DrillsLow", "Count", 1} // below the coverage that was asked for, not read, or not known
-	if d.Passed {
-		low.is = 0
-	}
-	values := []value{{"DrillCoverage", "Percent", 100 * d.Fleet.Coverage}, low}
-	if d.Fleet.Nothing != "" {
-		values = values[1:] // no number is not the number 0
-	}
-	return embed(w, map[string]any{dimension: d.Site}, dimension, values, now)
+	return embed(w, map[string]any{dimension: d.Site}, dimension, valuesOf(DrillMetrics(), d), now)
+}
+
+// WriteDrillTextfile writes the metrics of a drill to a file, as WriteTextfile does
+// those of a tick; what is not known is left out.
+func WriteDrillTextfile(path string, d drill.Document, now time.Time) error {
+	return collect(path, func(b *text) { pull(b, DrillMetrics(), d, d.Site, now) })
 }

@@ -24,7 +24,7 @@ func WriteFleetMetrics(w io.Writer, fleet string, r tick.Report, failed error, n
 		values[0].is = 1
 	}
 	if failed == nil {
-		values = append(values, valuesOf(r)...)
+		values = append(values, valuesOf(Metrics(), r)...)
 	}
 	return embed(w, map[string]any{fleets: fleet, dimension: r.Site}, fleets, values, now)
 }

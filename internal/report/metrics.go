@@ -17,13 +17,15 @@ const (
 	dimension = "site"
 )
 
-// A Metric is a number that a tick gives.
-type Metric struct {
+// A Metric is a number that a tick or a drill gives, by what it reported.
+type Metric[R any] struct {
 	Name string
 	Unit string // as CloudWatch spells it
 	Help string // a phrase
 	sense
-	of func(tick.Report) float64
+	of func(R) float64
+	// known is whether a report has the number; nil is always.
+	known func(R) bool
 }
 
 // A sense is what a number is about. CloudWatch takes each as one tick gives it;
@@ -38,17 +40,17 @@ const (
 
 // Metrics are all that a tick emits, in this order. Alarms, rules and dashboards
 // go by these names.
-func Metrics() []Metric {
-	return []Metric{
-		{"Heartbeat", "Count", "ticks that came to their end", sign, func(tick.Report) float64 { return 1 }},
-		{"Workloads", "Count", "workloads seen", state, func(r tick.Report) float64 { return float64(len(scales(r.Decisions))) }},
-		{"Crossings", "Count", "thresholds passed for their hold", event, func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }},
-		{"Frozen", "Count", "workloads whose timers stand still", state, func(r tick.Report) float64 { return float64(Counts(scales(r.Decisions))[policy.Frozen]) }},
-		{"Commits", "Count", "commits made", event, commits},
-		{"PushFailures", "Count", "times that crossings could not be published", event, pushFailures},
-		{"Unread", "Count", "parts of the cluster that could not be read", state, func(r tick.Report) float64 { return float64(len(r.Unread)) }},
-		{"UnderDeclaredPods", "Count", "pods that a rebuild now would lack", state, underDeclared},
-		{"CheckpointAgeSeconds", "Seconds", "for how long the oldest crossing waits to be published; 0 is none", state, checkpointAge},
+func Metrics() []Metric[tick.Report] {
+	return []Metric[tick.Report]{
+		{"Heartbeat", "Count", "ticks that came to their end", sign, func(tick.Report) float64 { return 1 }, nil},
+		{"Workloads", "Count", "workloads seen", state, func(r tick.Report) float64 { return float64(len(scales(r.Decisions))) }, nil},
+		{"Crossings", "Count", "thresholds passed for their hold", event, func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }, nil},
+		{"Frozen", "Count", "workloads whose timers stand still", state, func(r tick.Report) float64 { return float64(Counts(scales(r.Decisions))[policy.Frozen]) }, nil},
+		{"Commits", "Count", "commits made", event, commits, nil},
+		{"PushFailures", "Count", "times that crossings could not be published", event, pushFailures, nil},
+		{"Unread", "Count", "parts of the cluster that could not be read", state, func(r tick.Report) float64 { return float64(len(r.Unread)) }, nil},
+		{"UnderDeclaredPods", "Count", "pods that a rebuild now would lack", state, underDeclared, nil},
+		{"CheckpointAgeSeconds", "Seconds", "for how long the oldest crossing waits to be published; 0 is none", state, checkpointAge, nil},
 	}
 }
 
@@ -96,7 +98,7 @@ func checkpointAge(r tick.Report) float64 {
 // WriteMetrics writes a report's metrics as one line in CloudWatch's embedded
 // metric format.
 func WriteMetrics(w io.Writer, r tick.Report, now time.Time) error {
-	return embed(w, map[string]any{dimension: r.Site}, dimension, valuesOf(r), now)
+	return embed(w, map[string]any{dimension: r.Site}, dimension, valuesOf(Metrics(), r), now)
 }
 
 // A value is of a metric.
@@ -105,8 +107,14 @@ type value struct {
 	is         float64
 }
 
-func valuesOf(r tick.Report) []value {
-	return each.Of(Metrics(), func(m Metric) value { return value{m.Name, m.Unit, m.of(r)} })
+// valuesOf are those of the metrics that a report has: no number is not the number 0.
+func valuesOf[R any](metrics []Metric[R], r R) (all []value) {
+	for _, m := range metrics {
+		if m.known == nil || m.known(r) {
+			all = append(all, value{m.Name, m.Unit, m.of(r)})
+		}
+	}
+	return all
 }
 
 // embed writes values as one line in CloudWatch's embedded metric format: of the

@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/whole"
 )
@@ -24,33 +27,74 @@ import (
 // is there, since who pulls sees a tick many times or not at all; they begin at 0
 // with a file that is not. The heartbeat is the time of the last tick that came
 // to its end: a file that went on saying 1 would hide that nobody ticks.
+//
+// gitlatch_alert says of each kind of alert how many conditions of it are open.
 func WriteTextfile(path string, r tick.Report, now time.Time) error {
+	return collect(path, func(t *text) {
+		pull(t, Metrics(), r, r.Site, now)
+		const name = Namespace + "_alert"
+		t.head(name, "gauge", "conditions that a person should know of, as of the last tick")
+		for _, k := range alert.Kinds() {
+			open := each.Count(r.Conditions, func(c alert.Condition) bool { return c.Kind == k })
+			t.series(name, float64(open), dimension, r.Site, "kind", string(k), "severity", string(k.Severity()))
+		}
+	})
+}
+
+// collect writes a file whole, after the text of the one before.
+func collect(path string, write func(*text)) error {
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the metrics of the last tick: %w", err)
 	}
-	if err := whole.Write(path, textfile(r, now, before)); err != nil {
+	t := &text{before: before}
+	write(t)
+	if err := whole.Write(path, t.Bytes()); err != nil {
 		return fmt.Errorf("write metrics to %s: %w", path, err)
 	}
 	return nil
 }
 
-// textfile is the text of a report's metrics, after the text of those before.
-func textfile(r tick.Report, now time.Time, before []byte) []byte {
-	var b bytes.Buffer
-	for _, m := range Metrics() {
+// pull writes a report's metrics.
+func pull[R any](t *text, metrics []Metric[R], r R, site string, now time.Time) {
+	for _, m := range metrics {
+		if m.known != nil && !m.known(r) {
+			continue // no number is not the number 0
+		}
 		name, kind := m.pulled()
-		series := fmt.Sprintf(`%s{%s="%s"}`, name, dimension, labelEscapes.Replace(r.Site))
 		value, help := m.of(r), m.Help
 		switch m.sense {
 		case event:
-			value += valueOf(before, series)
+			value += t.was(name, dimension, site)
 		case sign:
 			value, help = float64(now.UnixMilli())/1000, "when the last tick came to its end"
 		}
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %s\n", name, helpEscapes.Replace(help), name, kind, series, strconv.FormatFloat(value, 'f', -1, 64))
+		t.head(name, kind, help)
+		t.series(name, value, dimension, site)
 	}
-	return b.Bytes()
+}
+
+// A text is one in Prometheus' format that is being written, and the one before.
+type text struct {
+	bytes.Buffer
+	before []byte
+}
+
+func (t *text) head(name, kind, help string) {
+	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, helpEscapes.Replace(help), name, kind)
+}
+
+// series writes the value of a series by its labels, each a name and a value.
+func (t *text) series(name string, value float64, labels ...string) {
+	fmt.Fprintf(t, "%s %s\n", labelled(name, labels), strconv.FormatFloat(value, 'f', -1, 64))
+}
+
+func labelled(name string, labels []string) string {
+	var pairs []string
+	for pair := range slices.Chunk(labels, 2) {
+		pairs = append(pairs, pair[0]+`="`+labelEscapes.Replace(pair[1])+`"`)
+	}
+	return name + "{" + strings.Join(pairs, ",") + "}"
 }
 
 var (
@@ -59,7 +103,7 @@ var (
 )
 
 // pulled returns the name and the type of a metric as Prometheus has them.
-func (m Metric) pulled() (name, kind string) {
+func (m Metric[R]) pulled() (name, kind string) {
 	var b strings.Builder
 	b.WriteString(Namespace)
 	for _, c := range m.Name {
@@ -78,11 +122,11 @@ func (m Metric) pulled() (name, kind string) {
 	}
 }
 
-// valueOf returns what a text of ours says of a series; 0 where it says nothing
-// that could be counted on from.
-func valueOf(text []byte, series string) float64 {
-	for line := range strings.Lines(string(text)) {
-		if said, ok := strings.CutPrefix(line, series+" "); ok {
+// was returns what the text before says of a series; 0 where it says nothing that
+// could be counted on from.
+func (t *text) was(name string, labels ...string) float64 {
+	for line := range strings.Lines(string(t.before)) {
+		if said, ok := strings.CutPrefix(line, labelled(name, labels)+" "); ok {
 			if value, err := strconv.ParseFloat(strings.TrimSpace(said), 64); err == nil && value >= 0 && !math.IsInf(value, 1) {
 				return value
 			}

@@ -13,13 +13,15 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/docs"
+	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // scrape reads a file as strictly as Prometheus' text format is defined: for each
-// metric its HELP, its TYPE and its one series, in this order, each once.
+// metric its HELP, its TYPE and its series, in this order, each once. A series is
+// named with its labels but for the site.
 func scrape(path, site string) (map[string]float64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -28,36 +30,31 @@ func scrape(path, site string) (map[string]float64, error) {
 	if !strings.HasSuffix(string(text), "\n") {
 		return nil, fmt.Errorf("the last line does not end: %q", text)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	if len(lines)%3 != 0 {
-		return nil, fmt.Errorf("%d lines", len(lines))
-	}
-	series := regexp.MustCompile(`^([a-z_]+)\{site="((?:[^"\\\n]|\\\\|\\"|\\n)*)"\} ([0-9]+(?:\.[0-9]+)?)$`)
+	head := regexp.MustCompile(`^# HELP ([a-z_]+) .+\n# TYPE ([a-z_]+) (gauge|counter)\n`)
+	series := regexp.MustCompile(`^([a-z_]+)\{site="((?:[^"\\\n]|\\\\|\\"|\\n)*)"((?:,[a-z]+="[-a-z]+")*)\} ([0-9]+(?:\.[0-9]+)?)\n`)
 	found := map[string]float64{}
-	for i := 0; i < len(lines); i += 3 {
-		m := series.FindStringSubmatch(lines[i+2])
-		if m == nil {
-			return nil, fmt.Errorf("no series: %q", lines[i+2])
+	for rest := string(text); rest != ""; {
+		h := head.FindStringSubmatch(rest)
+		if h == nil || h[1] != h[2] || (h[3] == "counter") != strings.HasSuffix(h[1], "_total") {
+			return nil, fmt.Errorf("no help, or no type: %q", rest)
 		}
-		name := m[1]
-		if got := strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n").Replace(m[2]); got != site {
-			return nil, fmt.Errorf("%s is of site %q", name, got)
+		rest = rest[len(h[0]):]
+		before := len(found)
+		for m := series.FindStringSubmatch(rest); m != nil && m[1] == h[1]; m = series.FindStringSubmatch(rest) {
+			if got := strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n").Replace(m[2]); got != site {
+				return nil, fmt.Errorf("%s is of site %q", m[1], got)
+			}
+			name := m[1] + m[3]
+			if _, twice := found[name]; twice {
+				return nil, fmt.Errorf("%s stands there twice", name)
+			}
+			if found[name], err = strconv.ParseFloat(m[4], 64); err != nil {
+				return nil, err
+			}
+			rest = rest[len(m[0]):]
 		}
-		kind := "gauge"
-		if strings.HasSuffix(name, "_total") {
-			kind = "counter"
-		}
-		if help := "# HELP " + name + " "; !strings.HasPrefix(lines[i], help) || len(lines[i]) == len(help) {
-			return nil, fmt.Errorf("no help of %s: %q", name, lines[i])
-		}
-		if lines[i+1] != "# TYPE "+name+" "+kind {
-			return nil, fmt.Errorf("no type of %s: %q", name, lines[i+1])
-		}
-		if _, twice := found[name]; twice {
-			return nil, fmt.Errorf("%s stands there twice", name)
-		}
-		if found[name], err = strconv.ParseFloat(m[3], 64); err != nil {
-			return nil, err
+		if len(found) == before {
+			return nil, fmt.Errorf("no series of %s: %q", h[1], rest)
 		}
 	}
 	return found, nil
@@ -72,6 +69,11 @@ func scraped(t *testing.T, path string, r tick.Report, now time.Time) map[string
 	got, err := scrape(path, r.Site)
 	if err != nil {
 		t.Fatal(err)
+	}
+	all := len(got)
+	maps.DeleteFunc(got, func(name string, value float64) bool { return strings.HasPrefix(name, "gitlatch_alert,") && value == 0 })
+	if alerts := all - len(Metrics()); alerts != len(alert.Kinds()) {
+		t.Errorf("%d kinds of alerts", alerts)
 	}
 	return got
 }
@@ -91,6 +93,7 @@ func TestATextfileHasStatesAsTheyAreAndEventsCountedOn(t *testing.T) {
 		"gitlatch_heartbeat_timestamp_seconds": float64(noon.Unix()) + .25, "gitlatch_workloads": 1, "gitlatch_crossings_total": 1,
 		"gitlatch_frozen": 0, "gitlatch_commits_total": 1, "gitlatch_push_failures_total": 1, "gitlatch_unread": 1,
 		"gitlatch_under_declared_pods": 180, "gitlatch_checkpoint_age_seconds": 5400,
+		`gitlatch_alert,kind="publishing-blocked",severity="critical"`: 1,
 	}
 	if got := scraped(t, path, busy, noon.Add(250*time.Millisecond)); !maps.Equal(got, want) {
 		t.Errorf("first: %v, want %v", got, want)
@@ -177,18 +180,42 @@ func TestATextfileThatCannotBeWrittenLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
+// A drill that knows no coverage leaves it out of the file, too.
+func TestADrillHasATextfileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "gitlatch-drill.prom")
+	for _, c := range []struct {
+		fleet drill.Fleet
+		want  map[string]float64
+	}{
+		{drill.Fleet{Coverage: .975}, map[string]float64{"gitlatch_drill_coverage": 97.5, "gitlatch_drills_low": 1}},
+		{drill.Fleet{Nothing: "nothing is asked"}, map[string]float64{"gitlatch_drills_low": 1}},
+	} {
+		if err := WriteDrillTextfile(path, drill.Document{Site: "prod-eu", Fleet: c.fleet}, noon); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := scrape(path, "prod-eu"); err != nil || !maps.Equal(got, c.want) {
+			t.Errorf("got %v, want %v, error %v", got, c.want, err)
+		}
+	}
+}
+
 // The rules that the handbook proposes are about metrics that there are, and each
 // metric is in its table.
 func TestTheHandbookNamesTheMetricsThatAreWritten(t *testing.T) {
 	t.Parallel()
 	text := docs.Text("metrics")
-	written := map[string]bool{}
+	written := map[string]bool{"gitlatch_alert": true}
 	for _, m := range Metrics() {
 		name, _ := m.pulled()
 		written[name] = true
 		if row := fmt.Sprintf("\n| `%s` | `%s` | ", m.Name, name); !strings.Contains(text, row) {
 			t.Errorf("the handbook has no row %s", row)
 		}
+	}
+	for _, m := range DrillMetrics() {
+		name, _ := m.pulled()
+		written[name] = true
 	}
 	named := regexp.MustCompile(`\bgitlatch_[a-z_]+`).FindAllString(text, -1)
 	if len(named) == 0 {

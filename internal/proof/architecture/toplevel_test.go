@@ -12,7 +12,7 @@ import (
 // What stands at the top of the repository. It is what a visitor sees first, so
 // that each entry is agreed on; whatever else wants to be there has a folder.
 var topLevel = []string{
-	".ci", ".editorconfig", ".github", ".gitignore", ".golangci.yml",
+	".ci", ".editorconfig", ".github", ".gitignore", ".golangci.yml", ".goreleaser.yaml",
 	"LICENSE", "Makefile", "README.md",
 	"functions", "go.mod", "go.sum", "infra", "internal", "scripts", "template.yaml", "testdata",
 }
