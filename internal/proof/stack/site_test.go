@@ -1,0 +1,62 @@
+package stack
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// sites are the parameters that infra/samconfig.toml shows, a block a git host.
+func sites(t *testing.T, text string) []string {
+	t.Helper()
+	blocks := regexp.MustCompile(`(?m)^# parameter_overrides = \[\n(?:#   .+\n)+# \]\n`).FindAllString(text, -1)
+	if len(blocks) != 2 {
+		t.Fatalf("%d blocks of parameters, of GitHub and of CodeCommit", len(blocks))
+	}
+	return blocks
+}
+
+// A site's parameters are in a copy, which git ignores. A fleet that is built
+// between changes nothing of what the site deploys.
+func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	shown, err := os.ReadFile(filepath.Join(root, "infra/samconfig.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, wants := range []map[string]string{
+		{"Site": "prod-eu", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github", "Demand": ""},
+		{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "Demand": "[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]"},
+	} {
+		t.Run(wants["GitProvider"], func(t *testing.T) {
+			t.Parallel()
+			dir, at := workplace(t), newCloud(t)
+			block := sites(t, string(shown))[i]
+			filled := strings.TrimPrefix(strings.ReplaceAll(block, "\n# ", "\n"), "# ")
+			play(t, step{command: "cp infra/samconfig.toml samconfig.toml"}, dir, at)
+			write(t, filepath.Join(dir, "samconfig.toml"), strings.Replace(string(shown), block, filled, 1))
+			for _, command := range []string{"sam build", "sam build --config-env fleet", "sam deploy", "sam deploy"} {
+				play(t, step{command: command}, dir, at)
+			}
+			deployed := at.deployed(t, "gitlatch")
+			if len(deployed) != 2 {
+				t.Fatalf("deployed %d times", len(deployed))
+			}
+			for _, d := range deployed {
+				for name, want := range wants {
+					if got := d.parameters[name]; got != want {
+						t.Errorf("%s was deployed as %q, want %q", name, got, want)
+					}
+				}
+				for _, said := range d.violated() {
+					t.Error(said)
+				}
+			}
+			if left, err := os.ReadFile(filepath.Join(dir, "infra/samconfig.toml")); err != nil || string(left) != string(shown) {
+				t.Errorf("the file of the repository was written to, error %v", err)
+			}
+		})
+	}
+}
