@@ -25,6 +25,7 @@ var samples = map[string]string{
 // and shows every default. Less its comments' marks it says the same.
 func ExamplePolicy(period time.Duration) []byte {
 	var b bytes.Buffer
+	b.WriteString(Modeline(KindPolicy))
 	fmt.Fprintf(&b, exampleHeader, APIVersion, KindPolicy)
 	for _, f := range newPolicyDocument(period, nil).fields().Fields {
 		b.WriteByte('\n')

@@ -19,7 +19,11 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 			t.Errorf("as it stands it is %+v, %v", set, err)
 		}
 
-		bare := regexp.MustCompile(`(?m)^##.*\n`).ReplaceAllString(example, "")
+		bare, found := strings.CutPrefix(example, Modeline(KindPolicy))
+		if !found {
+			t.Errorf("it does not begin with its modeline:\n%.200s", example)
+		}
+		bare = regexp.MustCompile(`(?m)^##.*\n`).ReplaceAllString(bare, "")
 		bare = regexp.MustCompile(`(?m)^# `).ReplaceAllString(bare, "")
 		if set, err = ParsePolicy("gitlatch.yaml", []byte(bare), period, nil); err != nil {
 			t.Fatalf("%v in\n%s", err, bare)

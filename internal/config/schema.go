@@ -2,6 +2,7 @@ package config
 
 import (
 	"embed"
+	"regexp"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/strict"
@@ -41,4 +42,19 @@ var purpose = map[string]string{
 // document returns a document of a kind, given the fields of its own.
 func document(kind string, fields strict.Object) strict.Document {
 	return strict.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
+}
+
+// KindOf returns the kind that a document names; "" is none that there is.
+func KindOf(data []byte) string {
+	for kind := range purpose {
+		if regexp.MustCompile(`(?m)^kind:\s*["']?` + kind + `["']?\s*(#.*)?$`).Match(data) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// Modeline is the comment by which editors find the schema of a kind of document.
+func Modeline(kind string) string {
+	return "# yaml-language-server: $schema=https://" + APIVersion + "/" + strings.ToLower(kind) + ".json\n"
 }

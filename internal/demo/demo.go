@@ -102,6 +102,9 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 		return nil, err
 	}
 	defer stop()
+	if err := os.WriteFile(configPath(dir), configFile(siteName, repository, dir), 0o644); err != nil {
+		return nil, err
+	}
 	e, err := openEngine(address, repository, dir)
 	if err != nil {
 		return nil, err
@@ -119,6 +122,10 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 func emptyDir(dir string) (string, error) {
 	if dir == "" {
 		return os.MkdirTemp("", "gitlatch-demo-")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

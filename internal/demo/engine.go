@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -46,7 +45,7 @@ func openEngine(address, repository, dir string) (*engine, error) {
 	if e.repository, err = site.Git(c, func(string) string { return "" }); err != nil {
 		return nil, err
 	}
-	if e.store, err = bolt.Open(filepath.Join(dir, "state.db")); err != nil {
+	if e.store, err = bolt.Open(statePath(dir)); err != nil {
 		return nil, errors.Join(err, e.repository.Close())
 	}
 	e.tick = site.Tick(c, site.Parts{Sampler: sampler, Store: e.store, Repository: e.repository, Clock: clock})

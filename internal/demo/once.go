@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -35,6 +36,9 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 		return err
 	}
 	path := filepath.Join(dir, "scratch.git")
+	if err := os.WriteFile(configPath(dir), configFile("local", path, dir), 0o644); err != nil {
+		return err
+	}
 	if err := createRepository(ctx, path, map[string]string{"gitlatch.yaml": atOnce}, clock()); err != nil {
 		return fmt.Errorf("make repository %s: %w", path, err)
 	}
@@ -61,6 +65,6 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 	if err := report.New(r).Table(out, style); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n", path)
+	_, err = fmt.Fprintf(out, "\nThe cluster was only read. What a tick would keep of it is in a repository to look into:\n  git -C %s log -p\n  gitlatch render record -c %s\n", path, configPath(dir))
 	return errors.Join(err, r.Err())
 }

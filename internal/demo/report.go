@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -200,9 +201,11 @@ func (d *day) frozenTable(s term.Style) string {
 }
 
 func (d *day) lookAround(s term.Style) string {
-	return s.Heading("The repository is left for you to look into") + "\n" +
-		"  cd " + d.repository + "\n" +
-		"  git log --stat\n" +
-		"  git show main:checkpoints/" + siteName + "/tickets/checkpoint.yaml\n" +
-		"  git clone . ../fleet && kubectl kustomize ../fleet/apps/tickets\n"
+	dir := filepath.Dir(d.repository)
+	return s.Heading("Repository and state are left for you to look into") + "\n" +
+		"  cd " + dir + "\n" +
+		"  gitlatch log tickets/seats --number 3 -c " + filepath.Base(configPath(dir)) + "\n" +
+		"  gitlatch render record tickets -c " + filepath.Base(configPath(dir)) + "\n" +
+		"  gitlatch status -c " + filepath.Base(configPath(dir)) + "\n" +
+		"  git clone " + filepath.Base(d.repository) + " fleet && kubectl kustomize fleet/apps/tickets\n"
 }

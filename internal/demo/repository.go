@@ -7,10 +7,12 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -101,6 +103,23 @@ func teamFiles(t *traces.Trace, name string) map[string]string {
 	}
 	return files
 }
+
+// configPath is the file of kind Config that a demo leaves in its folder.
+func configPath(dir string) string { return filepath.Join(dir, "gitlatch-demo.yaml") }
+
+// configFile has the command find a demo's repository and state. Its cluster was
+// played and is gone, or is that of the current context.
+func configFile(site, repository, dir string) []byte {
+	return fmt.Appendf([]byte(config.Modeline(config.KindConfig)), `apiVersion: %s
+kind: %s
+site: %s
+state: {bolt: {path: %q}}
+repository: {url: %q, branch: %s}
+`, config.APIVersion, config.KindConfig, site, statePath(dir), repository, branch)
+}
+
+// statePath is the file of the state.
+func statePath(dir string) string { return filepath.Join(dir, "state.db") }
 
 const readme = `# fleet
 
