@@ -4,27 +4,19 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
 func main() {
 	os.Exit(cli.Run(cli.Env{
-		In:      os.Stdin,
-		Out:     os.Stdout,
-		Err:     os.Stderr,
-		Getenv:  os.Getenv,
-		Clock:   time.Now,
-		Version: version(),
+		In:     os.Stdin,
+		Out:    os.Stdout,
+		Err:    os.Stderr,
+		Getenv: os.Getenv,
+		Clock:  time.Now,
+		Build:  build.Read(),
 	}, os.Args[1:]))
-}
-
-// version is what the module was built as.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

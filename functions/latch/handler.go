@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
@@ -82,7 +83,9 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())
 	}
 	h.stale = err != nil
-	return report.New(r).Brief(), hinted(errors.Join(err, r.Err()))
+	d := report.New(r).Brief()
+	d.Build = build.Read().String()
+	return d, hinted(errors.Join(err, r.Err()))
 }
 
 // run makes a tick, and logs it.

@@ -71,7 +71,8 @@ Coverage is the part of the need that was declared over time, worst that of a
 need which lasted for --lasting, waste what was declared beyond the need. The
 policy with least waste is recommended of those with the worst coverage and the
 commits that --min-coverage and --max-commits ask for.`,
-		Args: arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
+		Example: "  gitlatch backtest past.csv\n  gitlatch backtest past.csv --sweep --series 1-2-5,R10 --hold-down 26h,8d",
+		Args:    arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
 		},

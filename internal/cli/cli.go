@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -23,7 +24,7 @@ type Env struct {
 	Out, Err io.Writer // Out may be a terminal
 	Getenv   func(string) string
 	Clock    func() time.Time
-	Version  string
+	Build    build.Info
 }
 
 // Run runs the command with its arguments, and returns the exit status: 0, 1 if the
@@ -34,6 +35,16 @@ func Run(env Env, args []string) int {
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	return end(env, root.ExecuteContext(context.Background()))
+}
+
+// groups are the commands as help lists them.
+var groups = []struct {
+	title    string
+	commands []func(Env) *cobra.Command
+}{
+	{"Begin", []func(Env) *cobra.Command{newDemo, newInit, newValidate, newDoctor, newRender, newBacktest, newSchema}},
+	{"Every day", []func(Env) *cobra.Command{newTick, newStatus, newExplain, newDiff, newLog, newHold, newAdopt}},
+	{"Before and after a rebuild", []func(Env) *cobra.Command{newDrill, newRestore}},
 }
 
 func newRoot(env Env) *cobra.Command {
@@ -47,23 +58,17 @@ git copes with today's traffic, without drowning the repository in commits.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(
-		newTick(env),
-		newInit(env),
-		newDoctor(env),
-		newDrill(env),
-		newDiff(env),
-		newExplain(env),
-		newLog(env),
-		newBacktest(env),
-		newRender(env),
-		newAdopt(env),
-		newHold(env),
-		newRestore(env),
-		newSchema(env),
-		newDemo(env),
-		newVersion(env),
-	)
+	root.Version = env.Build.String()
+	root.SetVersionTemplate("gitlatch {{.Version}}\n")
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, of := range g.commands {
+			c := of(env)
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newVersion(env))
 	root.SetHelpCommand(newHelp(env))
 	refuseEmpty(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)))
@@ -92,18 +97,6 @@ func misspelt(c *cobra.Command, args []string) error {
 		}
 	}
 	return nil
-}
-
-func newVersion(env Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  arguments(cobra.NoArgs, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(env.Out, "gitlatch", env.Version)
-			return err
-		},
-	}
 }
 
 // owner names this run as the holder of a lease.

@@ -20,7 +20,8 @@ real engine, with a state file and a bare git repository in a temporary folder,
 and shows what came of it; figures leave no folder behind. With --cluster real
 it looks once at the cluster of the current context, which it only reads, and
 commits to a scratch repository.`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
+		Example: "  gitlatch demo\n  gitlatch demo --cluster real",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()

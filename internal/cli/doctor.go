@@ -45,8 +45,9 @@ that it takes are in infra/rbac/doctor.
 
 It exits with 0 where there is nothing to mend, with 1 where there is, and with
 2 where it could not look.`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
+		Example: "  gitlatch doctor -c prod-eu.yaml\n  gitlatch doctor --write -c prod-eu.yaml",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
+		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
 	}
 	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")

@@ -23,35 +23,40 @@ import (
 // A drilling is what a drill is asked for.
 type drilling struct {
 	flags
-	minCoverage        float64
-	exact, dryRun, all bool
-	tag                bool
-	paths              []string
-	url                string
-	wait               time.Duration
-	output             output[drill.Document]
-	metrics            string
+	minCoverage   float64
+	flush, dryRun bool
+	exact, tag    bool // of a flush
+	all           bool
+	paths         []string
+	url           string
+	wait          time.Duration
+	output        output[drill.Document]
+	metrics       string
 }
 
 func newDrill(env Env) *cobra.Command {
 	d := drilling{minCoverage: open.MinCoverage, wait: 2 * time.Minute}
 	c := &cobra.Command{
 		Use:   "drill",
-		Short: "Declare what is needed now, and say what a rebuild would give",
-		Long: `Looks at the cluster once and commits the present need of each healthy workload,
-without a hold and without a margin: it raises only, or with --exact lowers too.
-What a tick would freeze, yield or withhold stays. Then it builds what the
-repository holds, as the GitOps tools of the cluster would, and says how much of
-what runs a rebuild would start with, what is in the way, and how long the rest
-would take. A site that observes is scored as git is, and nothing is written.
+		Short: "Say what a rebuild would give",
+		Long: `Looks at the cluster once and builds what the repository holds, as the GitOps
+tools of the cluster would. It says how much of what runs a rebuild would start
+with, what is in the way, and how long the rest would take. Nothing is written.
 
-It takes the rights in infra/rbac/doctor. With drills in the configuration the
-report is kept, and the next one says what changed since.
+With --flush it first commits the present need of each healthy workload, without
+a hold and without a margin: it raises only, or with --exact lowers too. What a
+tick would freeze, yield or withhold stays. With drills in the configuration the
+report is kept, and the next one says what changed since. A site that observes
+is scored as git is.
+
+It takes the rights in infra/rbac/doctor.
 
 It exits with 0 where the coverage of the fleet is at least --min-coverage and
 all could be read, with 1 where not, and with 2 where there is nothing to say:
 where nothing is asked of any workload, or what they need is not known. While
 the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
+		Example: `  gitlatch drill -c prod-eu.yaml
+  gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return within(c.Context(), longest+d.wait, func(ctx context.Context) error { return d.run(ctx, env) })
@@ -59,9 +64,10 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 	}
 	d.register(c, env)
 	c.Flags().Var((*grammar.Share)(&d.minCoverage), "min-coverage", "the share of the pods needed that a rebuild has to start with, as 98% or 0.98")
-	c.Flags().BoolVar(&d.exact, "exact", false, "lower what is declared to the present need, too")
-	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "write nothing, and score git as it is")
-	c.Flags().BoolVar(&d.tag, "tag", false, "name the commit that was scored drill/<date>; not with CodeCommit, whose API knows no tags")
+	c.Flags().BoolVar(&d.flush, "flush", false, "declare the present need first")
+	c.Flags().BoolVar(&d.exact, "exact", false, "with --flush: lower what is declared to the present need, too")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --flush: write nothing, and say what would be declared")
+	c.Flags().BoolVar(&d.tag, "tag", false, "with --flush: name the commit that was scored drill/<date>; not with CodeCommit, whose API knows no tags")
 	c.Flags().BoolVar(&d.all, "all", false, "in the table: list what starts with all that it needs, too")
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
@@ -72,11 +78,22 @@ the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 	return c
 }
 
-func (d *drilling) run(ctx context.Context, env Env) (err error) {
+// reads reports whether nothing is written.
+func (d *drilling) reads() bool { return d.dryRun || !d.flush }
+
+// check says all that is wrong with the flags.
+func (d *drilling) check() error {
+	var wrong wrongs
+	wrong.unless(d.flush || !d.exact && !d.tag, "--exact and --tag are of what is declared: add --flush")
 	if d.url != "" {
-		if err := wrongURL(d.url); err != nil {
-			return err
-		}
+		wrong = append(wrong, wrongURL(d.url))
+	}
+	return errors.Join(wrong...)
+}
+
+func (d *drilling) run(ctx context.Context, env Env) (err error) {
+	if err := d.check(); err != nil {
+		return err
 	}
 	c, err := d.config()
 	if err != nil {
@@ -87,14 +104,14 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	defer closed(&err, o)
-	from := opener(env, c, d.dryRun)
+	from := opener(env, c, d.reads())
 	from.Group, from.Rights = open.Group, open.Rights
 	r, err := open.Open(ctx, from, o.parts)
 	if err != nil {
 		return err
 	}
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
-	r.Tick.DryRun, r.Paths, r.Tag = d.dryRun, d.paths, d.tag
+	r.Tick.DryRun, r.Paths, r.Tag = d.reads(), d.paths, d.tag
 	r.Exact, r.MinCoverage, r.LeaseWithin = d.exact, d.minCoverage, d.wait
 	document, err := r.Drill(ctx)
 	if err != nil {
@@ -117,7 +134,7 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 // the state file open.
 func (d *drilling) openWaiting(ctx context.Context, env Env, c config.Config) (*opened, error) {
 	for start := env.Clock(); ; {
-		o, err := openSite(env, c, d.dryRun)
+		o, err := openSite(env, c, d.reads())
 		var busy *bolt.BusyError
 		if !errors.As(err, &busy) || env.Clock().Sub(start) >= d.wait {
 			return o, err

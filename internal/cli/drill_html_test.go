@@ -15,7 +15,7 @@ import (
 func TestADrillAsAPage(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
-	got := w.run("drill", "-o", "html")
+	got := w.run("drill", "--flush", "-o", "html")
 	if got.status != 0 || got.err != "" || !strings.HasPrefix(got.out, "<!doctype html>") {
 		t.Fatalf("%d %s %.100s", got.status, got.err, got.out)
 	}

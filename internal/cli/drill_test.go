@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 	w := keeping(t)
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	tip := w.origin.Tip("main")
-	got := w.run("drill")
+	got := w.run("drill", "--flush")
 	if got.status != 0 || got.err != "" {
 		t.Errorf("%+v", got)
 	}
@@ -56,7 +57,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 
 	// A second one has nothing to declare, and the tick after it neither.
 	w.now = w.now.Add(time.Minute)
-	d := drilled(t, w.run("drill", "-o", "json"), 0)
+	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 0)
 	if d.Flush.Commit != "" || d.Commit != after || d.Last == nil || len(d.Last.Changes) != 0 || d.Last.Coverage != 1 {
 		t.Errorf("flush %+v, last %+v", d.Flush, d.Last)
 	}
@@ -83,7 +84,7 @@ func (w *world) tip() string {
 func shorn(t *testing.T) *world {
 	t.Helper()
 	w := keeping(t)
-	drilled(t, w.run("drill", "-o", "json"), 0)
+	drilled(t, w.run("drill", "--flush", "-o", "json"), 0)
 	w.now = w.now.Add(7 * 24 * time.Hour)
 	w.api.workloads["shop/deployment/api"].ready = 20
 	w.origin.Push(t, "main", map[string]string{
@@ -99,7 +100,7 @@ func shorn(t *testing.T) *world {
 func TestADrillSaysWhatARebuildLacks(t *testing.T) {
 	t.Parallel()
 	w := shorn(t)
-	got := w.run("drill")
+	got := w.run("drill", "--flush")
 	if got.status != 1 || got.err != "" {
 		t.Errorf("%+v", got)
 	}
@@ -114,7 +115,7 @@ func TestADrillSaysWhatARebuildLacks(t *testing.T) {
 	if shown = strings.ReplaceAll(shown, "    \n", "\n"); !strings.Contains(docs.Text("drill"), "    "+shown+"\n") {
 		t.Errorf("topic drill does not show\n%s", shown)
 	}
-	d := drilled(t, w.run("drill", "-o", "json", "--min-coverage", "0.8"), 0)
+	d := drilled(t, w.run("drill", "--flush", "-o", "json", "--min-coverage", "0.8"), 0)
 	cart := d.Workloads[0]
 	if cart.Name != "cart" || *cart.RebuiltAt != 1 || *cart.Declared != 20 || cart.Missing != 17 || d.Fleet.Covered != d.Fleet.Need-17 || d.Fleet.Low != 1 {
 		t.Errorf("cart %+v, fleet %+v", cart, d.Fleet)
@@ -139,7 +140,7 @@ func TestADrillOfNothingIsNotAPass(t *testing.T) {
 			t.Parallel()
 			w := keeping(t)
 			c.make(w)
-			got := w.run("drill")
+			got := w.run("drill", "--flush")
 			if got.status != 2 || !strings.Contains(got.err, c.err) || strings.Contains(got.out, " % of what") {
 				t.Errorf("%+v", got)
 			}
@@ -149,7 +150,7 @@ func TestADrillOfNothingIsNotAPass(t *testing.T) {
 				}
 			}
 			w.now = w.now.Add(time.Minute)
-			got = w.run("drill", "-o", "json")
+			got = w.run("drill", "--flush", "-o", "json")
 			var d drill.Document
 			must(t, json.Unmarshal([]byte(got.out), &d))
 			if got.status != 2 || d.Passed || d.Fleet.NeedUnknown != c.unknown || !strings.Contains(d.Fleet.Nothing, c.err) || d.Last == nil || d.Last.Nothing != d.Fleet.Nothing {
@@ -163,12 +164,12 @@ func TestADrillOfNothingIsNotAPass(t *testing.T) {
 func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
-	drilled(t, w.run("drill", "-o", "json"), 0)
+	drilled(t, w.run("drill", "--flush", "-o", "json"), 0)
 	for _, one := range w.api.workloads {
 		one.desired, one.ready = max(1, one.desired/10), max(1, one.ready/10)
 	}
 	w.now = w.now.Add(5 * time.Minute)
-	got := w.run("drill")
+	got := w.run("drill", "--flush")
 	said := strings.Join(strings.Fields(got.out), " ")
 	for _, says := range []string{"a rebuild starts with 100 % of what is needed, but the fleet lost much of its scale at once", "3 workloads at once: coverage is of what is asked for now, not of what git declares", "3 workloads changed since"} {
 		if got.status != 1 || got.err != "" || !strings.Contains(said, says) {
@@ -181,7 +182,7 @@ func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 func TestADrillHasAPage(t *testing.T) {
 	t.Parallel()
 	w := shorn(t)
-	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)
 	if len(d.Links) != 2 || d.Links[1].Form != "html" {
 		t.Fatalf("links %+v", d.Links)
 	}
@@ -190,7 +191,7 @@ func TestADrillHasAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(time.Minute)
-	printed := w.run("drill", "-o", "html")
+	printed := w.run("drill", "--flush", "-o", "html")
 	for _, page := range []string{string(kept), printed.out} {
 		if !strings.HasPrefix(strings.ToLower(page), "<!doctype html>") || !strings.Contains(page, `"component-missing"`) || printed.status != 1 {
 			t.Errorf("status %d, page %.300s", printed.status, page)
@@ -218,7 +219,7 @@ func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	} {
 		w.origin.Push(t, "main", map[string]string{"apps/shop/all.yaml": manifestsOf("shop", "api", "cart") +
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {" + c.spec + "}\n"}, "web")
-		d := drilled(t, w.run("drill", "-o", "json"), c.status)
+		d := drilled(t, w.run("drill", "--flush", "-o", "json"), c.status)
 		at := slices.IndexFunc(d.Workloads, func(one drill.Workload) bool { return one.Name == "web" })
 		if at < 0 {
 			t.Fatalf("no web in %+v", d.Workloads)
@@ -230,12 +231,21 @@ func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	}
 }
 
-func TestADryDrillWritesNothing(t *testing.T) {
+// A drill alone only looks; so does the dry run of one that would flush.
+func TestADrillWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	before := w.hash(t)
-	d := drilled(t, w.run("drill", "--dry-run", "-o", "json"), 1)
+	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	if dry := drilled(t, w.run("drill", "--flush", "--dry-run", "-o", "json"), 1); !reflect.DeepEqual(dry, d) {
+		t.Errorf("a dry run says %+v", dry)
+	}
+	for _, flag := range []string{"--exact", "--tag"} {
+		if got := w.run("drill", flag); got.status != 2 || !strings.Contains(got.err, "add --flush") {
+			t.Errorf("%s: %+v", flag, got)
+		}
+	}
 	if w.hash(t) != before {
 		t.Error("it wrote")
 	}
@@ -253,7 +263,7 @@ func TestADrillOfASiteThatObservesScoresGitAsItIs(t *testing.T) {
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "mode: latch", "mode: observe", 1)}, "observe")
 	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
 	tip := w.origin.Tip("main")
-	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)
 	if w.origin.Tip("main") != tip || d.Mode != "observe" || len(d.Flush.Withheld) != 1 || d.Workloads[0].Causes[0].Name != "observe" {
 		t.Errorf("flush %+v, worst %+v", d.Flush, d.Workloads[0])
 	}
@@ -263,19 +273,19 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
 	w.lease(t, "another", w.now.Add(time.Hour))
-	if got := w.run("drill", "--wait", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "wait longer") {
+	if got := w.run("drill", "--flush", "--wait", "0s"); got.status != 2 || !strings.Contains(got.err, "held by another") || !strings.Contains(got.err, "wait longer") {
 		t.Errorf("%+v", got)
 	}
 	w.lease(t, "another", w.now)
 	for flag, want := range map[string]string{"--min-coverage=95": "write 95% if that is meant", "--output=xml": "table, json, yaml, html", "--wait=-1s": "must be a duration"} {
-		if got := w.run("drill", flag); got.status != 2 || !strings.Contains(got.err, want) {
+		if got := w.run("drill", "--flush", flag); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%s: %+v", flag, got)
 		}
 	}
 	// What was read in part may lack what was not read.
 	w.api.refuse["statefulsets"] = http.StatusForbidden
 	w.now = w.now.Add(2 * time.Hour)
-	d := drilled(t, w.run("drill", "-o", "json"), 1)
+	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)
 	if len(d.Unread) == 0 || d.Passed || d.Fleet.Coverage != 1 {
 		t.Errorf("unread %q, passed %v, %v", d.Unread, d.Passed, d.Fleet.Coverage)
 	}

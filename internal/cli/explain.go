@@ -16,8 +16,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -36,6 +36,7 @@ and what would be decided now.` + targetWords,
 	}
 	e.register(c, env)
 	e.registerTargets(c, &e.flags)
+	e.output.register(c, explanation.Table, nil)
 	return c
 }
 
@@ -43,6 +44,53 @@ and what would be decided now.` + targetWords,
 type explaining struct {
 	flags
 	targets
+	output output[explanation]
+}
+
+// An explanation is what is decided of one workload.
+type explanation struct {
+	term.Document
+	Site     string          `json:"site"`
+	At       time.Time       `json:"at"`
+	Workload report.Workload `json:"workload"`
+	// RaiseAbove and LowerAt are the counts, in pods, at which the level is left; null
+	// where it is not declared, or is never left.
+	RaiseAbove *int32    `json:"raiseAbove"`
+	LowerAt    *int32    `json:"lowerAt"`
+	FrozenFor  string    `json:"frozenFor,omitempty"` // why its timers stand still
+	HeldUntil  time.Time `json:"heldUntil,omitzero"`  // until when gitlatch leaves it alone
+
+	id workload.ID
+	of tick.Report
+}
+
+// newExplanation returns what a report says of one workload.
+func newExplanation(r tick.Report, id workload.ID) explanation {
+	e := explanation{Document: term.DocumentOf("Explanation"), Site: r.Site, At: r.At, id: id, of: r}
+	for _, w := range report.New(r).Workloads {
+		if w.Named == term.NamedBy(id) {
+			e.Workload = w
+		}
+	}
+	l := r.Latches[id]
+	e.FrozenFor, e.HeldUntil = l.Freeze.Reason, l.YieldUntil
+	for _, s := range r.Samples {
+		p, _, latched := r.Set.Choose(s)
+		if s.ID != id || !latched || s.Scale == nil || l.Declared.Replicas == 0 {
+			continue
+		}
+		above, at := policy.Thresholds(p, l.Declared, *s.Scale)
+		e.RaiseAbove, e.LowerAt = count(above), count(at)
+	}
+	return e
+}
+
+// count is a threshold; nil is one that is never passed.
+func count(n int32) *int32 {
+	if n == 0 || n == math.MaxInt32 {
+		return nil
+	}
+	return &n
 }
 
 func (e *explaining) run(ctx context.Context, env Env, text string) (err error) {
@@ -65,12 +113,12 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 	if err != nil {
 		return err
 	}
-	return found(explain(env.Out, r, id, tty.StyleFor(env.Out, env.Getenv)), r.Err())
+	return found(e.output.write(env, newExplanation(r, id)), r.Err())
 }
 
-// explain writes what a report says of one workload: a line a topic, folded below
-// itself.
-func explain(out io.Writer, r tick.Report, id workload.ID, s term.Style) error {
+// Table is a line a topic, folded below itself.
+func (e explanation) Table(out io.Writer, s term.Style) error {
+	r, id := e.of, e.id
 	var topics [][2]string
 	line := func(topic, format string, args ...any) {
 		topics = append(topics, [2]string{topic, fmt.Sprintf(format, args...)})

@@ -23,8 +23,34 @@ A target is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With -n a target
 leaves its namespace out: -n shop web is shop/web, and -n shop is all of shop.`
 
 // registerTargets adds the flag -n.
-func (t *targets) registerTargets(c *cobra.Command, _ *flags) {
+func (t *targets) registerTargets(c *cobra.Command, f *flags) {
 	c.Flags().StringVarP(&t.namespace, "namespace", "n", "", "namespace of all that is named, which then leaves it out; alone it is all of the namespace")
+	names := func(of func(known []workload.ID) []string) cobra.CompletionFunc {
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			tree, err := f.tree(f.env)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return of(declares(tree)), cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	complete(c, "namespace", names(namespaces))
+	c.ValidArgsFunction = names(t.offered)
+}
+
+// offered are the words that complete a target, of what git declares: a namespace, a
+// workload, or with -n what is in the namespace.
+func (t *targets) offered(known []workload.ID) []string {
+	if t.namespace == "" {
+		return slices.Concat(namespaces(known), slices.Compact(each.Of(known, workload.ID.Short)))
+	}
+	var inside []string
+	for _, id := range known {
+		if id.Namespace == t.namespace {
+			inside = append(inside, id.Name)
+		}
+	}
+	return slices.Compact(inside)
 }
 
 // read reads the targets that a command line names.

@@ -30,8 +30,9 @@ each namespace with workloads that the policy latches a Component that changes
 nothing yet, so that builds can include it.
 
 What is there already stays as it is: run again, it adds what has come to lack.`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
-		RunE: timed(longest, func(ctx context.Context, _ []string) error { return f.init(ctx, env, dryRun) }),
+		Example: "  gitlatch init --dry-run -c prod-eu.yaml\n  gitlatch init -c prod-eu.yaml",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
+		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return f.init(ctx, env, dryRun) }),
 	}
 	f.register(c, env)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the files, and commit nothing")

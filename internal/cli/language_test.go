@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,11 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"render", "admision"}, 2, "", `did you mean "gitlatch render admission"?`},
 		{[]string{"diff", "a/b/c/d"}, 2, "", "must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME"},
 		{[]string{"hold", "shop", "--until", "3h"}, 0, "shop/deployment/web: held until", ""},
+		{[]string{"restore", "--dry-run"}, 0, "nothing was written: --yes does it", ""},
+		{[]string{"restore", "--dry-run", "--yes"}, 2, "", "[dry-run yes]"},
+		{[]string{"hold", "shop", "--until", "4h", "--dry-run"}, 0, "nothing was written: this is a dry run", ""},
+		{[]string{"adopt", "--dry-run", "-o", "json"}, 0, `"dryRun": true`, ""},
+		{[]string{"explain", "shop/web", "-o", "json"}, 0, `"raiseAbove": 100`, ""},
 		{[]string{"render", "rights"}, 0, "", "no kind"},
 		{[]string{"nonsense"}, 2, "", `unknown command "nonsense"`},
 		{[]string{"tick", "--frob"}, 2, "", "unknown flag"},
@@ -113,5 +119,29 @@ func TestTheConfigurationIsFound(t *testing.T) {
 		if got := call("", args...); got.status != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: %+v", args, got)
 		}
+	}
+}
+
+// The commands with which the demo ends work on what it left.
+func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("plays a whole day")
+	}
+	dir := t.TempDir()
+	now := time.Date(2026, 9, 17, 0, 0, 0, 0, time.UTC)
+	demo, ran := run(now, "demo", "--dir", dir), 0
+	for line := range strings.Lines(demo.out) {
+		if call, ok := strings.CutPrefix(line, "  gitlatch "); ok && strings.Contains(call, " -c ") {
+			args := strings.Fields(call)
+			args[len(args)-1] = filepath.Join(dir, args[len(args)-1]) // it is said after a cd
+			if got := run(now, args...); got.status == 2 || got.out == "" {
+				t.Errorf("%s: %+v", call, got)
+			}
+			ran++
+		}
+	}
+	if got := run(now, "validate", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 0 || ran < 3 {
+		t.Errorf("%d commands, %+v", ran, got)
 	}
 }

@@ -37,7 +37,11 @@ func (o *output[T]) register(c *cobra.Command, table form[T], more map[string]fo
 
 // offer completes a flag by some words.
 func offer(c *cobra.Command, flag string, words []string) {
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	complete(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func complete(c *cobra.Command, flag string, by cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, by); err != nil {
 		panic(err) // the command has no such flag
 	}
 }

@@ -99,7 +99,8 @@ func newRelease(env Env) *cobra.Command {
 each replaced comes back. Where somebody changed it meanwhile it stays as they
 have it. Without --yes nothing is written. With --split it takes back the seeds
 that no Deployment adopted, with their pods, and leaves brakes alone.`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
+		Example: "  gitlatch restore release -c prod-eu.yaml\n  gitlatch restore release --expired --yes -c prod-eu.yaml",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if split && expired {
 				return errors.New("--expired: it is of brakes, and seeds have no time; leave it out")
@@ -124,6 +125,8 @@ that no Deployment adopted, with their pods, and leaves brakes alone.`,
 func (r *restoring) every(c *cobra.Command, env Env) {
 	r.register(c, env)
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
+	c.Flags().Bool("dry-run", false, "print the plan, as without --yes")
+	c.MarkFlagsMutuallyExclusive("yes", "dry-run")
 	r.output.register(c, answer.Table, nil)
 }
 

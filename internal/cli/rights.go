@@ -20,7 +20,8 @@ func newRights(env Env, f *flags) *cobra.Command {
 those of infra/rbac, and their bindings to the same groups: ticks and people list
 them, and a restore writes their scale. A group that nobody is in gives nobody a
 right.`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
+		Example: "  gitlatch render rights -c prod-eu.yaml | kubectl apply -f -",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := f.config()
 			if err != nil {

@@ -14,6 +14,7 @@ func newSchema(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(kinds, "|"),
 		Short:     "Print the JSON schema of a kind of file, for editors",
+		Example:   "  gitlatch schema Policy > policy.json",
 		Args:      arguments(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), "one of "+strings.Join(kinds, ", ")),
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {

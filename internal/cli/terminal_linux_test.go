@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
@@ -85,6 +86,7 @@ var sessions = []session{
 	{"doctor", settled, ""},
 	{"doctor", tended, ""},
 	{"drill", tended, ""},
+	{"drill --flush", tended, ""},
 	{"drill --all", shorn, ""},
 	{"restore", small, ""},
 	{"restore shop/web --yes", unscaled, ""},
@@ -140,7 +142,7 @@ func (s session) on(t *testing.T, w *world, out io.Writer, environment map[strin
 		args = append(args, "--config", w.path("config.yaml"))
 	}
 	var beside bytes.Buffer
-	cli.Run(cli.Env{Out: out, Err: &beside, Version: "v1.2.3", Clock: func() time.Time { return w.now },
+	cli.Run(cli.Env{Out: out, Err: &beside, Build: build.Info{Version: "v1.2.3"}, Clock: func() time.Time { return w.now },
 		Getenv: func(name string) string { return environment[name] }}, args)
 	return beside.String()
 }

@@ -33,7 +33,8 @@ be done is done all the same. It exits with 2 where it could not look.
 Without --config, --repository runs by the defaults: site local, the current
 kube context, and a state file in the user's cache folder, which the first tick
 names.`,
-		Args: arguments(cobra.NoArgs, "no arguments"),
+		Example: "  gitlatch tick --dry-run -c prod-eu.yaml\n  gitlatch tick -c prod-eu.yaml",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if metrics != "" && dryRun {
 				return errors.New("--metrics-file: a dry run writes nothing; give one of --metrics-file and --dry-run")
@@ -77,7 +78,9 @@ func (f *flags) tick(ctx context.Context, env Env, site config.Config, form outp
 	if err != nil {
 		return err
 	}
-	err = form.write(env, report.New(r))
+	d := report.New(r)
+	d.Build = env.Build.String()
+	err = form.write(env, d)
 	if metrics != "" && r.NotRun == "" { // the tick that holds it writes its own
 		err = errors.Join(err, report.WriteTextfile(metrics, r, env.Clock()))
 	}

@@ -13,15 +13,16 @@ func newArgoCD(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "argocd", "Print an Argo CD Application that keeps the counts of a cluster",
 		`An Application of the site's kustomization, which applies spec.replicas to a
 workload that is not there, and keeps it as it runs in one that is. Where there
-is an Application already, --patch prints the fields that it needs. On Kubernetes
-1.36 or later prefer "render admission": see infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
+is an Application already, --patch prints the fields that it needs. On
+Kubernetes 1.36 or later prefer "render admission": see infra/gitops/argocd.`, ways.ArgoCD, ways.ArgoCDFields)
 }
 
 func newFlux(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a cluster",
 		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
 that is not there, and keeps it as it runs in one that is. Where there is a
-Kustomization already, --patch prints the field that it needs. Flux 2.9 or later.`, ways.Flux, ways.FluxFields)
+Kustomization already, --patch prints the field that it needs. It takes Flux 2.9
+or later.`, ways.Flux, ways.FluxFields)
 }
 
 // newTool is the command that prints what one GitOps tool needs: an object, or the
@@ -31,9 +32,10 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	var t targets
 	var patch bool
 	c := &cobra.Command{
-		Use:   tool + " [NAMESPACE...]",
-		Short: short,
-		Long:  long + narrowed,
+		Use:     tool + " [NAMESPACE...]",
+		Short:   short,
+		Long:    long + narrowed,
+		Example: "  gitlatch render " + tool + " -c prod-eu.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, place, err := f.place(env, t, args)
 			if err != nil {
@@ -68,6 +70,7 @@ func newAdmission(env Env, f *flags) *cobra.Command {
 what the record of its namespace declares, by whichever tool it is created. It
 needs the records in the cluster before the workloads, and Kubernetes 1.36 or
 later. A record that cannot be read never blocks a creation.` + narrowed,
+		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, place, err := f.place(env, t, args)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/cli"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
@@ -117,7 +118,7 @@ type outcome struct {
 
 // run runs the command; --config is added where the command works on a site.
 func (w *world) run(args ...string) outcome {
-	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor", "restore", "diff", "log", "drill"}, args[0]) && !slices.Contains(args, "--repository") {
+	if slices.Contains([]string{"tick", "explain", "render", "adopt", "hold", "init", "doctor", "restore", "diff", "log", "drill", "status"}, args[0]) && !slices.Contains(args, "--repository") {
 		args = append(args, "--config", w.path("config.yaml"))
 	}
 	if slices.Contains([]string{"doctor", "drill"}, args[0]) && w.url != "" {
@@ -129,7 +130,7 @@ func (w *world) run(args ...string) outcome {
 func run(now time.Time, args ...string) outcome {
 	var out, err bytes.Buffer
 	status := cli.Run(cli.Env{
-		Out: &out, Err: &err, Version: "v1.2.3",
+		Out: &out, Err: &err, Build: build.Info{Version: "v1.2.3"},
 		Getenv: func(string) string { return "" },
 		Clock:  func() time.Time { return now },
 	}, args)

@@ -71,9 +71,9 @@ func (p *sheet) flushed() string {
 	case p.Mode == "observe":
 		return ", as it is: the site observes"
 	case p.DryRun && len(f.Levels)+len(f.Proposed) > 0:
-		return fmt.Sprintf(", as it is; a drill would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
+		return fmt.Sprintf(", as it is; a flush would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
 	case p.DryRun:
-		return ", as it is; a drill would declare nothing"
+		return ", as it is; a flush would declare nothing"
 	case f.Proposal != "":
 		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
 	case f.Commit == "" && p.Fleet.Nothing != "":

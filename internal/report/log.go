@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -53,7 +54,7 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 		line = log.Error().Err(failed)
 	}
 	counts, workloads := Counts(r.Decisions), scales(r.Decisions)
-	line.Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
+	line.Str("build", build.Read().String()).Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
 		Str("held", r.NotRun).Str("stop", string(r.Stop.Reason)).Strs("unread", workload.Texts(r.Unread)).
 		Int("workloads", len(workloads)).Int("rollouts", len(r.Decisions)-len(workloads)).
 		Int("quiet", counts[policy.Quiet]).Int("pending", counts[policy.Pending]).Int("crossings", counts[policy.Cross]).

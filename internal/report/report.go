@@ -20,6 +20,7 @@ import (
 // A Document is a report in its stable shape.
 type Document struct {
 	term.Document
+	Build   string    `json:"build,omitempty"` // the version of gitlatch that ticked
 	Site    string    `json:"site"`
 	Cluster string    `json:"cluster"` // UID of the kube-system namespace
 	At      time.Time `json:"at"`      // of the sample

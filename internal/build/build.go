@@ -1,0 +1,74 @@
+// Package build says what the running program was built from.
+package build
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// version is that of a release, which the linker sets: -X
+// github.com/gitlatch/gitlatch/internal/build.version=v1.2.3. "" is another build,
+// whose version is that of its module.
+var version string
+
+// An Info is what a program was built from.
+type Info struct {
+	Version  string    `json:"version"`            // "unknown" where nothing says it
+	Commit   string    `json:"commit,omitempty"`   // in full; "" is not known
+	Date     time.Time `json:"date,omitzero"`      // of the commit
+	Modified bool      `json:"modified,omitempty"` // the files were not those of the commit
+	Go       string    `json:"go,omitempty"`
+	Platform string    `json:"platform,omitempty"` // such as linux/arm64
+}
+
+// Read reads what is known of the running program.
+func Read() Info {
+	found, _ := debug.ReadBuildInfo()
+	i := of(version, found)
+	i.Go, i.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+	return i
+}
+
+func of(version string, found *debug.BuildInfo) Info {
+	i := Info{Version: version}
+	if found != nil {
+		if i.Version == "" {
+			i.Version = found.Main.Version
+		}
+		for _, s := range found.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				i.Commit = s.Value
+			case "vcs.time":
+				i.Date, _ = time.Parse(time.RFC3339, s.Value) // zero is not known
+			case "vcs.modified":
+				i.Modified = s.Value == "true"
+			}
+		}
+	}
+	if i.Version == "" {
+		i.Version = "unknown"
+	}
+	return i
+}
+
+// String is the version on one line, with the commit and its date where they are
+// known: "v1.2.3 (1a2b3c4, 2026-03-02T08:00:00Z)".
+func (i Info) String() string {
+	var more []string
+	if i.Commit != "" {
+		more = append(more, i.Commit[:min(7, len(i.Commit))])
+	}
+	if !i.Date.IsZero() {
+		more = append(more, i.Date.UTC().Format(time.RFC3339))
+	}
+	if i.Modified {
+		more = append(more, "modified")
+	}
+	if len(more) == 0 {
+		return i.Version
+	}
+	return i.Version + " (" + strings.Join(more, ", ") + ")"
+}

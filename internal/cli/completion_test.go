@@ -1,0 +1,60 @@
+package cli_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// A shell completes what git declares, forms and presets.
+func TestAShellCompletesNames(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	config := w.path("config.yaml")
+	for line, want := range map[string][]string{
+		"explain -c " + config + " ":              {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
+		"restore -c " + config + " -n shop ":      {"api", "cart", "web"},
+		"hold -c " + config + " -n ":              {"pay", "shop"},
+		"render record -c " + config + " ":        {"pay", "shop"},
+		"tick -o ":                                {"table", "json", "yaml"},
+		"diff -o ":                                {"table", "json", "yaml", "github"},
+		"backtest --preset ":                      {"closest", "cope", "tight", "weekly"},
+		"schema ":                                 {"Config", "Policy", "Fleet"},
+		"render ":                                 {"admission", "argocd", "component", "flux", "record", "rights"},
+		"explain -c " + w.path("none.yaml") + " ": nil,
+	} {
+		got := run(w.now, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)...)
+		words := strings.Split(strings.TrimSpace(got.out), "\n")
+		words = words[:len(words)-1] // the last is a directive to the shell
+		for _, one := range want {
+			if !slices.Contains(words, one) {
+				t.Errorf("%s: no %s in %q", line, one, words)
+			}
+		}
+		if len(want) == 0 && len(words) > 0 {
+			t.Errorf("%s: %q", line, words)
+		}
+	}
+}
+
+// Each command is in a group, and shows by an example how it is called.
+func TestHelpIsGroupedAndHasExamples(t *testing.T) {
+	t.Parallel()
+	out := run(time.Time{}, "--help").out
+	for _, want := range []string{"Begin:\n", "Every day:\n", "Before and after a rebuild:\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, c := range []string{"tick", "status", "explain", "diff", "log", "hold", "adopt", "drill", "restore", "restore release", "demo", "init", "validate", "doctor",
+		"render component", "render record", "render argocd", "render flux", "render admission", "render rights", "backtest", "schema", "version"} {
+		help := run(time.Time{}, append(strings.Fields(c), "--help")...).out
+		_, example, _ := strings.Cut(help, "Examples:\n")
+		if !strings.HasPrefix(example, "  gitlatch "+c) {
+			t.Errorf("%s: no example in\n%s", c, help)
+		}
+	}
+}

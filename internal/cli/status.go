@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/build"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// asking is what status was asked for.
+type asking struct {
+	flags
+	output output[status]
+}
+
+func newStatus(env Env) *cobra.Command {
+	var a asking
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Say how a site, or each site of a fleet, stands",
+		Long: `Reads the state, and for a fleet the list of its sites, and says of each site its
+mode, its cluster, when it last ticked, what is left of its budget of commits,
+which holds there are, which proposal is open, and which alerts are. No cluster
+is asked, and nothing is written.
+
+It exits with 0 where all is well, with 1 where an alert is open, a level change
+waits to be committed, or no tick came for three periods, and with 2 where a
+state could not be read.`,
+		Example: `  gitlatch status -c prod-eu.yaml
+  gitlatch status -c fleet.yaml -o json`,
+		Args: arguments(cobra.NoArgs, "no arguments"),
+		RunE: timed(longest, func(ctx context.Context, _ []string) error { return a.run(ctx, env) }),
+	}
+	a.registerSite(c, env)
+	a.output.register(c, status.Table, nil)
+	return c
+}
+
+// A status is how the sites of a configuration stand.
+type status struct {
+	term.Document
+	Build build.Info   `json:"build"`
+	Fleet string       `json:"fleet,omitempty"` // its name; "" is a single site
+	Sites []siteStatus `json:"sites"`
+}
+
+// A siteStatus is how one site stands, as its state says.
+type siteStatus struct {
+	Site     string    `json:"site"`
+	Mode     string    `json:"mode,omitempty"`    // latch or observe; "" before the first tick
+	Cluster  string    `json:"cluster,omitempty"` // UID of its kube-system namespace
+	LastTick time.Time `json:"lastTick,omitzero"` // zero is none yet
+	Late     bool      `json:"late"`              // no tick came for three periods
+
+	Workloads int `json:"workloads"` // that have a latch
+	Frozen    int `json:"frozen"`    // whose timers stand still
+	OptedOut  int `json:"optedOut"`
+
+	CommitsLeft   int `json:"commitsLeft"` // of the budget, now
+	CommitsPerDay int `json:"commitsPerDay"`
+
+	HeldUntil time.Time      `json:"heldUntil,omitzero"` // the whole site
+	Held      []heldWorkload `json:"held,omitempty"`
+
+	Proposal    *proposed    `json:"proposal,omitempty"`
+	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits
+	Alerts      []alert.Open `json:"alerts"`
+	Unsent      int          `json:"unsent,omitempty"` // messages that are not known to have been sent
+}
+
+// A heldWorkload is left alone until an instant, by a person's wish or since a
+// person changed its entry.
+type heldWorkload struct {
+	Workload workload.ID `json:"workload"`
+	Until    time.Time   `json:"until"`
+}
+
+// A proposed change waits for people.
+type proposed struct {
+	Branch string    `json:"branch"`
+	URL    string    `json:"url,omitempty"`
+	Opened time.Time `json:"opened"`
+}
+
+func (a *asking) run(ctx context.Context, env Env) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	from := opener(env, c, true)
+	s := status{Document: term.DocumentOf("Status"), Build: env.Build, Sites: []siteStatus{}}
+	sites := []*site.Opener{from}
+	if c.Fleet != "" {
+		s.Fleet, sites = c.Site, nil
+		members, err := (&site.Roster{Opener: from}).Read(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			one := from.Of(m)
+			one.Bolt = from.Bolt
+			sites = append(sites, one)
+		}
+	}
+	for _, one := range sites {
+		of, err := readStatus(ctx, one, env.Clock())
+		if err != nil {
+			return fmt.Errorf("site %s: %w", one.Config.Site, err)
+		}
+		s.Sites = append(s.Sites, of)
+	}
+	return found(a.output.write(env, s), s.finding())
+}
+
+// readStatus reads the state of a site.
+func readStatus(ctx context.Context, from *site.Opener, now time.Time) (s siteStatus, err error) {
+	store, err := from.Store(ctx)
+	if err != nil {
+		return s, err
+	}
+	parts := site.Parts{Store: store}
+	defer closed(&err, parts)
+	head, latches, err := store.Load(ctx, from.Config.Site)
+	if err != nil {
+		return s, err
+	}
+	return newStatusOf(from.Config, head, latches, now)
+}
+
+func newStatusOf(c config.Config, head latch.Head, latches []latch.Latch, now time.Time) (siteStatus, error) {
+	s := siteStatus{
+		Site: c.Site, Cluster: head.Cluster.UID, LastTick: head.At, Workloads: len(latches),
+		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
+	}
+	s.Late = !head.At.IsZero() && now.Sub(head.At) > 3*c.Period
+	if head.HoldUntil.After(now) {
+		s.HeldUntil = head.HoldUntil
+	}
+	if p := head.Proposal; p != nil {
+		s.Proposal = &proposed{p.Branch, p.URL, p.Opened}
+	}
+	for _, l := range latches {
+		if l.Freeze.Reason != "" {
+			s.Frozen++
+		}
+		if l.OptedOut {
+			s.OptedOut++
+		}
+		if l.YieldUntil.After(now) {
+			s.Held = append(s.Held, heldWorkload{l.ID, l.YieldUntil})
+		}
+	}
+	if head.At.IsZero() {
+		return s, nil
+	}
+	set, err := site.Tick(c, site.Parts{}).ParsePolicy(c.Repository.PolicyFile, head.Agreed.PolicySource)
+	if err != nil {
+		return s, err
+	}
+	if s.Mode = "observe"; set.Latch {
+		s.Mode = "latch"
+	}
+	s.CommitsPerDay = set.Guards.CommitsPerDay
+	if policy.Affords(set.Guards, head.Budget, now) {
+		s.CommitsLeft = 1 + int(policy.Spend(set.Guards, head.Budget, now).Tokens)
+	}
+	return s, nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+// finding is what a person should look at; nil is nothing.
+func (s status) finding() error {
+	var all []error
+	for _, one := range s.Sites {
+		for _, text := range one.troubles() {
+			all = append(all, fmt.Errorf("site %s: %s", one.Site, text))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// troubles are what is not well with a site, a phrase each.
+func (s siteStatus) troubles() []string {
+	var all []string
+	if s.Late {
+		all = append(all, "no tick came since "+instantOf(s.LastTick))
+	}
+	if !s.Unpublished.IsZero() {
+		all = append(all, "a level change has been waiting since "+instantOf(s.Unpublished))
+	}
+	if len(s.Alerts) > 0 {
+		all = append(all, term.Count(len(s.Alerts), "alert")+" open")
+	}
+	return all
+}
+
+// Table is a page for a single site, and a line each for the sites of a fleet.
+func (s status) Table(out io.Writer, style term.Style) error {
+	p := term.NewPage(style)
+	if s.Fleet == "" {
+		for _, one := range s.Sites {
+			p.Topics(append(one.topics(), [2]string{"gitlatch", s.Build.String()}))
+		}
+		return p.Print(out)
+	}
+	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "WHAT TO LOOK AT"}}
+	for _, one := range s.Sites {
+		rows = append(rows, []string{one.Site, one.Mode, instantOf(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
+	}
+	p.Rows(rows)
+	p.Say("", "fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build)
+	return p.Print(out)
+}
+
+// topics are what is said of a single site.
+func (s siteStatus) topics() [][2]string {
+	if s.LastTick.IsZero() {
+		return [][2]string{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
+	}
+	all := [][2]string{
+		{"site", s.Site + ", mode " + s.Mode},
+		{"cluster", s.Cluster},
+		{"last tick", instantOf(s.LastTick)},
+		{"workloads", fmt.Sprintf("%d latched, %d frozen, %d opted out", s.Workloads-s.OptedOut, s.Frozen, s.OptedOut)},
+		{"budget", fmt.Sprintf("%s left now, of %d a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)},
+	}
+	add := func(topic, format string, args ...any) {
+		all = append(all, [2]string{topic, fmt.Sprintf(format, args...)})
+	}
+	if s.Late {
+		add("", "no tick came for three periods")
+	}
+	if !s.HeldUntil.IsZero() {
+		add("held", "the whole site until %s", instantOf(s.HeldUntil))
+	}
+	for _, h := range s.Held {
+		add("held", "%s until %s", h.Workload, instantOf(h.Until))
+	}
+	if p := s.Proposal; p != nil {
+		add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))
+	}
+	if !s.Unpublished.IsZero() {
+		add("waiting", "a level change since %s", instantOf(s.Unpublished))
+	}
+	for _, a := range s.Alerts {
+		add("alert", "%s %s since %s: %s", a.Kind, a.Subject, instantOf(a.Since), a.Text)
+	}
+	if s.Unsent > 0 {
+		add("unsent", "%s not known to have been sent", term.Count(s.Unsent, "message"))
+	}
+	return all
+}
+
+// instantOf is an instant as reports have it; "never" is the zero one.
+func instantOf(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return at.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,102 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestStatusSaysHowASiteStands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := w.run("status"); got.status != 0 || !strings.Contains(got.out, "none yet: run gitlatch tick") {
+		t.Errorf("before the first tick: %+v", got)
+	}
+	for range 3 {
+		w.tick()
+	}
+	w.now = w.now.Add(-5 * time.Minute)
+	before := w.hash(t)
+	w.api.Close() // no cluster is asked
+	got := w.run("status")
+	golden(t, "status.txt", got.out)
+	if got.status != 0 || got.err != "" || w.hash(t) != before {
+		t.Errorf("%+v", got)
+	}
+
+	// What a person should look at is found.
+	w.run("hold", "shop/web", "--until", "3h")
+	w.run("hold", "--until", "30m")
+	w.now = w.now.Add(20 * time.Minute)
+	got = w.run("status", "-o", "json")
+	var d struct {
+		Build struct{ Version string }
+		Sites []struct {
+			Site, Mode, Cluster        string
+			LastTick, HeldUntil        time.Time
+			Late                       bool
+			Workloads                  int
+			CommitsLeft, CommitsPerDay int
+			Held                       []struct{ Workload string }
+			Alerts                     []any
+		}
+	}
+	must(t, json.Unmarshal([]byte(got.out), &d))
+	if len(d.Sites) != 1 || d.Build.Version != "v1.2.3" {
+		t.Fatalf("%+v", got)
+	}
+	s := d.Sites[0]
+	if s.Site != "prod-eu" || s.Mode != "latch" || s.Cluster != "1f0c-blue" || !s.Late || s.HeldUntil.IsZero() || len(s.Held) != 1 || s.Held[0].Workload != "shop/deployment/web" ||
+		s.CommitsLeft != 5 || s.CommitsPerDay != 24 || s.Workloads == 0 || s.Alerts == nil {
+		t.Errorf("%+v", s)
+	}
+	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick came since 2026-03-02T08:10:00Z") {
+		t.Errorf("late: status %d, %s", got.status, got.err)
+	}
+}
+
+// An open alert is found, and a state that cannot be read is not "well".
+func TestStatusFindsWhatIsNotWell(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.api.refuse["statefulsets"] = 403
+	for range 2 {
+		w.tick()
+	}
+	if got := w.run("status"); got.status != 1 || !strings.Contains(got.out, "unread statefulsets since ") || !strings.Contains(got.err, "1 alert open") {
+		t.Errorf("%+v", got)
+	}
+	w.write(t, "state/latch.db", strings.Repeat("not a database\n", 1000))
+	if got := w.run("status"); got.status != 2 || !strings.Contains(got.err, "state cannot be read") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The sites of a fleet are read from its list, each with its own state.
+func TestStatusOfAFleet(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	list := "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n"
+	for _, site := range []string{"prod-eu", "prod-us"} {
+		list += "- {site: " + site + ", eks: {name: " + site + ", region: eu-central-1}}\n"
+	}
+	w.origin.Push(t, "main", map[string]string{"fleet.yaml": list}, "fleet")
+	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: all\nfleet: fleet.yaml\nstate: {bolt: {path: "+w.path("state/latch.db")+"}}\nrepository: {url: "+w.origin.Dir+"}\n")
+	got := run(w.now, "status", "-c", w.path("fleet.yaml"))
+	if got.status != 0 || !strings.Contains(got.out, "prod-eu  latch  2026-03-02T08:10:00Z") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{"version": "gitlatch v1.2.3\n", "--version": "gitlatch v1.2.3\n", "version -o yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Version\nversion: v1.2.3\n"} {
+		if got := run(time.Time{}, strings.Fields(args)...); got != (outcome{0, want, ""}) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	if got := settled(t).run("tick", "-o", "json"); !strings.Contains(got.out, `"build": "v1.2.3"`) {
+		t.Errorf("a report does not say it: %+v", got)
+	}
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+func newValidate(env Env) *cobra.Command {
+	var o output[verdict]
+	c := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Say what is wrong with files of kind Config, Policy and Fleet",
+		Long: `Reads files as gitlatch would, each by its kind, and says all that is wrong with
+them. No cluster and no repository is asked, so that it runs in CI. - is the
+standard input.
+
+A Policy is judged by the period and the kinds of a Config among the files, and
+by a period of 5m where there is none.
+
+It exits with 0 where all are valid, with 1 where one is not, and with 2 where
+one could not be read.`,
+		Example: `  gitlatch validate gitlatch.yaml
+  gitlatch validate prod-eu.yaml gitlatch.yaml -o json`,
+		Args: arguments(cobra.MinimumNArgs(1), "one or more files"),
+		RunE: func(_ *cobra.Command, files []string) error {
+			v, err := validate(env, files)
+			if err = errors.Join(err, o.write(env, v)); err != nil {
+				return err
+			}
+			return unless(v.Valid)
+		},
+	}
+	o.register(c, verdict.Table, nil)
+	return c
+}
+
+// A verdict is what is wrong with some files.
+type verdict struct {
+	term.Document
+	Valid bool        `json:"valid"` // all are
+	Files []validated `json:"files"`
+}
+
+// A validated is one of the files.
+type validated struct {
+	File     string   `json:"file"`
+	Kind     string   `json:"kind,omitempty"` // "" is none that gitlatch knows
+	Problems []string `json:"problems"`       // with file, line and field; none is valid
+}
+
+// Table is a line for each valid file and for each problem.
+func (v verdict) Table(out io.Writer, _ term.Style) error {
+	for _, f := range v.Files {
+		if len(f.Problems) == 0 {
+			fmt.Fprintf(out, "%s: valid, of kind %s\n", f.File, f.Kind)
+		}
+		for _, problem := range f.Problems {
+			fmt.Fprintln(out, problem)
+		}
+	}
+	return nil
+}
+
+// validate reads the files. A Policy needs what a Config says, so that those are
+// read first. An error is what could not be read.
+func validate(env Env, files []string) (verdict, error) {
+	v := verdict{Document: term.DocumentOf("Validation"), Valid: true, Files: []validated{}}
+	period, kinds := defaultPeriod, workload.Kinds(nil)
+	var unread []error
+	texts := map[string][]byte{}
+	for _, file := range files {
+		name, text, err := env.read(file)
+		if err != nil {
+			unread = append(unread, err)
+			continue
+		}
+		v.Files, texts[name] = append(v.Files, validated{File: name, Kind: config.KindOf(text)}), text
+		if c, err := config.ParseConfig(name, text); err == nil {
+			period, kinds = c.Period, c.Cluster.Kinds
+		}
+	}
+	for i, f := range v.Files {
+		v.Files[i].Problems = problems(f, texts[f.File], period, kinds)
+		v.Valid = v.Valid && len(v.Files[i].Problems) == 0
+	}
+	return v, errors.Join(unread...)
+}
+
+// problems are what is wrong with one file, a line each; none is valid.
+func problems(f validated, text []byte, period time.Duration, kinds workload.Kinds) []string {
+	var err error
+	switch f.Kind {
+	case config.KindPolicy:
+		_, err = config.ParsePolicy(f.File, text, period, kinds)
+	case config.KindFleet:
+		_, err = config.ParseFleet(f.File, text)
+	default:
+		_, err = config.ParseConfig(f.File, text)
+	}
+	if err == nil {
+		return []string{}
+	}
+	return strings.Split(err.Error(), "\n")
+}

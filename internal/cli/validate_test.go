@@ -1,0 +1,65 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(t, "gitlatch.yaml", latching)
+	w.write(t, "bad.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latchh\ndefault: {hold: {down: 2w}}\n")
+	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: Prod EU}\n")
+	w.write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\n")
+	w.write(t, "broken.yaml", "kind: [\n")
+	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
+	kind := "cluster: {kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]}\n"
+	w.write(t, "workers.yaml", strings.Replace(fmt.Sprintf(configure, "", w.path("state/latch.db"), w.origin.Dir), `cluster: {kubeconfig: ""}`+"\n", kind, 1))
+	w.api.Close()
+	before := w.hash(t)
+	for _, c := range []struct {
+		files  string
+		status int
+		says   []string
+	}{
+		{"config.yaml gitlatch.yaml", 0, []string{"config.yaml: valid, of kind Config\n", "gitlatch.yaml: valid, of kind Policy\n"}},
+		{"bad.yaml gitlatch.yaml", 1, []string{"bad.yaml:3: mode: must be one of observe, latch", "bad.yaml:4: default.hold.down: must be a duration such as 5m, 26h or 8d", "gitlatch.yaml: valid"}},
+		{"fleet.yaml", 1, []string{"fleet.yaml:4: sites[0].site: must be a DNS label", "fleet.yaml:4: sites[0].eks: is required"}},
+		{"other.yaml", 1, []string{"other.yaml:", "kind"}},
+		{"broken.yaml", 1, []string{"broken.yaml:", "YAML"}},
+		{"kinds.yaml", 1, []string{"kinds.yaml:4: policies[0].match.kinds"}},
+		{"kinds.yaml workers.yaml", 0, []string{"kinds.yaml: valid"}},
+		{"gitlatch.yaml none.yaml", 2, []string{"gitlatch.yaml: valid", "none.yaml: no such file"}},
+	} {
+		args := []string{"validate"}
+		for _, file := range strings.Fields(c.files) {
+			args = append(args, w.path(file))
+		}
+		got := run(w.now, args...)
+		for _, says := range c.says {
+			if !strings.Contains(got.out+got.err, says) {
+				t.Errorf("%s: does not say %q: %+v", c.files, says, got)
+			}
+		}
+		if got.status != c.status {
+			t.Errorf("%s: %+v", c.files, got)
+		}
+	}
+	var d struct {
+		Valid bool
+		Files []struct {
+			Kind     string
+			Problems []string
+		}
+	}
+	got := run(w.now, "validate", w.path("bad.yaml"), "-o", "json")
+	if must(t, json.Unmarshal([]byte(got.out), &d)); d.Valid || len(d.Files) != 1 || d.Files[0].Kind != "Policy" || len(d.Files[0].Problems) != 2 {
+		t.Errorf("%+v", got)
+	}
+	if w.hash(t) != before {
+		t.Error("it wrote")
+	}
+}

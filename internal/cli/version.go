@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gitlatch/gitlatch/internal/build"
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+// A versionDocument is what version prints.
+type versionDocument struct {
+	term.Document
+	build.Info
+}
+
+// Table is the version on one line.
+func (d versionDocument) Table(out io.Writer, _ term.Style) error {
+	_, err := fmt.Fprintln(out, "gitlatch", d.Info)
+	return err
+}
+
+func newVersion(env Env) *cobra.Command {
+	var o output[versionDocument]
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version, and what it was built from",
+		Example: "  gitlatch version -o json",
+		Args:    arguments(cobra.NoArgs, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			return o.write(env, versionDocument{term.DocumentOf("Version"), env.Build})
+		},
+	}
+	o.register(c, versionDocument.Table, nil)
+	return c
+}
