@@ -30,8 +30,10 @@ type event struct {
 	// Tag names the commit that was scored drill/<date>. The API of CodeCommit knows
 	// no tags.
 	Tag bool `json:"tag"`
-	// DryRun writes nothing, and scores git as it is.
-	DryRun bool `json:"dryRun"`
+	// DryRun writes nothing, and scores git as it is. Flush left out is true; false says
+	// the same as DryRun.
+	DryRun bool  `json:"dryRun"`
+	Flush  *bool `json:"flush"`
 }
 
 // leasePart is the part of the time in which a tick's lease is waited for.
@@ -71,6 +73,7 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	case e.MinCoverage != nil && !(*e.MinCoverage >= 0 && *e.MinCoverage <= 1):
 		return e, fmt.Errorf("event: minCoverage must be from 0 to 1, got %v", *e.MinCoverage)
 	}
+	e.DryRun = e.DryRun || e.Flush != nil && !*e.Flush
 	return e, nil
 }
 

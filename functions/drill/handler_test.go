@@ -49,6 +49,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 		``:   "kubeconfig /nowhere/kubeconfig",
 		`{}`: "kubeconfig /nowhere/kubeconfig",
 		`{"site": "prod-eu", "minCoverage": 0, "exact": true, "tag": true, "dryRun": true}`: "kubeconfig /nowhere/kubeconfig",
+		`{"flush": false}`: "kubeconfig /nowhere/kubeconfig",
 		// These are not.
 		`{"site": "prod-us"}`:   `site is "prod-us", and this function is configured for "prod-eu"`,
 		`{"dry_run": true}`:     `unknown field "dry_run"; want {"site": "prod-eu", "minCoverage": 0.95, "exact": false} or less`,
@@ -57,6 +58,20 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	} {
 		if _, err := h.handle(t.Context(), json.RawMessage(payload)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", payload, err, want)
+		}
+	}
+}
+
+// An event flushes unless it is told not to, in either word.
+func TestAnEventFlushesUnlessToldNotTo(t *testing.T) {
+	t.Parallel()
+	h, err := handlerOf(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for payload, dry := range map[string]bool{`{}`: false, `{"flush": true}`: false, `{"flush": false}`: true, `{"dryRun": true}`: true, `{"flush": true, "dryRun": true}`: true} {
+		if e, err := h.parse(json.RawMessage(payload)); err != nil || e.DryRun != dry {
+			t.Errorf("%s: %+v, %v", payload, e, err)
 		}
 	}
 }

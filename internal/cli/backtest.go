@@ -29,6 +29,7 @@ type trial struct {
 	flags
 	policies, presets []string
 	grid              grid
+	given             func(flag string) bool
 	period, lasting   time.Duration
 	wants             backtest.Wants
 	workload          string
@@ -84,6 +85,7 @@ commits that --min-coverage and --max-commits ask for.`,
 func (t *trial) register(c *cobra.Command, env Env) {
 	t.registerSite(c, env)
 	f := c.Flags()
+	t.given = f.Changed
 	f.Lookup("config").Usage = "file of kind Config: the policy that its branch holds is tried"
 	f.Lookup("repository").Usage = "without --config: the repository that holds the policy to try"
 	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -15,12 +16,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func newInit(env Env) *cobra.Command {
-	var f flags
-	var dryRun bool
+	var i beginning
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Commit what a new site begins with: a policy, and Components",
@@ -32,20 +33,52 @@ nothing yet, so that builds can include it.
 What is there already stays as it is: run again, it adds what has come to lack.`,
 		Example: "  gitlatch init --dry-run -c prod-eu.yaml\n  gitlatch init -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
-		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return f.init(ctx, env, dryRun) }),
+		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return i.run(ctx, env) }),
 	}
-	f.register(c, env)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the files, and commit nothing")
+	i.register(c, env)
+	c.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the files, and commit nothing")
+	i.output.register(c, begun.Table, nil)
 	return c
 }
 
-func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
-	c, err := f.config()
+// beginning is what init was asked for.
+type beginning struct {
+	flags
+	dryRun bool
+	output output[begun]
+}
+
+// A begun site is what init committed, or in a dry run would have.
+type begun struct {
+	term.Document
+	Site   string            `json:"site"`
+	DryRun bool              `json:"dryRun"`
+	Commit string            `json:"commit,omitempty"` // "" where nothing was to be added
+	Files  map[string]string `json:"files"`            // by path from the root of the repository
+	next   string            // what to do then
+}
+
+// Table is the files of a dry run, or what was committed and what to do then.
+func (b begun) Table(out io.Writer, _ term.Style) error {
+	if len(b.Files) == 0 {
+		fmt.Fprintf(out, "site %s has all that it begins with: nothing to do\n", b.Site)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		if b.DryRun {
+			fmt.Fprintf(out, "--- %s\n%s", name, b.Files[name])
+		}
+	}
+	fmt.Fprint(out, b.next)
+	return nil
+}
+
+func (i *beginning) run(ctx context.Context, env Env) (err error) {
+	c, err := i.config()
 	if err != nil {
 		return err
 	}
 	from := opener(env, c, true)
-	from.ReadOnly = dryRun
+	from.ReadOnly = i.dryRun
 	o, err := openBy(env, from)
 	if err != nil {
 		return err
@@ -72,25 +105,22 @@ func (f *flags) init(ctx context.Context, env Env, dryRun bool) (err error) {
 	for _, unread := range fleet.Unread {
 		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)
 	}
-	switch {
-	case len(files) == 0:
-		_, err = fmt.Fprintf(env.Out, "site %s has all that it begins with: nothing to do\n", o.config.Site)
-		return err
-	case dryRun:
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			fmt.Fprintf(env.Out, "--- %s\n%s", name, files[name])
-		}
-		return nil
+	b := begun{Document: term.DocumentOf("Beginning"), Site: o.config.Site, DryRun: i.dryRun, Files: map[string]string{}}
+	for name, content := range files {
+		b.Files[name] = string(content)
 	}
-	id, err := o.parts.Repository.Commit(ctx, repo.Commit{Parent: git.at, Files: files, Message: beginning(o.config.Site, files), When: env.Clock()})
+	if len(files) == 0 || i.dryRun {
+		return i.output.write(env, b)
+	}
+	b.Commit, err = o.parts.Repository.Commit(ctx, repo.Commit{Parent: git.at, Files: files, Message: firstMessage(o.config.Site, files), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("init: another moved the branch meanwhile; run it again")
 	}
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	_, err = fmt.Fprint(env.Out, f.next(id, o.config, files, namespaces))
-	return err
+	b.next = i.next(b.Commit, o.config, files, namespaces)
+	return i.output.write(env, b)
 }
 
 // latchable are the namespaces with workloads that a policy latches.
@@ -104,7 +134,7 @@ func latchable(set policy.Set, fleet workload.Fleet) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-func beginning(site string, files map[string][]byte) string {
+func firstMessage(site string, files map[string][]byte) string {
 	return fmt.Sprintf("init(%s): what the site begins with\n\n%s\n\nGitlatch-Site: %s\n",
 		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
 }
@@ -116,16 +146,19 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(&b, "  %s\n", name)
 	}
-	flag := "--config " + f.file
-	if f.file == "" {
-		flag = "--repository " + f.repository
+	flag := ""
+	switch {
+	case f.file != "":
+		flag = " --config " + f.file
+	case f.repository != "":
+		flag = " --repository " + f.repository
 	}
 	fmt.Fprintf(&b, "\nNothing of what runs is written until %s says mode: latch.\nUntil then:\n\n", c.Repository.PolicyFile)
-	fmt.Fprintf(&b, "  gitlatch tick %s\n      every %s: says what it would do\n", flag, policy.Span(c.Period))
+	fmt.Fprintf(&b, "  gitlatch tick%s\n      every %s: says what it would do\n", flag, policy.Span(c.Period))
 	if len(namespaces) > 0 {
 		fmt.Fprintf(&b, "  components: [../%s]\n      in the overlay of each namespace, as its own folder leads there\n",
 			path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	}
-	fmt.Fprintf(&b, "  gitlatch doctor %s\n      says what would let a checkpoint act on the live cluster\n", flag)
+	fmt.Fprintf(&b, "  gitlatch doctor%s\n      says what would let a checkpoint act on the live cluster\n", flag)
 	return b.String()
 }

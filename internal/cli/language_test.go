@@ -2,11 +2,15 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/cli"
 )
@@ -101,6 +105,7 @@ func TestTheConfigurationIsFound(t *testing.T) {
 		"-c":           call("", "render", "record", "-c", w.path("config.yaml")),
 		"variable":     call(w.path("config.yaml"), "render", "record"),
 		"both":         call(w.path("none.yaml"), "render", "record", "-c", w.path("config.yaml")),
+		"the text":     call(string(config), "render", "record"),
 		"stdin":        call("", "render", "record", "-c", "-"),
 		"a repository": call(w.path("none.yaml"), "render", "record", "--repository", w.origin.Dir, "--site", "prod-eu"),
 	} {
@@ -143,5 +148,33 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 	}
 	if got := run(now, "validate", filepath.Join(dir, "gitlatch-demo.yaml")); got.status != 0 || ran < 3 {
 		t.Errorf("%d commands, %+v", ran, got)
+	}
+}
+
+// Every command that answers does so in a table, JSON and YAML, and the two for
+// programs say the same.
+func TestAllAnswersHaveThreeForms(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.write(t, "past.csv", pastScale())
+	for _, args := range [][]string{
+		{"tick", "--dry-run"}, {"explain", "shop/web"}, {"diff", "shop"}, {"doctor"}, {"drill"}, {"log", "shop/web"},
+		{"backtest", w.path("past.csv")}, {"restore"}, {"restore", "release"}, {"hold", "--until", "3h", "--dry-run"}, {"adopt", "--dry-run"},
+		{"status"}, {"validate", w.path("config.yaml")}, {"version"}, {"init", "--dry-run"},
+	} {
+		table, lines, text := w.run(args...), w.run(append(args, "-o", "json")...), w.run(append(args, "-o", "yaml")...)
+		var fromJSON, fromYAML map[string]any
+		if err := json.Unmarshal([]byte(lines.out), &fromJSON); err != nil {
+			t.Errorf("%q: %v in %+v", args, err, lines)
+		}
+		if err := yaml.Unmarshal([]byte(text.out), &fromYAML); err != nil {
+			t.Errorf("%q: %v in %+v", args, err, text)
+		}
+		if len(fromJSON) == 0 || !reflect.DeepEqual(fromJSON, fromYAML) {
+			t.Errorf("%q: JSON and YAML differ:\n%s\n%s", args, lines.out, text.out)
+		}
+		if table.out == "" || table.out == lines.out || table.status != lines.status || table.status != text.status {
+			t.Errorf("%q: %+v, %d, %d", args, table, lines.status, text.status)
+		}
 	}
 }

@@ -26,16 +26,12 @@ import (
 // flags are those by which every command that works on a site finds it.
 type flags struct {
 	env        Env
-	given      func(flag string) bool
 	file       string
 	repository string
 	site       string
 	kubeconfig string
 	context    string
 }
-
-// variable names the environment variable that holds what --config does.
-const variable = "GITLATCH_CONFIG"
 
 // register adds those that lead to the site and to its cluster.
 func (f *flags) register(c *cobra.Command, env Env) {
@@ -47,8 +43,8 @@ func (f *flags) register(c *cobra.Command, env Env) {
 // registerSite adds those that lead to the site: all that a command needs which
 // does not look at the cluster.
 func (f *flags) registerSite(c *cobra.Command, env Env) {
-	f.env, f.given = env, c.Flags().Changed
-	c.Flags().StringVarP(&f.file, "config", "c", env.Getenv(variable), "file of kind Config that says how the site is run, or - for the standard input; without it the file that "+variable+" names")
+	f.env = env
+	c.Flags().StringVarP(&f.file, "config", "c", "", "file of kind Config that says how the site is run, or - for the standard input; without it what "+config.Variable+" holds: a file, or the text itself")
 	c.Flags().StringVar(&f.repository, "repository", "", "instead of --config: URL or path of the git repository; the state is in the user's cache folder")
 	c.Flags().StringVar(&f.site, "site", "", "with --repository: name of the site (default local)")
 }
@@ -70,11 +66,14 @@ func (f *flags) config() (config.Config, error) {
 }
 
 func (f *flags) base() (config.Config, error) {
+	held := f.env.Getenv(config.Variable)
+	if f.file == "" && f.repository == "" && !strings.Contains(held, "\n") {
+		f.file = held
+	}
 	switch {
-	case f.repository != "" && f.given("config"):
+	case f.repository != "" && f.file != "":
 		return config.Config{}, errors.New("--repository: the file of --config names the repository; give one of the two")
 	case f.repository != "":
-		f.file = ""
 		return f.byDefaults()
 	case f.site != "":
 		return config.Config{}, errors.New("--site: the file of --config names the site; give it with --repository")
@@ -84,8 +83,10 @@ func (f *flags) base() (config.Config, error) {
 			return config.Config{}, fmt.Errorf("--config: %w", err)
 		}
 		return config.ParseConfig(name, data)
+	case held != "":
+		return config.ParseConfig(config.Variable, []byte(held))
 	}
-	return config.Config{}, fmt.Errorf("which site? give --config FILE or set %s, or give --repository URL to run by the defaults", variable)
+	return config.Config{}, fmt.Errorf("which site? give --config FILE or set %s, or give --repository URL to run by the defaults", config.Variable)
 }
 
 func (f *flags) byDefaults() (config.Config, error) {

@@ -35,7 +35,7 @@ func TestAClusterByFlagsIsInsteadOfTheConfiguredOne(t *testing.T) {
 			"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas, Ready: workload.Ready}}}},
 	} {
 		file(c.cluster)
-		c.flags.file = path
+		c.flags.file, c.flags.env.Getenv = path, func(string) string { return "" }
 		if got, err := c.flags.config(); err != nil || !reflect.DeepEqual(got.Cluster, c.want) {
 			t.Errorf("%s with %+v: %+v, error %v", c.cluster, c.flags, got.Cluster, err)
 		}
