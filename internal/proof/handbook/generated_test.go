@@ -163,7 +163,7 @@ func (s schema) value() string {
 // commands is a table of all commands, each with the flags of its own.
 func commands(c *cobra.Command) string {
 	table := row("command", "what it does", "flags of its own") + "|---|---|---|\n"
-	common := []string{"help", "config", "repository", "kubeconfig", "context", "output"}
+	common := []string{"help", "config", "repository", "kubeconfig", "context", "output", "site", "namespace"}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, below := range c.Commands() {
