@@ -76,7 +76,7 @@ func measure(readme string) figures {
 		}
 		read(t.Name, t.Text)
 	}
-	for where, text := range helps(cli.Commands(cli.Env{})) {
+	for where, text := range helps(cli.Commands(cli.Env{Getenv: func(string) string { return "" }})) {
 		read(where, text)
 	}
 	slices.Sort(lengths)

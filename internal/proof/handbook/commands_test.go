@@ -48,7 +48,7 @@ func takes(line string, whole bool) error {
 	line = ends.ReplaceAllString(line, "")
 	line = strings.NewReplacer("TOPIC", "levels", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)
 	words := strings.Fields(line)[1:]
-	c, args, err := cli.Commands(cli.Env{}).Find(words)
+	c, args, err := cli.Commands(cli.Env{Getenv: func(string) string { return "" }}).Find(words)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 		"config-git": fields(t, config.KindConfig, func(top string) bool { return ofGit[top] }),
 		"policy":     fields(t, config.KindPolicy, all),
 		"fleet-file": fields(t, config.KindFleet, all),
-		"cli":        commands(cli.Commands(cli.Env{})),
+		"cli":        commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }})),
 		"parameters": parameters(t),
 	} {
 		before, rest, begins := strings.Cut(docs.Text(name), begin)
