@@ -234,6 +234,7 @@ func (a Alert) Message() string {
 			b.WriteString("What gitlatch does: " + a.Did + "\n")
 		}
 		b.WriteString("What to do: " + a.Do + "\n")
+		b.WriteString("See: gitlatch help alerts\n")
 	}
 	return b.String()
 }

@@ -86,6 +86,9 @@ func TestMessagesTellWhatToDoUntilItIsOver(t *testing.T) {
 		if got := strings.Contains(text, "What to do: let it push"); got != want {
 			t.Errorf("%s: says what to do: %v\n%s", state, got, text)
 		}
+		if got := strings.Contains(text, "See: gitlatch help alerts"); got != want {
+			t.Errorf("%s: names its topic: %v\n%s", state, got, text)
+		}
 		if got := strings.Contains(text, "What gitlatch does: tries again"); got != want {
 			t.Errorf("%s: says what gitlatch does: %v\n%s", state, got, text)
 		}

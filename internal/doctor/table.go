@@ -61,9 +61,9 @@ func (r Report) summary() string {
 	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 })
 	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
 	there := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
-	found := "nothing to mend"
+	found := "nothing to fix"
 	if n := len(alike(r.Findings)); n > 0 {
-		found = fmt.Sprintf("%d to mend", n)
+		found = fmt.Sprintf("%d to fix, see gitlatch help traps", n)
 	}
 	if len(r.Unread) > 0 {
 		found += ", not all could be read"

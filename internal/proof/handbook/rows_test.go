@@ -82,7 +82,11 @@ func alarms(t *testing.T, files ...string) (names []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range alarm.FindAllStringSubmatch(string(text), -1) {
+		found := alarm.FindAllStringSubmatch(string(text), -1)
+		if said := strings.Count(string(text), "See gitlatch help alarms."); said != len(found) {
+			t.Errorf("%s: %d of %d alarms say where their page is", file, said, len(found))
+		}
+		for _, m := range found {
 			if !seen[m[1]] {
 				names = append(names, m[1])
 			}
