@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -54,28 +56,32 @@ func (f *flight) atLeast(pods int32) int32 { return max(0, pods-max(0, f.unavail
 // sameTemplate compares templates as the Deployment controller does: but for
 // the hash that it adds itself, as Argo Rollouts does.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
-	a, b = a.DeepCopy(), b.DeepCopy()
-	for _, t := range []*corev1.PodTemplateSpec{a, b} {
-		delete(t.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-		delete(t.Labels, argoHashLabel)
-	}
-	return equality.Semantic.DeepEqual(a, b)
+	return equality.Semantic.DeepEqual(unhashed(*a), unhashed(*b))
+}
+
+// unhashed is a template without the hash, of which the rest is shared.
+func unhashed(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
+	t.Labels = maps.Clone(t.Labels)
+	delete(t.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	delete(t.Labels, argoHashLabel)
+	return t
 }
 
 // differInImages reports whether two templates, which differ, are the same but
 // for the images of their containers. A nil template is one that is not known.
 func differInImages(a, b *corev1.PodTemplateSpec) bool {
-	return a != nil && b != nil && sameTemplate(imageless(a), imageless(b))
+	return a != nil && b != nil && equality.Semantic.DeepEqual(imageless(*a), imageless(*b))
 }
 
-func imageless(t *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
-	t = t.DeepCopy()
-	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
-		for i := range list {
-			list[i].Image = ""
+// imageless is a template without hash and images, of which the rest is shared.
+func imageless(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
+	for _, list := range []*[]corev1.Container{&t.Spec.InitContainers, &t.Spec.Containers} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Image = ""
 		}
 	}
-	return t
+	return unhashed(t)
 }
 
 // images returns the image of each container; nil of a template that is not

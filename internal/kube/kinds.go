@@ -32,22 +32,31 @@ type row[R any] struct {
 // part is what the kind is called where it is unread.
 func (r row[R]) part() string { return cmp.Or(r.name, r.resource) }
 
-// What cuts leave out, and where it is in the messages of k8s.io/api. Templates and
-// managed fields are most of an object.
+// Where in the messages of k8s.io/api that stands which no reading looks at, but for
+// those that read all of the object: templates, and what finds them.
 const (
-	metadata, spec = 1, 2
+	metadata, spec, status = 1, 2, 3
+
+	generateName, selfLink, version, made, labels, annotations, finalizers, managedFields = 2, 4, 6, 8, 11, 12, 14, 17
 )
 
-var template, claims, managedFields, data cut
+var (
+	left cut // all of it
+	// described is of all kinds what their readings leave of the metadata, and owned of
+	// those that are found by their owners.
+	described = cut{generateName: left, selfLink: left, version: left, made: left, finalizers: left, managedFields: {3: left, 6: left}}
+	unmanaged = cut{generateName: left, selfLink: left, version: left, made: left, finalizers: left, managedFields: left}
+	owned     = cut{generateName: left, selfLink: left, version: left, made: left, labels: left, annotations: left, finalizers: left, managedFields: left}
+)
 
 // workloads are the kinds that are sampled beside those that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{spec: {3: template}})},
+		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{metadata: described, spec: {2: left, 3: left, 4: left}, status: {6: {5: left, 6: left, 7: left}}})},
 	{kind: workload.StatefulSet, resource: "statefulsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{spec: {3: template, 4: claims}})},
+		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{metadata: described, spec: {2: left, 3: left, 4: left}})},
 	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, cut{metadata: {17: managedFields}, spec: {2: template}})},
+		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, cut{metadata: unmanaged, spec: {1: left, 2: left}})},
 	{kind: workload.ArgoRollout, resource: "rollouts", path: "/apis/argoproj.io/v1alpha1", optional: true,
 		page: custom("RolloutList", readArgoRollout)},
 }
@@ -73,7 +82,7 @@ func tableOf(kinds workload.Kinds) table {
 			{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
 				page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
 					return l.Items
-				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: {17: managedFields}})},
+				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: unmanaged})},
 			{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
 				page: custom("ScaledObjectList", func(o *scaledObject) autoscaler { return readScaledObject(o, kinds) })},
 		},
@@ -90,7 +99,7 @@ func (t table) requests() int { return 2 + len(t.workloads) + len(t.autoscalers)
 // replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
 // StatefulSets and DaemonSets, listed only while some are in flight.
 var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1",
-	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, cut{metadata: {17: managedFields}, spec: {3: template}})}
+	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, cut{metadata: owned, spec: left, status: left})}
 
 var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "/apis/apps/v1",
-	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, cut{metadata: {17: managedFields}, 2: data})}
+	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, cut{metadata: owned, 2: left})}
