@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -25,8 +24,11 @@ type row[R any] struct {
 	// optional is true where a cluster may do without the kind: a resource that
 	// is not found then has no objects.
 	optional bool
+	// missing is what it means that the resource is not found, in words; "" leaves
+	// that to the server's.
+	missing string
 	// page takes one page apart.
-	page func(rest.Result) (page[R], error)
+	page func(answer []byte) (page[R], error)
 }
 
 // part is what the kind is called where it is unread.

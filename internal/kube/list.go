@@ -1,9 +1,12 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
@@ -55,6 +58,8 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of Select
 			return all, nil
 		case r.optional && apierrors.IsNotFound(err):
 			return nil, nil
+		case r.missing != "" && apierrors.IsNotFound(err):
+			return nil, errors.New(r.missing)
 		case expired(err) && attempt < restarts:
 			continue
 		}
@@ -63,44 +68,55 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of Select
 }
 
 // pages goes through one list once. While the server makes a page, the one before
-// it is read. A page that is too large is asked for anew at half its size, and each
-// that fits doubles the next.
+// it is read. Their two buffers serve all pages, and later lists: new ones for each
+// page were half of what a look took. A page that is too large is asked for anew at half its
+// size, and each that fits doubles the next.
 func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) ([]R, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all []R
 	size, token := pageSize, ""
-	coming := r.ask(ctx, client, of, size, token)
+	into, other := buffers.Get().(*bytes.Buffer), buffers.Get().(*bytes.Buffer)
+	coming := r.ask(ctx, client, of, size, token, into)
 	for {
-		page, err := r.page(<-coming)
-		switch {
-		case tooLarge(err) && size > 1:
+		err := <-coming
+		if tooLarge(err) && size > 1 {
 			size /= 2
-			coming = r.ask(ctx, client, of, size, token)
+			coming = r.ask(ctx, client, of, size, token, into)
 			continue
+		}
+		var page page[R]
+		if err == nil {
+			page, err = r.page(into.Bytes())
+		}
+		switch {
 		case err != nil:
 			return nil, err
 		case page.next != "" && page.next == token:
 			return nil, errors.New("the server continues with the page that it just gave")
 		}
 		size, token = min(2*size, pageSize), page.next
-		if token != "" {
-			coming = r.ask(ctx, client, of, size, token)
+		if into, other = other, into; token != "" {
+			coming = r.ask(ctx, client, of, size, token, into)
 		}
 		read, err := page.read(want)
 		if err != nil {
 			return nil, err
 		}
 		if all = append(all, read...); token == "" {
+			buffers.Put(into) // after an error one may still be written to
+			buffers.Put(other)
 			return all, nil
 		}
 	}
 }
 
-// ask asks for a page, which comes by the channel. It asks for no resourceVersion:
+var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+
+// ask asks for a page. Once the channel says so it is in the buffer. It asks for no resourceVersion:
 // the pages are then of one instant, and of the present; with 0 the server would
 // ignore the limit.
-func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, size int, token string) <-chan rest.Result {
+func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, size int, token string, into *bytes.Buffer) <-chan error {
 	request := client.Get().AbsPath(r.path).Resource(r.resource).
 		NamespaceIfScoped(of.Namespace, of.Namespace != "").
 		Param("limit", strconv.Itoa(size))
@@ -115,9 +131,22 @@ func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, si
 	if of.Name != "" {
 		request.Param("fieldSelector", "metadata.name="+of.Name)
 	}
-	coming := make(chan rest.Result, 1) // nobody may wait for it any more
-	go func() { coming <- request.Do(ctx) }()
+	coming := make(chan error, 1) // nobody may wait for it any more
+	go func() { coming <- receive(ctx, request, into) }()
 	return coming
+}
+
+// receive sends a request and puts the answer into a buffer, in place of what it holds.
+func receive(ctx context.Context, request *rest.Request, into *bytes.Buffer) error {
+	into.Reset()
+	answer, err := request.Stream(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err = into.ReadFrom(answer); err != nil {
+		err = fmt.Errorf("the answer was cut short: %w", err)
+	}
+	return errors.Join(err, answer.Close())
 }
 
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -27,10 +25,8 @@ type named struct {
 // cluster that does not serve it was not looked at.
 func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 	return row[reading]{kind: kind, resource: o.Resource, path: o.Path(), name: o.FullResource(), json: true,
-		page: func(answer rest.Result) (page[reading], error) {
-			if err := answer.Error(); apierrors.IsNotFound(err) {
-				return page[reading]{}, fmt.Errorf("the cluster serves no %s of %s, which cluster.kinds names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind)
-			}
+		missing: fmt.Sprintf("the cluster serves no %s of %s, which cluster.kinds names as %s: correct it, or install what defines it", o.Resource, o.APIVersion(), kind),
+		page: func(answer []byte) (page[reading], error) {
 			var other string
 			named, err := custom("", func(n *named) reading {
 				if n.Kind != "" && n.Kind != o.Kind {

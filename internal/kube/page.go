@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/rest"
 )
 
 // accept asks for protobuf where the server has it, which is smaller and
@@ -35,8 +34,11 @@ var scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// codecs decode it.
-var codecs = serializer.NewCodecFactory(scheme).WithoutConversion()
+// codecs decode it, and decoder does in whichever encoding it is.
+var (
+	codecs  = serializer.NewCodecFactory(scheme).WithoutConversion()
+	decoder = serializer.NewCodecFactory(scheme).UniversalDeserializer()
+)
 
 // A portion is how much of an object is wanted.
 type portion int
@@ -50,7 +52,8 @@ const (
 // A page is one of a list, of which R is what is kept of an object.
 type page[R any] struct {
 	next string // continues the list; "" on the last page
-	// read returns what is kept of the objects. It shows the gist of each to want:
+	// read returns what is kept of the objects, of which nothing is in the answer
+	// that they came in. It shows the gist of each to want:
 	// of one that is wanted entire, all is read then.
 	read func(want func(*R) portion) ([]R, error)
 }
@@ -79,8 +82,8 @@ func builtIn[L interface {
 }, T, R any, P interface {
 	*T
 	Unmarshal([]byte) error
-}](items func(L) []T, read func(*T) R, without cut) func(rest.Result) (page[R], error) {
-	typed := func(answer rest.Result) (page[R], error) {
+}](items func(L) []T, read func(*T) R, without cut) func([]byte) (page[R], error) {
+	typed := func(answer []byte) (page[R], error) {
 		list, err := decode[L](answer)
 		if err != nil {
 			return page[R]{}, err
@@ -88,10 +91,9 @@ func builtIn[L interface {
 		return decoded(list.GetContinue(), items(list), read), nil
 	}
 	kind := kindOf[L]()
-	return func(answer rest.Result) (page[R], error) {
-		body, _ := answer.Raw() // typed says what is wrong
-		list, ok := parseWire(body, kind)
-		if !ok || answer.Error() != nil {
+	return func(answer []byte) (page[R], error) {
+		list, ok := parseWire(answer, kind)
+		if !ok {
 			return typed(answer)
 		}
 		return page[R]{list.next, func(want func(*R) portion) ([]R, error) {
@@ -148,12 +150,8 @@ func kindOf[L runtime.Object]() schema.GroupVersionKind {
 
 // custom decodes pages of a custom resource, of which T names only the fields
 // that are read. The kind is that of the list; "" is any.
-func custom[T, R any](kind string, read func(*T) R) func(rest.Result) (page[R], error) {
-	return func(answer rest.Result) (page[R], error) {
-		body, err := answer.Raw()
-		if err != nil {
-			return page[R]{}, answer.Error()
-		}
+func custom[T, R any](kind string, read func(*T) R) func([]byte) (page[R], error) {
+	return func(body []byte) (page[R], error) {
 		var list struct {
 			metav1.TypeMeta `json:",inline"`
 			metav1.ListMeta `json:"metadata"`
@@ -171,16 +169,11 @@ func custom[T, R any](kind string, read func(*T) R) func(rest.Result) (page[R], 
 
 // decode returns the answer as the type that was asked for. Another type is an
 // error: taken for an empty list it would read as zero.
-func decode[O runtime.Object](answer rest.Result) (O, error) {
+func decode[O runtime.Object](answer []byte) (O, error) {
 	var none O
-	object, err := answer.Get()
-	switch {
-	case err != nil && answer.Error() == nil:
-		var form string
-		answer.ContentType(&form)
-		return none, fmt.Errorf("the answer, %s, is cut short or not of the Kubernetes API: %w", form, err)
-	case err != nil:
-		return none, err
+	object, err := runtime.Decode(decoder, answer)
+	if err != nil {
+		return none, fmt.Errorf("the answer is cut short or not of the Kubernetes API: %w", err)
 	}
 	if o, ok := object.(O); ok {
 		return o, nil

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,11 +128,14 @@ type look struct {
 // cluster reads which cluster it is. It is the first request, so that a server
 // that does not answer is known before anything is taken for unread.
 func (l *look) cluster(ctx context.Context) error {
-	answer := l.client.Get().AbsPath("/api/v1").Resource("namespaces").Name("kube-system").Do(ctx)
-	namespace, err := decode[*corev1.Namespace](answer)
+	var answer bytes.Buffer
+	err := receive(ctx, l.client.Get().AbsPath("/api/v1").Resource("namespaces").Name("kube-system"), &answer)
 	if err == nil {
-		l.fleet.Cluster = string(namespace.UID)
-		return nil
+		var namespace *corev1.Namespace
+		if namespace, err = decode[*corev1.Namespace](answer.Bytes()); err == nil {
+			l.fleet.Cluster = string(namespace.UID)
+			return nil
+		}
 	}
 	if silent := new(url.Error); errors.As(err, &silent) || away(err) {
 		return &ServerError{ErrUnreachable, l.server, err}
