@@ -14,7 +14,7 @@ const (
     destination: {server: https://kubernetes.default.svc, namespace: shop}
     source: {repoURL: https://git.example.com/platform/fleet.git, targetRevision: main, path: clusters/prod-eu/shop}
     ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]
-    syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}
+    syncPolicy: {syncOptions: [RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]}
   status: {sync: {status: Synced, revision: TIP}}
 `
 	// staging lists what runs here, without a rule, on what may be another cluster.
@@ -84,7 +84,7 @@ func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 		"out of sync":                        {argo(synced, "{sync: {status: OutOfSync}, operationState: {phase: Succeeded}}"), "", ""},
 		"in sync since a failure":            {argo(synced, "{sync: {status: Synced}, operationState: {phase: Failed}}"), "", ""},
 		"another's beside it":                {beside(resources, "resources: []"), "", ""},
-		"another's beside it, with the rule": {beside("syncPolicy: {automated: {selfHeal: true}}", "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n    syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}"), "", ""},
+		"another's beside it, with the rule": {beside("syncPolicy: {automated: {selfHeal: true}}", "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n    syncPolicy: {syncOptions: [RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]}"), "", ""},
 		"a name beside it":                   {beside("name: staging, namespace: shop", "name: prod-by-another-name, namespace: shop"), "", "other-destination"},
 		"an address beside it":               {beside("name: staging, namespace: shop", "server: 'https://10.0.0.1:6443', namespace: shop"), "", "other-destination"},
 		"Flux, observed":                     {flux("metadata: {name: shop", "metadata: {generation: 3, name: shop", ready, `status: {observedGeneration: 3, conditions: [{type: Ready, status: "True"}, {type: Stalled, status: "False"}]}`), "", ""},
@@ -131,7 +131,7 @@ func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 		"Flux, its source suspended":         {flux("ref: {branch: main}", "ref: {branch: main}, suspend: true"), "", "not-reconciling"},
 		"Flux, suspended":                    {flux(path, path+"\n    suspend: true"), "", "not-reconciling"},
 		"Flux, never looked at":              {flux(`status: {conditions: [{type: Ready, status: "True"}]}`, "status: {}"), "", "not-reconciling"},
-		"an option where it is not read": {argo("syncOptions: [RespectIgnoreDifferences=true]", "syncOptions: [Prune=false]"),
+		"an option where it is not read": {argo("syncOptions: [RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]", "syncOptions: [Prune=false]"),
 			"RespectIgnoreDifferences=true", "option-not-read"},
 	} {
 		t.Run(name, func(t *testing.T) {

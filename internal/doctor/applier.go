@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,10 @@ type applier struct {
 	// keeps judges whether the live count of a workload outlives its applying:
 	// nil, or what is wrong.
 	keeps func(subject, map[string]string) *Finding
+	// next reads what git has of an object of its kind: its name, and what it would
+	// keep. stale is true of one whose syncs write to what did not change, too.
+	next  func(object json.RawMessage, namespace string) (name string, keeps func(subject, map[string]string) *Finding)
+	stale bool
 	claim claim
 	// unbound is why what it keeps is no evidence, of no workload yet; nil where it
 	// is. away is true of one that may apply to another cluster.
@@ -151,4 +156,21 @@ func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object,
 		}
 	}
 	return built, ok
+}
+
+// narrowed returns that the rule which keeps the count of a workload is not in git
+// any more: it goes with the next apply of the object, and the count with it.
+func (e *examination) narrowed(s subject, by owner) *Finding {
+	for _, o := range e.Overlays {
+		for _, object := range o.Appliers {
+			name, keeps := by.next(object, o.Namespace)
+			if name != by.name {
+				continue
+			}
+			if f := keeps(s, by.annotations); f != nil {
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s ignores its count, and as %s has it in git it would not: %s. Correct git first: once that is applied, the live count is set to git's at once, or to 1", by.claim.name, o.Dir, f.Text)}
+			}
+		}
+	}
+	return nil
 }

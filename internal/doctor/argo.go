@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 // An application is one of Argo CD, as far as it matters here.
 type application struct {
+	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
 		Source      *argoSource  `json:"source"`
@@ -50,7 +53,11 @@ type application struct {
 			Namespace string `json:"namespace"`
 			Name      string `json:"name"`
 		} `json:"resources"`
+		ControllerNamespace string `json:"controllerNamespace"`
 	} `json:"status"`
+	// system are the rules of the Argo CD that reconciles it, which are for all of
+	// its Applications.
+	system []difference
 }
 
 type argoSource struct {
@@ -74,12 +81,13 @@ type argoSource struct {
 }
 
 type difference struct {
-	Group             string   `json:"group"`
-	Kind              string   `json:"kind"`
-	Name              string   `json:"name"`
-	Namespace         string   `json:"namespace"`
-	JSONPointers      []string `json:"jsonPointers"`
-	JQPathExpressions []string `json:"jqPathExpressions"`
+	Group                 string   `json:"group"`
+	Kind                  string   `json:"kind"`
+	Name                  string   `json:"name"`
+	Namespace             string   `json:"namespace"`
+	JSONPointers          []string `json:"jsonPointers"`
+	JQPathExpressions     []string `json:"jqPathExpressions"`
+	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
 }
 
 func (a application) name() string {
@@ -94,7 +102,8 @@ func (a application) sources() []argoSource {
 }
 
 func (a application) applier(kinds workload.Kinds) applier {
-	by := applier{tool: ArgoCD, name: ArgoCD.says(a.name()), lists: map[workload.ID]bool{}, keeps: a.keeps, claim: a.claim()}
+	by := applier{tool: ArgoCD, name: ArgoCD.says(a.name()), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
+		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), claim: a.claim()}
 	for i, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
 			continue
@@ -107,6 +116,16 @@ func (a application) applier(kinds workload.Kinds) applier {
 		by.lists[workload.ID{Namespace: r.Namespace, Kind: kind, Name: r.Name}] = true
 	}
 	return by
+}
+
+// next is an Application as git has it, under the same Argo CD.
+func (a application) next(object json.RawMessage, namespace string) (string, func(subject, map[string]string) *Finding) {
+	n := application{system: a.system}
+	if json.Unmarshal(object, &n) != nil || n.Kind != "Application" {
+		return "", nil
+	}
+	n.Metadata.Namespace = cmp.Or(n.Metadata.Namespace, namespace)
+	return ArgoCD.says(n.name()), n.keeps
 }
 
 // The cluster that Argo CD runs in, as its destinations call it. Another name is
@@ -181,6 +200,7 @@ func (s argoSource) edits() gitops.Edits {
 const (
 	syncAnnotation = "argocd.argoproj.io/sync-options"
 	respect        = "RespectIgnoreDifferences=true"
+	outOfSync      = "ApplyOutOfSyncOnly=true"
 )
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
@@ -191,11 +211,11 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
 	ignores, groupless := false, false
-	for _, d := range a.Spec.IgnoreDifferences {
-		if !d.ignores(o.Replicas) || !d.matches(s.ID, o) {
+	for _, d := range slices.Concat(a.Spec.IgnoreDifferences, a.system) {
+		if !d.ignores(s) || !d.matches(s.ID, o) {
 			continue
 		}
-		ignores, groupless = ignores || glob(d.Group, o.Group), groupless || d.Group == ""
+		ignores, groupless = ignores || matched(d.Group, o.Group), groupless || d.Group == ""
 	}
 	switch {
 	case !ignores && groupless:
@@ -207,24 +227,24 @@ func (a application) keeps(s subject, annotations map[string]string) *Finding {
 	case !slices.Contains(options, respect):
 		return &Finding{NotRespected, s.ID.Short(), fmt.Sprintf("%s ignores its count without respecting that: any other sync re-applies it; add %s to its syncOptions", a.name(), respect)}
 	}
-	for _, option := range []string{"Replace=true", "Force=true"} {
-		if slices.Contains(options, option) || slices.Contains(own, option) {
-			return &Finding{Replaced, s.ID.Short(), fmt.Sprintf("%s applies it with %s, which passes over ignoreDifferences: remove that option", a.name(), option)}
-		}
-	}
 	return nil
 }
 
-func (d difference) ignores(field workload.Field) bool {
-	return slices.Contains(d.JSONPointers, field.Pointer()) || slices.Contains(d.JQPathExpressions, string(field))
+// ignores reports whether a rule is about the count of a workload: by its field, by
+// one that holds it, or by who wrote it last.
+func (d difference) ignores(s subject) bool {
+	holds := func(pointer string) bool { return pointer != "" && strings.HasPrefix(s.pointer()+"/", pointer+"/") }
+	return slices.ContainsFunc(d.JSONPointers, holds) ||
+		slices.ContainsFunc(d.JQPathExpressions, func(jq string) bool {
+			return holds(strings.ReplaceAll(plainly.ReplaceAllString(jq, ".$1$2"), ".", "/"))
+		}) ||
+		s.sample != nil && s.sample.Scale != nil && s.sample.Scale.Writer != "" && slices.Contains(d.ManagedFieldsManagers, s.sample.Scale.Writer)
 }
+
+// plainly finds the names of fields that an expression of jq quotes.
+var plainly = regexp.MustCompile(`\.?\["([A-Za-z0-9_-]+)"\]|\."([A-Za-z0-9_-]+)"`)
 
 // matches reports whether a rule is about a workload, its group aside.
 func (d difference) matches(id workload.ID, o workload.Object) bool {
-	return glob(d.Kind, o.Kind) && (d.Name == "" || d.Name == id.Name) && (d.Namespace == "" || d.Namespace == id.Namespace)
-}
-
-func glob(pattern, value string) bool {
-	ok, err := path.Match(pattern, value)
-	return err == nil && ok
+	return matched(d.Kind, o.Kind) && (d.Name == "" || d.Name == id.Name) && (d.Namespace == "" || d.Namespace == id.Namespace)
 }

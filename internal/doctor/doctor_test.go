@@ -180,7 +180,7 @@ func TestWhatAToolSaysItAppliedIsItsOwn(t *testing.T) {
 		t.Errorf("%s", tell(r))
 	}
 	const sources = "sources: [{repoURL: 'https://charts.example.com', chart: web, helm: {}}, {repoURL: 'git@git.example.com:platform/fleet', targetRevision: main, ref: values}]"
-	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {destination: {name: in-cluster}, "+sources+", ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}}\n"+
+	f["cluster.yaml"] = edited(t, f["cluster.yaml"], "-spec: {source: {chart: web, helm: {}}}\n+spec: {destination: {name: in-cluster}, "+sources+", ignoreDifferences: [{group: '*', kind: Deployment, jqPathExpressions: [.spec.replicas]}], syncPolicy: {syncOptions: [RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]}}\n"+
 		"-status: {resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n+status: {sync: {status: Synced}, resources: [{group: apps, kind: Deployment, namespace: shop, name: web}]}\n")
 	if r = f.examine(t); r.Workloads[0].Inert.Line() != "argocd: Application argocd/shop ignores /spec/replicas" {
 		t.Errorf("%s", tell(r))

@@ -43,11 +43,12 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are good ones, and those of a rollout on which doctor has nothing to
 // mend: what they show is what it says of that.
-var silent = slices.Concat(good, []string{"rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,
-// each workload with its scale and bounds, and who applies a count of it; in-place
+// each workload with its scale and bounds, and who applies a count of it, or by:WHO
+// wrote it last; in-place
 // are the files that are edited in place. "edit FILE" changes a file of the base:
 // each line after - by those after + below it.
 type fixture map[string]string
@@ -151,12 +152,16 @@ func (f fixture) read(t *testing.T) doctor.Case {
 			c.Fleet.Cluster = line[1]
 			continue
 		}
-		applied := ""
+		applied, writer := "", ""
 		if len(line) > 4 {
-			line, applied = line[:4], line[4]
+			writer, _ = strings.CutPrefix(line[4], "by:")
+			if writer == line[4] {
+				applied = writer
+			}
+			line = line[:4]
 		}
 		id, n := parse(t, line)
-		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2], Applied: applied}})
+		c.Fleet.Samples = append(c.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: n[0], Ready: n[0], Min: n[1], Max: n[2], Applied: applied, Writer: writer}})
 	}
 	return c
 }
@@ -230,8 +235,21 @@ func (f fixture) List(_ context.Context, _, _, kind string) ([]json.RawMessage, 
 	return all, nil
 }
 
-func (f fixture) Get(context.Context, string) (json.RawMessage, error) {
-	return nil, errors.New("not found")
+// Get is of ConfigMaps alone.
+func (f fixture) Get(ctx context.Context, at string) (json.RawMessage, error) {
+	all, err := f.List(ctx, "", "", "ConfigMap")
+	for _, data := range all {
+		var o struct {
+			Metadata struct{ Namespace, Name string }
+		}
+		if err := json.Unmarshal(data, &o); err != nil {
+			return nil, err
+		}
+		if at == "/api/v1/namespaces/"+o.Metadata.Namespace+"/configmaps/"+o.Metadata.Name {
+			return data, nil
+		}
+	}
+	return nil, cmp.Or(err, errors.New("not found"))
 }
 
 func (f fixture) Minor(context.Context) (int, error) {

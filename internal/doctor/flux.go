@@ -19,6 +19,7 @@ import (
 
 // A kustomization is one of Flux, as far as it matters here.
 type kustomization struct {
+	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
 		Suspend    bool            `json:"suspend"`
@@ -85,8 +86,18 @@ func (k kustomization) applier(kinds workload.Kinds) applier {
 			lists[workload.ID{Namespace: part[0], Kind: kind, Name: part[1]}] = true
 		}
 	}
-	return applier{tool: Flux, name: name, lists: lists, keeps: k.keeps,
+	return applier{tool: Flux, name: name, lists: lists, keeps: k.keeps, next: k.next,
 		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits.Stated()}}}
+}
+
+// next is a Kustomization as git has it.
+func (kustomization) next(object json.RawMessage, namespace string) (string, func(subject, map[string]string) *Finding) {
+	var n kustomization
+	if json.Unmarshal(object, &n) != nil || n.Kind != "Kustomization" {
+		return "", nil
+	}
+	n.Metadata.Namespace = cmp.Or(n.Metadata.Namespace, namespace)
+	return Flux.says(n.name()), n.keeps
 }
 
 // claim is what a Kustomization says that it does, with its source, nil where that

@@ -11,6 +11,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// staleCounts is what is wrong with an Application whose syncs write to all of its
+// objects.
+const staleCounts = "any sync writes each of its workloads, with the count of some seconds before, which takes an autoscaler's last steps back: add " + outOfSync + " to its syncOptions"
+
 // inert finds what keeps the checkpoint of a workload from acting on the live
 // cluster, and notes what lets it act.
 func (e *examination) inert(s *subject) {
@@ -25,6 +29,9 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	var dropped, unbound []Finding
 	for _, owner := range owners {
 		f := owner.keeps(s, owner.annotations)
+		if f == nil {
+			f = e.narrowed(s, owner)
+		}
 		dropped = append(dropped, e.dropped(s, owner.applier, f == nil)...)
 		switch {
 		case f != nil && owner.away:
@@ -34,6 +41,9 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		case owner.unbound != nil:
 			unbound = append(unbound, Finding{owner.unbound.Trap, s.ID.Short(), owner.unbound.Text})
 		default:
+			if owner.stale {
+				dropped = append(dropped, Finding{StaleCounts, owner.claim.name, staleCounts})
+			}
 			keepers = append(keepers, Keeper{owner.tool, owner.claim.name, "ignores " + s.pointer()})
 		}
 	}

@@ -44,6 +44,13 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		}
 		unread(s.Name, err)
 	}
+	for _, namespace := range c.controllers() {
+		data, err := from.Get(ctx, settingsPath(namespace))
+		if err == nil {
+			err = c.govern(namespace, data)
+		}
+		unread("configmaps "+namespace+"/"+settings, err)
+	}
 	for kind, o := range kinds {
 		if o.Resource == "" {
 			continue // known by what git holds alone

@@ -50,7 +50,7 @@ func TestTheRoleIsWhatIsRead(t *testing.T) {
 		}
 		return all
 	}
-	want := granted(sampler)
+	want := append(granted(sampler), "configmaps[argocd-cm] [get]")
 	for _, s := range doctor.Sources() {
 		want = append(want, s.Name+"[] [list]")
 	}

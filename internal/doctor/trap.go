@@ -21,8 +21,8 @@ const (
 	NoRule           Trap = "no-ignore-rule"
 	RuleWithoutGroup Trap = "rule-without-group"
 	NotRespected     Trap = "not-respected"
-	Replaced         Trap = "replaced"
 	OptionNotRead    Trap = "option-not-read"
+	RuleNarrowed     Trap = "rule-narrowed"
 	SSA              Trap = "ssa"
 	MinAsCheckpoint  Trap = "min-as-checkpoint"
 	OtherDestination Trap = "other-destination"
@@ -47,6 +47,7 @@ const (
 	Quota            Trap = "quota"
 	MaxUnderNeed     Trap = "max-under-need"
 
+	StaleCounts       Trap = "stale-counts"
 	KustomizeReplicas Trap = "kustomize-replicas"
 	MarkRefused       Trap = "mark-refused"
 	MarkUnknown       Trap = "mark-of-no-workload"
@@ -56,9 +57,9 @@ const (
 // worst are all traps, the worst first.
 var worst = []Trap{
 	OtherCluster,
-	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, Replaced, SSA, MinAsCheckpoint,
+	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
 	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
+	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
 }

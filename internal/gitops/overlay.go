@@ -44,6 +44,9 @@ type Overlay struct {
 	// Records are the namespaces whose record the build applies as the
 	// ConfigMap that it is.
 	Records []string
+	// Appliers are the Kustomizations of Flux and the Applications of Argo CD that
+	// the build gives, as JSON.
+	Appliers []json.RawMessage
 }
 
 // An Autoscaler is an HPA that a build gives.
@@ -191,6 +194,12 @@ func (o *Overlay) others(built resmap.ResMap, kinds workload.Kinds) error {
 			o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: object.Spec.MinReplicas})
 		case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
 			o.Records = append(o.Records, namespace)
+		case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":
+			data, err := r.MarshalJSON()
+			if err != nil {
+				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
+			}
+			o.Appliers = append(o.Appliers, data)
 		}
 	}
 	return nil

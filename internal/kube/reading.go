@@ -92,7 +92,7 @@ func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *
 			owners = append(owners, e)
 		}
 	}
-	s.Driver, s.Unstated, s.Hand, s.Handed = writer(owners, tracked, s.Desired)
+	s.Driver, s.Unstated, s.Hand, s.Handed, s.Writer = writer(owners, tracked, s.Desired)
 	s.Applied = applied(owners)
 	return s
 }
@@ -106,8 +106,9 @@ func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *
 // other than the 1 that it began with was then written so; of a 1 nobody can
 // tell, and it is unstated.
 //
-// hand is the tool of a person, where that manager is one, and handed when.
-func writer(owners []*metav1.ManagedFieldsEntry, tracked bool, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time) {
+// hand is the tool of a person, where that manager is one, and handed when; by is
+// that manager, "" where nobody owns the count.
+func writer(owners []*metav1.ManagedFieldsEntry, tracked bool, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time, by string) {
 	var latest *metav1.ManagedFieldsEntry
 	machine := false
 	for _, e := range owners {
@@ -117,6 +118,9 @@ func writer(owners []*metav1.ManagedFieldsEntry, tracked bool, desired int32) (d
 		}
 	}
 	unowned := latest == nil && tracked
+	if latest != nil {
+		by = latest.Manager
+	}
 	// The API server keeps no time of what is first written through the scale
 	// subresource: who of two was the later is not known then.
 	switch {
@@ -127,9 +131,9 @@ func writer(owners []*metav1.ManagedFieldsEntry, tracked bool, desired int32) (d
 		hand = latest.Manager
 	}
 	if latest != nil && latest.Subresource == "scale" || unowned && desired != 1 {
-		return workload.DrivenByScale, false, hand, handed
+		return workload.DrivenByScale, false, hand, handed, by
 	}
-	return workload.DrivenByNothing, unowned, hand, handed
+	return workload.DrivenByNothing, unowned, hand, handed, by
 }
 
 // hands are the names that the tools of people write under: kubectl scale, edit

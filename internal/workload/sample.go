@@ -51,6 +51,9 @@ type Scale struct {
 	// that states it: "kustomize-controller". "" where there is none, or where
 	// another wrote it since.
 	Applied string
+	// Writer is the manager that last wrote the count among those who own it,
+	// "kube-controller-manager"; "" where nobody owns it.
+	Writer string
 	// Tolerance is the autoscaler's own tolerance on the way down, 0.1 for
 	// 10 %; 0 where it is not stated.
 	Tolerance float64

@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// settings is the ConfigMap that an Argo CD has its settings in, in its own
+// namespace.
+const settings = "argocd-cm"
+
+// settingsPath is where the API has the settings of an Argo CD.
+func settingsPath(namespace string) string {
+	return "/api/v1/namespaces/" + namespace + "/configmaps/" + settings
+}
+
+// controllers are the namespaces of the Argo CDs that reconcile Applications.
+func (c Cluster) controllers() []string {
+	all := map[string]bool{}
+	for _, a := range c.applications {
+		all[a.Status.ControllerNamespace] = true
+	}
+	delete(all, "") // none has reported on it
+	return slices.Sorted(maps.Keys(all))
+}
+
+// customizations are the keys that hold rules for all Applications, before the
+// group and kind that a rule is for.
+const customizations = "resource.customizations"
+
+// govern gives the Applications that an Argo CD reconciles its rules.
+func (c *Cluster) govern(namespace string, data []byte) error {
+	var object struct {
+		Data map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal(data, &object); err != nil {
+		return fmt.Errorf("read %s: %w", settings, err)
+	}
+	rules, err := systemRules(object.Data)
+	for i, a := range c.applications {
+		if a.Status.ControllerNamespace == namespace {
+			c.applications[i].system = rules
+		}
+	}
+	return err
+}
+
+// systemRules are those that settings hold: in one document for all kinds, and each
+// under a key of its own.
+func systemRules(of map[string]string) (rules []difference, err error) {
+	var together map[string]struct {
+		IgnoreDifferences string `json:"ignoreDifferences"`
+	}
+	if err := yaml.Unmarshal([]byte(of[customizations]), &together); err != nil {
+		return nil, fmt.Errorf("read %s of %s: %w", customizations, settings, err)
+	}
+	texts := map[string]string{}
+	for key, one := range together {
+		texts[key] = one.IgnoreDifferences
+	}
+	for key, text := range of {
+		if kind, ok := strings.CutPrefix(key, customizations+".ignoreDifferences."); ok {
+			texts[strings.Replace(kind, "_", "/", 1)] = text
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		var rule difference
+		if err := yaml.Unmarshal([]byte(texts[key]), &rule); err != nil {
+			return nil, fmt.Errorf("read the rule of %s for %s: %w", settings, key, err)
+		}
+		rule.Group, rule.Kind = path.Split(key)
+		rule.Group = strings.TrimSuffix(rule.Group, "/")
+		if key == everything {
+			rule.Group, rule.Kind = "*", "*"
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+// everything is the key of a rule for all groups and kinds.
+const everything = "all"
