@@ -21,13 +21,14 @@ demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=
 	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
 
 .PHONY: test
-test: ## Test everything, with a real control plane, Flux and Flagger, which are built once (some minutes)
+test: ## Test everything, with a real control plane, Flux, Argo CD and Flagger, which are built once (some minutes)
 	@scripts/need.sh all
 	@scripts/npm/install.sh >/dev/null
 	@scripts/chromium/fetch.sh >/dev/null
 	@scripts/python/venv.sh >/dev/null
 	@scripts/controlplane/build.sh >/dev/null
 	@scripts/flux/build.sh >/dev/null
+	@scripts/argocd/build.sh >/dev/null
 	@scripts/flagger/build.sh >/dev/null
 	go vet ./...
 	go -C scripts/image test ./...
@@ -150,8 +151,12 @@ bench-rebuild: ## Measure rebuilds from git, with checkpoints and without, at Ku
 	@go -C internal/proof/rebuild test -count 1 -timeout 90m -run '^TestRebuild$$' -pods '$(or $(PODS),40$(comma)400$(comma)4000)' | grep --line-buffered -vE '^(PASS$$|ok )'
 
 .PHONY: bench-inert
-bench-inert: ## Let a live cluster take 200 commits of checkpoints, and count what they scale (COMMITS=20)
-	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -count=1 -timeout 60m -v -run '^TestNoCommitOfACheckpointScalesALiveCluster$$' ./internal/gitops/ways
+bench-inert: ## Let live clusters take 200 commits of checkpoints under Flux and Argo CD, and count what they scale (COMMITS=20)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/flux/build.sh >/dev/null
+	@scripts/argocd/build.sh >/dev/null
+	GITLATCH_INERT_COMMITS=$(or $(COMMITS),200) go test -count=1 -timeout 120m -v -run '^(TestNoCommitOfACheckpointScalesALiveCluster|TestArgoCDAppliesTheCheckpointOnCreationOnly|TestASyncWhileAutoscalersMove)$$' ./internal/gitops/ways
+	GITLATCH_TOOLS=all go test -count=1 -timeout 60m -v -run '^TestDoctorSaysWhatTheToolsDo$$' ./internal/doctor
 
 .PHONY: bench-backtest
 bench-backtest: bin/gitlatch ## Measure a backtest of 50 workloads over 90 days, minute by minute: samples a second, and memory

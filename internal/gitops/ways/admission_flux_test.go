@@ -25,15 +25,15 @@ func (l *live) rebuild(t *testing.T, want string) {
 	steps := strings.SplitAfter(string(l.files["flux/prod-eu.yaml"]), "---\n")
 	workloads := len(steps) - 1
 	l.Apply(t, strings.TrimSuffix(strings.Join(steps[:workloads], ""), "---\n"))
-	l.flux.Applied(t, "prod-eu-records", l.origin.Tip("main"))
+	l.Applied(t, "prod-eu-records", l.origin.Tip("main"))
 	acts(t, l.ControlPlane, "shop", "web", want)
 	l.Apply(t, steps[workloads])
-	l.flux.Applied(t, example.Name, l.origin.Tip("main"))
+	l.Applied(t, example.Name, l.origin.Tip("main"))
 }
 
 func TestAdmissionAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	t.Parallel()
-	l := fill(t, "admission", including(t, plain, controlplane.Workload("Deployment", "shop", "plain")))
+	l := fill(t, "admission", including(t, "admission", plain, controlplane.Workload("Deployment", "shop", "plain")))
 	l.rebuild(t, "50 app:1")
 	l.want(t, "creation", "50 10")
 	if got := l.asks(t, "deployments/plain"); got != "1" {
@@ -42,21 +42,21 @@ func TestAdmissionAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 
 	l.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=30")
 	l.Kubectl(t, "", "scale", "-n", "shop", "statefulset/cart", "--replicas=7")
-	l.flux.Reconcile(t, example.Name)
+	l.Reconcile(t, example.Name)
 	l.want(t, "a reconcile", "30 7")
-	l.flux.Applied(t, "prod-eu-records", l.latch(t, map[workload.ID]int32{web: 100, cart: 20}))
-	l.flux.Reconcile(t, example.Name)
+	l.Applied(t, "prod-eu-records", l.latch(t, map[workload.ID]int32{web: 100, cart: 20}))
+	l.Reconcile(t, example.Name)
 	l.want(t, "a commit of checkpoints", "30 7")
-	l.flux.Applied(t, example.Name, l.push(t, map[string]string{webFile: strings.ReplaceAll(string(l.files[webFile]), v1, v2)}))
+	l.Applied(t, example.Name, l.push(t, map[string]string{webFile: strings.ReplaceAll(string(l.files[webFile]), v1, v2)}))
 	l.want(t, "a commit of another image", "30 7")
 
 	l.grows(t)
-	l.flux.Applied(t, "prod-eu-records", l.latch(t, map[workload.ID]int32{web: 50, cart: 10}))
-	l.flux.Reconcile(t, example.Name)
+	l.Applied(t, "prod-eu-records", l.latch(t, map[workload.ID]int32{web: 50, cart: 10}))
+	l.Reconcile(t, example.Name)
 	l.want(t, "a commit of checkpoints", "200 200")
 
 	l.Kubectl(t, "", "delete", "-n", "shop", "deployment/web", "statefulset/cart")
-	l.flux.Reconcile(t, example.Name)
+	l.Reconcile(t, example.Name)
 	l.want(t, "a rebuild", "50 10")
 	if got, want := l.images(t), v2+" "+cartV1; got != want {
 		t.Errorf("without a rollout in flight they are created with %s, want %s", got, want)
@@ -108,7 +108,7 @@ func TestARebuildDuringARolloutReturnsToWhatItCameFrom(t *testing.T) {
 	l.rolled(t)
 
 	before := len(writes(t, l.ControlPlane, "shop"))
-	l.flux.Reconcile(t, example.Name)
+	l.Reconcile(t, example.Name)
 	if got, want := l.images(t), v2+" "+cartV2; got != want {
 		t.Fatalf("after a reconcile they ask for %s, want %s", got, want)
 	}

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,15 +58,25 @@ spec:
 	cp.Established(t)
 }
 
-// Established waits until all kinds that were defined are served. kubectl wait
-// fails on one so new that it has no conditions yet.
+// Established waits until all kinds that were defined are served. kubectl wait and
+// a template of kubectl fail on one so new that it has no conditions yet.
 func (cp *ControlPlane) Established(t testing.TB) {
 	t.Helper()
-	err := Eventually(t.Context(), 3*time.Minute, func(context.Context) error {
-		const each = `{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Established")].status}{"\n"}{end}`
-		for line := range strings.Lines(cp.Kubectl(t, "", "get", "crd", "-o", "jsonpath="+each)) {
-			if !strings.HasSuffix(line, " True\n") {
-				return fmt.Errorf("%s is not established", strings.TrimSpace(line))
+	err := Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
+		var all struct {
+			Items []struct {
+				Metadata struct{ Name string }
+				Status   struct {
+					Conditions []struct{ Type, Status string }
+				}
+			}
+		}
+		if err := cp.Read(ctx, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &all); err != nil {
+			return err
+		}
+		for _, d := range all.Items {
+			if !slices.Contains(d.Status.Conditions, struct{ Type, Status string }{"Established", "True"}) {
+				return fmt.Errorf("%s is not established", d.Metadata.Name)
 			}
 		}
 		return nil

@@ -1,0 +1,194 @@
+package ways_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// underArgoCD are the ways that are offered for Argo CD, each an example with its
+// Application.
+var underArgoCD = map[string]struct {
+	example     string
+	application func(*testing.T) string
+}{
+	"admission": {"admission", func(t *testing.T) string { return read(t, "admission/example/argocd/prod-eu.yaml") }},
+	"ignore":    {"argocd", func(*testing.T) string { return string(ways.ArgoCD(example)) }},
+}
+
+// fillByArgoCD starts a cluster, and has Argo CD fill it by an Application from the
+// example of a way, with files added or changed.
+func fillByArgoCD(t *testing.T, way, application string, changed map[string]string) *live {
+	t.Helper()
+	l := start(t, way, changed)
+	l.tool = argocd.Start(t, l.ControlPlane)
+	l.Apply(t, strings.ReplaceAll(application, example.Repository, argocd.URL(l.origin)))
+	l.Applied(t, example.Name, l.origin.Tip("main"))
+	return l
+}
+
+// The same as under Flux: a cluster is created at its checkpoints, and from then on
+// no commit of theirs writes a count, nor a look, another image or a hand's change.
+func TestArgoCDAppliesTheCheckpointOnCreationOnly(t *testing.T) {
+	t.Parallel()
+	var caused, moved atomic.Int64
+	t.Run("by", func(t *testing.T) {
+		for way, c := range underArgoCD {
+			t.Run(way, func(t *testing.T) {
+				t.Parallel()
+				l := fillByArgoCD(t, c.example, c.application(t), including(t, c.example, plain, controlplane.Workload("Deployment", "shop", "plain")))
+				l.want(t, "creation", "50 10")
+				if got := l.asks(t, "deployments/plain"); got != "1" {
+					t.Errorf("what git declares nothing of is created with %s, want 1", got)
+				}
+
+				n := commits(t)
+				l.takes(t, n)
+				by, others := l.scaled(t, n, argocd.User)
+				moved.Add(int64(by))
+				caused.Add(int64(others))
+				l.outlives(t)
+			})
+		}
+	})
+	fmt.Printf("figure commits_to_a_live_cluster_argocd %d\n", commits(t)*len(underArgoCD))
+	fmt.Printf("figure autoscaler_scale_events_argocd %d\n", moved.Load())
+	fmt.Printf("figure commit_caused_scale_events_argocd %d\n", caused.Load())
+}
+
+// outlives has counts outlive what else comes to a workload, and a rebuild begin
+// with its checkpoint again.
+func (l *live) outlives(t *testing.T) {
+	t.Helper()
+	l.load.Store(onTarget)
+	l.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=60")
+	l.Kubectl(t, "", "scale", "-n", "shop", "statefulset/cart", "--replicas=7")
+	l.Reconcile(t, example.Name)
+	l.want(t, "a look", "60 7")
+	l.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: 100, cart: 20}))
+	l.want(t, "a commit of checkpoints", "60 7")
+	l.Applied(t, example.Name, l.push(t, map[string]string{webFile: strings.ReplaceAll(string(l.files[webFile]), v1, v2)}))
+	l.want(t, "a commit of another image", "60 7")
+	if got := l.image(t); got != v2 {
+		t.Errorf("it asks for %s, want %s", got, v2)
+	}
+	l.Kubectl(t, "", "delete", "-n", "shop", "deployment/web", "statefulset/cart")
+	l.until(t, "a rebuild begins with the checkpoints", func(counts string) bool { return counts == "100 20" })
+}
+
+// Without the rule, and without the option that respects it, commits scale the
+// cluster, and the log shows it.
+func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
+	t.Parallel()
+	text := string(ways.ArgoCD(example))
+	before, _, ok := strings.Cut(text, "  ignoreDifferences:\n")
+	if _, policy, has := strings.Cut(text, "  syncPolicy:\n"); !ok || !has {
+		t.Fatal("there was no rule to leave out")
+	} else {
+		text = before + "  syncPolicy:\n" + policy
+	}
+	l := fillByArgoCD(t, "argocd", text, nil)
+	for _, level := range []int32{100, 200, 50} {
+		l.Applied(t, example.Name, l.latch(t, map[workload.ID]int32{web: level, cart: level / 10}))
+	}
+	if events := by(scaleEvents(writes(t, l.ControlPlane, "shop"))); events[argocd.User] < 3 {
+		t.Errorf("Argo CD wrote %d counts in 3 commits, want one each at least: the log does not show what it should (%v)", events[argocd.User], events)
+	}
+}
+
+// besides is how many other objects each of the syncs below holds.
+const besides = 60
+
+// A sync of a workload itself, while its autoscaler moves, is where Argo CD may put
+// a count back that it saw a second before. By admission it never does; by the rule
+// it does at times, which the recipe says.
+func TestASyncWhileAutoscalersMove(t *testing.T) {
+	t.Parallel()
+	for way, c := range underArgoCD {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			l := fillByArgoCD(t, c.example, c.application(t), including(t, c.example, "apps/shop/others.yaml", others(`"0"`)))
+			before := len(writes(t, l.ControlPlane, "shop"))
+			l.sways(t)
+			n := max(commits(t)/10, 2) // each has two workloads
+			for i := range n {
+				tag := fmt.Sprintf("%q", fmt.Sprint("r", i))
+				l.Applied(t, example.Name, l.push(t, map[string]string{
+					"apps/shop/others.yaml": others(tag), webFile: tagged(l.files[webFile], tag), cartFile: tagged(l.files[cartFile], tag),
+				}))
+			}
+			syncs, stale := 0, 0
+			after := writes(t, l.ControlPlane, "shop")[before:]
+			for _, w := range after {
+				if w.user == argocd.User {
+					syncs++
+				}
+			}
+			for _, w := range scaleEvents(after) {
+				if w.user == argocd.User {
+					stale++
+				}
+			}
+			if syncs < 2*n {
+				t.Errorf("Argo CD wrote to the workloads %d times in %d commits, want twice each at least", syncs, n)
+			}
+			if moved := by(scaleEvents(after))[autoscaler]; moved < n {
+				t.Errorf("the autoscalers wrote %d counts during %d syncs: too few to tell anything", moved, n)
+			}
+			if way == "admission" && stale > 0 {
+				t.Errorf("%d of %d writes of Argo CD put another count back", stale, syncs)
+			}
+			fmt.Printf("figure syncs_of_a_moving_workload_argocd_%s %d\n", way, syncs)
+			fmt.Printf("figure stale_counts_argocd_%s %d\n", way, stale)
+		})
+	}
+}
+
+// others are the objects beside the workloads, each with a value.
+func others(value string) string {
+	var all strings.Builder
+	for i := range besides {
+		fmt.Fprintf(&all, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other-%d, namespace: shop}\ndata: {value: %s}\n", i, value)
+	}
+	return all.String()
+}
+
+// tagged is a manifest whose workload, and nothing of its pods, is another.
+func tagged(manifest []byte, value string) string {
+	head, rest, _ := strings.Cut(string(manifest), "metadata: {name: ")
+	name, rest, _ := strings.Cut(rest, ", namespace: shop")
+	_, rest, _ = strings.Cut(rest, "}\n")
+	return head + "metadata: {name: " + name + ", namespace: shop, annotations: {tag: " + value + "}}\n" + rest
+}
+
+// sways has the autoscalers move to and fro, a few pods a second, until the test
+// ends.
+func (l *live) sways(t *testing.T) {
+	t.Helper()
+	steady := map[string]string{}
+	for _, name := range []string{webFile, cartFile} {
+		steady[name] = strings.NewReplacer("type: Percent, value: 900", "type: Pods, value: 8",
+			"scaleDown: {stabilizationWindowSeconds: 0}", "scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Pods, value: 8, periodSeconds: 1}]}").Replace(string(l.files[name]))
+	}
+	l.Applied(t, example.Name, l.push(t, steady))
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ; i++ {
+			l.load.Store([]string{busy, idle}[i%2])
+			select {
+			case <-end:
+				return
+			case <-time.After(7 * time.Second):
+			}
+		}
+	}()
+	t.Cleanup(func() { close(end); <-ended })
+}
