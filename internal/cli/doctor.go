@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -153,7 +151,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
 		return err
 	}
-	id, err := r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: found.Evidence.Format()}, Message: evidenceMessage(found, before), When: env.Clock()})
+	id, err := r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: found.Evidence.Format()}, Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("--write: another moved the branch meanwhile; run doctor again")
 	}
@@ -162,20 +160,4 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 	}
 	fmt.Fprintf(env.Err, "commit %s: %s\n", id, path)
 	return nil
-}
-
-func evidenceMessage(r doctor.Report, before checkpoint.Evidence) string {
-	var lines []string
-	for covered, what := range r.Evidence {
-		if before[covered] != what {
-			lines = append(lines, covered+": "+what)
-		}
-	}
-	for covered := range before {
-		if _, kept := r.Evidence[covered]; !kept {
-			lines = append(lines, covered+": no longer")
-		}
-	}
-	slices.Sort(lines)
-	return fmt.Sprintf("doctor(%s): what keeps checkpoints inert\n\n%s\n\nGitlatch-Site: %s\n", r.Site, strings.Join(lines, "\n"), r.Site)
 }

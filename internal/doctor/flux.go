@@ -165,7 +165,6 @@ func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
 const ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 
 var ssaModes = map[string]string{
-	"Merge":        "what git states is re-applied all the same, the count with it",
 	"IfNotPresent": "the whole object is never updated again, its image included",
 	"Ignore":       "it is never created, so that a rebuild does not have it at all",
 }

@@ -20,6 +20,9 @@ const staleCounts = "any sync writes each of its workloads, with the count of so
 func (e *examination) inert(s *subject) {
 	keepers, wrong := e.judge(*s)
 	s.Inert = keepers
+	if len(keepers) == 0 {
+		s.Acts = acts(wrong)
+	}
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
 

@@ -36,6 +36,8 @@ type Workload struct {
 	// true where inert.yaml says so.
 	Inert   Keepers `json:"-"`
 	Evident bool    `json:"evident"`
+	// Acts are the findings by which its checkpoint acts on the live cluster.
+	Acts []Finding `json:"-"`
 	// Lowers are the findings for which a rebuild does not start it at what it
 	// needs, in the order in which they were found. A quota is not among them: see
 	// Report.Room.

@@ -88,7 +88,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return d, nil
 	}
-	return r.tell(ctx, r.keep(ctx, tag(ctx, tags, d))), nil
+	return r.tell(ctx, r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))), nil
 }
 
 // flush runs the tick, and waits while another holds the lease.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
@@ -29,6 +31,8 @@ type parts struct {
 	repository
 	told []alert.Notice
 	deaf bool
+	// flux are the objects of Flux in the cluster, by kind.
+	flux map[string]string
 }
 
 // repository is one that can tag.
@@ -53,7 +57,11 @@ func (p *parts) Sample(context.Context) (workload.Fleet, error) {
 	}}}, nil
 }
 
-func (p *parts) List(context.Context, string, string, string) ([]json.RawMessage, error) {
+func (p *parts) List(_ context.Context, _, _, kind string) ([]json.RawMessage, error) {
+	if text, ok := p.flux[kind]; ok {
+		data, err := yaml.YAMLToJSON([]byte(text))
+		return []json.RawMessage{data}, err
+	}
 	return nil, nil
 }
 func (p *parts) Get(context.Context, string) (json.RawMessage, error) {

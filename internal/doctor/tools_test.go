@@ -1,0 +1,392 @@
+package doctor_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/repomem"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A row is an object of a real tool that applies one workload, whose count an
+// autoscaler then writes, and a commit that declares another one. Doctor says
+// before that commit whether the count outlives it; the audit log says after it.
+type row struct {
+	kind string // of the workload; "" is Deployment
+	// spec is the object's own, in which NAME is the row's; options are those of
+	// the sync. meta are annotations of the workload.
+	spec, options, meta string
+	// why is the reason for which doctor says of a count that is kept that nothing
+	// is known to keep it; "" is that it does not.
+	why string
+	// idle is true of one that never sees the commit.
+	idle bool
+	// short is true of the rows that every run takes.
+	short bool
+}
+
+const (
+	rule  = "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]"
+	kept  = "RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true"
+	plain = "of jq, doctor knows plain paths alone"
+)
+
+func ignoring(rule string) string { return "ignoreDifferences: [" + rule + "]" }
+
+var argoRows = map[string]row{
+	"none":                 {short: true},
+	"respected":            {spec: rule, options: kept, short: true},
+	"respected-all":        {spec: rule, options: "RespectIgnoreDifferences=true"},
+	"not-respected":        {spec: rule, short: true},
+	"respect-alone":        {options: kept},
+	"without-group":        {spec: ignoring("{kind: Deployment, jsonPointers: [/spec/replicas]}"), options: kept},
+	"annotated":            {spec: rule, meta: "argocd.argoproj.io/sync-options: RespectIgnoreDifferences=true"},
+	"jq":                   {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas]}"), options: kept},
+	"jq-quoted":            {spec: ignoring(`{group: apps, kind: Deployment, jqPathExpressions: ['.spec["replicas"]']}`), options: kept},
+	"jq-spec":              {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: [.spec]}"), options: kept},
+	"jq-piped":             {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: ['.spec | .replicas']}"), options: kept, why: plain},
+	"jq-other":             {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: [.spec.paused]}"), options: kept},
+	"pointer-spec":         {spec: ignoring("{group: apps, kind: Deployment, jsonPointers: [/spec]}"), options: kept},
+	"pointer-other":        {spec: ignoring("{group: apps, kind: Deployment, jsonPointers: [/spec/rep]}"), options: kept},
+	"any-kind":             {spec: ignoring("{group: apps, kind: '*', jsonPointers: [/spec/replicas]}"), options: kept},
+	"any-group":            {spec: ignoring("{group: '*', kind: Deployment, jsonPointers: [/spec/replicas]}"), options: kept},
+	"braces":               {spec: ignoring("{group: apps, kind: '{Deployment,StatefulSet}', jsonPointers: [/spec/replicas]}"), options: kept},
+	"other-kind":           {spec: ignoring("{group: apps, kind: StatefulSet, jsonPointers: [/spec/replicas]}"), options: kept},
+	"other-group":          {spec: ignoring("{group: batch, kind: Deployment, jsonPointers: [/spec/replicas]}"), options: kept},
+	"its-name":             {spec: ignoring("{group: apps, kind: Deployment, name: web, jsonPointers: [/spec/replicas]}"), options: kept},
+	"other-name":           {spec: ignoring("{group: apps, kind: Deployment, name: api, jsonPointers: [/spec/replicas]}"), options: kept},
+	"its-namespace":        {spec: ignoring("{group: apps, kind: Deployment, namespace: its-namespace, jsonPointers: [/spec/replicas]}"), options: kept},
+	"other-namespace":      {spec: ignoring("{group: apps, kind: Deployment, namespace: none, jsonPointers: [/spec/replicas]}"), options: kept},
+	"managers":             {spec: ignoring("{group: apps, kind: Deployment, managedFieldsManagers: [kube-controller-manager]}"), options: kept, short: true},
+	"other-managers":       {spec: ignoring("{group: apps, kind: Deployment, managedFieldsManagers: [keda]}"), options: kept},
+	"system":               {kind: "StatefulSet", options: kept, short: true},
+	"system-not-respected": {kind: "StatefulSet"},
+	"server-side":          {spec: rule, options: kept + ", ServerSideApply=true"},
+	"server-side-without":  {options: "ServerSideApply=true"},
+	"replaced":             {spec: rule, options: kept + ", Replace=true"},
+	"replaced-without":     {options: "Replace=true"},
+	"forced":               {spec: rule, options: kept + ", Force=true"},
+	"forced-by-annotation": {spec: rule, options: kept, meta: "argocd.argoproj.io/sync-options: Force=true"},
+	"of-two-sources":       {spec: "sources: [{repoURL: REPOSITORY, targetRevision: main, path: rows/NAME}, {repoURL: REPOSITORY, targetRevision: main, path: nothing}], " + rule, options: kept},
+	"at-head":              {spec: "source: {repoURL: REPOSITORY, targetRevision: HEAD, path: rows/NAME}, " + rule, options: kept},
+	"at-a-full-name":       {spec: "source: {repoURL: REPOSITORY, targetRevision: refs/heads/main, path: rows/NAME}, " + rule, options: kept},
+	"at-another-branch":    {spec: "source: {repoURL: REPOSITORY, targetRevision: other, path: rows/NAME}, " + rule, options: kept, idle: true, why: "the commits of the site never reach it"},
+	"by-name":              {spec: "destination: {name: in-cluster}, " + rule, options: kept},
+}
+
+var fluxRows = map[string]row{
+	"flux-none":          {},
+	"flux-ignored":       {spec: "ignore: [{paths: [/spec/replicas], target: {group: apps, kind: Deployment}}]"},
+	"flux-untargeted":    {spec: "ignore: [{paths: [/spec/replicas]}]"},
+	"flux-other-kind":    {spec: "ignore: [{paths: [/spec/replicas], target: {kind: StatefulSet}}]"},
+	"flux-other-path":    {spec: "ignore: [{paths: [/spec/paused], target: {kind: Deployment}}]"},
+	"flux-pattern":       {spec: "ignore: [{paths: [/spec/replicas], target: {kind: 'Deploy.*'}}]"},
+	"flux-other-name":    {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment, name: api}}]"},
+	"flux-merged":        {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]", meta: "kustomize.toolkit.fluxcd.io/ssa: Merge"},
+	"flux-merged-alone":  {meta: "kustomize.toolkit.fluxcd.io/ssa: Merge"},
+	"flux-only-once":     {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]", meta: "kustomize.toolkit.fluxcd.io/ssa: IfNotPresent", why: "nothing else of it is updated either"},
+	"flux-its-namespace": {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment, namespace: flux-its-namespace}}]"},
+}
+
+// taken are the rows of a tool that this run takes.
+func taken(all map[string]row) map[string]row {
+	all = maps.Clone(all)
+	maps.DeleteFunc(all, func(_ string, r row) bool { return !r.short && os.Getenv("GITLATCH_TOOLS") != "all" })
+	return all
+}
+
+const (
+	created, scaled, next = 5, 9, 3 // pods: as first declared, as the autoscaler wants, as declared then
+	scaler                = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
+	rowAudit              = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitManagedFields: true
+omitStages: [RequestReceived]
+rules:
+- level: RequestResponse
+  verbs: [create, update, patch]
+  resources: [{group: apps, resources: [deployments, deployments/scale, statefulsets, statefulsets/scale]}]
+- level: None
+`
+)
+
+// What doctor says of an object is what the real tool then does to a live count.
+func TestDoctorSaysWhatTheToolsDo(t *testing.T) {
+	t.Parallel()
+	rows := taken(argoRows)
+	flows := taken(fluxRows)
+	cp := controlplane.Start(t, controlplane.Options{Audit: rowAudit})
+	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"nothing/none.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: none, namespace: default}}\n"})
+	w := &toolbench{ControlPlane: cp, origin: origin, rows: maps.Clone(rows)}
+	maps.Copy(w.rows, flows)
+	w.push(t, created, "first")
+	origin.Git(t, "branch", "other", "main")
+
+	argo := argocd.Start(t, cp)
+	cp.Kubectl(t, "", "patch", "configmap", "-n", "argocd", "argocd-cm", "--type=merge", "-p",
+		`{"data":{"resource.customizations.ignoreDifferences.apps_StatefulSet":"jsonPointers: [/spec/replicas]"}}`)
+	var objects []string
+	for name, r := range rows {
+		objects = append(objects, r.application(name, argocd.URL(origin)))
+	}
+	if len(flows) > 0 {
+		flux.Start(t, cp, map[string]*gitserver.Origin{argocd.URL(origin): origin})
+		objects = append(objects, fmt.Sprintf("{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: rows, namespace: flux-system}, spec: {interval: 1m, url: %q, ref: {branch: main}}}", argocd.URL(origin)))
+		for name, r := range flows {
+			objects = append(objects, r.kustomization(name))
+		}
+	}
+	cp.Apply(t, objects...)
+	w.settle(t, "is created", func(_ string, _ row, count int) bool { return count > 0 })
+	for name := range rows {
+		argo.Reconcile(t, name)
+	}
+	for name, r := range w.rows {
+		w.scale(t, name, r)
+	}
+	at := time.Now()
+
+	said := w.examine(t)
+	commit := w.push(t, next, "second")
+	for name, r := range rows {
+		if !r.idle {
+			argo.Applied(t, name, commit)
+		}
+	}
+	w.settle(t, "has seen the commit", func(name string, r row, _ int) bool { return r.idle || w.applied(t, name, commit) })
+
+	wrong := 0
+	for _, name := range slices.Sorted(maps.Keys(w.rows)) {
+		r, inert := w.rows[name], said[name] != ""
+		count, by := w.wrote(t, name, at)
+		is := count == scaled
+		t.Logf("%-24s doctor: %-9s  after the commit: %d, written by %s", name, map[bool]string{true: "inert", false: "not known"}[inert], count, by)
+		switch {
+		case inert && !is:
+			wrong++
+			t.Errorf("%s: doctor says %q, and %s wrote %d", name, said[name], by, count)
+		case !inert && is && r.why == "":
+			wrong++
+			t.Errorf("%s: doctor knows nothing that keeps the count, and it was kept", name)
+		case inert && r.why != "":
+			t.Errorf("%s: doctor knows what keeps it, and the row says why not: %s", name, r.why)
+		}
+	}
+	fmt.Printf("figure doctor_rows_against_the_tools %d\n", len(w.rows))
+	fmt.Printf("figure doctor_rows_wrong %d\n", wrong)
+}
+
+// A toolbench is a cluster with one workload for each row, in a namespace of its
+// name.
+type toolbench struct {
+	*controlplane.ControlPlane
+	origin *gitserver.Origin
+	rows   map[string]row
+	files  map[string]string
+}
+
+func (r row) resource() string {
+	if r.kind == "StatefulSet" {
+		return "statefulsets"
+	}
+	return "deployments"
+}
+
+func (r row) id(name string) workload.ID {
+	kind := workload.Deployment
+	if r.kind == "StatefulSet" {
+		kind = workload.StatefulSet
+	}
+	return workload.ID{Namespace: name, Kind: kind, Name: "web"}
+}
+
+// application is that of a row. What its spec states goes before what is usual.
+func (r row) application(name, url string) string {
+	spec := r.spec
+	if !strings.Contains(spec, "source: ") && !strings.Contains(spec, "sources: ") {
+		spec = "source: {repoURL: REPOSITORY, targetRevision: main, path: rows/NAME}, " + spec
+	}
+	if !strings.Contains(spec, "destination: ") {
+		spec = "destination: {server: https://kubernetes.default.svc}, " + spec
+	}
+	spec = strings.NewReplacer("REPOSITORY", url, "NAME", name).Replace(strings.TrimSuffix(spec, ", "))
+	return fmt.Sprintf("{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: %s, namespace: argocd}, spec: {project: default, %s, syncPolicy: {automated: {selfHeal: true}, syncOptions: [%s]}}}", name, spec, r.options)
+}
+
+func (r row) kustomization(name string) string {
+	return fmt.Sprintf("{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: %s, namespace: flux-system}, spec: {interval: 1m, prune: false, sourceRef: {kind: GitRepository, name: rows}, path: rows/%[1]s, %s}}", name, r.spec)
+}
+
+// push commits a workload for each row, and what is declared of it.
+func (w *toolbench) push(t *testing.T, declared int32, tag string) string {
+	t.Helper()
+	var changes []checkpoint.Change
+	w.files = map[string]string{}
+	for name, r := range w.rows {
+		changes = append(changes, checkpoint.Change{ID: r.id(name), To: checkpoint.Entry{Replicas: declared, Min: 1, Max: 20}})
+		meta := "tag: " + tag
+		if r.meta != "" {
+			meta += ", " + r.meta
+		}
+		kind := map[bool]string{true: "StatefulSet", false: "Deployment"}[r.kind == "StatefulSet"]
+		w.files["rows/"+name+"/web.yaml"] = fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}\n---\n", name) +
+			strings.Replace(controlplane.Workload(kind, name, "web"), "metadata: {", "metadata: {annotations: {"+meta+"}, ", 1)
+		w.files["rows/"+name+"/kustomization.yaml"] = "resources: [web.yaml]\ncomponents: [../../checkpoints/prod/" + name + "]\n"
+	}
+	written, skipped := checkpoint.Merge(checkpoint.Tree{}, checkpoint.Site{Name: "prod"}, changes)
+	if len(skipped) > 0 {
+		t.Fatalf("skipped %v", skipped)
+	}
+	for name, data := range written {
+		w.files[name] = string(data)
+	}
+	return w.origin.Push(t, "main", w.files, tag)
+}
+
+// path is where the API has the workload of a row.
+func (w *toolbench) path(name string) string {
+	return "/apis/apps/v1/namespaces/" + name + "/" + w.rows[name].resource() + "/web"
+}
+
+func (w *toolbench) count(ctx context.Context, name string) (int, error) {
+	var object struct{ Spec struct{ Replicas int } }
+	err := w.Read(ctx, w.path(name), &object)
+	return object.Spec.Replicas, err
+}
+
+// settle waits until something holds of each row and its count.
+func (w *toolbench) settle(t *testing.T, what string, holds func(string, row, int) bool) {
+	t.Helper()
+	for name, r := range w.rows {
+		err := controlplane.Eventually(t.Context(), 4*time.Minute, func(ctx context.Context) error {
+			count, err := w.count(ctx, name)
+			if err == nil && !holds(name, r, count) {
+				err = errors.New("it does not")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatalf("wait until %s %s: %v", name, what, err)
+		}
+	}
+}
+
+// applied reports whether Flux has applied a commit of a row, or the row is none of
+// its own.
+func (w *toolbench) applied(t *testing.T, name, commit string) bool {
+	t.Helper()
+	if _, ok := fluxRows[name]; !ok {
+		return true
+	}
+	var object struct {
+		Status struct{ LastAppliedRevision string }
+	}
+	err := w.Read(t.Context(), "/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations/"+name, &object)
+	return err == nil && strings.HasSuffix(object.Status.LastAppliedRevision, ":"+commit)
+}
+
+// scale has the autoscaler write a count, under the name that it has.
+func (w *toolbench) scale(t *testing.T, name string, r row) {
+	t.Helper()
+	client, err := rest.HTTPClientFor(w.As(scaler, "system:masters"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.Config().Host+w.path(name)+"/scale?fieldManager=kube-controller-manager",
+		bytes.NewReader(fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, scaled)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/merge-patch+json")
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("scale %s of %s: %s", r.resource(), name, answer.Status)
+	}
+}
+
+// examine returns what doctor says keeps the count of each row, "" where it knows
+// of nothing.
+func (w *toolbench) examine(t *testing.T) map[string]string {
+	t.Helper()
+	sampler, err := kube.New(w.Config(), kube.Options{Site: "prod", Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := kube.NewObjects(w.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects, nil),
+		Here: doctor.Here{Repository: argocd.URL(w.origin), Branch: "main", Tip: w.origin.Tip("main")}}
+	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	repository := repomem.New(w.files)
+	tip, _, err := repository.Heads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Overlays, err = doctor.ReadOverlays(t.Context(), repository, tip, c.Cluster.Builds()); err != nil {
+		t.Fatal(err)
+	}
+	tree := map[string][]byte{}
+	for name, text := range w.files {
+		tree[name] = []byte(text)
+	}
+	if c.Tree, err = checkpoint.ParseTree("prod", tree); err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	r := doctor.Examine(c)
+	for _, found := range r.Workloads {
+		said[found.ID.Namespace] = found.Inert.Line()
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("%s", tell(r))
+	}
+	return said
+}
+
+// wrote returns the count of a row, and who wrote another one than the
+// autoscaler's since a time; nobody is "".
+func (w *toolbench) wrote(t *testing.T, name string, since time.Time) (count int, by string) {
+	t.Helper()
+	for _, r := range w.Audit(t) {
+		var answer struct{ Spec struct{ Replicas int } }
+		if r.Object.Namespace != name || r.Code >= 300 || r.At.Before(since) || strings.Contains(r.URI, "dryRun=") || json.Unmarshal(r.Answers, &answer) != nil {
+			continue
+		}
+		if answer.Spec.Replicas != scaled {
+			by = r.User
+		}
+	}
+	count, err := w.count(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return count, by
+}

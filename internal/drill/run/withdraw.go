@@ -1,0 +1,52 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/drill"
+	"github.com/gitlatch/gitlatch/internal/drill/score"
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// withdraw takes evidence out of git that was written by doctor and does not hold
+// any more, so that no level of those workloads is written, and tells people. Where
+// not all could be read or built, or on another cluster, all stays as it is.
+func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) drill.Document {
+	found := look.Doctor
+	blind := slices.ContainsFunc(found.Findings, func(f doctor.Finding) bool {
+		return f.Trap == doctor.OtherCluster || f.Trap == doctor.BuildFails
+	})
+	if blind || len(found.Unread) > 0 || look.Tree.Unproven != nil || look.Tick.Observe {
+		return d
+	}
+	left, why := found.Withdraw(look.Tree.Evidence)
+	if len(why) == 0 {
+		return d
+	}
+	file := checkpoint.EvidencePath(found.Site)
+	reasons := strings.Join(each.Of(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
+	_, err := r.Tick.Repository.Commit(ctx, repo.Commit{
+		Parent: look.Commit, Files: map[string][]byte{file: left.Format()},
+		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),
+	})
+	if err != nil {
+		err = fmt.Errorf("take what does not hold out of %s: %w", file, err)
+	} else {
+		err = fmt.Errorf("no level is written of what nothing keeps inert any more. Correct it and run \"gitlatch doctor --write\", or say so in %s yourself:\n%s", file, reasons)
+	}
+	if r.Teller == nil {
+		return d.Problem(err)
+	}
+	failed := r.Teller.Tell(ctx, alert.Notice{
+		ID: "evidence-" + found.Site + "-" + look.Commit, Site: found.Site, Kind: "evidence", Severity: alert.Warning, State: "withdrawn",
+		Subject: fmt.Sprintf("gitlatch %s: checkpoints would act on the live cluster", found.Site), Text: err.Error(),
+	})
+	return d.Problem(err).Problem(failed)
+}

@@ -1,0 +1,84 @@
+package run_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+)
+
+const (
+	fluxSource = `{metadata: {name: fleet, namespace: flux-system}, spec: {url: "https://git.example.com/fleet.git", ref: {branch: main}}, status: {conditions: [{type: Ready, status: "True"}]}}`
+	fluxRule   = "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]"
+	byFlux     = "flux: Kustomization flux-system/shop ignores /spec/replicas"
+)
+
+// A drill looks at the evidence again: a rule that somebody removed is told, and
+// nothing is written by it any more. What it does not see, it leaves.
+func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
+	t.Parallel()
+	all, web := "shop/deployment/*", "shop/deployment/web"
+	for name, c := range map[string]struct {
+		spec   string // of the Kustomization
+		before checkpoint.Evidence
+		left   checkpoint.Evidence
+		change func(*parts)
+		dry    bool
+	}{
+		"the rule is there":    {spec: fluxRule, before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}},
+		"the rule is gone":     {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}},
+		"it was for one":       {before: checkpoint.Evidence{web: byFlux, "shop/deployment/api": byFlux}, left: checkpoint.Evidence{"shop/deployment/api": byFlux}},
+		"it was said twice":    {before: checkpoint.Evidence{all: byFlux, web: byFlux}, left: checkpoint.Evidence{}},
+		"a person said so":     {before: checkpoint.Evidence{all: "our own tool leaves counts alone"}, left: checkpoint.Evidence{all: "our own tool leaves counts alone"}},
+		"another repository's": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux["GitRepository"] = strings.Replace(fluxSource, "fleet.git", "other.git", 1) }},
+		"nothing applies it":   {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux = nil }},
+		"a dry drill":          {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, dry: true},
+		"its build fails for now": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) {
+			p.repository.Edit("work", p.now, map[string][]byte{"clusters/prod/web.yaml": []byte(":")})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, r := newParts(t)
+			p.flux = map[string]string{"GitRepository": fluxSource, "Kustomization": "{metadata: {name: shop, namespace: flux-system}, spec: {sourceRef: {kind: GitRepository, name: fleet}, path: clusters/prod, " + c.spec + "}, status: {conditions: [{type: Ready, status: \"True\"}]}}"}
+			r.Here.Repository, r.Tick.DryRun = "https://git.example.com/fleet.git", c.dry
+			p.repository.Edit("work", p.now, map[string][]byte{checkpoint.EvidencePath("prod"): c.before.Format()})
+			if c.change != nil {
+				c.change(p)
+			}
+			d, err := r.Drill(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tip, _, err := p.Heads(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree := treeAt(t, p, tip)
+			if !maps.Equal(tree.Evidence, c.left) || tree.Unproven != nil {
+				t.Errorf("the evidence is %v (%v), want %v", tree.Evidence, tree.Unproven, c.left)
+			}
+			told := ""
+			for _, n := range p.told {
+				if n.Kind == "evidence" {
+					told += n.Text
+				}
+			}
+			withdrawn := !maps.Equal(c.before, c.left)
+			if withdrawn != strings.Contains(told, "shop/web: Kustomization flux-system/shop applies it and re-applies its count") || withdrawn != (len(d.Problems) > 0) {
+				t.Errorf("withdrawn %v, passed %v, told %q, problems %q", withdrawn, d.Passed, told, d.Problems)
+			}
+		})
+	}
+}
+
+func treeAt(t *testing.T, p *parts, commit string) checkpoint.Tree {
+	t.Helper()
+	tree, _, err := ledger.TreeAt(t.Context(), p.repository, commit, "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
