@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
@@ -25,6 +26,7 @@ type cluster struct {
 	origin *gitserver.Origin // what it is rebuilt from
 	git    string            // the folder that its branch is checked out in
 	flux   *flux.Flux        // that fills it, if any
+	argo   *argocd.ArgoCD    // likewise
 }
 
 func newCluster(t *testing.T, f form, k *keeper) *cluster {

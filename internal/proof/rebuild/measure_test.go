@@ -96,9 +96,11 @@ func TestFiguresSayWhereTheyHangOnTheDeadline(t *testing.T) {
 figure rebuild_speedup_flux_40 180.0
 figure rebuild_speedup_overlay_40 90.0
 figure rebuild_speedup_admission_40 60.0
+figure rebuild_speedup_argocd_40 45.0
 figure rebuild_speedup_if_no_pod_fails_flux_40 4.0
 figure rebuild_speedup_if_no_pod_fails_overlay_40 2.0
 figure rebuild_speedup_if_no_pod_fails_admission_40 1.3
+figure rebuild_speedup_if_no_pod_fails_argocd_40 1.0
 `
 	if got := f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -16,10 +16,11 @@ import (
 func (f form) print(runs map[string]run) {
 	slow, recovered := runs[absent.name].recovered()
 	kind, kindRecovered := runs[patient.name].recovered()
+	least, _ := runs[limit.name].recovered()
 	rows := [][]string{
-		{fmt.Sprintf("%d pods", f.pods), "serves its load after", "sooner", "than if no pod failed", "autoscalers own the counts after"},
-		{"replicas absent", span(slow, recovered), "", "", ""},
-		{"replicas absent, no pod fails", span(kind, kindRecovered), "", "", ""},
+		{fmt.Sprintf("%d pods", f.pods), "serves its load after", "at its need at once", "sooner", "than if no pod failed", "autoscalers own the counts after"},
+		{"replicas absent", span(slow, recovered), span(least, true), "", "", ""},
+		{"replicas absent, no pod fails", span(kind, kindRecovered), span(least, true), "", "", ""},
 	}
 	slowest, last := "", time.Duration(0)
 	for _, w := range ways {
@@ -33,7 +34,7 @@ func (f form) print(runs map[string]run) {
 			_, after, _ := r.owned(m)
 			owned = max(owned, after)
 		}
-		rows = append(rows, []string{w.name, span(fast, true), ratio(slow, fast) + "x", ratio(kind, fast) + "x", span(owned, true)})
+		rows = append(rows, []string{w.name, span(fast, true), span(least, true), ratio(slow, fast) + "x", ratio(kind, fast) + "x", span(owned, true)})
 	}
 	style := tty.StyleFor(os.Stdout, os.Getenv)
 	title := fmt.Sprintf("Load served after a rebuild, in %% of that of %d pods, over minutes", f.pods)
@@ -43,7 +44,7 @@ func (f form) print(runs map[string]run) {
 	}.Draw(style))
 	fmt.Println(style.Legend("replicas absent", "with a checkpoint, "+slowest))
 	fmt.Println()
-	fmt.Println(term.Table("lrrrr", rows...))
+	fmt.Println(term.Table("lrrrrr", rows...))
 	fmt.Println(f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs))
 }
 

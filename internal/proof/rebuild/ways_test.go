@@ -13,6 +13,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	gitways "github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
@@ -25,7 +26,7 @@ type way struct {
 	// prepare sets up what is there before anything is applied; nil is nothing.
 	prepare func(*cluster, *testing.T)
 	// create applies all that git has to an empty cluster, and reconcile applies
-	// it again to one that runs.
+	// it again to one that runs; nil is not looked at any further.
 	create, reconcile func(*cluster, *testing.T)
 }
 
@@ -36,11 +37,16 @@ var (
 	patient = way{name: "patient", without: true, create: (*cluster).applyApps}
 )
 
+// limit is how soon any way could be: all pods that the load needs are asked for at
+// once, and nothing comes between.
+var limit = way{name: "limit", create: (*cluster).applyNeed}
+
 // ways are those with checkpoints that run here.
 var ways = []way{
 	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux},
 	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},
 	{name: "admission", create: (*cluster).applyAdmission, reconcile: (*cluster).applyApps},
+	{name: "argocd", prepare: (*cluster).startArgoCD, create: (*cluster).applyArgoCD, reconcile: (*cluster).reconcileArgoCD},
 }
 
 // place is what the manifests of the ways are made for.
@@ -62,29 +68,60 @@ func (c *cluster) reconcileFlux(t *testing.T) {
 	c.flux.Reconcile(t, place.Name)
 }
 
+func (c *cluster) startArgoCD(t *testing.T) {
+	t.Helper()
+	c.argo = argocd.Start(t, c.cp)
+}
+
+func (c *cluster) applyArgoCD(t *testing.T) {
+	t.Helper()
+	c.cp.Apply(t, strings.ReplaceAll(string(gitways.ArgoCD(place)), place.Repository, argocd.URL(c.origin)))
+	c.argo.Applied(t, place.Name, c.origin.Tip("main"))
+}
+
+func (c *cluster) reconcileArgoCD(t *testing.T) {
+	t.Helper()
+	c.argo.Reconcile(t, place.Name)
+}
+
 func (c *cluster) applyApps(t *testing.T) {
 	t.Helper()
 	c.cp.Apply(t, c.build(t, plain))
 }
 
-// applyOverlay creates what the site's overlay builds, Components included. It
-// is what Argo CD with its rule does for an object that is not there.
+// applyOverlay creates what the site's overlay builds, Components included.
 func (c *cluster) applyOverlay(t *testing.T) {
 	t.Helper()
 	c.cp.Apply(t, c.build(t, overlay))
 }
 
 // reapplyOverlay applies the overlay with the live count in the place of the
-// built one, as Argo CD does for an object that is there.
+// built one.
 func (c *cluster) reapplyOverlay(t *testing.T) {
 	t.Helper()
+	c.applyAt(t, overlay, c.replicas)
+}
+
+// applyNeed applies what git has without checkpoints, each workload at its need.
+func (c *cluster) applyNeed(t *testing.T) {
+	t.Helper()
+	need := map[string]int{}
+	for _, m := range c.form.fleet() {
+		need[m.namespace+"/"+m.name] = m.need
+	}
+	c.applyAt(t, plain, func(_ *testing.T, namespace, name string) int { return need[namespace+"/"+name] })
+}
+
+// applyAt applies what a folder builds with another count in the place of each.
+func (c *cluster) applyAt(t *testing.T, folder string, count func(t *testing.T, namespace, name string) int) {
+	t.Helper()
 	var all []string
-	for text := range strings.SplitSeq(c.build(t, overlay), "\n---\n") {
+	for text := range strings.SplitSeq(c.build(t, folder), "\n---\n") {
 		var object map[string]any
 		must(t, yaml.Unmarshal([]byte(text), &object))
 		if object["kind"] == "Deployment" {
 			of := object["metadata"].(map[string]any)
-			object["spec"].(map[string]any)["replicas"] = c.replicas(t, of["namespace"].(string), of["name"].(string))
+			object["spec"].(map[string]any)["replicas"] = count(t, of["namespace"].(string), of["name"].(string))
 		}
 		edited, err := json.Marshal(object)
 		must(t, err)
