@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/cli"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
@@ -118,7 +119,7 @@ func write(t *testing.T, path, content string) {
 func (c *container) run() (status int, log string) {
 	var said bytes.Buffer
 	status = cli.Run(cli.Env{
-		Out: &said, Err: &said, Version: "v1.2.3",
+		Out: &said, Err: &said, Build: build.Info{Version: "v1.2.3"},
 		Getenv: func(string) string { return "" },
 		Clock:  func() time.Time { return c.now },
 	}, c.args)
