@@ -128,7 +128,7 @@ func while(t latch.Stopwatch, is bool, look Look) latch.Stopwatch {
 	switch {
 	case !is:
 		return latch.Stopwatch{}
-	case !t.Running(), look.Now.Before(t.Since):
+	case !t.Running(), t.Elapsed(look.Now) < 0:
 		return latch.Stopwatch{Since: look.Now}
 	}
 	return t.Resume(look.Last).Lose(look.gap())

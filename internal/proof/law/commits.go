@@ -190,6 +190,9 @@ func (w *Witness) account(s *Seen, c Commit) {
 			w.mark(w.story.Repository.Show(c.ID)[path])
 		}
 	}
+	if c.By == merge { // a person's own, if they amended it
+		w.all, w.amended = w.all || w.amended, false
+	}
 	for _, change := range c.Changes {
 		t, is := w.theirs[change.ID]
 		if c.By == merge && w.marks[change.ID] == change.To.Replicas {

@@ -202,8 +202,6 @@ func (w *Witness) hear(words []string) {
 		w.forget(words[len(words)-1] != "head", words[len(words)-1] != "latches")
 	case words[0] == "rewind":
 		w.rewound, w.all, w.theirs = true, true, map[workload.ID]word{}
-	case verb == "person merges", verb == "person squashes":
-		w.all, w.amended = w.all || w.amended, false // a person's own, if they amended it
 	case words[0] == "hold", verb == "person declines", verb == "person pushes", verb == "person amends", verb == "person breaks", verb == "person repairs":
 		w.all, w.amended = true, w.amended || verb == "person amends"
 	case words[0] == "adopt":
