@@ -46,8 +46,9 @@ type Step struct {
 type Past struct {
 	Agreed Holding
 	Steps  []Step // the oldest first
-	// Merged are the changes of proposals. A change that the tip holds counts as
-	// merged, whoever committed it: a squash or a rebase makes a new commit.
+	// Merged are the changes of proposals, the oldest first. What takes an entry from what
+	// it was to what the tip holds counts as merged, whoever committed it: a squash or a
+	// rebase makes a new commit.
 	Merged []checkpoint.Change
 	Tip    Holding
 }
@@ -115,8 +116,12 @@ func (p Past) trace(id workload.ID, of part) trace {
 		t.advance(s.After, id, of, !slices.Contains(s.Follows, id))
 	}
 	t.advance(p.Tip, id, of, false)
+	at := t.was
 	for _, c := range p.Merged {
-		if c.ID == id && of(c.From) != of(c.To) && of(c.To) == t.now {
+		if c.ID != id || of(c.From) == of(c.To) || t.was != t.now && of(c.From) != at {
+			continue
+		}
+		if at = of(c.To); at == t.now {
 			t.was, t.ours = t.now, true
 		}
 	}
