@@ -49,7 +49,7 @@ func TestSeededDefectsAreFound(t *testing.T) {
 				return
 			}
 			law, only := head(defect, "law"), head(defect, "only")
-			out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count", "1", ".",
+			out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count", "1", "-timeout", "1h", ".",
 				"-run", "^TestRandomHistoriesBreakNoLaw$", "-ticks", "100000", "-law", law, "-only", only).CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "histories break the law that "+law+":") {
 				t.Fatalf("does not break the law that %s: %v\n%s", law, err, out)
