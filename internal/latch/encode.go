@@ -149,5 +149,5 @@ type NewerError struct {
 
 // Error says how much newer the state is and what to do.
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads up to %d: update gitlatch", e.Where, e.Format, Format)
+	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads up to %d: update gitlatch, or delete the site's state, which git fills anew: timers alone are lost", e.Where, e.Format, Format)
 }

@@ -62,7 +62,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 
 	// A role that was left out shows, and is given back by the same command.
 	cp.Kubectl(t, "", "delete", "clusterrolebinding", "gitlatch-samplers")
-	if status, log := pod.run(); status != 1 || !strings.Contains(log, `"system:serviceaccount:gitlatch:gitlatch"`) || !strings.Contains(log, "forbidden") {
+	if status, log := pod.run(); status == 0 || !strings.Contains(log, `"system:serviceaccount:gitlatch:gitlatch"`) || !strings.Contains(log, "forbidden") {
 		t.Errorf("without its rights a tick ended with %d:\n%s", status, log)
 	}
 	cp.Kubectl(t, "", "apply", "-k", example)

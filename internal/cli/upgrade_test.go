@@ -1,0 +1,39 @@
+package cli_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// Who goes back to an older gitlatch is refused the newer one's state, and told the
+// two ways on. Without the state git says what is declared: nothing is committed.
+func TestARollbackIsToldWhatToDoWithTheState(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	tip := w.origin.Tip("main")
+	db, err := bbolt.Open(w.path("state/latch.db"), 0o600, nil)
+	must(t, err)
+	err = db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("prod-eu")).Bucket([]byte("latches")).Put([]byte("shop/deployment/web"), []byte(`{"format":99,"state":{}}`))
+	})
+	must(t, errors.Join(err, db.Close()))
+	got := w.tick()
+	for _, want := range []string{"state is of format 99", "update gitlatch", "delete the site's state"} {
+		if got.status != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+	must(t, os.Remove(w.path("state/latch.db")))
+	for range 3 {
+		if got := w.tick(); got.status != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+	if now := w.origin.Tip("main"); now != tip {
+		t.Errorf("the branch moved from %s to %s", tip, now)
+	}
+}
