@@ -42,10 +42,10 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},
 		{[]string{"explain", "-n", "shop", "web"}, 0, "shop/deployment/web", ""},
 		{[]string{"explain", "shop"}, 2, "", "name one workload of namespace shop: "},
-		{[]string{"restore", "shop"}, 0, "shop/api", ""},
-		{[]string{"restore", "-n", "shop", "web"}, 0, "shop/web", ""},
-		{[]string{"restore", "-n", "shop", "shop/web", "api"}, 0, "shop/api", ""},
-		{[]string{"restore", "shop", "pay/ledger"}, 0, "pay/statefulset/ledger", ""},
+		{[]string{"restore", "shop"}, 0, "would raise 3 workloads", ""},
+		{[]string{"restore", "-n", "shop", "web"}, 0, "would raise 1 workload by", ""},
+		{[]string{"restore", "-n", "shop", "shop/web", "api"}, 0, "would raise 2 workloads", ""},
+		{[]string{"restore", "shop", "pay/ledger"}, 0, "would raise 4 workloads", ""},
 		{[]string{"restore", "relase"}, 2, "", `did you mean "gitlatch restore release"?`},
 		{[]string{"render", "admision"}, 2, "", `did you mean "gitlatch render admission"?`},
 		{[]string{"diff", "a/b/c/d"}, 2, "", "must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME"},
@@ -152,11 +152,12 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 }
 
 // Every command that answers does so in a table, JSON and YAML, and the two for
-// programs say the same.
+// programs say the same. What only looks, and each dry run, writes nothing.
 func TestAllAnswersHaveThreeForms(t *testing.T) {
 	t.Parallel()
 	w := tended(t)
 	w.write(t, "past.csv", pastScale())
+	before := w.hash(t)
 	for _, args := range [][]string{
 		{"tick", "--dry-run"}, {"explain", "shop/web"}, {"diff", "shop"}, {"doctor"}, {"drill"}, {"log", "shop/web"},
 		{"backtest", w.path("past.csv")}, {"restore"}, {"restore", "release"}, {"hold", "--until", "3h", "--dry-run"}, {"adopt", "--dry-run"},
@@ -175,6 +176,9 @@ func TestAllAnswersHaveThreeForms(t *testing.T) {
 		}
 		if table.out == "" || table.out == lines.out || table.status != lines.status || table.status != text.status {
 			t.Errorf("%q: %+v, %d, %d", args, table, lines.status, text.status)
+		}
+		if w.hash(t) != before {
+			t.Errorf("%q: wrote", args)
 		}
 	}
 }

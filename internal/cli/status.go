@@ -28,7 +28,7 @@ func newStatus(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Say how a site, or each site of a fleet, stands",
-		Long: `Reads the state, and for a fleet the list of its sites, and says of each site its
+		Long: `Reads the state, and for a fleet the list of its sites. It says of each site its
 mode, its cluster, when it last ticked, what is left of its budget of commits,
 which holds there are, which proposal is open, and which alerts are. No cluster
 is asked, and nothing is written.
