@@ -11,6 +11,7 @@ import (
 // its width, code as it stands, links as the command that prints their topic.
 func (t Topic) Show(p *term.Page) {
 	var table [][]string
+	var code []string
 	fenced := false
 	for line := range strings.Lines(t.Text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -19,18 +20,26 @@ func (t Topic) Show(p *term.Page) {
 			showTable(p, table)
 			table = nil
 		}
+		of, indented := strings.CutPrefix(line, "    ")
+		if fence := strings.HasPrefix(line, "```"); fence || fenced || indented || line == "" && code != nil {
+			if fenced = fenced != fence; fenced && !fence {
+				of = line
+			}
+			if !fence {
+				code = append(code, of)
+			}
+			continue
+		}
+		showCode(p, code)
+		code = nil
 		marker := item.FindString(line)
 		switch {
-		case strings.HasPrefix(line, "```"):
-			fenced = !fenced
-		case fenced:
-			p.Line("    %s", line)
 		case strings.HasPrefix(line, "<!--"):
 		case isRow && strings.Trim(line, "|-: ") == "":
 		case isRow:
 			table = append(table, cells(line))
-		case line == "", strings.HasPrefix(line, "    "):
-			p.Line("%s", line)
+		case line == "":
+			p.Line("")
 		case strings.HasPrefix(line, "#"):
 			p.Line("%s", p.Style.Heading(strings.TrimLeft(line, "# ")))
 		case marker != "":
@@ -40,6 +49,20 @@ func (t Topic) Show(p *term.Page) {
 		}
 	}
 	showTable(p, table)
+	showCode(p, code)
+}
+
+// showCode writes lines of code as they stand, indented if all have the room.
+func showCode(p *term.Page, lines []string) {
+	indent := "    "
+	for _, line := range lines {
+		if len([]rune(line)) > p.Columns-len(indent) {
+			indent = ""
+		}
+	}
+	for _, line := range lines {
+		p.Line("%s", strings.TrimRight(indent+line, " "))
+	}
 }
 
 // showTable writes a table whose last column alone is long; of any other it writes

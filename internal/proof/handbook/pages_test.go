@@ -108,7 +108,8 @@ func TestPathsThatPagesNameAreThere(t *testing.T) {
 	}
 }
 
-// A person at night reads a topic in a terminal of 80 columns.
+// A person at night reads a topic in a terminal of 80 columns. Code stays as it is, to
+// be copied.
 func TestTopicsFitATerminal(t *testing.T) {
 	t.Parallel()
 	for _, topic := range docs.Topics() {
@@ -120,7 +121,7 @@ func TestTopicsFitATerminal(t *testing.T) {
 		}
 		for line := range strings.Lines(out.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if n := len([]rune(line)); n > 80 && !strings.HasPrefix(line, "    ") && strings.Contains(strings.TrimSpace(line), " ") {
+			if n := len([]rune(line)); n > 80 && !strings.Contains(topic.Text, strings.TrimSpace(line)) {
 				t.Errorf("%s: %d columns: %s", topic.Name, n, line)
 			}
 			if strings.Contains(line, "](") || strings.HasPrefix(line, "|") {
