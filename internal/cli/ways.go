@@ -21,8 +21,8 @@ func newFlux(env Env, f *flags) *cobra.Command {
 	return newTool(env, f, "flux", "Print a Flux Kustomization that keeps the counts of a cluster",
 		`A GitRepository and a Kustomization, which applies spec.replicas to a workload
 that is not there, and keeps it as it runs in one that is. Where there is a
-Kustomization already, --patch prints the field that it needs. It takes Flux 2.9
-or later.`, ways.Flux, ways.FluxFields)
+Kustomization already, --patch prints the field that it needs. Flux 2.9 or
+later.`, ways.Flux, ways.FluxFields)
 }
 
 // newTool is the command that prints what one GitOps tool needs: an object, or the
