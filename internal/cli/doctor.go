@@ -11,6 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/doctor/hub"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -22,7 +23,7 @@ import (
 type checkup struct {
 	flags
 	paths         []string
-	url           string
+	url, hub      string
 	output        output[doctor.Report]
 	write, dryRun bool
 }
@@ -50,6 +51,7 @@ It exits with 0 where there is nothing to mend, with 1 where there is, and with
 	d.register(c, env)
 	c.Flags().StringArrayVar(&d.paths, "path", nil, "folder of the repository to build besides those that the cluster names; may be given again")
 	c.Flags().StringVar(&d.url, "url", "", "URL of the repository as the cluster reaches it; without it that of --config")
+	c.Flags().StringVar(&d.hub, "gitops-context", "", "context of the kubeconfig for the cluster that Argo CD runs in, where that is another one, a hub")
 	c.Flags().BoolVar(&d.write, "write", false, "commit what keeps checkpoints inert as the site's inert.yaml")
 	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "with --write: print the file, and commit nothing")
 	d.output.register(c, doctor.Report.Table, nil)
@@ -68,6 +70,9 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 	}
 	if c.Cluster.EKS != (config.EKS{}) {
 		c.Cluster = config.Cluster{Kinds: c.Cluster.Kinds} // a person looks by their own rights
+	}
+	if d.hub != "" {
+		c.GitOps.Context, c.GitOps.EKS = d.hub, config.EKS{}
 	}
 	from := opener(env, c, true)
 	from.ReadOnly = !d.write || d.dryRun
@@ -119,7 +124,11 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 		fmt.Fprintln(env.Err, ignored)
 	}
 	seen.Here = doctor.Here{Servers: []string{objects.Server()}, Repository: cmp.Or(d.url, c.Repository.Address()), Branch: c.Repository.Branch, Tip: tip}
-	seen.Cluster = doctor.ReadCluster(ctx, objects, seen.Kinds())
+	var from doctor.Lister
+	if from, seen.Here, err = hub.Open(ctx, opener(env, c, true), objects, seen.Here); err != nil {
+		return seen, "", err
+	}
+	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))
 	if err != nil || len(c.Repository.InPlace) == 0 {
 		return seen, tip, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/doctor/hub"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/restore"
@@ -81,7 +82,11 @@ func (r *restoring) sources(ctx context.Context, env Env, s *open.Site, c config
 		if err != nil {
 			return nil, err
 		}
-		seen := doctor.ReadCluster(ctx, objects, c.Cluster.Kinds)
+		from, here, err := hub.Open(ctx, opener(env, c, true), objects, doctor.Here{Servers: []string{objects.Server()}})
+		if err != nil {
+			return nil, err
+		}
+		seen := doctor.ReadCluster(ctx, from, c.Cluster.Kinds).Of(here)
 		if builds = seen.Builds(); len(builds) == 0 {
 			return nil, errors.Join(errors.New("the cluster names no folder that a rebuild applies: give the folders by --path, or what they build by --manifests"), unread(seen))
 		}

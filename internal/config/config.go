@@ -22,6 +22,7 @@ type Config struct {
 	Alerts     Alerts
 	Demand     []*Demand // each of another workload
 	Drills     Drills
+	GitOps     GitOps
 	// Fleet is the file on the branch that lists the sites of a fleet, from the root
 	// of the repository; "" is a Config of one site. See Of.
 	Fleet string
@@ -36,6 +37,16 @@ type Cluster struct {
 
 	// Kinds are the kinds of workloads that it has beside those that gitlatch knows.
 	Kinds workload.Kinds
+}
+
+// GitOps is the cluster that Argo CD runs in, if that is another than the site's: a
+// hub. The zero value is the site's own.
+type GitOps struct {
+	Context string // of the kubeconfig that the site's cluster is found by
+	EKS     EKS    // set, it is the hub, and Context is not
+	// Destination is what the hub calls the site's cluster, by the name or the
+	// server of a destination; "" is the server by which gitlatch reaches it.
+	Destination string
 }
 
 // State is where the site's state is kept; one of the fields is set.
@@ -160,6 +171,11 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("dir", "a folder, made where it is not there", file(&c.Drills.Dir)),
 			strict.Optional("s3", "a bucket of Amazon S3", s3Fields(&c.Drills.S3)),
 		).With(strict.OneOf("dir", "s3"))),
+		strict.Optional("gitops", "the cluster that Argo CD runs in, where that is another one, a hub", strict.Fields(
+			strict.Optional("context", "the context of the hub in the kubeconfig", strict.Into(&c.GitOps.Context, anyText)),
+			strict.Optional("eks", "the hub as a cluster of Amazon EKS", eksFields(&c.GitOps.EKS)),
+			strict.Optional("destination", "what the hub calls the site's cluster, the name or the server of a destination", strict.Into(&c.GitOps.Destination, anyText)),
+		).With(strict.OneOf("context", "eks"))),
 		strict.Optional("fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's",
 			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
@@ -168,5 +184,6 @@ func configDocument(c *Config) strict.Document {
 		strict.AtMostOne("fleet", "cluster"),
 		strict.AtMostOne("fleet", "demand"),
 		strict.AtMostOne("fleet", "drills"),
+		strict.AtMostOne("fleet", "gitops"),
 	))
 }

@@ -132,7 +132,7 @@ func (e *examination) owners(id workload.ID) (owners []owner, others []applier) 
 		w, built := a.built(id, e.Overlays)
 		_, named := a.built(id, e.namesakes)
 		switch {
-		case built || a.lists[id]:
+		case built || a.lists[id] && !(e.Here.Hub && a.away):
 			owners = append(owners, owner{a, w.Annotations})
 		case a.unbound != nil && named:
 			others = append(others, a)
@@ -161,7 +161,7 @@ func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object,
 // narrowed returns that the rule which keeps the count of a workload is not in git
 // any more: it goes with the next apply of the object, and the count with it.
 func (e *examination) narrowed(s subject, by owner) *Finding {
-	for _, o := range e.Overlays {
+	for _, o := range slices.Concat(e.Overlays, e.namesakes) {
 		for _, object := range o.Appliers {
 			name, keeps := by.next(object, o.Namespace)
 			if name != by.name {

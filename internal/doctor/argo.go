@@ -138,8 +138,12 @@ const (
 // claim is what an Application says that it does.
 func (a application) claim() claim {
 	c := claim{name: a.name(), server: a.Spec.Destination.Server, remedy: "make its destination " + ownServer, stopped: a.stopped()}
-	if name := a.Spec.Destination.Name; name != "" && name != ownName {
-		c.server = "name: " + name
+	switch name := a.Spec.Destination.Name; name {
+	case "":
+	case ownName:
+		c.server = ownServer
+	default:
+		c.server = named(name)
 	}
 	seen := a.Status.Sync.Revisions
 	if len(seen) == 0 {

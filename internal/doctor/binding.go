@@ -36,7 +36,23 @@ type Here struct {
 	// Tip is the commit at the branch, where HEAD has to have led; "" takes HEAD for
 	// the branch.
 	Tip string
+	// Hub is true where Argo CD runs in another cluster, which is then what it calls
+	// its own. Destinations are known to be this cluster or others.
+	Hub bool
 }
+
+// ByHub is what evidence has to be of where Argo CD runs in another cluster and
+// calls this one by a destination, its name or its server.
+func (h Here) ByHub(destination string) Here {
+	if destination != "" && !strings.Contains(destination, "://") {
+		destination = named(destination)
+	}
+	h.Hub, h.Servers = true, append(slices.Clone(h.Servers), destination)
+	return h
+}
+
+// named is a destination that is known by its name.
+func named(destination string) string { return "name: " + destination }
 
 // A claim is what an object of a GitOps tool says that it does, in the words that
 // both tools share.
@@ -84,10 +100,14 @@ func (h Here) unbound(c claim) *Finding {
 
 func (h Here) otherDestination(c claim) string {
 	own := func(server string) bool { return address(server) == address(c.server) }
-	if c.server == "" || own(ownServer) || slices.ContainsFunc(h.Servers, own) {
+	if c.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
 		return ""
 	}
-	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", c.server, c.remedy)
+	remedy := c.remedy
+	if h.Hub {
+		remedy = "let gitops.destination of the configuration say so"
+	}
+	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", c.server, remedy)
 }
 
 func (h Here) otherRepository(c claim) string {

@@ -43,13 +43,14 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are good ones, and those of a rollout on which doctor has nothing to
 // mend: what they show is what it says of that.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,
 // each workload with its scale and bounds, and who applies a count of it, or by:WHO
 // wrote it last; in-place
-// are the files that are edited in place. "edit FILE" changes a file of the base:
+// are the files that are edited in place; hub is what the hub that Argo CD runs in
+// calls the cluster. "edit FILE" changes a file of the base:
 // each line after - by those after + below it.
 type fixture map[string]string
 
@@ -122,6 +123,9 @@ func (f fixture) read(t *testing.T) doctor.Case {
 		t.Fatal(err)
 	}
 	c.Here.Tip = tip
+	if destination, ok := f["hub"]; ok {
+		c.Here = c.Here.ByHub(strings.TrimSpace(destination))
+	}
 	builds := c.Cluster.Builds()
 	for dir := range strings.FieldsSeq(f["paths"]) {
 		builds = append(builds, doctor.Build{By: doctor.ByPath, Dir: dir})

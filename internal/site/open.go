@@ -64,6 +64,14 @@ func (o *Opener) Of(m config.Member) *Opener {
 	return &Opener{Config: o.Config.Of(m), Getenv: o.Getenv, Clock: o.Clock, ReadOnly: o.ReadOnly, fleet: o}
 }
 
+// At returns the opener of the same site with another cluster in the place of its
+// own.
+func (o *Opener) At(c config.Cluster) *Opener {
+	of := o.Config
+	of.Cluster = c
+	return &Opener{Config: of, Getenv: o.Getenv, Clock: o.Clock, Group: o.Group, Rights: o.Rights, ReadOnly: o.ReadOnly, fleet: o}
+}
+
 // Forget has members log in anew, as after one failed whose secret may have been
 // rotated.
 func (o *Opener) Forget() { o.login = nil }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
+	"github.com/gitlatch/gitlatch/internal/doctor/hub"
 	"github.com/gitlatch/gitlatch/internal/drill/keep"
 	"github.com/gitlatch/gitlatch/internal/drill/keep/dir"
 	keeps3 "github.com/gitlatch/gitlatch/internal/drill/keep/s3"
@@ -43,9 +44,13 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	if err != nil {
 		return nil, err
 	}
+	here := doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch}
+	from, here, err := hub.Open(ctx, o, objects, here)
+	if err != nil {
+		return nil, err
+	}
 	r := &run.Run{
-		Tick: site.Tick(o.Config, parts), Objects: objects,
-		Here:        doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch},
+		Tick: site.Tick(o.Config, parts), Objects: from, Here: here,
 		MinCoverage: MinCoverage, Keeper: keeper, Page: page.Drill,
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
