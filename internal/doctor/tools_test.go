@@ -1,20 +1,16 @@
 package doctor_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
@@ -28,86 +24,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A row is an object of a real tool that applies one workload, whose count an
-// autoscaler then writes, and a commit that declares another one. Doctor says
-// before that commit whether the count outlives it; the audit log says after it.
-type row struct {
-	kind string // of the workload; "" is Deployment
-	// spec is the object's own, in which NAME is the row's; options are those of
-	// the sync. meta are annotations of the workload.
-	spec, options, meta string
-	// why is the reason for which doctor says of a count that is kept that nothing
-	// is known to keep it; "" is that it does not.
-	why string
-	// idle is true of one that never sees the commit.
-	idle bool
-	// short is true of the rows that every run takes.
-	short bool
-}
-
-const (
-	rule  = "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]"
-	kept  = "RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true"
-	plain = "of jq, doctor knows plain paths alone"
-)
-
-func ignoring(rule string) string { return "ignoreDifferences: [" + rule + "]" }
-
-var argoRows = map[string]row{
-	"none":                 {short: true},
-	"respected":            {spec: rule, options: kept, short: true},
-	"respected-all":        {spec: rule, options: "RespectIgnoreDifferences=true"},
-	"not-respected":        {spec: rule, short: true},
-	"respect-alone":        {options: kept},
-	"without-group":        {spec: ignoring("{kind: Deployment, jsonPointers: [/spec/replicas]}"), options: kept},
-	"annotated":            {spec: rule, meta: "argocd.argoproj.io/sync-options: RespectIgnoreDifferences=true"},
-	"jq":                   {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas]}"), options: kept},
-	"jq-quoted":            {spec: ignoring(`{group: apps, kind: Deployment, jqPathExpressions: ['.spec["replicas"]']}`), options: kept},
-	"jq-spec":              {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: [.spec]}"), options: kept},
-	"jq-piped":             {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: ['.spec | .replicas']}"), options: kept, why: plain},
-	"jq-other":             {spec: ignoring("{group: apps, kind: Deployment, jqPathExpressions: [.spec.paused]}"), options: kept},
-	"pointer-spec":         {spec: ignoring("{group: apps, kind: Deployment, jsonPointers: [/spec]}"), options: kept},
-	"pointer-other":        {spec: ignoring("{group: apps, kind: Deployment, jsonPointers: [/spec/rep]}"), options: kept},
-	"any-kind":             {spec: ignoring("{group: apps, kind: '*', jsonPointers: [/spec/replicas]}"), options: kept},
-	"any-group":            {spec: ignoring("{group: '*', kind: Deployment, jsonPointers: [/spec/replicas]}"), options: kept},
-	"braces":               {spec: ignoring("{group: apps, kind: '{Deployment,StatefulSet}', jsonPointers: [/spec/replicas]}"), options: kept},
-	"other-kind":           {spec: ignoring("{group: apps, kind: StatefulSet, jsonPointers: [/spec/replicas]}"), options: kept},
-	"other-group":          {spec: ignoring("{group: batch, kind: Deployment, jsonPointers: [/spec/replicas]}"), options: kept},
-	"its-name":             {spec: ignoring("{group: apps, kind: Deployment, name: web, jsonPointers: [/spec/replicas]}"), options: kept},
-	"other-name":           {spec: ignoring("{group: apps, kind: Deployment, name: api, jsonPointers: [/spec/replicas]}"), options: kept},
-	"its-namespace":        {spec: ignoring("{group: apps, kind: Deployment, namespace: its-namespace, jsonPointers: [/spec/replicas]}"), options: kept},
-	"other-namespace":      {spec: ignoring("{group: apps, kind: Deployment, namespace: none, jsonPointers: [/spec/replicas]}"), options: kept},
-	"managers":             {spec: ignoring("{group: apps, kind: Deployment, managedFieldsManagers: [kube-controller-manager]}"), options: kept, short: true},
-	"other-managers":       {spec: ignoring("{group: apps, kind: Deployment, managedFieldsManagers: [keda]}"), options: kept},
-	"system":               {kind: "StatefulSet", options: kept, short: true},
-	"system-not-respected": {kind: "StatefulSet"},
-	"server-side":          {spec: rule, options: kept + ", ServerSideApply=true"},
-	"server-side-without":  {options: "ServerSideApply=true"},
-	"replaced":             {spec: rule, options: kept + ", Replace=true"},
-	"replaced-without":     {options: "Replace=true"},
-	"forced":               {spec: rule, options: kept + ", Force=true"},
-	"forced-by-annotation": {spec: rule, options: kept, meta: "argocd.argoproj.io/sync-options: Force=true"},
-	"of-two-sources":       {spec: "sources: [{repoURL: REPOSITORY, targetRevision: main, path: rows/NAME}, {repoURL: REPOSITORY, targetRevision: main, path: nothing}], " + rule, options: kept},
-	"at-head":              {spec: "source: {repoURL: REPOSITORY, targetRevision: HEAD, path: rows/NAME}, " + rule, options: kept},
-	"at-a-full-name":       {spec: "source: {repoURL: REPOSITORY, targetRevision: refs/heads/main, path: rows/NAME}, " + rule, options: kept},
-	"at-another-branch":    {spec: "source: {repoURL: REPOSITORY, targetRevision: other, path: rows/NAME}, " + rule, options: kept, idle: true, why: "the commits of the site never reach it"},
-	"by-name":              {spec: "destination: {name: in-cluster}, " + rule, options: kept},
-}
-
-var fluxRows = map[string]row{
-	"flux-none":          {},
-	"flux-ignored":       {spec: "ignore: [{paths: [/spec/replicas], target: {group: apps, kind: Deployment}}]"},
-	"flux-untargeted":    {spec: "ignore: [{paths: [/spec/replicas]}]"},
-	"flux-other-kind":    {spec: "ignore: [{paths: [/spec/replicas], target: {kind: StatefulSet}}]"},
-	"flux-other-path":    {spec: "ignore: [{paths: [/spec/paused], target: {kind: Deployment}}]"},
-	"flux-pattern":       {spec: "ignore: [{paths: [/spec/replicas], target: {kind: 'Deploy.*'}}]"},
-	"flux-other-name":    {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment, name: api}}]"},
-	"flux-merged":        {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]", meta: "kustomize.toolkit.fluxcd.io/ssa: Merge"},
-	"flux-merged-alone":  {meta: "kustomize.toolkit.fluxcd.io/ssa: Merge"},
-	"flux-only-once":     {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]", meta: "kustomize.toolkit.fluxcd.io/ssa: IfNotPresent", why: "nothing else of it is updated either"},
-	"flux-its-namespace": {spec: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment, namespace: flux-its-namespace}}]"},
-}
-
 // taken are the rows of a tool that this run takes.
 func taken(all map[string]row) map[string]row {
 	all = maps.Clone(all)
@@ -117,7 +33,6 @@ func taken(all map[string]row) map[string]row {
 
 const (
 	created, scaled, next = 5, 9, 3 // pods: as first declared, as the autoscaler wants, as declared then
-	scaler                = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
 	rowAudit              = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
@@ -306,27 +221,11 @@ func (w *toolbench) applied(t *testing.T, name, commit string) bool {
 	return err == nil && strings.HasSuffix(object.Status.LastAppliedRevision, ":"+commit)
 }
 
-// scale has the autoscaler write a count, under the name that it has.
+// scale writes a count under the name that the autoscaler has.
 func (w *toolbench) scale(t *testing.T, name string, r row) {
 	t.Helper()
-	client, err := rest.HTTPClientFor(w.As(scaler, "system:masters"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, w.Config().Host+w.path(name)+"/scale?fieldManager=kube-controller-manager",
-		bytes.NewReader(fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, scaled)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/merge-patch+json")
-	answer, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("scale %s of %s: %s", r.resource(), name, answer.Status)
-	}
+	w.Kubectl(t, "", "patch", r.resource()+"/web", "-n", name, "--subresource=scale", "--field-manager=kube-controller-manager",
+		"--type=merge", "-p", fmt.Sprintf(`{"spec":{"replicas":%d}}`, scaled))
 }
 
 // examine returns what doctor says keeps the count of each row, "" where it knows
