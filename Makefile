@@ -141,6 +141,12 @@ zip-size: ## Print how large the Lambda is once it is packed
 	@$(MAKE) --no-print-directory -s build-LatchFunction ARTIFACTS_DIR=bin/LatchFunction
 	@go run ./scripts/zipsize bin/LatchFunction/bootstrap
 
+.PHONY: bench
+bench: ## Measure every figure beside what people would use instead, into testdata/bench (ten minutes of a quiet machine; ONLY=git, sample, state, memory, noise or cold: that part, and nothing is written)
+	@scripts/controlplane/build.sh >/dev/null
+	@scripts/npm/install.sh >/dev/null
+	@go test ./internal/proof/bench -count=1 -timeout 60m -v -run '^TestFigures$$' -figures -only '$(ONLY)' | grep --line-buffered -vE '^(=== |PASS$$|ok )'
+
 .PHONY: bench-cold
 bench-cold: zip-size ## Measure a cold start of the Lambda: its size, package initialisation, spawn to first request
 	@go run ./scripts/bench-cold

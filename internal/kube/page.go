@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -173,7 +174,7 @@ func decode[O runtime.Object](answer []byte) (O, error) {
 	var none O
 	object, err := runtime.Decode(decoder, answer)
 	if err != nil {
-		return none, fmt.Errorf("the answer is cut short or not of the Kubernetes API: %w", err)
+		return none, errors.New("the answer is cut short, or is not the Kubernetes API's: is a proxy in between?")
 	}
 	if o, ok := object.(O); ok {
 		return o, nil

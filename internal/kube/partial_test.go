@@ -40,7 +40,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 		"cut off, said to be whole": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","items":[`)
-		}, "deployments: the answer is cut short or not of the Kubernetes API: couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		}, "deployments: the answer is cut short, or is not the Kubernetes API's: is a proxy in between?"},
 		"another kind": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"StatefulSetList","apiVersion":"apps/v1","items":[]}`)
@@ -48,7 +48,7 @@ func TestWhatFailsIsUnread(t *testing.T) {
 		"a page of a proxy": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>Please log in</html>")
-		}, "deployments: the answer is cut short or not of the Kubernetes API: couldn't get version/kind"},
+		}, "deployments: the answer is cut short, or is not the Kubernetes API's: is a proxy in between?"},
 		"the same page again": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"continue":"500"},"items":[]}`)

@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+var (
+	figures = flag.Bool("figures", false, "measure all figures, which takes some ten minutes, and write testdata/bench/figures.md")
+	size    = flag.Float64("size", 1, "how large fleets and repositories are; below 1 nothing is written")
+	only    = flag.String("only", "", "measure the figures of one part alone, and write nothing")
+)
+
+// A figure is one that gitlatch is held to.
+type figure struct {
+	name  string
+	what  string
+	most  float64 // 0 is no such bound
+	least float64
+	// alone is true of a figure that stands beside nothing.
+	alone bool
+}
+
+// accepted are all figures, in the order of the table.
+var accepted = []figure{
+	{name: "sample_ratio_10k", what: "time to sample 10,000 Deployments, 5,000 HPAs and 500 rollouts in flight / to drain the same answers", most: 1.4},
+	{name: "sample_cpu_ratio_10k", what: "CPU seconds of the same two clients", most: 2},
+	{name: "tick_rss_mib_10k", what: "MiB of memory of a whole quiet tick at 10,000 workloads, Lambda build", most: 64, alone: true},
+	{name: "tick_rss_mib_50k", what: "the same at 50,000", most: 128, alone: true},
+	{name: "head_kib_50k", what: "KiB of the stored head in a mass drop of 50,000 workloads", most: 64, alone: true},
+	{name: "quiet_git_bytes", what: "bytes to and from git of a quiet look: 200,000 files, 200 MB, 30,000 refs", most: 256, alone: true},
+	{name: "quiet_git_requests", what: "its requests", most: 1, alone: true},
+	{name: "crossing_bytes_200k", what: "bytes to and from git of a crossing from a cold process, there", most: 5000, alone: true},
+	{name: "crossing_requests", what: "its requests", most: 5, alone: true},
+	{name: "crossing_vs_git", what: "time of git (partial clone, sparse checkout, commit, push) / of a crossing, there", least: 4},
+	{name: "crossing_vs_gogit", what: "time of go-git (clone, worktree, commit, push) / of a crossing", least: 60},
+	{name: "crossing_bytes_vs_git", what: "bytes of git / of a crossing", least: 200},
+	{name: "crossing_bytes_vs_gogit", what: "bytes of go-git / of a crossing", least: 20000},
+	{name: "first_tick_10k", what: "time of the first commit, of 10,000 workloads / of the bare push and writes", most: 1.5},
+	{name: "growth_1k_50k", what: "time or memory of a quiet tick for each workload, the larger: at 50,000 / at 1,000", most: 1.15},
+	{name: "noise_day", what: "changes that a mirror would commit / our commits: the shipped day", least: 150},
+	{name: "noise_300", what: "the same: noisy days of 300 workloads", least: 2000},
+	{name: "noise_1000", what: "the same: of 1,000 workloads", least: 2000},
+	{name: "cold_ratio", what: "time of a cold start / of an idle bootstrap's", most: 1.2},
+	{name: "zip_mb_arm64", what: "MB of the Lambda, packed", most: 9.5, alone: true},
+}
+
+// A measured value, and what it and its baseline were made of.
+type measured struct {
+	value        float64
+	ours, theirs string
+}
+
+// A book is what was measured, by name.
+type book map[string]measured
+
+// alone notes a figure that stands beside nothing.
+func (b book) alone(name string, value float64) { b[name] = measured{value: value} }
+
+// beside notes a ratio of what gitlatch took and what its baseline took.
+func (b book) beside(name string, value float64, ours, theirs string) {
+	b[name] = measured{value, ours, theirs}
+}
+
+// lacks says which figures were not measured, or stand beside no baseline.
+func (b book) lacks() error {
+	var problems []error
+	for _, f := range accepted {
+		switch m, ok := b[f.name]; {
+		case !ok:
+			problems = append(problems, fmt.Errorf("figure %s was not measured", f.name))
+		case !f.alone && (m.theirs == "" || m.value <= 0):
+			problems = append(problems, fmt.Errorf("figure %s stands beside no baseline", f.name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// holds says by a word whether a figure is within its bound.
+func (f figure) holds(value float64) string {
+	if f.most > 0 && value > f.most || value < f.least {
+		return "beyond"
+	}
+	return "holds"
+}
+
+func (f figure) bound() string {
+	if f.most > 0 {
+		return fmt.Sprintf("at most %v", f.most)
+	}
+	return fmt.Sprintf("at least %v", f.least)
+}
+
+// table is what was measured, for people.
+func (b book) table() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "<!-- Written by make bench: %d CPUs, %s/%s. -->\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
+	text.WriteString("| figure | what | measured | bound | | gitlatch | baseline |\n|---|---|---|---|---|---|---|\n")
+	for _, f := range accepted {
+		if m, ok := b[f.name]; ok {
+			fmt.Fprintf(&text, "| `%s` | %s | %.4g | %s | %s | %s | %s |\n", f.name, f.what, m.value, f.bound(), f.holds(m.value), cmp.Or(m.ours, "-"), cmp.Or(m.theirs, "-"))
+		}
+	}
+	return text.String()
+}
+
+// TestFigures measures all figures, a part after the other: what else is running
+// would be measured with it.
+func TestFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("the figures take some ten minutes of a quiet machine: make bench")
+	}
+	b := book{}
+	for _, part := range []struct {
+		name    string
+		measure func(*testing.T, book)
+	}{
+		{"git", crossings}, {"sample", sampling}, {"state", states}, {"memory", memories}, {"noise", noises}, {"cold", cold},
+	} {
+		if *only == "" || *only == part.name {
+			t.Run(part.name, func(t *testing.T) { part.measure(t, b) })
+		}
+	}
+	for _, f := range accepted {
+		if m, ok := b[f.name]; ok {
+			fmt.Printf("figure %s %.4g\n", f.name, m.value)
+		}
+	}
+	if *only != "" || *size != 1 {
+		t.Logf("\n%s", b.table())
+		return
+	}
+	if err := b.lacks(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range accepted {
+		if m := b[f.name]; f.holds(m.value) != "holds" {
+			t.Errorf("figure %s is %.4g, and is held to %s", f.name, m.value, f.bound())
+		}
+	}
+	folder := filepath.Join("..", "..", "..", "testdata", "bench")
+	must(t, os.MkdirAll(folder, 0o755))
+	must(t, os.WriteFile(filepath.Join(folder, "figures.md"), []byte(b.table()), 0o644))
+}
+
+// A figure without its baseline says nothing, and one that is missing less.
+func TestAFigureWithoutABaselineFails(t *testing.T) {
+	t.Parallel()
+	full := func() book {
+		b := book{}
+		for _, f := range accepted {
+			b.beside(f.name, 1, "1 s", "1 s")
+		}
+		return b
+	}
+	if err := full().lacks(); err != nil {
+		t.Errorf("all are measured: %v", err)
+	}
+	for _, f := range accepted {
+		gone := full()
+		delete(gone, f.name)
+		if err := gone.lacks(); err == nil || !strings.Contains(err.Error(), f.name+" was not measured") {
+			t.Errorf("without %s: %v", f.name, err)
+		}
+		bare := full()
+		bare.alone(f.name, 1)
+		if err := bare.lacks(); (err == nil) != f.alone {
+			t.Errorf("%s beside nothing: %v", f.name, err)
+		}
+	}
+}
+
+// Each bound is one that a figure may miss.
+func TestAFigureBeyondItsBoundIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, f := range accepted {
+		within, beyond := f.most, f.most*1.01
+		if f.least > 0 {
+			within, beyond = f.least, f.least*0.99
+		}
+		if f.holds(within) != "holds" || f.holds(beyond) != "beyond" {
+			t.Errorf("%s, %s: at %v it %s, at %v it is %s", f.name, f.bound(), within, f.holds(within), beyond, f.holds(beyond))
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
+	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
+	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
+	"github.com/gitlatch/gitlatch/internal/tick"
+)
+
+const kubeconfig = `
+apiVersion: v1
+kind: Config
+current-context: test
+clusters: [{name: test, cluster: {server: %q}}]
+users: [{name: test, user: {}}]
+contexts: [{name: test, context: {cluster: test, user: test}}]
+`
+
+const document = `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod
+cluster: {kubeconfig: %q}
+state: {dynamodb: {table: %q}}
+repository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}
+`
+
+// memories measures the resident set of the built bootstrap: a new process, to its
+// second quiet tick of a fleet that has settled.
+func memories(t *testing.T, b book) {
+	binary := runtimeapi.Build(t, "../../../functions/latch")
+	tables, server := dynalite.Start(t), gitserver.Start(t)
+	for _, n := range []int{10, 50} {
+		label := fmt.Sprintf("%dk", n)
+		cluster := canned(t, scaled(1000*n))
+		server.Create(t, label, map[string]string{"gitlatch.yaml": latching})
+		table := tables.Table(t, "pk", "sk")
+		settle(t, cluster.URL, server.URL(label), dynamo.Open(dynamo.Options{Table: table, Client: tables.Client()}))
+
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		must(t, os.WriteFile(path, fmt.Appendf(nil, kubeconfig, cluster.URL), 0o600))
+		f := runtimeapi.Start(t, binary, config.Variable+"="+fmt.Sprintf(document, path, table, server.URL(label)), "GIT_TOKEN=none",
+			"AWS_ENDPOINT_URL_DYNAMODB="+tables.URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=example")
+		for range 2 {
+			if r := f.Invoke(t.Context(), []byte("{}")); r.Error != nil {
+				t.Fatalf("%s: %v\n%s", label, r.Error, r.Logs)
+			}
+		}
+		peak, ok := f.PeakRSS()
+		if !ok {
+			t.Fatal("this machine does not tell the memory of a process")
+		}
+		b.alone("tick_rss_mib_"+label, float64(peak)/(1<<20))
+	}
+}
+
+// settle makes the first commit of a site, and stores what follows.
+func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
+	t.Helper()
+	const period = 5 * time.Minute
+	now := time.Now().Add(-2 * period)
+	clock := func() time.Time { return now }
+	sampler, err := kube.New(&rest.Config{Host: cluster, QPS: -1}, kube.Options{Site: "prod", Clock: clock})
+	must(t, err)
+	repository, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main"})
+	must(t, err)
+	held := mem.New()
+	for run := range 2 {
+		report, err := (&tick.Tick{
+			Site: "prod", Owner: fmt.Sprint("run-", run), Period: period, Lease: period - time.Minute,
+			Sampler: sampler, Store: held, Repository: repository, Clock: clock, PolicyFile: "gitlatch.yaml",
+			ParsePolicy: func(file string, data []byte) (policy.Set, error) { return config.ParsePolicy(file, data, period, nil) },
+		}).Run(t.Context())
+		must(t, errors.Join(err, report.Err()))
+		if (report.Commit != nil) != (run == 1) {
+			t.Fatalf("tick %d commits %v", run, report.Commit)
+		}
+		now = now.Add(period)
+	}
+	head, latches, err := held.Load(t.Context(), "prod")
+	must(t, err)
+	lease, err := store.Acquire(t.Context(), "prod", "settle", now, now.Add(time.Minute))
+	must(t, err)
+	for i := range latches {
+		latches[i].Rev = 0
+	}
+	_, err = store.Save(t.Context(), lease, head, latches, nil)
+	must(t, err)
+	must(t, store.Release(t.Context(), lease))
+}
