@@ -8,9 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -339,32 +337,5 @@ func TestRequestsAreThoseOfTheRole(t *testing.T) {
 	slices.Sort(used)
 	if granted := audit.Granted(t, roleFile); !slices.Equal(granted, slices.Compact(used)) {
 		t.Errorf("granted %v\nused %v", granted, used)
-	}
-}
-
-// No kind waits for another: each is answered once all have been asked for.
-func TestKindsAreListedSideBySide(t *testing.T) {
-	t.Parallel()
-	e := serve(t, append(fleetOf(3), database())...)
-	var missing atomic.Int32
-	all := make(chan struct{})
-	together := []string{deployments, statefulSets, daemonSets, rollouts, hpas, scaledObjects}
-	missing.Store(int32(len(together)))
-	e.trouble = func(_ http.ResponseWriter, r *http.Request, n int) bool {
-		if n != 1 || !slices.Contains(together, r.URL.Path) {
-			return false
-		}
-		if missing.Add(-1) == 0 {
-			close(all)
-		}
-		select {
-		case <-all:
-		case <-time.After(10 * time.Second):
-			t.Errorf("%s waits for others to be answered", r.URL.Path)
-		}
-		return false
-	}
-	if f := sample(t, e); len(f.Samples) != 4 || len(f.Unread) > 0 {
-		t.Errorf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
 }

@@ -82,7 +82,7 @@ var importers = map[string][]string{
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
 	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor/ignore", "internal/testenv"},
-	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/site", "internal/demo", "internal/testenv", "internal/cli", "functions"},
+	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/site", "internal/demo", "internal/testenv", "internal/cli", "internal/proof/bench", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/invocation", "internal/testenv"},
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs": {"internal/dispatch/queue", "internal/testenv", "functions"},
