@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
@@ -76,7 +75,7 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 	defer cancel()
 	var all []R
 	size, token := pageSize, ""
-	into, other := buffers.Get().(*bytes.Buffer), buffers.Get().(*bytes.Buffer)
+	into, other := buffer(), buffer()
 	coming := r.ask(ctx, client, of, size, token, into)
 	for {
 		err := <-coming
@@ -104,14 +103,32 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 			return nil, err
 		}
 		if all = append(all, read...); token == "" {
-			buffers.Put(into) // after an error one may still be written to
-			buffers.Put(other)
+			release(into) // after an error one may still be written to
+			release(other)
 			return all, nil
 		}
 	}
 }
 
-var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
+// buffers are free; more than a look has use for are let go. A sync.Pool would be
+// empty by the next page: whatever a look leaves behind is collected many times.
+var buffers = make(chan *bytes.Buffer, 8)
+
+func buffer() *bytes.Buffer {
+	select {
+	case b := <-buffers:
+		return b
+	default:
+		return &bytes.Buffer{}
+	}
+}
+
+func release(b *bytes.Buffer) {
+	select {
+	case buffers <- b:
+	default:
+	}
+}
 
 // ask asks for a page. Once the channel says so it is in the buffer. It asks for no resourceVersion:
 // the pages are then of one instant, and of the present; with 0 the server would

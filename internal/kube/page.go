@@ -117,11 +117,12 @@ func cutShort[T, R any, P interface {
 	Unmarshal([]byte) error
 }](objects [][]byte, read func(*T) R, without cut, want func(*R) portion) (kept []R, err error) {
 	var short []byte
+	var part, none T // what is kept of a part points into none of it
 	for _, message := range objects {
+		part = none
 		if short, err = without.of(short[:0], message); err != nil {
 			return nil, err
 		}
-		var part, all T
 		if err := P(&part).Unmarshal(short); err != nil {
 			return nil, err
 		}
@@ -130,6 +131,7 @@ func cutShort[T, R any, P interface {
 		case nothing:
 			continue
 		case entire:
+			var all T
 			if err := P(&all).Unmarshal(message); err != nil {
 				return nil, err
 			}
