@@ -124,18 +124,20 @@ func (p *pass) repairs(rides bool, before []latch.Repair) []latch.Repair {
 	}
 	stale := p.stale()
 	if !rides && !policy.Affords(p.set.Guards, p.head.Budget, p.fleet.At) {
-		stale = slices.DeleteFunc(stale, func(m latch.Repair) bool { return !slices.Contains(before, m) && !p.urgent(m.Namespace) })
+		stale = slices.DeleteFunc(stale, func(m latch.Repair) bool {
+			return !slices.Contains(before, m) && !urgent(p.set, p.fleet, p.head.Edited, m.Namespace)
+		})
 	}
 	return stale
 }
 
 // urgent reports whether what a person set in place is an urgent raise of what the
 // record of a namespace says.
-func (p *pass) urgent(namespace string) bool {
-	return slices.ContainsFunc(p.fleet.Samples, func(s workload.Sample) bool {
-		i := slices.IndexFunc(p.head.Edited, func(e latch.Edit) bool { return e.ID == s.ID })
-		chosen, _, _ := p.set.Choose(s)
-		return s.ID.Namespace == namespace && i >= 0 && s.Scale != nil && chosen.Urgently(*s.Scale, p.head.Edited[i].From, p.head.Edited[i].To)
+func urgent(set policy.Set, f workload.Fleet, edited []latch.Edit, namespace string) bool {
+	return slices.ContainsFunc(f.Samples, func(s workload.Sample) bool {
+		i := slices.IndexFunc(edited, func(e latch.Edit) bool { return e.ID == s.ID })
+		chosen, _, _ := set.Choose(s)
+		return s.ID.Namespace == namespace && i >= 0 && s.Scale != nil && chosen.Urgently(*s.Scale, edited[i].From, edited[i].To)
 	})
 }
 
