@@ -1,12 +1,11 @@
 package cli_test
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"testing"
 
-	"go.etcd.io/bbolt"
+	"github.com/gitlatch/gitlatch/internal/testenv/boltstate"
 )
 
 // Who goes back to an older gitlatch is refused the newer one's state, and told the
@@ -15,12 +14,7 @@ func TestARollbackIsToldWhatToDoWithTheState(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	tip := w.origin.Tip("main")
-	db, err := bbolt.Open(w.path("state/latch.db"), 0o600, nil)
-	must(t, err)
-	err = db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte("prod-eu")).Bucket([]byte("latches")).Put([]byte("shop/deployment/web"), []byte(`{"format":99,"state":{}}`))
-	})
-	must(t, errors.Join(err, db.Close()))
+	boltstate.PutLatch(t, w.path("state/latch.db"), "prod-eu", "shop/deployment/web", `{"format":99,"state":{}}`)
 	got := w.tick()
 	for _, want := range []string{"state is of format 99", "update gitlatch", "delete the site's state"} {
 		if got.status != 2 || !strings.Contains(got.err, want) {

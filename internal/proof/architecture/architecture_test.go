@@ -80,7 +80,7 @@ func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
 var importers = map[string][]string{
 	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
-	"go.etcd.io/bbolt":             {"internal/latch/bolt"},
+	"go.etcd.io/bbolt":             {"internal/latch/bolt", "internal/testenv"},
 	"github.com/go-git/":           {"internal/repo", "internal/doctor/ignore", "internal/testenv"},
 	"k8s.io/client-go/":            {"internal/kube", "internal/eks", "internal/restore", "internal/site", "internal/demo", "internal/testenv", "internal/cli", "internal/proof/bench", "functions"},
 	"github.com/aws/aws-lambda-go": {"functions", "internal/invocation", "internal/testenv"},
