@@ -48,7 +48,7 @@ type Past struct {
 	Steps  []Step // the oldest first
 	// Merged are the changes of proposals, the oldest first. What takes an entry from what
 	// it was to what the tip holds counts as merged, whoever committed it: a squash or a
-	// rebase makes a new commit.
+	// rebase makes a new commit. Several of them may lead there in turn.
 	Merged []checkpoint.Change
 	Tip    Holding
 }
@@ -116,13 +116,12 @@ func (p Past) trace(id workload.ID, of part) trace {
 		t.advance(s.After, id, of, !slices.Contains(s.Follows, id))
 	}
 	t.advance(p.Tip, id, of, false)
-	at := t.was
+	reached := map[checkpoint.Entry]bool{t.was: true}
 	for _, c := range p.Merged {
-		if c.ID != id || of(c.From) == of(c.To) || t.was != t.now && of(c.From) != at {
-			continue
-		}
-		if at = of(c.To); at == t.now {
-			t.was, t.ours = t.now, true
+		if from, to := of(c.From), of(c.To); c.ID == id && from != to && (reached[from] || t.was == t.now) {
+			if reached[to] = true; to == t.now {
+				t.was, t.ours = to, true
+			}
 		}
 	}
 	return t

@@ -77,6 +77,9 @@ func TestWhoseAnEntryIs(t *testing.T) {
 		{name: "what was broken when agreed, mended as it was", agreed: "?", tip: "100", now: "100", was: "-"},
 		{name: "merged", agreed: "100", merged: "100 200", tip: "200", now: "200", was: "200", byGitlatch: true},
 		{name: "merged and edited", agreed: "100", merged: "100 200", tip: "250", now: "250", was: "100"},
+		{name: "merged, updated against its base", agreed: "-", merged: "- 5, - 10", tip: "10", now: "10", was: "10", byGitlatch: true},
+		{name: "merged, updated on itself", agreed: "-", merged: "- 5, 5 10", tip: "10", now: "10", was: "10", byGitlatch: true},
+		{name: "reverted to what was once merged", agreed: "100", ours: "100 200", merged: "50 100", tip: "100", now: "100", was: "200", byGitlatch: true},
 		{name: "not merged", agreed: "100", merged: "100 200", tip: "100", now: "100", was: "100"},
 		{name: "a merged level beside a person's rollout", agreed: "100@25", merged: "100@25 200@25", tip: "200@90", now: "200@90", was: "200@25", byGitlatch: true},
 	} {
@@ -89,8 +92,10 @@ func TestWhoseAnEntryIs(t *testing.T) {
 				p.Steps = append(p.Steps, ledger.Step{Before: held(t, before), After: held(t, after)})
 			}
 		}
-		if from, to, ok := strings.Cut(c.merged, " "); ok {
-			p.Merged = []checkpoint.Change{{ID: web, From: entry(t, from), To: entry(t, to)}}
+		for change := range strings.SplitSeq(c.merged, ", ") {
+			if from, to, ok := strings.Cut(change, " "); ok {
+				p.Merged = append(p.Merged, checkpoint.Change{ID: web, From: entry(t, from), To: entry(t, to)})
+			}
 		}
 		got := p.Judge()
 		if c.none {
