@@ -46,6 +46,7 @@ func serve(t *testing.T) *endpoint {
 			e.dialed++
 		}
 	}
+	e.EnableHTTP2 = true // as the API server of EKS: one connection serves all requests at once
 	e.StartTLS()
 	t.Cleanup(e.Close)
 	return e
