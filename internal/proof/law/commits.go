@@ -3,6 +3,7 @@ package law
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -94,7 +95,7 @@ func (w *Witness) look(s *Seen) {
 	s.Moved = s.Moved || id != w.tip && !w.rewound && !s.below(tip, w.tip)
 	for _, path := range w.story.InPlace {
 		if w.rewound {
-			w.mark(w.story.Repository.Show(tip)[path])
+			maps.Copy(w.marks, marksIn(w.story.Repository.Show(tip)[path]))
 		}
 	}
 	slices.Reverse(since)
@@ -187,7 +188,7 @@ func (w *Witness) account(s *Seen, c Commit) {
 	for _, path := range c.Paths {
 		if c.By == person && slices.Contains(w.story.InPlace, path) {
 			w.all = true
-			w.mark(w.story.Repository.Show(c.ID)[path])
+			maps.Copy(w.marks, marksIn(w.story.Repository.Show(c.ID)[path])) // what a person had it say
 		}
 	}
 	if c.By == merge { // a person's own, if they amended it
@@ -235,11 +236,13 @@ func (w *Witness) say(c Commit, change checkpoint.Change) {
 
 var marked = regexp.MustCompile(`(\d+) # \{"\$gitlatch": "([^"]+)"\}`)
 
-// mark notes what a person had a file say of workloads.
-func (w *Witness) mark(text string) {
+// marksIn are the counts that a text marks.
+func marksIn(text string) map[workload.ID]int32 {
+	marks := map[workload.ID]int32{}
 	for _, found := range marked.FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(found[1]); err == nil {
-			w.marks[story.ID(found[2])] = int32(n)
+			marks[story.ID(found[2])] = int32(n)
 		}
 	}
+	return marks
 }

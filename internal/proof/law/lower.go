@@ -14,8 +14,12 @@ import (
 )
 
 func lowers(s *Seen) string {
+	said := s.saidInPlace()
 	for _, change := range slices.Concat(s.changes(), s.Asked) {
 		from, to := change.From.Replicas, change.To.Replicas
+		if set, is := said[change.ID]; is { // a person's, which the record could not follow
+			from = min(from, set)
+		}
 		if to == 0 || to >= from || to == s.marks[change.ID] {
 			continue
 		}
@@ -24,6 +28,17 @@ func lowers(s *Seen) string {
 		}
 	}
 	return ""
+}
+
+// saidInPlace is what files edited in place said before this tick's first commit.
+func (s *Seen) saidInPlace() map[workload.ID]int32 {
+	said := map[workload.ID]int32{}
+	if len(s.Mine) > 0 {
+		for _, path := range s.story.InPlace {
+			maps.Copy(said, marksIn(s.story.Repository.Show(s.Mine[0].Parents[0])[path]))
+		}
+	}
+	return said
 }
 
 // changes are what this tick's commits to the base changed.
