@@ -112,24 +112,30 @@ func (b book) table() string {
 }
 
 // TestFigures measures all figures, a part after the other: what else is running
-// would be measured with it.
+// would be measured with it. Without -figures it takes the parts that have a small form,
+// and says nothing of their figures: what measures them is to go on working.
 func TestFigures(t *testing.T) {
-	if !*figures {
-		t.Skip("the figures take some ten minutes of a quiet machine: make bench")
+	small := !*figures
+	if small {
+		if testing.Short() {
+			t.Skip("a small part of the figures takes half a minute: run without -short")
+		}
+		*size = .02
 	}
 	b := book{}
 	for _, part := range []struct {
 		name    string
 		measure func(*testing.T, book)
+		small   bool // has a small form, of seconds
 	}{
-		{"git", crossings}, {"sample", sampling}, {"state", states}, {"memory", memories}, {"noise", noises}, {"cold", cold},
+		{"git", crossings, true}, {"sample", sampling, false}, {"state", states, true}, {"memory", memories, false}, {"noise", noises, true}, {"cold", cold, false},
 	} {
-		if *only == "" || *only == part.name {
+		if (*only == "" || *only == part.name) && (part.small || !small) {
 			t.Run(part.name, func(t *testing.T) { part.measure(t, b) })
 		}
 	}
 	for _, f := range accepted {
-		if m, ok := b[f.name]; ok {
+		if m, ok := b[f.name]; ok && !small {
 			fmt.Printf("figure %s %.4g\n", f.name, m.value)
 		}
 	}
