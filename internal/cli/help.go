@@ -52,7 +52,11 @@ always does.`,
 			if known {
 				return of.Help()
 			}
-			return fmt.Errorf("no topic and no command is called %q%s; gitlatch help topics lists all topics", name, near(name, helpful(c.Root())))
+			also := ""
+			if strings.Contains(docs.Text("glossary"), "\n| "+name+" |") {
+				also = "gitlatch help glossary says what it means, and "
+			}
+			return fmt.Errorf("no topic and no command is called %q%s; %sgitlatch help topics lists all topics", name, near(name, helpful(c.Root())), also)
 		},
 	}
 }

@@ -66,6 +66,26 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 	}
 }
 
+// Without kinds of one's own there is nothing to apply: a role without rules is
+// none.
+func TestWithoutKindsNoRightsArePrinted(t *testing.T) {
+	t.Parallel()
+	if got := settled(t).run("render", "rights"); got.status != 0 || got.out != "" || !strings.Contains(got.err, "nothing is printed") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Who asks help for a word that is no topic is led to what has it.
+func TestHelpLeadsToTheGlossary(t *testing.T) {
+	t.Parallel()
+	for word, leads := range map[string]bool{"crossing": true, "mass drop": true, "nonsense": false} {
+		got := run(time.Time{}, append([]string{"help"}, strings.Fields(word)...)...)
+		if got.status != 2 || !strings.Contains(got.err, "gitlatch help topics") || strings.Contains(got.err, "gitlatch help glossary") != leads {
+			t.Errorf("%s: %+v", word, got)
+		}
+	}
+}
+
 // Without a configuration the site is called local, which says nothing of a
 // repository that has others: that is no "none".
 func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {

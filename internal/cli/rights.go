@@ -29,6 +29,7 @@ right.`,
 			}
 			if len(c.Cluster.Kinds) == 0 {
 				fmt.Fprintln(env.Err, "nothing is printed: cluster.kinds of the configuration names no kind, and the rights in infra/rbac are all that is needed")
+				return nil
 			}
 			for _, r := range roles {
 				if err := r.print(env.Out, c.Site, c.Cluster.Kinds); err != nil {
