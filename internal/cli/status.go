@@ -63,7 +63,7 @@ type siteStatus struct {
 	Late     bool      `json:"late"`              // no tick came for three periods
 
 	Workloads int `json:"workloads"` // that have a latch
-	Frozen    int `json:"frozen"`    // whose timers stand still
+	Frozen    int `json:"frozen"`    // of those not opted out, whose timers stand still
 	OptedOut  int `json:"optedOut"`
 
 	CommitsLeft   int `json:"commitsLeft"` // of the budget, now
@@ -150,11 +150,11 @@ func newStatusOf(c config.Config, head latch.Head, latches []latch.Latch, now ti
 		s.Proposal = &proposed{p.Branch, p.URL, p.Opened}
 	}
 	for _, l := range latches {
-		if l.Freeze.Reason != "" {
-			s.Frozen++
-		}
-		if l.OptedOut {
+		switch {
+		case l.OptedOut:
 			s.OptedOut++
+		case l.Freeze.Reason != "":
+			s.Frozen++
 		}
 		if l.YieldUntil.After(now) {
 			s.Held = append(s.Held, heldWorkload{l.ID, l.YieldUntil})

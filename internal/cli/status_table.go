@@ -59,19 +59,18 @@ func (s siteStatus) topics() [][2]string {
 	if s.LastTick.IsZero() {
 		return [][2]string{{"site", s.Site}, {"last tick", "none yet: run gitlatch tick"}}
 	}
-	all := [][2]string{
-		{"site", s.Site + ", mode " + s.Mode},
-		{"cluster", s.Cluster},
-		{"last tick", instantOf(s.LastTick)},
-		{"workloads", fmt.Sprintf("%d latched, %d frozen, %d opted out", s.Workloads-s.OptedOut, s.Frozen, s.OptedOut)},
-		{"budget", fmt.Sprintf("%s left now, of %d a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)},
-	}
+	var all [][2]string
 	add := func(topic, format string, args ...any) {
 		all = append(all, [2]string{topic, fmt.Sprintf(format, args...)})
 	}
+	add("site", "%s, mode %s", s.Site, s.Mode)
+	add("cluster", "%s", s.Cluster)
+	add("last tick", "%s", instantOf(s.LastTick))
 	if s.Late {
 		add("", "no tick came for three periods")
 	}
+	add("workloads", "%d latched, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, s.Frozen, s.OptedOut)
+	add("budget", "%s left now, of %d a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
 	if !s.HeldUntil.IsZero() {
 		add("held", "the whole site until %s", instantOf(s.HeldUntil))
 	}
