@@ -156,7 +156,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	fmt.Fprintf(&b, "\nNothing of what runs is written until %s says mode: latch.\nUntil then:\n\n", c.Repository.PolicyFile)
 	fmt.Fprintf(&b, "  gitlatch tick%s\n      every %s: says what it would do\n", flag, policy.Span(c.Period))
 	if len(namespaces) > 0 {
-		fmt.Fprintf(&b, "  components: [../%s]\n      in the overlay of each namespace, as its own folder leads there\n",
+		fmt.Fprintf(&b, "  components: [../%s]\n      in the overlay of each namespace, as its own folder leads there,\n      unless you use the admission policy\n",
 			path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
 	}
 	fmt.Fprintf(&b, "  gitlatch doctor%s\n      says what would let a checkpoint act on the live cluster\n", flag)
