@@ -17,7 +17,7 @@ help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: bin/gitlatch ## Play a recorded day against a scratch repository (CLUSTER=real: one look at the current kube context)
+demo: bin/gitlatch ## Play a simulated day against a scratch repository (CLUSTER=real: one look at the current kube context)
 	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
 
 .PHONY: test

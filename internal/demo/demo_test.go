@@ -104,6 +104,20 @@ func TestTwoRunsLeaveTheSameCommits(t *testing.T) {
 	}
 }
 
+// The pods of the day are at least as many as those of its worst moment, which
+// comes between two looks.
+func TestTheDayBeginsWithItsMostPods(t *testing.T) {
+	t.Parallel()
+	whole, err := traces.Day()
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := WorstMoment(whole, make(History, len(whole.Workloads)), dayOf(whole))
+	if said := (&day{trace: whole}).opening(); !strings.Contains(said, "up to "+term.Number(worst.Needed)+" pods") {
+		t.Errorf("%d pods were needed, and the report begins with %s", worst.Needed, said)
+	}
+}
+
 func TestReportShowsTheDay(t *testing.T) {
 	t.Parallel()
 	d := recordedDay(t)
@@ -118,6 +132,7 @@ func TestReportShowsTheDay(t *testing.T) {
 		"committing every change  ", "one for every ",
 		"Rebuilt from git at ", "tickets/seats would begin with 3 pods instead of 10,000",
 		"suspended ", "cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --number 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
+		"status exits with 1",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report has no %q", want)

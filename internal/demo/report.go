@@ -78,7 +78,7 @@ func (d *day) name() string { return d.clock(d.trace.WarmUp).Weekday().String() 
 
 func (d *day) opening() string {
 	most := int64(0)
-	for at := d.trace.WarmUp; at < d.trace.Length; at += period {
+	for at := d.trace.WarmUp; at < d.trace.Length; at += grain {
 		pods := int64(0)
 		for i := range d.trace.Workloads {
 			pods += int64(d.trace.At(i, at).Desired)
@@ -207,5 +207,6 @@ func (d *day) lookAround(s term.Style) string {
 		"  gitlatch log tickets/seats --number 3 -c " + filepath.Base(configPath(dir)) + "\n" +
 		"  gitlatch render record tickets -c " + filepath.Base(configPath(dir)) + "\n" +
 		"  gitlatch status -c " + filepath.Base(configPath(dir)) + "\n" +
-		"  git clone " + filepath.Base(d.repository) + " fleet && kubectl kustomize fleet/apps/tickets\n"
+		"  git clone " + filepath.Base(d.repository) + " fleet && kubectl kustomize fleet/apps/tickets\n" +
+		s.Faint("  The day is over, so status exits with 1: no tick came since.") + "\n"
 }
