@@ -35,11 +35,11 @@ func Table(align string, rows ...[]string) string {
 // facts.
 func Rows(rows [][]string, columns int) [][]string {
 	last := len(rows[0]) - 1
-	width, facts := widths(last, rows), 0
-	for _, n := range width {
+	width, facts := widths(last+1, rows), 0
+	for _, n := range width[:last] {
 		facts += n + gap
 	}
-	below := columns > 0 && columns-facts < narrowest
+	below := columns > 0 && columns-facts < min(narrowest, width[last])
 	lines := make([][]string, len(rows))
 	for i, row := range rows {
 		indent := ""

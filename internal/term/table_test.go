@@ -54,6 +54,20 @@ func TestRowsOnANarrowTerminal(t *testing.T) {
 	}
 }
 
+// A last column that is no sentence stays beside the facts as long as it fits.
+func TestRowsOfAShortLastColumn(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"WHAT", "USD"}, {"metrics of the site", "2.70"}}
+	for columns, want := range map[int]string{
+		25: "WHAT                 USD|metrics of the site  2.70",
+		24: "WHAT|  USD|metrics of the site|  2.70",
+	} {
+		if got := strings.Join(slices.Concat(term.Rows(rows, columns)...), "|"); got != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
+}
+
 // A document that writes itself is read as well as one that does not.
 func TestJSONEscapesNothingThatPeopleRead(t *testing.T) {
 	t.Parallel()
