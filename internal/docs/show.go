@@ -66,7 +66,7 @@ func showCode(p *term.Page, lines []string) {
 }
 
 // showTable writes a table whose last column alone is long; of any other it writes
-// each row as lines of its own, below the first cell.
+// each row as lines of its own, below the first cell, and no empty cells.
 func showTable(p *term.Page, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -84,7 +84,9 @@ func showTable(p *term.Page, rows [][]string) {
 	for _, row := range rows[1:] {
 		p.Line("%s", p.Style.Heading(row[0]))
 		for i, cell := range row[1:] {
-			p.Say("  ", "%s: %s", rows[0][i+1], cell)
+			if cell != "" {
+				p.Say("  ", "%s: %s", rows[0][i+1], cell)
+			}
 		}
 	}
 }

@@ -108,6 +108,20 @@ func TestPathsThatPagesNameAreThere(t *testing.T) {
 	}
 }
 
+// A row whose cells stand below each other leaves out those that say nothing.
+func TestAnEmptyCellHasNoLabel(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	page := term.NewPage(term.Style{})
+	docs.Topic{Text: "| what | older | newer |\n|---|---|---|\n| state | | refused: update gitlatch |\n| output | fields are only ever added | |\n"}.Show(page)
+	if err := page.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "state\n  newer: refused: update gitlatch\noutput\n  older: fields are only ever added\n"; out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}
+
 // A person at night reads a topic in a terminal of 80 columns. Code stays as it is, to
 // be copied.
 func TestTopicsFitATerminal(t *testing.T) {
