@@ -108,8 +108,8 @@ func NewBill(l List, r Requests) Bill {
 		List: l, Workloads: r.Day.Workloads, Ticks: m.ticks,
 		Site: part("One site", siteCharges),
 		Extra: []Part{
-			part("In a VPC with interface endpoints, in addition", endpointCharges),
-			part("In a VPC with a NAT gateway, in addition", natCharges),
+			part("VPC with endpoints, added", endpointCharges),
+			part("VPC with a NAT gateway, added", natCharges),
 		},
 	}
 }

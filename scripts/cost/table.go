@@ -15,9 +15,9 @@ func (b Bill) caption() string {
 	if use["secrets"] == 0 {
 		host = "CodeCommit"
 	}
-	return fmt.Sprintf("A month of one site: %d workloads, a repository on %s, %s ticks, one in %s minutes. List prices of %s in %s, written down on %s and to be checked against your own. Each amount is rounded up. Requests are measured; assumed are %s seconds billed for each tick, %s cold starts and %s requests of the key for each tick (lambda_seconds, cold_starts, key_requests_per_tick). %s",
+	return fmt.Sprintf("A month of one site: %d workloads, a repository on %s, %s ticks, one in %s minutes. List prices of %s in %s, written down from memory on %s and to be checked against your own. Each amount is rounded up. Requests are measured; assumed are %s seconds billed for each tick, %s cold starts and %s of the key for each tick (lambda_seconds, cold_starts, key_requests_per_tick). %s",
 		b.Workloads, host, quantity(b.Ticks), quantity(use["period_minutes"]), b.List.Region, b.List.Currency, b.List.Date,
-		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), quantity(use["key_requests_per_tick"]), b.leftOut())
+		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
 
 // leftOut says what a free tier or a first year takes off the bill: what is used
@@ -103,6 +103,14 @@ func quantity(n float64) string {
 	}
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
 	return price(rounded)
+}
+
+// counted is a quantity with the name of one of what it counts.
+func counted(n float64, one string) string {
+	if n != 1 {
+		one += "s"
+	}
+	return quantity(n) + " " + one
 }
 
 func grouped(n int64) string {
