@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
@@ -32,6 +33,19 @@ func TestWhateverTheCodeSaysHasARow(t *testing.T) {
 			if rows := strings.Count(text, "\n| `"+word+"` | "); rows != 1 {
 				t.Errorf("topic %s has %d rows of %s", topic, rows, word)
 			}
+		}
+	}
+}
+
+// The page says which alerts are critical; whoever reads it takes all others for
+// warnings.
+func TestAlertsSayWhichAreCritical(t *testing.T) {
+	t.Parallel()
+	_, said, _ := strings.Cut(docs.Text("alerts"), "Look now at ")
+	said, _, _ = strings.Cut(said, "\n")
+	for _, kind := range alert.Kinds() {
+		if named := strings.Contains(said, "`"+string(kind)+"`"); named != (kind.Severity() == alert.Critical) {
+			t.Errorf("%s is of severity %s, and the page says otherwise: %s", kind, kind.Severity(), said)
 		}
 	}
 }
