@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -102,7 +101,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 		}
 		if verified {
 			landed = append(landed, c)
-			found.Steps = append(found.Steps, ledger.Step{Before: withEdits(before, p.files.Standing(before.Objects, p.stored.Edited)), After: withEdits(after, p.files.Standing(after.Objects, p.stored.Edited)), Follows: c.Follows})
+			found.Steps = append(found.Steps, ledger.Step{Before: p.withEdits(before), After: p.withEdits(after), Follows: c.Follows})
 			p.files.AddPush(before.Objects, after.Objects)
 		}
 	}
@@ -113,7 +112,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 				return found, err
 			}
 			if verified {
-				for _, change := range ledger.Changes(before.Holding, after.Holding) {
+				for _, change := range ledger.Changes(p.withEdits(before), p.withEdits(after)) {
 					if !slices.Contains(c.Follows, change.ID) {
 						found.Merged = append(found.Merged, change)
 					}
@@ -172,7 +171,7 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
-	holding := withEdits(s, p.files.Standing(s.Objects, p.stored.Edited))
+	holding := p.withEdits(s)
 	for id, e := range p.latches.declared().Entries {
 		if holding.Broken[id.Namespace] {
 			holding.Entries[id] = e
@@ -183,10 +182,10 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 
 // withEdits is what a commit held, with people's edits in place that its records did
 // not hold yet.
-func withEdits(s ledger.Snapshot, standing []latch.Edit) ledger.Holding {
+func (p *pass) withEdits(s ledger.Snapshot) ledger.Holding {
 	h := s.Holding
 	h.Entries = maps.Clone(h.Entries)
-	for _, e := range standing {
+	for _, e := range p.files.Standing(s.Objects, p.stored.Edited) {
 		if held := h.Entries[e.ID]; held.Replicas == e.From {
 			held.Replicas = e.To
 			h.Entries[e.ID] = held

@@ -179,8 +179,16 @@ func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
 			return false // what was merged stands on a commit that is off the branch
 		}
 		made := w.commit(by)
-		return made.By == ours && slices.ContainsFunc(made.Changes, func(of checkpoint.Change) bool { return of.ID == change.ID && of.To == change.To })
+		return made.By == ours && slices.ContainsFunc(made.Changes, func(of checkpoint.Change) bool { return of.ID == change.ID && brings(of, change) })
 	})
+}
+
+// brings reports whether one change leads to all that another changed. Level and
+// rollout are merged apart.
+func brings(of, change checkpoint.Change) bool {
+	level := func(e checkpoint.Entry) checkpoint.Entry { return e.WithRollout(checkpoint.Rollout{}) }
+	return (change.From.Rollout == change.To.Rollout || of.To.Rollout == change.To.Rollout) &&
+		(level(change.From) == level(change.To) || level(of.To) == level(change.To))
 }
 
 // account notes whose an entry is after a commit.
@@ -196,6 +204,9 @@ func (w *Witness) account(s *Seen, c Commit) {
 	}
 	for _, change := range c.Changes {
 		t, is := w.theirs[change.ID]
+		if c.By == person && change.From.Replicas != change.To.Replicas {
+			delete(w.asked, change.ID) // what was asked for before is over
+		}
 		if c.By == merge && w.marks[change.ID] == change.To.Replicas {
 			w.touched[change.ID] = true // the level follows a mark of theirs
 		}
