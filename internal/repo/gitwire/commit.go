@@ -44,9 +44,13 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err e
 	if err := r.land(ctx, r.move(c), id, made); err != nil {
 		return "", err
 	}
-	r.objects.trim()
 	for _, obj := range made {
 		r.objects.add(obj)
+	}
+	if c.Branch == "" {
+		r.objects.keep(id)
+	} else {
+		r.objects.trim() // the next proposal is made of the base again
 	}
 	return id.String(), nil
 }

@@ -2,7 +2,6 @@ package gitwire
 
 import (
 	"bytes"
-	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -12,29 +11,72 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A process that makes one commit after the other, and sees none of others, keeps no
-// more of them in memory than it is to.
-func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
-	t.Parallel()
-	const file = 1 << 20
+const bigFile = 1 << 20
+
+// big is a file of its own content.
+func big(n int) []byte { return bytes.Repeat([]byte{byte(rand.IntN(256)), byte(n)}, bigFile/2) }
+
+func openBig(t *testing.T) (*gitserver.Origin, *Repository) {
+	t.Helper()
 	origin := gitserver.NewOrigin(t, filepath.Join(t.TempDir(), "site.git"), map[string]string{"README.md": "site"})
 	r, err := Open(Options{URL: origin.Dir, Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	ctx := context.Background()
-	tip, _, err := r.Heads(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range 2 * keepBytes / file {
-		text := bytes.Repeat([]byte{byte(rand.IntN(256)), byte(n)}, file/2)
-		if tip, err = r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{"checkpoints/prod/big.yaml": text}, Message: "big", When: time.Unix(int64(n)+1, 0)}); err != nil {
+	t.Cleanup(func() { r.Close() })
+	return origin, r
+}
+
+// A process that makes one commit after the other, and sees none of others, keeps
+// what the last one holds: what it changed, and what it did not.
+func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
+	t.Parallel()
+	origin, r := openBig(t)
+	tip, other := origin.Tip("main"), map[string][]byte{"checkpoints/prod/other.yaml": big(255)}
+	commit := func(n int, files map[string][]byte) {
+		t.Helper()
+		var err error
+		if tip, err = r.Commit(t.Context(), repo.Commit{Parent: tip, Files: files, Message: "big", When: time.Unix(int64(n)+1, 0)}); err != nil {
 			t.Fatal(err)
 		}
-		if r.objects.size > keepBytes+2*file {
-			t.Fatalf("%d commits of %d bytes each: %d bytes are kept", n+1, file, r.objects.size)
+	}
+	commit(0, other)
+	for n := range 8 {
+		commit(n+1, map[string][]byte{"checkpoints/prod/big.yaml": big(n)})
+		if size := r.objects.size; size < 2*bigFile || size > 2*bigFile+bigFile/2 {
+			t.Fatalf("%d commits of %d bytes each, beside as much that stays: %d bytes are kept", n+1, bigFile, size)
 		}
+	}
+}
+
+// What a proposal is made of is kept for the next, and what others commit is read. Both
+// are let go once they are much.
+func TestCommitsBesideTheBaseAndOthersAreForgotten(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(*gitserver.Origin, *Repository, int, string) (string, error){
+		"proposals": func(o *gitserver.Origin, r *Repository, n int, head string) (string, error) {
+			return r.Commit(t.Context(), repo.Commit{Branch: "gitlatch/prod", Expect: head, Parent: o.Tip("main"), Message: "big", When: time.Unix(int64(n)+1, 0),
+				Files: map[string][]byte{"checkpoints/prod/big.yaml": big(n)}})
+		},
+		"others": func(o *gitserver.Origin, r *Repository, n int, _ string) (string, error) {
+			o.Push(t, "main", map[string]string{"checkpoints/prod/big.yaml": string(big(n))}, "big")
+			_, err := r.Read(t.Context(), o.Tip("main"), nil, "checkpoints/prod")
+			return "", err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			origin, r := openBig(t)
+			head := ""
+			for n := range 2 * keepBytes / bigFile {
+				var err error
+				if head, err = do(origin, r, n, head); err != nil {
+					t.Fatal(err)
+				}
+				if r.objects.size > keepBytes+2*bigFile {
+					t.Fatalf("%d times %d bytes: %d bytes are kept", n+1, bigFile, r.objects.size)
+				}
+			}
+		})
 	}
 }

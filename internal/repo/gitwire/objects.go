@@ -140,6 +140,34 @@ func (o *objects) trim() {
 	}
 }
 
+// keep forgets what a commit does not hold, so that a process that makes one commit
+// after the other does not grow.
+func (o *objects) keep(commit plumbing.Hash) {
+	held := o.held
+	o.held, o.size = map[plumbing.Hash]object{}, 0
+	var hold func(plumbing.Hash)
+	hold = func(id plumbing.Hash) {
+		obj, ok := held[id]
+		if _, again := o.held[id]; !ok || again {
+			return
+		}
+		o.held[id] = obj
+		o.size += int64(len(obj.data))
+		switch obj.kind {
+		case plumbing.CommitObject:
+			if h, err := parseCommit(obj.data); err == nil {
+				hold(h.tree)
+			}
+		case plumbing.TreeObject:
+			entries, _ := parseTree(obj.data)
+			for _, e := range entries {
+				hold(e.id)
+			}
+		}
+	}
+	hold(commit)
+}
+
 // unpack takes the objects of a pack into memory. Where some are too large, the
 // others are taken, and the error is errTooMuch.
 func (o *objects) unpack(ctx context.Context, from io.Reader) error {

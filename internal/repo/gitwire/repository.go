@@ -126,7 +126,7 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 // look runs f until it misses nothing, and fetches in between what it missed. What
 // does not come is not asked for again.
 func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sight) error) error {
-	if !r.objects.has(commit) {
+	if _, held := r.objects.held[commit]; !held {
 		r.objects.trim()
 	}
 	asked := map[plumbing.Hash]bool{}
