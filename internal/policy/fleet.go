@@ -77,17 +77,17 @@ func NotLookedFor(kind workload.Kind) string {
 
 // Retire looks at a latch whose workload is absent from the sample. whole is true if
 // the sample is complete and no guard stops anything. Only then does the absence
-// count towards retirement.
+// count towards retirement, and only while there is an entry to retire.
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
 	if l.Rollout = l.Rollout.Pause(look.Last); whole {
-		l.Rollout = latch.Rollout{} // a workload that comes back starts anew
+		l.Up, l.Rollout = latch.Up{}, latch.Rollout{} // a workload that comes back starts anew
 	}
 	switch {
 	case !whole:
 		l.Missing = l.Missing.Pause(look.Last)
-	case !l.Missing.Running():
+	case !l.Missing.Running() || d.From.IsZero():
 		l.Missing = latch.Stopwatch{Since: look.Now}
 	default:
 		l.Missing = l.Missing.Resume(look.Last).Lose(look.gap())

@@ -77,6 +77,27 @@ func TestRetirement(t *testing.T) {
 	}
 }
 
+// Of a workload without an entry nothing is to be retired: its absence counts from the
+// look at which it has one, and nothing of it is kept that was counted before.
+func TestAnAbsenceCountsFromTheEntryOn(t *testing.T) {
+	t.Parallel()
+	g := policy.DefaultGuards()
+	g.RetireAfter = time.Hour
+	l := latch.Latch{ID: web, Up: latch.Up{Levels: []int32{100}}}
+	look := policy.Look{Now: noon, Period: 5 * time.Minute}
+	for range 24 {
+		l, _ = policy.Retire(g, l, look, true)
+		look.Last, look.Now = look.Now, look.Now.Add(5*time.Minute)
+	}
+	if !l.Blank() {
+		t.Errorf("two hours after it was last seen its latch says %+v", l)
+	}
+	l.Declared.Replicas = 70
+	if _, d := policy.Retire(g, l, look, true); d.Retires() {
+		t.Errorf("its entry is a look old: %s %q", d.Verdict, d.Text)
+	}
+}
+
 // An absence stops the clock of a lowering.
 func TestAbsenceLowersNothing(t *testing.T) {
 	t.Parallel()

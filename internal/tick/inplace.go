@@ -51,7 +51,7 @@ func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]*ledger.C
 			continue
 		}
 		tree.Revise(e.ID, e.From, e.To)
-		if c.Now.Replicas = e.To; p.past.window.Cut {
+		if c.Was.Replicas, c.Now.Replicas = e.From, e.To; p.past.window.Cut {
 			c.Was = c.Now // nobody can tell who set the level
 		}
 		p.git.edited[e.ID] = e.File

@@ -14,12 +14,8 @@ import (
 )
 
 func lowers(s *Seen) string {
-	said := s.saidInPlace()
 	for _, change := range slices.Concat(s.changes(), s.Asked) {
 		from, to := change.From.Replicas, change.To.Replicas
-		if set, is := said[change.ID]; is { // a person's, which the record could not follow
-			from = min(from, set)
-		}
 		if to == 0 || to >= from || to == s.marks[change.ID] {
 			continue
 		}
@@ -30,23 +26,27 @@ func lowers(s *Seen) string {
 	return ""
 }
 
-// saidInPlace is what files edited in place said before this tick's first commit.
-func (s *Seen) saidInPlace() map[workload.ID]int32 {
-	said := map[workload.ID]int32{}
-	if len(s.Mine) > 0 {
-		for _, path := range s.story.InPlace {
-			maps.Copy(said, marksIn(s.story.Repository.Show(s.Mine[0].Parents[0])[path]))
-		}
-	}
-	return said
-}
-
 // changes are what this tick's commits to the base changed.
 func (s *Seen) changes() (all []checkpoint.Change) {
 	for _, c := range s.Mine {
-		all = append(all, c.Changes...)
+		all = append(all, s.fromMarks(c)...)
 	}
 	return all
+}
+
+// fromMarks are a commit's changes. What a mark of a person's says before it counts,
+// where the record could not follow.
+func (w *Witness) fromMarks(c Commit) []checkpoint.Change {
+	changes, said := slices.Clone(c.Changes), map[workload.ID]int32{}
+	for _, path := range w.story.InPlace {
+		maps.Copy(said, marksIn(w.story.Repository.Show(c.Parents[0])[path]))
+	}
+	for i, change := range changes {
+		if set, is := said[change.ID]; is {
+			changes[i].From.Replicas = min(change.From.Replicas, set)
+		}
+	}
+	return changes
 }
 
 // early says why a lowering should not have been.
@@ -143,7 +143,7 @@ func (w *Witness) ask(s *Seen) {
 	c, was := w.commit(log[0]), w.asked
 	w.vague = w.vague || before == nil || before.ID != after.ID
 	w.asked = map[workload.ID]int32{}
-	for _, change := range c.Changes {
+	for _, change := range w.fromMarks(c) {
 		w.asked[change.ID] = change.To.Replicas
 		asked, again := was[change.ID]
 		if change.From.Replicas == change.To.Replicas {

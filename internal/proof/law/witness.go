@@ -125,6 +125,9 @@ func (w *Witness) watch() func() {
 	before, acts := len(seen.New), w.acts
 	seen.Before = w.holds()
 	w.count(seen.Before)
+	if seen.Before.Head.At.IsZero() { // what it finds is taken as it is
+		w.unlearn(seen.Before.Latches)
+	}
 	looks := w.begin(seen.Before)
 	return func() {
 		if w.acts > acts { // others came between
@@ -134,7 +137,7 @@ func (w *Witness) watch() func() {
 		if w.Ticks++; seen.Told.NotRun == "" {
 			w.acts++
 		}
-		if seen.says(tick.NoticeCut) || seen.Before.Head.At.IsZero() {
+		if seen.says(tick.NoticeCut) {
 			w.unlearn(seen.Before.Latches)
 		}
 		w.look(seen)
