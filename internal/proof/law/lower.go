@@ -141,7 +141,7 @@ func (w *Witness) ask(s *Seen) {
 		return
 	}
 	c, was := w.commit(log[0]), w.asked
-	w.vague = w.vague || before == nil || before.ID != after.ID
+	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID // one that a host lost has none
 	w.asked = map[workload.ID]int32{}
 	for _, change := range w.fromMarks(c) {
 		w.asked[change.ID] = change.To.Replicas
