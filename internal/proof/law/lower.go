@@ -121,9 +121,9 @@ func (s *Seen) absent(id workload.ID) (d time.Duration) {
 	return d
 }
 
-// ask notes what a proposal asks for that this tick made. What is proposed counts
-// as declared. The proposal before is the one that ask last noted: another tick may
-// have come between.
+// ask notes what a proposal asks for that this tick made. On a site that proposes,
+// that counts as declared. The proposal before is the one that ask last noted: another
+// tick may have come between.
 func (w *Witness) ask(s *Seen) {
 	if s.Told.NotRun != "" {
 		return
@@ -149,7 +149,7 @@ func (w *Witness) ask(s *Seen) {
 		if change.From.Replicas == change.To.Replicas {
 			continue // of the level nothing is asked any more
 		}
-		if again && !w.vague {
+		if again && !w.vague && s.World.Propose { // a question about a surge declares nothing
 			change.From.Replicas = asked
 		}
 		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed.Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {
