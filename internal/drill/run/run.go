@@ -86,7 +86,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 		d = d.Since(last).Problem(err)
 	}
 	if r.Tick.DryRun {
-		return d, nil
+		return r.withdraw(ctx, look, d), nil
 	}
 	return r.tell(ctx, r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))), nil
 }

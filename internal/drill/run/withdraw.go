@@ -16,8 +16,9 @@ import (
 )
 
 // withdraw takes evidence out of git that was written by doctor and does not hold
-// any more, so that no level of those workloads is written, and tells people. Where
-// not all could be read or built, or on another cluster, all stays as it is.
+// any more, so that no level of those workloads is written, and tells people. A drill
+// that writes nothing says what does not hold. Where not all could be read or built,
+// or on another cluster, all stays as it is.
 func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) drill.Document {
 	found := look.Doctor
 	blind := slices.ContainsFunc(found.Findings, func(f doctor.Finding) bool {
@@ -32,6 +33,9 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 	}
 	file := checkpoint.EvidencePath(found.Site)
 	reasons := strings.Join(each.Of(why, func(f doctor.Finding) string { return f.Subject + ": " + f.Text }), "\n")
+	if r.Tick.DryRun {
+		return d.Problem(fmt.Errorf("nothing keeps inert any more what %s says. Correct it, or have \"gitlatch doctor --write\" or a drill that flushes take it out:\n%s", file, reasons))
+	}
 	_, err := r.Tick.Repository.Commit(ctx, repo.Commit{
 		Parent: look.Commit, Files: map[string][]byte{file: left.Format()},
 		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),

@@ -304,9 +304,14 @@ func expiredBrakesAreReleased(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// A drill that was ended at its deadline says nothing.
+// A drill that was ended at its deadline says nothing. One a day looks again at what
+// keeps checkpoints inert, which takes one that flushes.
 func drillsThatEndEarlyAreNoticed(t *testing.T, of template) (broken []string) {
 	resources := deployed(t, of, samples[0]).resources()
+	daily := at(resources, "DrillFunction", "Properties", "Events", "Daily", "Properties")
+	if rate, input := at(daily, "ScheduleExpression"), at(daily, "Input"); rate != "rate(1 day)" || input != `{"site": "prod-eu"}` {
+		broken = append(broken, fmt.Sprintf("drills are held at %v, with %v", rate, input))
+	}
 	timeout, _ := at(resources, "DrillFunction", "Properties", "Timeout").(int)
 	if slow := at(resources, "DrillsSlow", "Properties", "Threshold"); timeout < 1 || timeout > 900 || slow != timeout*1000*4/5 {
 		broken = append(broken, fmt.Sprintf("a drill is slow after %v ms, which is not four fifths of %d s", slow, timeout))

@@ -128,7 +128,7 @@ var defects = []defect{
 	{"the configuration's variable is misspelt", "", "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "          GITLATCH_CONF: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "contract", "environment"},
 	{"the configuration's text is misspelt", "", `alerts: {sns: {topicArn: "${Topic}"}}`, `alerts: {sns: {topic: "${Topic}"}}`, "contract", "configuration"},
 	{"a site's name becomes a number", "", "site: \"${Site}\"\n              period", "site: ${Site}\n              period", "contract", "configuration"},
-	{"the schedule sends another site", "", `Input: !Sub '{"site": "${Site}"}'`, `Input: !Sub '{"site": "${ClusterName}"}'`, "contract", "event"},
+	{"the schedule sends another site", "", "{\"site\": \"${Site}\"}'\n            RoleArn", "{\"site\": \"${ClusterName}\"}'\n            RoleArn", "contract", "event"},
 	{"nothing builds the function", "", "  LatchFunction:\n", "  TickFunction:\n", "contract", "build targets"},
 	{"the build is for another architecture", "", "Architectures: [arm64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "Architectures: [x86_64]\n      MemorySize: !Ref MemorySize\n      Timeout: !FindInMap", "contract", "build targets"},
 	{"a tick outlives its lease", "", "Seconds: 300, Timeout: 240, SlowAfter: 192000", "Seconds: 300, Timeout: 280, SlowAfter: 224000", "contract", "periods"},
@@ -170,6 +170,8 @@ var defects = []defect{
 	{"nothing builds the drill", "", "  DrillFunction:\n    Type", "  ProofFunction:\n    Type", "contract", "build targets"},
 	{"a drill keeps its reports elsewhere", "", "prefix: gitlatch/drills/}}", "prefix: drills/}}", "contract", "configuration"},
 	{"the alarm on low drills is on nothing", "", "      MetricName: DrillsLow", "      MetricName: DrillLow", "contract", "metrics"},
+	{"no drill is held by itself", "", "ScheduleExpression: !Ref DrillSchedule", "ScheduleExpression: rate(30 days)", "contract", "drills"},
+	{"the schedule may not start a drill", "", "Resource: !GetAtt DrillFunction.Arn}", "Resource: !GetAtt LatchFunction.Arn}", "iam", "start a drill"},
 	{"a drill that stops at its deadline is not noticed", "", "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "contract", "drills"},
 
 	// The fleet's own template.

@@ -139,6 +139,7 @@ var requests = []request{
 	{"attach without a VPC", deny, "github", "LatchRole", "", "ec2:DescribeNetworkInterfaces", "*", "", nil},
 
 	{"start a tick", allow, "github", "ScheduleRole", "", "lambda:InvokeFunction", "LatchFunction", "", nil},
+	{"start a drill", allow, "github", "ScheduleRole", "", "lambda:InvokeFunction", "DrillFunction", "", nil},
 	{"start another function", deny, "github", "ScheduleRole", "", "lambda:InvokeFunction", "arn:aws:lambda:" + region + ":" + account + ":function:orders", "", nil},
 	{"keep an undelivered tick", allow, "github", "ScheduleRole", "", "sqs:SendMessage", "UndeliveredTicks", "", map[string]string{"aws:SecureTransport": "true"}},
 	{"schedule as this account", allow, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "ScheduleRole", "ScheduleRole.AssumeRolePolicyDocument", from(account)},

@@ -166,6 +166,7 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"ScheduleState":          {"OFF"},
 		"RestoreState":           {"ON"},
 		"DrillState":             {"ON"},
+		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"GitProvider":            {"gitlab"},
 		"Kinds":                  {"Worker", "{}", "[]", "[worker]"},
