@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // record is the ConfigMap that a record is, with the lines given.
@@ -21,7 +22,14 @@ func record(namespace string, lines ...string) string {
 func admitting(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.Start(t, controlplane.Options{})
-	cp.Apply(t, string(ways.Admission(example)), string(ways.Images(example)),
+	cp.Apply(t, defined("argoproj.io", "v1alpha1", "Rollout", "replicas"), defined("example.com", "v1", "Worker", "replicas"), defined("example.com", "v1", "Pool", "size"))
+	cp.Established(t)
+	place := example
+	place.Kinds = workload.Kinds{
+		"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
+		"pool":   {Group: "example.com", Version: "v1", Kind: "Pool", Resource: "pools", Replicas: ".spec.size"},
+	}
+	cp.Apply(t, string(ways.Admission(place)), string(ways.Images(example)),
 		"{apiVersion: v1, kind: Namespace, metadata: {name: probe}}",
 		record("probe", `deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
 			`deployment.web_from_main: probe`, `deployment.web_to_main: app:1`))
@@ -46,10 +54,35 @@ func acts(t *testing.T, cp *controlplane.ControlPlane, namespace, name, want str
 	}
 }
 
+// defined is a kind as most are: its count has a place, and no default.
+func defined(group, version, kind, count string) string {
+	one := strings.ToLower(kind)
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[4]ss.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {plural: %[4]ss, singular: %[4]s, kind: %[3]s, listKind: %[3]sList}
+  versions:
+  - name: %[2]s
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true,
+      properties: {%[5]s: {type: integer, format: int32, nullable: true}}}}}}
+`, group, version, kind, one, count)
+}
+
+// versions are those that kinds are of which are none of apps.
+var versions = map[string]string{"Rollout": "argoproj.io/v1alpha1", "Worker": "example.com/v1", "Pool": "example.com/v1"}
+
 // manifest is that of a workload, with the count that it asks for; "" leaves it
 // out.
 func manifest(kind, namespace, name, asks string) string {
 	text := controlplane.Workload(kind, namespace, name)
+	if version, other := versions[kind]; other {
+		text = strings.Replace(text, "apps/v1", version, 1)
+	}
 	if asks != "" {
 		text = strings.Replace(text, "spec:\n", "spec:\n  replicas: "+asks+"\n", 1)
 	}
@@ -65,6 +98,7 @@ func TestAdmission(t *testing.T) {
 		"puts images back that are the recorded target": putsBack,
 		"leaves alone what has no record":               leavesAlone,
 		"reads the largest record":                      readsTheLargest,
+		"is not in the way of what runs":                keepsRunning,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,6 +108,7 @@ func TestAdmission(t *testing.T) {
 }
 
 func raises(t *testing.T, cp *controlplane.ControlPlane) {
+	kinds := []string{"Deployment", "StatefulSet", "Rollout", "Worker"}
 	for name, c := range map[string]struct {
 		line string // of the record; %s is kind.name
 		asks string
@@ -97,13 +132,23 @@ func raises(t *testing.T, cp *controlplane.ControlPlane) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cp.Apply(t, namespaceOf(name), record(name, `deployment.probe: "9"`,
-				fmt.Sprintf(c.line, "deployment."+name), fmt.Sprintf(c.line, "statefulset."+name)))
+			lines := []string{`deployment.probe: "9"`}
+			for _, kind := range append(kinds, "Pool") {
+				lines = append(lines, fmt.Sprintf(c.line, strings.ToLower(kind)+"."+name))
+			}
+			cp.Apply(t, namespaceOf(name), record(name, lines...))
 			acts(t, cp, name, "probe", "9 app:1")
-			for _, kind := range []string{"Deployment", "StatefulSet"} {
-				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != c.want {
-					t.Errorf("%s is created with %s, want %s", kind, got, c.want)
+			for _, kind := range kinds {
+				want := c.want
+				if versions[kind] != "" && want == "1" {
+					want = "" // which is nobody's default
 				}
+				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != want {
+					t.Errorf("%s is created with %q, want %q", kind, got, want)
+				}
+			}
+			if got := created(t, cp, manifest("Pool", name, name, c.asks)); got != c.asks {
+				t.Errorf("a kind that has its count elsewhere is created with %q", got)
 			}
 		})
 	}
@@ -153,6 +198,27 @@ func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 	cp.Apply(t, namespaceOf("large"), record("large", lines...))
 	acts(t, cp, "large", "web", "7 old")
+}
+
+// What is applied again without a count keeps the one that it has, whatever its kind:
+// who applies never had it.
+func keepsRunning(t *testing.T, cp *controlplane.ControlPlane) {
+	cp.Apply(t, namespaceOf("runs"), record("runs", `deployment.web: "7"`, `rollout.web: "7"`, `worker.web: "7"`))
+	acts(t, cp, "runs", "web", "7 app:1")
+	for _, kind := range []string{"Deployment", "Rollout", "Worker"} {
+		object := strings.ToLower(kind) + "s/web"
+		applied := func(image, want string) {
+			t.Helper()
+			cp.Apply(t, strings.ReplaceAll(manifest(kind, "runs", "web", ""), "app:1", image))
+			if got := cp.Kubectl(t, "", "get", object, "-n", "runs", "-o", "jsonpath={.spec.replicas}"); got != want {
+				t.Errorf("%s, applied with image %s, asks for %q, want %s", kind, image, got, want)
+			}
+		}
+		applied("app:1", "7")
+		applied("app:2", "7")
+		cp.Kubectl(t, "", "patch", object, "-n", "runs", "--type=merge", "-p", `{"spec":{"replicas":3}}`)
+		applied("app:3", "3")
+	}
 }
 
 func eventuallyCreated(t *testing.T, cp *controlplane.ControlPlane, manifest, want string) {

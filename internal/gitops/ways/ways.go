@@ -50,6 +50,17 @@ func (p Place) Targets() []Target {
 	return targets
 }
 
+// Raised are the kinds that the admission policy raises: those that have their
+// count where the policy puts it.
+func (p Place) Raised() (all []workload.Object) {
+	for _, kind := range p.Kinds.All() {
+		if o, _ := p.Kinds.Object(kind); o.Replicas == workload.Replicas && o.Resource != "" {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 // ArgoCD returns an Application that keeps the counts of a live cluster.
 func ArgoCD(p Place) []byte { return render("argocd.tmpl", p) }
 
