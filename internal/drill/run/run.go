@@ -136,6 +136,9 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 		Site: flushed.Site, Here: r.Here, Set: flushed.Set, Tree: look.Tree,
 		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At, Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
+	if why := flushed.Stop.Reason; why != policy.ReasonOther && why != policy.ReasonSecond {
+		seen.Tree.Site.Cluster = flushed.Cluster // git has an adoption from the site's next commit on
+	}
 	seen.Cluster = doctor.ReadCluster(ctx, r.Objects, seen.Kinds())
 	if seen.Overlays, err = doctor.ReadOverlays(ctx, r.Tick.Repository, look.Commit, seen.Cluster.Builds(r.Paths...)); err != nil {
 		return look, err

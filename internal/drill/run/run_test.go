@@ -26,8 +26,9 @@ import (
 // parts are the parts of a drill in memory: one workload of 87 pods, built with
 // its Component.
 type parts struct {
-	now   time.Time
-	store latch.Store
+	now     time.Time
+	cluster string // its UID
+	store   latch.Store
 	repository
 	told []alert.Notice
 	deaf bool
@@ -50,7 +51,7 @@ func (r repository) Tag(_ context.Context, name, commit string) error {
 }
 
 func (p *parts) Sample(context.Context) (workload.Fleet, error) {
-	return workload.Fleet{Site: "prod", Cluster: "uid", At: p.now, Samples: []workload.Sample{{
+	return workload.Fleet{Site: "prod", Cluster: p.cluster, At: p.now, Samples: []workload.Sample{{
 		ID:      workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"},
 		Scale:   &workload.Scale{Desired: 87, Ready: 87, Driver: workload.DrivenByHPA, Max: 500},
 		Rollout: &workload.Rollout{},
@@ -80,7 +81,7 @@ func (p *parts) Tell(_ context.Context, n alert.Notice) error {
 
 func newParts(t *testing.T) (*parts, *run.Run) {
 	t.Helper()
-	p := &parts{now: time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC), store: latchmem.New()}
+	p := &parts{cluster: "uid", now: time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC), store: latchmem.New()}
 	p.repository = repository{repomem.New(map[string]string{
 		"gitlatch.yaml":                    latching,
 		"clusters/prod/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod/shop]\n",

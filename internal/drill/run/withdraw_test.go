@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
@@ -37,6 +38,13 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 		"another repository's": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux["GitRepository"] = strings.Replace(fluxSource, "fleet.git", "other.git", 1) }},
 		"nothing applies it":   {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux = nil }},
 		"a dry drill":          {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, dry: true, says: true},
+		"its cluster was adopted since": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}, change: func(p *parts) {
+			p.repository.Edit("work", p.now, map[string][]byte{checkpoint.SitePath("prod"): checkpoint.Site{Name: "prod", Cluster: "blue"}.Format()})
+		}},
+		"another cluster": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) {
+			p.cluster, p.now = "green", p.now.Add(time.Hour)
+		}},
+		"a second cluster": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.cluster = "green" }},
 		"its build fails for now": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) {
 			p.repository.Edit("work", p.now, map[string][]byte{"clusters/prod/web.yaml": []byte(":")})
 		}},
