@@ -118,7 +118,6 @@ type toolbench struct {
 	origin *gitserver.Origin
 	rows   map[string]row
 	files  map[string]string
-	hub    *controlplane.ControlPlane // that Argo CD runs in, if not in the cluster
 }
 
 func (r row) resource() string {
@@ -241,15 +240,7 @@ func (w *toolbench) examine(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Here: doctor.Here{Repository: argocd.URL(w.origin), Branch: "main", Tip: w.origin.Tip("main")}}
-	var from doctor.Lister = objects
-	if w.hub != nil {
-		there, err := kube.NewObjects(w.hub.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		from, c.Here = doctor.Hub{Lister: objects, Hub: there}, c.Here.ByHub("prod-eu")
-	}
-	c.Cluster = doctor.ReadCluster(t.Context(), from, nil)
+	c.Cluster = doctor.ReadCluster(t.Context(), objects, nil)
 	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
 		t.Fatal(err)
 	}

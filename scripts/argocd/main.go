@@ -1,5 +1,6 @@
-// Argo CD as the tests run it: its application-controller, its repo-server and a
-// Redis in memory, chosen by the name that the program is started under.
+// Argo CD as the tests run it: its application-controller, its repo-server, its
+// applicationset-controller and a Redis in memory, chosen by the name that the
+// program is started under.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
+	applicationset "github.com/argoproj/argo-cd/v3/cmd/argocd-applicationset-controller/commands"
 	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
 )
 
@@ -24,6 +26,8 @@ func run(name string) error {
 	switch name {
 	case "argocd-application-controller":
 		return controller.NewCommand().Execute()
+	case "argocd-applicationset-controller":
+		return applicationset.NewCommand().Execute()
 	case "argocd-repo-server":
 		return reposerver.NewCommand().Execute()
 	case "argocd-redis":

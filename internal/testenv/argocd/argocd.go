@@ -52,7 +52,11 @@ spec:
 `
 
 // An ArgoCD is one that runs.
-type ArgoCD struct{ cp *controlplane.ControlPlane }
+type ArgoCD struct {
+	cp        *controlplane.ControlPlane
+	bin, repo string // the folder of its programs, the address of the repo-server
+	variables []string
+}
 
 // URL is where Argo CD reaches a repository.
 func URL(origin *gitserver.Origin) string { return "file://" + origin.Dir }
@@ -82,7 +86,15 @@ func Start(t testing.TB, cp *controlplane.ControlPlane) *ArgoCD {
 	cp.Run(t, "http://"+controller+"/healthz", variables, filepath.Join(bin, "argocd-application-controller"),
 		"--namespace=argocd", "--repo-server="+repo, "--repo-server-plaintext",
 		"--redis="+redis, "--metrics-port="+port(controller), "--app-resync="+strings.TrimSuffix(resync, "s"))
-	return &ArgoCD{cp}
+	return &ArgoCD{cp, bin, repo, variables}
+}
+
+// ApplicationSets has Argo CD make the Applications of ApplicationSets in argocd.
+func (a *ArgoCD) ApplicationSets(t testing.TB) {
+	t.Helper()
+	free := controlplane.Ports(t, 3)
+	a.cp.Run(t, "http://"+free[1]+"/metrics", a.variables, filepath.Join(a.bin, "argocd-applicationset-controller"), "--namespace=argocd",
+		"--probe-addr="+free[0], "--metrics-addr="+free[1], "--webhook-addr="+free[2], "--argocd-repo-server="+a.repo, "--repo-server-plaintext")
 }
 
 func port(address string) string {
