@@ -48,9 +48,9 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 	for name, text := range w.files(t) {
 		files[name] = []byte(text)
 	}
-	objects, err := gitops.Render(files, "live", nil)
-	if err != nil || len(objects) != 1 || objects[0].Replicas != nil {
-		t.Errorf("built %+v, %v", objects, err)
+	built, err := gitops.Build(files, "live", gitops.Edits{}, nil)
+	if err != nil || len(built.Workloads) != 1 || built.Workloads[0].Replicas != nil {
+		t.Errorf("built %+v, %v", built, err)
 	}
 	for range 3 {
 		if got := w.tick(); got.status != 0 || !strings.HasSuffix(got.out, "mode is observe: nothing is written to git\n") || strings.Contains(got.out, "stale") {

@@ -89,22 +89,19 @@ func selects(s *metav1.LabelSelector, of map[string]string) bool {
 	return err == nil && selector.Matches(labels.Set(of))
 }
 
-// admits returns the policy that brings a workload back at its checkpoint.
-func (e *examination) admits(s subject) (way, bool) {
+// changes returns the policy that changes a field of a workload, at its creation
+// alone or of what runs, too.
+func (e *examination) changes(s subject, field string, created bool) (way, bool) {
 	for _, w := range e.Cluster.ways() {
-		if w.changes("replicas") && w.onlyCreation() && !e.old() && w.covers(s, e.Cluster.labels(s.ID.Namespace)) {
+		if w.changes(field) && w.onlyCreation() == created && !(created && e.old()) && w.covers(s, e.Cluster.labels(s.ID.Namespace)) {
 			return w, true
 		}
 	}
 	return way{}, false
 }
 
-// acts reports whether a policy sets the count of what runs; ways says so.
-func (e *examination) acts(s subject) bool {
-	return slices.ContainsFunc(e.Cluster.ways(), func(w way) bool {
-		return w.changes("replicas") && !w.onlyCreation() && w.covers(s, e.Cluster.labels(s.ID.Namespace))
-	})
-}
+// admits returns the policy that brings a workload back at its checkpoint.
+func (e *examination) admits(s subject) (way, bool) { return e.changes(s, "replicas", true) }
 
 func (e *examination) old() bool { return e.Cluster.Minor > 0 && e.Cluster.Minor < since }
 

@@ -58,8 +58,9 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		// manifest states itself.
 		return Keepers{{Admission, w.name(), "acts on creation alone"}}, append(e.stated(s, wrong), dropped...)
 	}
+	_, live := e.changes(s, "replicas", false) // ways says so
 	switch {
-	case len(wrong) > 0 || e.acts(s):
+	case len(wrong) > 0 || live:
 		return nil, append(wrong, dropped...)
 	case len(keepers) > 0:
 		return keepers, dropped

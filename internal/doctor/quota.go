@@ -25,7 +25,9 @@ func (e *examination) quotas() {
 				continue
 			}
 			fits := int64(float64(d.pods) * hard.AsApproximateFloat64() / d.sum.AsApproximateFloat64())
-			e.report.Room[q.Namespace] = least(e.report.Room, q.Namespace, fits)
+			if room, ok := e.report.Room[q.Namespace]; !ok || fits < room {
+				e.report.Room[q.Namespace] = fits
+			}
 			e.find(Quota, q.Namespace, fmt.Sprintf("its checkpoints ask for %s together, and ResourceQuota %s allows %s %s: a rebuild stops there; raise it", m.say(d), q.Name, hard.String(), name))
 		}
 	}
@@ -106,12 +108,4 @@ func (m measure) of(q corev1.ResourceQuota) bool {
 		}
 	}
 	return !slices.ContainsFunc(scopes, some)
-}
-
-// least is the lower of a number and the one that is there.
-func least(of map[string]int64, key string, n int64) int64 {
-	if there, ok := of[key]; ok {
-		return min(there, n)
-	}
-	return n
 }

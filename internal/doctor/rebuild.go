@@ -196,9 +196,8 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 }
 
 func (e *examination) restoresImages(s subject) bool {
-	return s.entry.Rollout.ImagesOnly && !e.old() && slices.ContainsFunc(e.Cluster.ways(), func(w way) bool {
-		return w.changes("image") && w.onlyCreation() && w.covers(s, e.Cluster.labels(s.ID.Namespace))
-	})
+	_, ok := e.changes(s, "image", true)
+	return ok && s.entry.Rollout.ImagesOnly
 }
 
 // applied reports whether a build applies the record of a namespace, without

@@ -33,7 +33,7 @@ func TestWhatAPodAsksFor(t *testing.T) {
 				manifest += "  template: " + c.template + "\n"
 			}
 			files := map[string][]byte{"live/kustomization.yaml": []byte("resources: [web.yaml]\n"), "live/web.yaml": []byte(manifest)}
-			built, err := gitops.Render(files, "live", nil)
+			built, err := render(files, "live", nil)
 			if err != nil || len(built) != 1 {
 				t.Fatalf("%v: %+v", err, built)
 			}

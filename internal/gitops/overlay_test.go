@@ -105,7 +105,7 @@ func TestNothingRemoteIsFetched(t *testing.T) {
 		"transformers: [https://example.com/t.yaml]", "openapi: {path: https://example.com/schema.json}", "crds: [http://example.com/crd.json]",
 	} {
 		all := files(map[string]string{"live/kustomization.yaml": "resources: [../base]\n", "base/kustomization.yaml": field + "\n"})
-		_, err := gitops.Render(all, "live", nil)
+		_, err := render(all, "live", nil)
 		var refused *gitops.RemoteError
 		if !errors.As(err, &refused) || refused.Dir != "base" {
 			t.Errorf("%s: %v", field, err)

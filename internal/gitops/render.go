@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,20 +41,10 @@ type Object struct {
 	Paused bool
 }
 
-// Render builds the kustomization in the folder dir of files, by their path
-// from the root of the repository, and returns its workloads, which are of the
-// kinds, in the order of workload.Compare. Nothing is read from or written to disk, and nothing is
+// build builds the kustomization in the folder dir of files, by their path from the
+// root of the repository. Nothing is read from or written to disk, and nothing is
 // fetched: what is remote is refused as a RemoteError, plugins and Helm charts by
 // kustomize.
-func Render(files map[string][]byte, dir string, kinds workload.Kinds) ([]Object, error) {
-	built, err := build(files, dir)
-	if err != nil {
-		return nil, err
-	}
-	return workloadsOf(dir, built, kinds)
-}
-
-// build builds a kustomization in memory.
 func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
 	var remote *RemoteError
 	if _, _, err := Trace(files, dir); errors.As(err, &remote) {
@@ -82,11 +73,8 @@ func workloadsOf(dir string, built resmap.ResMap, kinds workload.Kinds) ([]Objec
 		}
 		o, _ := kinds.Object(kind)
 		data, err := r.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
-		}
-		replicas, err := replicasOf(data, o.Replicas)
-		if err != nil {
+		replicas, wrong := replicasOf(data, o.Replicas)
+		if err = cmp.Or(err, wrong); err != nil {
 			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
 		}
 		id := workload.ID{Namespace: r.CurId().EffectiveNamespace(), Kind: kind, Name: r.GetName()}

@@ -11,6 +11,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// render returns the workloads that a build of a folder gives, unedited.
+func render(files map[string][]byte, dir string, kinds workload.Kinds) ([]gitops.Object, error) {
+	o, err := gitops.Build(files, dir, gitops.Edits{}, kinds)
+	return o.Workloads, err
+}
+
 // manifest is one workload as people write it; replicas of 0 are left out.
 func manifest(kind, namespace, name string, replicas int) string {
 	spec := "  selector: {}\n"
@@ -80,7 +86,7 @@ func checkpoints(t *testing.T, declared entries) map[string][]byte {
 // they are not stated.
 func rendered(t *testing.T, files map[string][]byte, dir string) entries {
 	t.Helper()
-	objects, err := gitops.Render(files, dir, nil)
+	objects, err := render(files, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +238,7 @@ func TestBuildThatFailsNamesItsFolder(t *testing.T) {
 		for name, text := range c {
 			files["live/"+name] = []byte(text)
 		}
-		if got, err := gitops.Render(files, "live", nil); err == nil || !strings.Contains(err.Error(), "build live: ") {
+		if got, err := render(files, "live", nil); err == nil || !strings.Contains(err.Error(), " live") {
 			t.Errorf("%s: renders %v, error %v", name, got, err)
 		}
 	}
@@ -274,7 +280,7 @@ func TestComponentRendersAKindThatASiteNames(t *testing.T) {
 			files[dir+"/"+name] = []byte(text)
 		}
 	}
-	objects, err := gitops.Render(files, "live", kinds)
+	objects, err := render(files, "live", kinds)
 	if err != nil {
 		t.Fatal(err)
 	}

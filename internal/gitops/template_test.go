@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gitlatch/gitlatch/internal/gitops"
 )
 
 func TestTheImagesAndThePauseOfABuild(t *testing.T) {
@@ -29,7 +27,7 @@ func TestTheImagesAndThePauseOfABuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			built, err := gitops.Render(map[string][]byte{
+			built, err := render(map[string][]byte{
 				"live/kustomization.yaml": []byte("resources: [web.yaml]\n" + c.kustomization),
 				"live/web.yaml":           []byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: " + c.spec + "\n"),
 			}, "live", nil)

@@ -136,12 +136,12 @@ func TestTheFilesInInfraAreWhatIsRendered(t *testing.T) {
 func TestTheExamplesBuild(t *testing.T) {
 	t.Parallel()
 	for way, dir := range map[string]string{"argocd": "", "flux": "", "admission": "workloads"} {
-		objects, err := gitops.Render(repository(t, way), path.Join(example.Path, dir), nil)
+		overlay, err := gitops.Build(repository(t, way), path.Join(example.Path, dir), gitops.Edits{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", way, err)
 		}
 		built := map[workload.ID]int32{}
-		for _, o := range objects {
+		for _, o := range overlay.Workloads {
 			if o.Replicas != nil {
 				built[o.ID] = *o.Replicas
 			} else {
@@ -155,7 +155,7 @@ func TestTheExamplesBuild(t *testing.T) {
 		if !maps.Equal(built, want) {
 			t.Errorf("%s: the build has %v, want %v", way, built, want)
 		}
-		if _, err := gitops.Render(repository(t, way), path.Join(example.Path, "before"), nil); way == "admission" && err != nil {
+		if _, err := gitops.Build(repository(t, way), path.Join(example.Path, "before"), gitops.Edits{}, nil); way == "admission" && err != nil {
 			t.Errorf("%s: %v", way, err)
 		}
 	}

@@ -132,11 +132,11 @@ func (k *keeper) declares(t *testing.T) map[workload.ID]int32 {
 func renders(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) {
 	t.Helper()
 	built := map[workload.ID]int32{}
-	objects, err := gitops.Render(files, overlay, nil)
+	o, err := gitops.Build(files, overlay, gitops.Edits{}, nil)
 	must(t, err)
-	for _, o := range objects {
-		if o.Replicas != nil {
-			built[o.ID] = *o.Replicas
+	for _, w := range o.Workloads {
+		if w.Replicas != nil {
+			built[w.ID] = *w.Replicas
 		}
 	}
 	same(t, "the overlay", built, levels)
