@@ -6,7 +6,7 @@ comma := ,
 # golangci-lint is run, not required by go.mod, where it would bring hundreds of
 # modules into everybody's go.sum.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.1
+GORELEASER := go tool -modfile=scripts/release/go.mod goreleaser
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # Where our own Go is: .cache holds that of others.
@@ -106,13 +106,13 @@ image: ## Write the container image for amd64 and arm64 to bin/image, an OCI lay
 		amd64=$(CURDIR)/bin/image-amd64/gitlatch arm64=$(CURDIR)/bin/image-arm64/gitlatch
 
 .PHONY: snapshot
-snapshot: ## Make all that a release holds in dist/, and publish nothing (the first run builds goreleaser: 10 CPU minutes)
-	CGO_ENABLED=0 go run $(GORELEASER) check
-	CGO_ENABLED=0 go run $(GORELEASER) release --snapshot --clean
+snapshot: ## Make all that a release holds in dist/, and publish nothing (the first run builds goreleaser: some minutes)
+	CGO_ENABLED=0 $(GORELEASER) check
+	CGO_ENABLED=0 $(GORELEASER) release --snapshot --clean
 
 .PHONY: release
 release: ## Make a draft of the release of the tag that is checked out (GITHUB_TOKEN: who may write it)
-	CGO_ENABLED=0 go run $(GORELEASER) release --clean
+	CGO_ENABLED=0 $(GORELEASER) release --clean
 
 # sam build calls build-<LogicalId>. Without lambda.norpc the binary holds
 # net/rpc for a runtime that is gone, and is a quarter larger.
