@@ -61,9 +61,14 @@ func (s *stack) of(t *testing.T, d drill.Document, name string) drill.Workload {
 }
 
 func (s *stack) dryRun(t *testing.T) {
-	d, _ := s.send(t, `{"site": %q, "dryRun": true}`)
-	if web := s.of(t, d, "web"); !d.DryRun || web.Declared != nil || d.Flush.Commit != "" || len(d.Flush.Levels) == 0 || len(d.Links) != 0 {
-		t.Errorf("answer %+v", d)
+	for payload, measured := range map[string]bool{`{"site": %q, "dryRun": true}`: false, `{"site": %q, "flush": false}`: true} {
+		d, logs := s.send(t, payload)
+		if web := s.of(t, d, "web"); !d.DryRun || web.Declared != nil || d.Flush.Commit != "" || len(d.Flush.Levels) == 0 || len(d.Links) != 0 {
+			t.Errorf("%s: answer %+v", payload, d)
+		}
+		if strings.Contains(logs, `"DrillsLow":`) != measured {
+			t.Errorf("%s: logs %s", payload, logs)
+		}
 	}
 	if told := s.told(t); told != "" {
 		t.Errorf("told %s", told)

@@ -30,11 +30,14 @@ type event struct {
 	// Tag names the commit that was scored drill/<date>. The API of CodeCommit knows
 	// no tags.
 	Tag bool `json:"tag"`
-	// DryRun writes nothing, and scores git as it is. Flush left out is true; false says
-	// the same as DryRun.
-	DryRun bool  `json:"dryRun"`
+	// Flush left out is true; false scores git as it is. DryRun does so too, and also
+	// writes no metrics.
 	Flush  *bool `json:"flush"`
+	DryRun bool  `json:"dryRun"`
 }
+
+// flushes reports whether the present need is declared first.
+func (e event) flushes() bool { return !e.DryRun && (e.Flush == nil || *e.Flush) }
 
 // leasePart is the part of the time in which a tick's lease is waited for.
 const leasePart = 3
@@ -73,7 +76,6 @@ func (h *handler) parse(payload json.RawMessage) (event, error) {
 	case e.MinCoverage != nil && !(*e.MinCoverage >= 0 && *e.MinCoverage <= 1):
 		return e, fmt.Errorf("event: minCoverage must be from 0 to 1, got %v", *e.MinCoverage)
 	}
-	e.DryRun = e.DryRun || e.Flush != nil && !*e.Flush
 	return e, nil
 }
 
@@ -110,7 +112,7 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 	if err != nil {
 		return d, err
 	}
-	r.Tick.DryRun, r.Exact, r.Tag = e.DryRun, e.Exact, e.Tag
+	r.Tick.DryRun, r.Exact, r.Tag = !e.flushes(), e.Exact, e.Tag
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}
@@ -146,7 +148,7 @@ func (h *handler) note(e event, d drill.Document, took time.Duration, err error)
 	} else {
 		line.Str("nothing", d.Fleet.Nothing)
 	}
-	line.Bool("dryRun", e.DryRun).Bool("exact", e.Exact).Bool("passed", d.Passed).
+	line.Bool("dryRun", !e.flushes()).Bool("exact", e.Exact).Bool("passed", d.Passed).
 		Int64("need", d.Fleet.Need).Int64("covered", d.Fleet.Covered).Str("commit", d.Commit).Int("levels", len(d.Flush.Levels)).
 		Dur("took_ms", took).Msg("drill")
 }

@@ -69,8 +69,8 @@ func TestAnEventFlushesUnlessToldNotTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for payload, dry := range map[string]bool{`{}`: false, `{"flush": true}`: false, `{"flush": false}`: true, `{"dryRun": true}`: true, `{"flush": true, "dryRun": true}`: true} {
-		if e, err := h.parse(json.RawMessage(payload)); err != nil || e.DryRun != dry {
+	for payload, flushes := range map[string]bool{`{}`: true, `{"flush": true}`: true, `{"flush": false}`: false, `{"dryRun": true}`: false, `{"flush": true, "dryRun": true}`: false} {
+		if e, err := h.parse(json.RawMessage(payload)); err != nil || e.flushes() != flushes {
 			t.Errorf("%s: %+v, %v", payload, e, err)
 		}
 	}
