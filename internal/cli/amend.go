@@ -23,9 +23,9 @@ func newAdopt(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt [TARGET...]",
 		Short: "Accept the cluster as the site's own, or ask workloads back in",
-		Long: `Without targets: accepts the cluster that the context leads to as the site's
-own, after a rebuild, so that levels may be lowered again; and acknowledges a
-mass drop that the fleet will not recover from.
+		Long: `Without targets: accepts the cluster that the context leads to as the site's own,
+after a rebuild, so that levels may be lowered again. It also acknowledges a mass
+drop that the fleet will not recover from.
 
 With targets: latches those workloads again after their entry was deleted, and
 ends the time for which gitlatch leaves their entry alone.` + targetWords,

@@ -47,18 +47,23 @@ func newBacktest(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
 		Short: "Try policies on the past scale of workloads, and recommend one",
-		Long: `Runs policies over what the scale of workloads was, as ticks would have, and
-says of each how many commits it makes, how much of the need it declares and how
-much more than the need. Nothing is written. - is the standard input; what is
-compressed by gzip is read, too.
+		Long: `Runs policies over what the scale of workloads was, as ticks would have. For each
+policy it says how many commits it makes, how much of the need it declares, and
+how much more than the need. Nothing is written. - is the standard input. Input
+that gzip compressed is read, too.
 
-Files are CSV, with the columns time, workload and replicas, and if wanted
-ready, min, max and target, in any order; JSON that Prometheus answers to
-query_range for max by (namespace, deployment) (kube_deployment_spec_replicas);
-or JSON of CloudWatch's GetMetricData, with namespace/name as Label. All of a
+A file is one of three:
+
+- CSV with the columns time, workload and replicas, and if wanted ready, min, max
+  and target, in any order;
+- JSON that Prometheus answers to query_range for
+  max by (namespace, deployment) (kube_deployment_spec_replicas);
+- JSON of CloudWatch's GetMetricData, with namespace/name as Label.
+
+All of a
 workload's samples count, of several files too. Time is RFC 3339 or Unix
-seconds; a workload is namespace/name or namespace/kind/name. An empty count is
-unknown, and one that is no whole number, as an average is, is rounded up.
+seconds. A workload is namespace/name or namespace/kind/name. An empty count is
+unknown. A count that is no whole number, such as an average, is rounded up.
 
 The past is taken to be driven by autoscalers, to be kept inert and to roll
 nothing out. Time between samples more than three periods apart is not observed.

@@ -15,11 +15,10 @@ func newDemo(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Replay a simulated day by the engine, and show what came of it",
-		Long: `Replays a simulated day of a fleet in quick time against the real engine, with a
-state file and a bare git repository in a temporary folder, and shows what came
-of it; figures leave no folder behind. With --cluster real it looks once at the
-cluster of the current context, which it only reads, and commits to a scratch
-repository.`,
+		Long: `Replays a simulated day of a fleet in quick time against the real engine, and
+shows what came of it. The state file and a bare git repository are in a temporary
+folder; figures leave none behind. With --cluster real it looks once at the cluster
+of the current context, which it only reads, and commits to a scratch repository.`,
 		Example: "  gitlatch demo\n  gitlatch demo --cluster real",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -34,16 +34,16 @@ func newDoctor(env Env) *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what keeps checkpoints inert, and what a rebuild would give",
 		Long: `Looks at what runs, at what git declares and builds, and at the objects by which
-the cluster applies git, and says of each workload what keeps its checkpoint
-from acting on the live cluster, and what a rebuild would start it at.
+the cluster applies git. For each workload it says what keeps its checkpoint from
+acting on the live cluster, and what a rebuild would start it at.
 
-It builds the folders that Flux Kustomizations and Argo CD Applications of the
-cluster name, where the repository has them, and those of --path, in memory;
-nothing is fetched, and no state is read or written. The rights in the cluster
-that it takes are in infra/rbac/doctor.
+In memory it builds the folders that Flux Kustomizations and Argo CD Applications
+of the cluster name, where the repository has them, and those of --path. Nothing is
+fetched, and no state is read or written. The rights in the cluster that it takes
+are in infra/rbac/doctor.
 
-It exits with 0 where there is nothing to mend, with 1 where there is, and with
-2 where it could not look.`,
+It exits with 0 if there is nothing to fix, with 1 if there is, and with 2 if it
+could not look.`,
 		Example: "  gitlatch doctor -c prod-eu.yaml\n  gitlatch doctor --write -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),
@@ -149,7 +149,7 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 	case seen.Another():
 		return fmt.Errorf("--write: this is not the cluster that %s is of; nothing is written. After gitlatch adopt, put its UID there: %s", checkpoint.SitePath(found.Site), seen.Fleet.Cluster)
 	case seen.Tree.Unproven != nil:
-		return fmt.Errorf("--write: %w; mend or remove it first", seen.Tree.Unproven)
+		return fmt.Errorf("--write: %w; fix or remove it first", seen.Tree.Unproven)
 	case before == nil && len(found.Evidence) == 0:
 		fmt.Fprintf(env.Err, "nothing is known to keep a checkpoint inert: %s is not there, and is not written\n", path)
 		return nil

@@ -51,10 +51,10 @@ is scored as git is.
 
 It takes the rights in infra/rbac/doctor.
 
-It exits with 0 where the coverage of the fleet is at least --min-coverage and
-all could be read, with 1 where not, and with 2 where there is nothing to say:
-where nothing is asked of any workload, or what they need is not known. While
-the fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
+It exits with 0 if the coverage of the fleet is at least --min-coverage and all
+could be read, and with 1 if not. It exits with 2 if there is nothing to say: nothing
+is asked of any workload, or what they need is not known. While the fleet is in a
+mass drop it exits with 1, since an outage proves nothing.`,
 		Example: `  gitlatch drill -c prod-eu.yaml
   gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),

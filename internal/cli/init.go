@@ -25,10 +25,10 @@ func newInit(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Commit what a new site begins with: a policy, and Components",
-		Long: `Looks at the cluster once and commits what a site begins with: its site.yaml, a
-policy file that observes, explains each field and shows every default, and for
-each namespace with workloads that the policy latches a Component that changes
-nothing yet, so that builds can include it.
+		Long: `Looks at the cluster once and commits what a site begins with. That is its
+site.yaml, and a policy file that observes, explains each field and shows every
+default. Each namespace with workloads that the policy latches also gets a
+Component that changes nothing yet, so that builds can include it.
 
 What is there already stays as it is: run again, it adds what has come to lack.`,
 		Example: "  gitlatch init --dry-run -c prod-eu.yaml\n  gitlatch init -c prod-eu.yaml",

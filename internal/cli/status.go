@@ -28,16 +28,16 @@ func newStatus(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Say how a site, or each site of a fleet, stands",
-		Long: `Reads the state, and for a fleet the list of its sites. It says of each site its
-mode, its cluster, when it last ticked, what is left of its budget of commits,
-which holds there are, which proposal is open, and which alerts are. No cluster
-is asked, and nothing is written.
+		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too. For
+each site it says the mode, the cluster, the last tick and what is left of the
+budget of commits. It lists the holds, the open proposal and the open alerts. No
+cluster is asked, and nothing is written.
 
-It exits with 0 where all is well, with 1 where an alert is open, a level change
-waits to be committed, or no tick came for three periods, and with 2 where a
-state could not be read.`,
+It exits with 0 if all is well, and with 2 if a state could not be read. It exits
+with 1 if an alert is open, a level change waits to be committed, or no tick came
+for three periods.`,
 		Example: `  gitlatch status -c prod-eu.yaml
-  gitlatch status -c fleet.yaml -o json`,
+  gitlatch status -c fleet-config.yaml -o json   # the Config of a fleet, not its list of sites`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return a.run(ctx, env) }),
 	}

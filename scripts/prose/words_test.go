@@ -1,10 +1,15 @@
 package main
 
 import (
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
 func TestSentences(t *testing.T) {
@@ -36,5 +41,32 @@ func TestThePagesAreShortEnough(t *testing.T) {
 	m := measure(string(readme))
 	if m.readme > readmeMost || m.topic > topicMost || m.sentence > sentenceMost {
 		t.Errorf("README %d words, topic %s %d, 90 %% of the sentences have up to %d; wanted are at most %d, %d and %d", m.readme, m.longest, m.topic, m.sentence, readmeMost, topicMost, sentenceMost)
+	}
+}
+
+// No page of the tree and no help has a sentence that has to be read twice.
+func TestNoSentenceIsTooLong(t *testing.T) {
+	t.Parallel()
+	const most = 35
+	listed := exec.Command("git", "ls-files", "*.md")
+	listed.Dir = filepath.Join("..", "..")
+	names, err := listed.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := helps(cli.Commands(cli.Env{Getenv: func(string) string { return "" }}))
+	for _, name := range strings.Fields(string(names)) {
+		text, err := os.ReadFile(filepath.Join(listed.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	for _, where := range slices.Sorted(maps.Keys(texts)) {
+		for _, s := range sentences(texts[where]) {
+			if n := len(words(s)); n > most {
+				t.Errorf("%s: %d words: %s", where, n, s)
+			}
+		}
 	}
 }
