@@ -23,9 +23,9 @@ func newAdopt(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt [TARGET...]",
 		Short: "Accept the cluster as the site's own, or ask workloads back in",
-		Long: `Without targets: accepts the cluster that the context leads to as the site's own,
-after a rebuild, so that levels may be lowered again. It also acknowledges a mass
-drop that the fleet will not recover from.
+		Long: `Without targets: accepts the cluster that the context leads to as the site's
+own, after a rebuild, so that levels may be lowered again. It also acknowledges
+a mass drop that the fleet will not recover from.
 
 With targets: latches those workloads again after their entry was deleted, and
 ends the time for which gitlatch leaves their entry alone.` + targetWords,
@@ -43,8 +43,8 @@ func newHold(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hold [TARGET...] --until TIME",
 		Short: "Leave the site, or some workloads, alone until a time",
-		Long: `Holds the whole site, or only the workloads named: their timers stand still, and
-nothing of them is committed. --until now ends a hold.` + targetWords,
+		Long: `Holds the whole site, or only the workloads named: their timers stand still,
+and nothing of them is committed. --until now ends a hold.` + targetWords,
 		Example: `  gitlatch hold --until 3h -c prod-eu.yaml
   gitlatch hold shop/web --until 2026-03-02T18:00:00Z -c prod-eu.yaml`,
 		RunE: timed(longest, func(ctx context.Context, args []string) error {

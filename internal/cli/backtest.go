@@ -47,26 +47,27 @@ func newBacktest(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILE...",
 		Short: "Try policies on the past scale of workloads, and recommend one",
-		Long: `Runs policies over what the scale of workloads was, as ticks would have. For each
-policy it says how many commits it makes, how much of the need it declares, and
-how much more than the need. Nothing is written. - is the standard input. Input
-that gzip compressed is read, too.
+		Long: `Runs policies over what the scale of workloads was, as ticks would have. For
+each policy it says how many commits it makes, how much of the need it
+declares, and how much more than the need. Nothing is written. - is the
+standard input. Input that gzip compressed is read, too.
 
 A file is one of three:
 
-- CSV with the columns time, workload and replicas, and if wanted ready, min, max
-  and target, in any order;
+- CSV with the columns time, workload and replicas, and if wanted ready, min,
+  max and target, in any order;
 - JSON that Prometheus answers to query_range for
   max by (namespace, deployment) (kube_deployment_spec_replicas);
 - JSON of CloudWatch's GetMetricData, with namespace/name as Label.
 
-All of a
-workload's samples count, of several files too. Time is RFC 3339 or Unix
-seconds. A workload is namespace/name or namespace/kind/name. An empty count is
-unknown. A count that is no whole number, such as an average, is rounded up.
+All of a workload's samples count, of several files too. Time is RFC 3339 or
+Unix seconds. A workload is namespace/name or namespace/kind/name. An empty
+count is unknown. A count that is no whole number, such as an average, is
+rounded up.
 
 The past is taken to be driven by autoscalers, to be kept inert and to roll
-nothing out. Time between samples more than three periods apart is not observed.
+nothing out. Time between samples more than three periods apart is not
+observed.
 
 Without --config, --repository, --policy and --preset all presets are tried.
 With --sweep a grid is tried over the first policy given, its default being

@@ -16,9 +16,10 @@ func newDemo(env Env) *cobra.Command {
 		Use:   "demo",
 		Short: "Replay a simulated day by the engine, and show what came of it",
 		Long: `Replays a simulated day of a fleet in quick time against the real engine, and
-shows what came of it. The state file and a bare git repository are in a temporary
-folder; figures leave none behind. With --cluster real it looks once at the cluster
-of the current context, which it only reads, and commits to a scratch repository.`,
+shows what came of it. The state file and a bare git repository are in a
+temporary folder; figures leave none behind. With --cluster real it looks once
+at the cluster of the current context, which it only reads, and commits to a
+scratch repository.`,
 		Example: "  gitlatch demo\n  gitlatch demo --cluster real",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {

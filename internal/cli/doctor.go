@@ -33,17 +33,18 @@ func newDoctor(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what keeps checkpoints inert, and what a rebuild would give",
-		Long: `Looks at what runs, at what git declares and builds, and at the objects by which
-the cluster applies git. For each workload it says what keeps its checkpoint from
-acting on the live cluster, and what a rebuild would start it at.
+		Long: `Looks at what runs, at what git declares and builds, and at the objects by
+which the cluster applies git. For each workload it says what keeps its
+checkpoint from acting on the live cluster, and what a rebuild would start it
+at.
 
-In memory it builds the folders that Flux Kustomizations and Argo CD Applications
-of the cluster name, where the repository has them, and those of --path. Nothing is
-fetched, and no state is read or written. The rights in the cluster that it takes
-are in infra/rbac/doctor.
+In memory it builds the folders that Flux Kustomizations and Argo CD
+Applications of the cluster name, where the repository has them, and those of
+--path. Nothing is fetched, and no state is read or written. The rights in the
+cluster that it takes are in infra/rbac/doctor.
 
-It exits with 0 if there is nothing to fix, with 1 if there is, and with 2 if it
-could not look.`,
+It exits with 0 if there is nothing to fix, with 1 if there is, and with 2 if
+it could not look.`,
 		Example: "  gitlatch doctor -c prod-eu.yaml\n  gitlatch doctor --write -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE:    timed(longest, func(ctx context.Context, _ []string) error { return d.run(ctx, env) }),

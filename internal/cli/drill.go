@@ -43,18 +43,18 @@ func newDrill(env Env) *cobra.Command {
 tools of the cluster would. It says how much of what runs a rebuild would start
 with, what is in the way, and how long the rest would take. Nothing is written.
 
-With --flush it first commits the present need of each healthy workload, without
-a hold and without a margin: it raises only, or with --exact lowers too. What a
-tick would freeze, yield or withhold stays. With drills in the configuration the
-report is kept, and the next one says what changed since. A site that observes
-is scored as git is.
+With --flush it first commits the present need of each healthy workload,
+without a hold and without a margin: it raises only, or with --exact lowers
+too. What a tick would freeze, yield or withhold stays. With drills in the
+configuration the report is kept, and the next one says what changed since. A
+site that observes is scored as git is.
 
 It takes the rights in infra/rbac/doctor.
 
 It exits with 0 if the coverage of the fleet is at least --min-coverage and all
-could be read, and with 1 if not. It exits with 2 if there is nothing to say: nothing
-is asked of any workload, or what they need is not known. While the fleet is in a
-mass drop it exits with 1, since an outage proves nothing.`,
+could be read, and with 1 if not. It exits with 2 if there is nothing to say:
+nothing is asked of any workload, or what they need is not known. While the
+fleet is in a mass drop it exits with 1, since an outage proves nothing.`,
 		Example: `  gitlatch drill -c prod-eu.yaml
   gitlatch drill --flush --min-coverage 98% -c prod-eu.yaml`,
 		Args: arguments(cobra.NoArgs, "no arguments"),

@@ -19,11 +19,11 @@ func newRender(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "render",
 		Short: "Print what git declares for a site, or what keeps that inert",
-		Long: `Prints what the branch declares for the site: as the kustomize Components that a
-rebuild includes, or as the records that they are made from. It also prints the
-manifests that have a cluster apply the checkpoint where a workload is created,
-and leave it alone where it runs. It also prints the rights that kinds of your own
-take. Nothing is written.`,
+		Long: `Prints what the branch declares for the site: as the kustomize Components that
+a rebuild includes, or as the records that they are made from. It also prints
+the manifests that have a cluster apply the checkpoint where a workload is
+created, and leave it alone where it runs. It also prints the rights that kinds
+of your own take. Nothing is written.`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
 			return fmt.Errorf("%s: wants one of component, record, argocd, flux, admission, rights, got %q; see %[1]s --help", c.CommandPath(), args)

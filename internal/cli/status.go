@@ -28,16 +28,16 @@ func newStatus(env Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Say how a site, or each site of a fleet, stands",
-		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too. For
-each site it says the mode, the cluster, the last tick and what is left of the
-budget of commits. It lists the holds, the open proposal and the open alerts. No
-cluster is asked, and nothing is written.
+		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too.
+For each site it says the mode, the cluster, the last tick and what is left of
+the budget of commits. It lists the holds, the open proposal and the open
+alerts. No cluster is asked, and nothing is written.
 
-It exits with 0 if all is well, and with 2 if a state could not be read. It exits
-with 1 if an alert is open, a level change waits to be committed, or no tick came
-for three periods.`,
+It exits with 0 if all is well, and with 2 if a state could not be read. It
+exits with 1 if an alert is open, a level change waits to be committed, or no
+tick came for three periods.`,
 		Example: `  gitlatch status -c prod-eu.yaml
-  gitlatch status -c fleet-config.yaml -o json   # the Config of a fleet, not its list of sites`,
+  gitlatch status -c fleet-config.yaml -o json`,
 		Args: arguments(cobra.NoArgs, "no arguments"),
 		RunE: timed(longest, func(ctx context.Context, _ []string) error { return a.run(ctx, env) }),
 	}

@@ -138,6 +138,29 @@ func alarmsRingWhenTheyShould(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
+func TestASwitchTakesAwayWhatItIsForAndNothingElse(t *testing.T) {
+	t.Parallel()
+	site, fleet := deployed(t, read(t, source), samples[0]), fleet(t, read(t, fleetSource), fleets[0])
+	for _, c := range []struct {
+		on     deployment
+		off    string
+		taking string
+	}{
+		{site, "AlarmState", "AWS::CloudWatch::Alarm"},
+		{site, "DashboardState", "AWS::CloudWatch::Dashboard"},
+		{fleet, "AlarmState", "AWS::CloudWatch::Alarm"},
+	} {
+		given := maps.Clone(c.on.parameters)
+		given[c.off] = "DISABLED"
+		want := maps.Clone(c.on.resources())
+		maps.DeleteFunc(want, func(_ string, r any) bool { return at(r, "Type") == c.taking })
+		got := deploy(t, c.on.template, c.on.stack, given).resources()
+		if len(want) == len(c.on.resources()) || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+			t.Errorf("%s: %s leaves %v, want %v", c.on.template.name, c.off, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+	}
+}
+
 // rung evaluates an alarm over the periods that it looks at, the last ones given;
 // those before them are missing.
 func rung(alarm any, periods []period) (bool, error) {

@@ -140,7 +140,8 @@ func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
 		}
 		for _, name := range alarmed {
 			// Ticks that are off on purpose are not missed.
-			if want := name != "Heartbeat" || s.parameters["ScheduleState"] != "DISABLED"; rings[name] != want {
+			want := s.parameters["AlarmState"] != "DISABLED" && (name != "Heartbeat" || s.parameters["ScheduleState"] != "DISABLED")
+			if rings[name] != want {
 				broken = append(broken, fmt.Sprintf("%s: an alarm is on %s: %v, want %v", s.name, name, rings[name], want))
 			}
 		}
@@ -154,7 +155,7 @@ func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
 			}
 		}
 		for _, m := range emits {
-			if !m.isOneOf(shown) {
+			if s.parameters["DashboardState"] != "DISABLED" && !m.isOneOf(shown) {
 				broken = append(broken, fmt.Sprintf("%s: the dashboard does not show %v", s.name, m))
 			}
 		}

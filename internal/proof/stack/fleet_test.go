@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ var fleets = []sample{
 		"FleetFile":              "fleets/asia.yaml",
 		"PeriodMinutes":          "1",
 		"ScheduleState":          "DISABLED",
+		"AlarmState":             "DISABLED",
 		"ClusterNames":           "-",
 		"GitProvider":            "codecommit",
 		"CodeCommitRepository":   "fleet",
@@ -173,7 +175,9 @@ func fleetIsConfigured(t *testing.T, of template) (broken []string) {
 // fleetsAlarmsAreOnWhatIsEmitted is about all alarms: on our own metrics, and on
 // those of the functions and queues that there are. Each is driven, too.
 func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string) {
-	for id, r := range fleet(t, of, fleets[1]).resources() {
+	off := sample{parameters: maps.Clone(fleets[0].parameters)}
+	off.parameters["ScheduleState"] = "DISABLED"
+	for id, r := range fleet(t, of, off).resources() {
 		if at(r, "Type") == "AWS::CloudWatch::Alarm" && at(r, "Properties", "TreatMissingData") == "breaching" {
 			broken = append(broken, fmt.Sprintf("alarm %s misses what is off on purpose", id))
 		}
