@@ -131,11 +131,11 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
 	seen.Overlays, err = doctor.ReadOverlays(ctx, r, tip, seen.Cluster.Builds(d.paths...))
-	if err != nil || len(c.Repository.InPlace) == 0 {
+	if err != nil || len(seen.Set.InPlace) == 0 {
 		return seen, tip, err
 	}
-	files, err := inplace.Read(ctx, r, tip, nil, c.Repository.InPlace)
-	for _, file := range c.Repository.InPlace {
+	files, err := inplace.Read(ctx, r, tip, nil, seen.Set.InPlace)
+	for _, file := range seen.Set.InPlace {
 		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: inplace.Look(file, files[file], c.Cluster.Kinds, nil)})
 	}
 	return seen, tip, err

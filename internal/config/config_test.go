@@ -177,6 +177,9 @@ func describe(set policy.Set) string {
 		fmt.Fprintf(&b, "match   %+v\npolicy  %+v\n", rule.Match, rule.Policy)
 	}
 	fmt.Fprintf(&b, "default %+v\nguards  %+v\n", set.Default, set.Guards)
+	if set.InPlace != nil {
+		fmt.Fprintf(&b, "inPlace %s\n", set.InPlace)
+	}
 	for _, text := range set.Ignored {
 		fmt.Fprintf(&b, "ignored %s\n", text)
 	}

@@ -33,7 +33,7 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 		}
 		rule := set.Rules[0]
 		rule.Policy.Name = defaultName
-		set.Rules = nil
+		set.Rules, set.InPlace = nil, nil
 		if !reflect.DeepEqual(rule.Policy, DefaultPolicy(period).Default) || !reflect.DeepEqual(set, DefaultPolicy(period)) {
 			t.Errorf("without its marks it says otherwise:\n%+v\n%+v", rule.Policy, set)
 		}
@@ -53,7 +53,7 @@ func TestTheExampleExplainsEachField(t *testing.T) {
 			walk(fields)
 		}
 	}
-	walk(newPolicyDocument(5*time.Minute, nil).fields().Fields)
+	walk(newPolicyDocument("", 5*time.Minute, nil).fields().Fields)
 	for line := range strings.Lines(example) {
 		if len(line) > 140 {
 			t.Errorf("too long: %s", line)

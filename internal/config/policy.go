@@ -25,7 +25,7 @@ func DefaultPolicy(period time.Duration) policy.Set {
 // presets, and DefaultPolicy, have it; kinds are those of the site's Config. The
 // name stands in errors, which are *strict.Errors and hold all that is wrong.
 func ParsePolicy(name string, data []byte, period time.Duration, kinds workload.Kinds) (policy.Set, error) {
-	doc := newPolicyDocument(period, kinds)
+	doc := newPolicyDocument(name, period, kinds)
 	r := strict.NewReader(name)
 	r.Read(data, document(KindPolicy, doc.fields()))
 	if err := r.Err(); err != nil {
@@ -53,11 +53,12 @@ type policyDocument struct {
 	rules []*policy.Rule
 	set   policy.Set
 	kinds workload.Kinds
+	file  string // its own name
 }
 
-func newPolicyDocument(period time.Duration, kinds workload.Kinds) *policyDocument {
+func newPolicyDocument(file string, period time.Duration, kinds workload.Kinds) *policyDocument {
 	set := DefaultPolicy(period)
-	return &policyDocument{mode: modeObserve, base: set.Default, set: set, kinds: kinds}
+	return &policyDocument{mode: modeObserve, base: set.Default, set: set, kinds: kinds, file: file}
 }
 
 // fields is the table of a Policy document. A preset is read before what stands
@@ -70,6 +71,8 @@ func (d *policyDocument) fields() strict.Object {
 			preset(&d.base, &d.set.Default)),
 		strict.Optional("policies", "the policies of some workloads; the first that matches is taken", items(&d.rules, d.ruleFields)),
 		strict.Optional("default", "the policy of workloads that no other matches", strict.Fields(presetRules(&d.set.Default)...)),
+		strict.Optional("inPlace", "files on the branch in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints",
+			inPlace(&d.set.InPlace, d.file)),
 		strict.Optional("guards", "limits over the whole site", guardFields(&d.set.Guards)),
 	).With(strict.Rule{Check: d.check})
 }

@@ -8,9 +8,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/strict"
@@ -25,12 +23,9 @@ type Repository struct {
 	Mode       Mode
 	Branch     string
 	PolicyFile string // from the root of the repository
-	// InPlace are the files, likewise, in which counts that are marked follow the
-	// record; nil is none.
-	InPlace  []string
-	Auth     Auth   // to the URL
-	CAFile   string // PEM, trusted instead of the system's; "" is the system's
-	MaxBytes int    // that one read of the repository may take; 0 is the adapter's own limit
+	Auth       Auth   // to the URL
+	CAFile     string // PEM, trusted instead of the system's; "" is the system's
+	MaxBytes   int    // that one read of the repository may take; 0 is the adapter's own limit
 }
 
 // Address is the URL by which others than this machine reach the repository, as
@@ -68,8 +63,7 @@ func repositoryFields(repo *Repository) strict.Object {
 		strict.Optional("branch", "the branch that is read and written",
 			strict.Into(&repo.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
 		strict.Optional("policyFile", "the policy's file on the branch, from the root of the repository", strict.Into(&repo.PolicyFile, anyText, wrongPolicyFile)),
-		strict.Optional("inPlace", "files on the branch, from the root of the repository, in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints; each belongs to one site",
-			texts(&repo.InPlace, "leave the field out to edit no file", anyText, wrongInPlace)),
+		strict.Refused("inPlace", "is now inPlace of the policy on the branch: name the files there"),
 		strict.Optional("auth", "how to log in to the git server of the URL", authFields(&repo.Auth)),
 		strict.Optional("caFile", "PEM certificates that are trusted instead of the system's", file(&repo.CAFile)),
 		strict.Optional("maxBytes", "the bytes that one read of the repository may take", whole(&repo.MaxBytes)),
@@ -79,7 +73,6 @@ func repositoryFields(repo *Repository) strict.Object {
 		strict.Needs("auth", "codecommit takes the AWS credentials, and github names its secret itself", "url"),
 		strict.Needs("caFile", "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE", "url", "github"),
 		sameWay(&repo.URL),
-		once(repo),
 		strict.Needs("maxBytes", "codecommit is asked for single files", "url", "github"),
 	)
 }
@@ -170,38 +163,6 @@ func wrongPolicyFile(s string) error {
 		return errors.New("must not be below checkpoints/, where gitlatch writes")
 	}
 	return nil
-}
-
-func wrongInPlace(s string) error {
-	inGit := func(name string) bool { return strings.EqualFold(name, ".git") }
-	switch {
-	case !fs.ValidPath(s) || s == "." || slices.ContainsFunc(strings.Split(s, "/"), inGit) || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Errorf("must be the path of a file from the root of the repository, such as apps/shop/values.yaml, got %s", strict.Quote(s))
-	case strings.ContainsAny(s, "*?"):
-		return fmt.Errorf("must name one file, without a pattern, got %s", strict.Quote(s))
-	case s == "checkpoints" || strings.HasPrefix(s, "checkpoints/"):
-		return errors.New("must not be below checkpoints/, which gitlatch writes as a whole")
-	}
-	return nil
-}
-
-// once is the rule that each file edited in place is named once, and is not the
-// policy.
-func once(repo *Repository) strict.Rule {
-	return strict.Rule{
-		Check: func(r *strict.Reader, path string) {
-			named := firsts{repo.PolicyFile: -1}
-			for i, file := range repo.InPlace {
-				switch before, twice := named.before(i, file); {
-				case twice && before < 0:
-					r.Report(strict.Child(path, "inPlace"), "must not name the policy's file, %s", strict.Quote(file))
-				case twice:
-					r.Report(strict.Child(path, "inPlace"), "must name each file once, got %s again", strict.Quote(file))
-				}
-			}
-		},
-		Schema: schema{"properties": schema{"inPlace": schema{"uniqueItems": true}}},
-	}
 }
 
 // proposable is the rule that what has no pull requests is not proposed to.

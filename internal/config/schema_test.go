@@ -46,7 +46,7 @@ func generateSchema(kind string) ([]byte, error) {
 	s := schemaOf(map[string]strict.Document{
 		KindConfig: configDocument(&c),
 		KindFleet:  fleetDocument(new([]*Member)),
-		KindPolicy: document(KindPolicy, newPolicyDocument(5*time.Minute, nil).fields()),
+		KindPolicy: document(KindPolicy, newPolicyDocument("", 5*time.Minute, nil).fields()),
 	}[kind].Whole())
 	if kind == KindPolicy { // what a policy leaves out is its preset's
 		undefault(s["properties"].(schema)["policies"])

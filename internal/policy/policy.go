@@ -223,6 +223,9 @@ type Set struct {
 	Rules   []Rule
 	Default Policy
 	Guards  Guards
+	// InPlace are the files, from the root of the repository, in which counts that are
+	// marked follow the record; nil is none.
+	InPlace []string
 	// Ignored are the fields of the policy file that no longer have a meaning, each
 	// with its line and what to do.
 	Ignored []string

@@ -48,7 +48,6 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		PolicyFile:  c.Repository.PolicyFile,
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return parsePolicy(c, file, data) },
 		SkipCI:      c.Commit.SkipCI,
-		InPlace:     c.Repository.InPlace,
 	}
 }
 

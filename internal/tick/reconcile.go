@@ -76,9 +76,12 @@ func (p *pass) reconcile(ctx context.Context) error {
 		p.git.proposed = others[0]
 	}
 	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
-	files, known := inplace.Open(p.InPlace, p.fleet.Kinds, p.head.Agreed.Files)
+	if err := p.readNamed(ctx); err != nil {
+		return err
+	}
+	files, known := inplace.Open(p.named.InPlace, p.fleet.Kinds, p.head.Agreed.Files)
 	p.files, p.head.Agreed.Files = files, files.Now
-	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.InPlace}, Site: p.Site}
+	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.named.InPlace}, Site: p.Site}
 	if known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
 		p.head.Agreed.Suspect = ""
 		err = p.readPolicy(repo.Object{ID: p.head.Agreed.Policy})
@@ -118,7 +121,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	// With a push to be judged, or files to be held against them, the checkpoints are
 	// read in any case.
 	known := map[string]string{p.PolicyFile: agreed.Policy}
-	if len(p.past.pushes)+len(p.past.proposals)+len(p.InPlace) == 0 {
+	if len(p.past.pushes)+len(p.past.proposals)+len(p.named.InPlace) == 0 {
 		known[ledger.Checkpoints(p.Site)] = agreed.Directory
 	}
 	for file, f := range p.files.Now {
@@ -145,6 +148,21 @@ func (p *pass) readBase(ctx context.Context) error {
 	if p.git.clean {
 		agreed.Directory = directory.ID
 	}
+	return nil
+}
+
+// readNamed takes what the agreed policy names to be looked at. A site's first tick
+// has agreed to none, and asks the tip. A policy that cannot be read names nothing.
+func (p *pass) readNamed(ctx context.Context) error {
+	source := p.head.Agreed.PolicySource
+	if p.head.At.IsZero() {
+		objects, err := p.Repository.Read(ctx, p.git.tip, nil, p.PolicyFile)
+		if err != nil {
+			return err
+		}
+		source = objects[p.PolicyFile].Files[p.PolicyFile]
+	}
+	p.named, _ = p.ParsePolicy(p.PolicyFile, source)
 	return nil
 }
 

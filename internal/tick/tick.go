@@ -23,7 +23,7 @@ import (
 )
 
 // A Tick is what one pass needs. All fields must be set but Turn, Proposals and
-// Propose, Alerts, Wait, InPlace, Flush, SkipCI and DryRun.
+// Propose, Alerts, Wait, Flush, SkipCI and DryRun.
 type Tick struct {
 	Site   string
 	Owner  string        // of the lease; unlike that of any other run
@@ -54,10 +54,6 @@ type Tick struct {
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
-	// InPlace are the files that are edited in place, by path and without
-	// duplicates: scalars that are marked in them follow the record.
-	InPlace []string
-
 	// Flush declares what is needed now, whatever the holds and the budget say.
 	Flush  policy.Flush
 	SkipCI bool // asks the branch's CI to leave checkpoint commits alone
@@ -85,6 +81,7 @@ type pass struct {
 	head    latch.Head // as it will be saved
 	latches latches
 	fleet   workload.Fleet
+	named   policy.Set // as the tick before agreed: what it names is looked at
 	set     policy.Set
 	git     gitState
 	files   inplace.Files

@@ -43,7 +43,6 @@ repository:
   codecommit: {name: fleet}
   branch: checkpoints/live
   mode: direct
-  inPlace: [apps/shop/values.yaml]
 alerts:
   sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-us-AlertTopic-1A2B3C4D5E6F"}
 `,
@@ -76,7 +75,6 @@ repository:
   codecommit: {name: fleet}
   branch: main
   mode: proposal
-  inPlace: [apps/shop/values.yaml, apps/pay/overlay.yaml]
 alerts:
   sns: {topicArn: "arn:aws:sns:eu-west-1:111122223333:gitlatch-prod-ap-AlertTopic-1A2B3C4D5E6F"}
 demand:
@@ -93,7 +91,6 @@ func restoring(c map[string]any) map[string]any {
 	delete(c, "period")
 	c["state"] = map[string]any{"memory": map[string]any{}}
 	delete(c["repository"].(map[string]any), "mode")
-	delete(c["repository"].(map[string]any), "inPlace")
 	return c
 }
 

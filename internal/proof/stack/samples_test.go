@@ -49,7 +49,6 @@ var samples = []sample{
 		"MemorySize":             "256",
 		"RestoreState":           "ENABLED",
 		"DrillState":             "ENABLED",
-		"InPlace":                "apps/shop/values.yaml",
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
@@ -76,7 +75,6 @@ var samples = []sample{
 		"AlarmState":           "DISABLED",
 		"DashboardState":       "DISABLED",
 		"Demand":               `[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]`,
-		"InPlace":              "apps/shop/values.yaml,apps/pay/overlay.yaml",
 	}},
 }
 
@@ -129,6 +127,7 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 	}{
 		{0, map[string]string{"GitHubRepository": ""}, "GitHubRepository must be owner/name"},
 		{0, map[string]string{"GitHubCredential": ""}, "GitHubCredential must name the secret that holds it"},
+		{0, map[string]string{"InPlace": "[x]"}, "InPlace moved; write it as inPlace of the policy, gitlatch.yaml on the branch, then leave the parameter out"},
 		{1, map[string]string{"CodeCommitRepository": ""}, "CodeCommitRepository must name the repository"},
 		{3, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
@@ -175,7 +174,6 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"GitProvider":            {"gitlab"},
 		"Kinds":                  {"Worker", "{}", "[]", "[worker]"},
 		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
-		"InPlace":                {"/a.yaml", "a.yaml,", "a.yaml, b.yaml", "a]", `a"`, "a: b"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
 		"GitHubLogin":            {"password"},

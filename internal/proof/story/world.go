@@ -121,7 +121,6 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Repository:  mortalRepository{w.Repository, w},
 		Alerts:      topic{w},
 		Flush:       w.Flush,
-		InPlace:     w.InPlace,
 		Clock:       func() time.Time { return w.Now },
 		PolicyFile:  "gitlatch.yaml",
 		ParsePolicy: w.parsePolicy,
@@ -135,8 +134,15 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	return t.Run(context.Background())
 }
 
-// parsePolicy reads a policy, once while it and the kinds are the same.
+// parsePolicy reads a policy, once while it and the kinds are the same. It also names
+// the world's files, or is what names them.
 func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
+	defer func() {
+		if set.InPlace != nil {
+			w.InPlace = set.InPlace
+		}
+		set.InPlace = w.InPlace
+	}()
 	if data == nil {
 		return config.DefaultPolicy(Period), nil
 	}

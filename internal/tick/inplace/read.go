@@ -63,12 +63,12 @@ func Look(file string, o repo.Object, kinds workload.Kinds, before latch.Marks) 
 	}
 	switch why := o.Unsafe[file]; {
 	case why != "":
-		refuse(0, workload.ID{}, why+": name the file itself in repository.inPlace")
+		refuse(0, workload.ID{}, why+": name the file itself in inPlace of the policy")
 	case o.ID == "":
-		refuse(0, workload.ID{}, "is not on the branch: put it there, or take it out of repository.inPlace")
+		refuse(0, workload.ID{}, "is not on the branch: put it there, or take it out of inPlace of the policy")
 		return f
 	case !plain:
-		refuse(0, workload.ID{}, "is a folder: name the files in it in repository.inPlace")
+		refuse(0, workload.ID{}, "is a folder: name the files in it in inPlace of the policy")
 	case len(data) > MostBytes:
 		refuse(0, workload.ID{}, fmt.Sprintf("has %d bytes, and files of more than %d are not edited: mark a smaller one", len(data), MostBytes))
 	default:
