@@ -135,7 +135,7 @@ func TestTheConfigurationIsFound(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"give one of the two":          {"tick", "-c", "x.yaml", "--repository", w.origin.Dir},
-		"give it with --repository":    {"tick", "-c", "x.yaml", "--site", "prod-eu"},
+		"give it with --repository":    {"tick", "-c", w.path("config.yaml"), "--site", "prod-eu"},
 		"--site: must be a DNS label":  {"tick", "--repository", w.origin.Dir, "--site", "Prod EU"},
 		"/dev/null: is empty":          {"tick", "-c", "/dev/null"},
 		"no such file":                 {"tick", "-c", w.path("none.yaml")},

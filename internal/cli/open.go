@@ -46,12 +46,15 @@ func (f *flags) registerSite(c *cobra.Command, env Env) {
 	f.env = env
 	c.Flags().StringVarP(&f.file, "config", "c", "", "file of kind Config that says how the site is run, or - for the standard input; without it what "+config.Variable+" holds: a file, or the text itself")
 	c.Flags().StringVar(&f.repository, "repository", "", "instead of --config: URL or path of the git repository; the state is in the user's cache folder")
-	c.Flags().StringVar(&f.site, "site", "", "with --repository: name of the site (default local)")
+	c.Flags().StringVar(&f.site, "site", "", "name of the site, with --repository (default local); or which of its sites, with the Config of a fleet")
 }
 
 // config is what the flags say: the file with their overrides, or the defaults.
 func (f *flags) config() (config.Config, error) {
 	c, err := f.base()
+	if err == nil && f.site != "" && f.repository == "" {
+		c, err = f.member(c)
+	}
 	if err != nil {
 		return config.Config{}, err
 	}
@@ -75,8 +78,6 @@ func (f *flags) base() (config.Config, error) {
 		return config.Config{}, errors.New("--repository: the file of --config names the repository; give one of the two")
 	case f.repository != "":
 		return f.byDefaults()
-	case f.site != "":
-		return config.Config{}, errors.New("--site: the file of --config names the site; give it with --repository")
 	case f.file != "":
 		name, data, err := f.env.read(f.file)
 		if err != nil {
@@ -87,6 +88,27 @@ func (f *flags) base() (config.Config, error) {
 		return config.ParseConfig(config.Variable, []byte(held))
 	}
 	return config.Config{}, fmt.Errorf("which site? give --config FILE or set %s, or give --repository URL to run by the defaults", config.Variable)
+}
+
+// member is how the site of a fleet is run that --site names.
+func (f *flags) member(of config.Config) (c config.Config, err error) {
+	if of.Fleet == "" {
+		return c, errors.New("--site: the file of --config names the site; give it with --repository")
+	}
+	err = within(context.Background(), longest, func(ctx context.Context) error {
+		members, err := (&site.Roster{Opener: opener(f.env, of, true)}).Read(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if m.Site == f.site {
+				c = of.Of(m)
+				return nil
+			}
+		}
+		return fmt.Errorf("--site: %s lists no site %s; gitlatch status lists those that it has", of.Fleet, f.site)
+	})
+	return c, err
 }
 
 func (f *flags) byDefaults() (config.Config, error) {

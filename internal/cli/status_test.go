@@ -90,6 +90,15 @@ func TestStatusOfAFleet(t *testing.T) {
 	if got.status != 0 || !strings.Contains(got.out, "prod-eu  latch  2026-03-02T08:10:00Z") || !strings.Contains(got.out, "prod-us         never") || !strings.Contains(got.out, "fleet all: 2 sites; gitlatch v1.2.3") {
 		t.Errorf("%+v", got)
 	}
+	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || strings.Contains(got.out, "prod-us") || !strings.Contains(got.out, "prod-eu, mode latch") {
+		t.Errorf("one of them: %+v", got)
+	}
+	if got = run(w.now, "log", "shop/web", "-c", w.path("fleet.yaml"), "--site", "prod-eu"); got.status != 0 || !strings.Contains(got.out, "new -> ") {
+		t.Errorf("the log of one of them: %+v", got)
+	}
+	if got = run(w.now, "status", "-c", w.path("fleet.yaml"), "--site", "prod-ap"); got.status != 2 || !strings.Contains(got.err, "--site: fleet.yaml lists no site prod-ap") {
+		t.Errorf("none of them: %+v", got)
+	}
 }
 
 func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {

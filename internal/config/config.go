@@ -171,11 +171,7 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("dir", "a folder, made where it is not there", file(&c.Drills.Dir)),
 			strict.Optional("s3", "a bucket of Amazon S3", s3Fields(&c.Drills.S3)),
 		).With(strict.OneOf("dir", "s3"))),
-		strict.Optional("gitops", "the cluster that Argo CD runs in, where that is another one, a hub", strict.Fields(
-			strict.Optional("context", "the context of the hub in the kubeconfig", strict.Into(&c.GitOps.Context, anyText)),
-			strict.Optional("eks", "the hub as a cluster of Amazon EKS", eksFields(&c.GitOps.EKS)),
-			strict.Optional("destination", "what the hub calls the site's cluster, the name or the server of a destination", strict.Into(&c.GitOps.Destination, anyText)),
-		).With(strict.OneOf("context", "eks"))),
+		strict.Optional("gitops", "the cluster that Argo CD runs in, where that is another one, a hub", gitopsFields(&c.GitOps)),
 		strict.Optional("fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's",
 			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
@@ -186,4 +182,12 @@ func configDocument(c *Config) strict.Document {
 		strict.AtMostOne("fleet", "drills"),
 		strict.AtMostOne("fleet", "gitops"),
 	))
+}
+
+func gitopsFields(g *GitOps) strict.Object {
+	return strict.Fields(
+		strict.Optional("context", "the context of the hub in the kubeconfig", strict.Into(&g.Context, anyText)),
+		strict.Optional("eks", "the hub as a cluster of Amazon EKS", eksFields(&g.EKS)),
+		strict.Optional("destination", "what the hub calls the site's cluster, the name or the server of a destination", strict.Into(&g.Destination, anyText)),
+	).With(strict.OneOf("context", "eks"))
 }

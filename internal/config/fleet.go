@@ -12,6 +12,7 @@ type Member struct {
 	Site   string // a DNS label
 	EKS    EKS
 	Branch string // of its policy and checkpoints; "" is the one that the list is on
+	GitOps GitOps
 }
 
 // ParseFleet reads a document of kind Fleet, the list of a fleet's sites, in its
@@ -28,7 +29,7 @@ func ParseFleet(name string, data []byte) ([]Member, error) {
 
 // Of returns how a member of the fleet is run that the configuration is of.
 func (c Config) Of(m Member) Config {
-	c.Fleet, c.Site, c.Cluster = "", m.Site, Cluster{EKS: m.EKS}
+	c.Fleet, c.Site, c.Cluster, c.GitOps = "", m.Site, Cluster{EKS: m.EKS}, m.GitOps
 	c.Repository.Branch = cmp.Or(m.Branch, c.Repository.Branch)
 	return c
 }
@@ -47,6 +48,7 @@ func memberFields(m *Member) strict.Object {
 		strict.Required("eks", "the cluster of Amazon EKS that fills it", eksFields(&m.EKS)),
 		strict.Optional("branch", "the branch with its policy and its checkpoints; without it the one that this file is on",
 			strict.Into(&m.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
+		strict.Optional("gitops", "the cluster that Argo CD runs in, where that is another one, a hub", gitopsFields(&m.GitOps)),
 	)
 }
 

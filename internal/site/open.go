@@ -114,7 +114,7 @@ func (p Parts) Close() error {
 func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 	c := o.Config.Cluster
 	if o.Config.Fleet != "" {
-		return nil, fmt.Errorf("fleet: the configuration is of a fleet's functions, whose sites are in %s: write one of a single site", o.Config.Fleet)
+		return nil, fmt.Errorf("fleet: the configuration is of a fleet's functions, whose sites are in %s: name one of them by --site", o.Config.Fleet)
 	}
 	if c.EKS != (config.EKS{}) {
 		return o.EKS(ctx)
