@@ -36,9 +36,16 @@ func cpu(t testing.TB) time.Duration {
 // returns the median of each: of what disturbs the machine all have their share.
 func turns(t testing.TB, times int, runs ...func()) []cost {
 	t.Helper()
+	return turnsAfter(t, func() {}, times, runs...)
+}
+
+// turnsAfter is turns with something before each run that does not count.
+func turnsAfter(t testing.TB, before func(), times int, runs ...func()) []cost {
+	t.Helper()
 	all := make([][]cost, len(runs))
 	for n := range times + 1 {
 		for i, run := range runs {
+			before()
 			if c := took(t, run); n > 0 {
 				all[i] = append(all[i], c)
 			}
