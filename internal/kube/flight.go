@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -56,7 +57,15 @@ func (f *flight) atLeast(pods int32) int32 { return max(0, pods-max(0, f.unavail
 // sameTemplate compares templates as the Deployment controller does: but for
 // the hash that it adds itself, as Argo Rollouts does.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
-	return equality.Semantic.DeepEqual(unhashed(*a), unhashed(*b))
+	return equal(unhashed(*a), unhashed(*b))
+}
+
+// equal compares two templates: by their encoding, which takes a fourth of the time, and
+// where that differs by what it means, since 1000m is 1.
+func equal(a, b corev1.PodTemplateSpec) bool {
+	one, err := a.Marshal()
+	other, failed := b.Marshal()
+	return err == nil && failed == nil && bytes.Equal(one, other) || equality.Semantic.DeepEqual(a, b)
 }
 
 // unhashed is a template without the hash, of which the rest is shared.
@@ -70,7 +79,7 @@ func unhashed(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 // differInImages reports whether two templates, which differ, are the same but
 // for the images of their containers. A nil template is one that is not known.
 func differInImages(a, b *corev1.PodTemplateSpec) bool {
-	return a != nil && b != nil && equality.Semantic.DeepEqual(imageless(*a), imageless(*b))
+	return a != nil && b != nil && equal(imageless(*a), imageless(*b))
 }
 
 // imageless is a template without hash and images, of which the rest is shared.

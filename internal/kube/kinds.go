@@ -44,10 +44,10 @@ const (
 
 var (
 	left cut // all of it
-	// described is of all kinds what their readings leave of the metadata, and owned of
-	// those that are found by their owners.
-	described = cut{generateName: left, selfLink: left, version: left, made: left, finalizers: left, managedFields: {3: left, 6: left}}
-	unmanaged = cut{generateName: left, selfLink: left, version: left, made: left, finalizers: left, managedFields: left}
+	// described is of all kinds what their readings leave of the metadata of an object
+	// without an annotation of gitlatch, and owned of those that are found by their owners.
+	described = cut{generateName: left, selfLink: left, version: left, made: left, annotations: left, finalizers: left, managedFields: {3: left, 6: left}}
+	unmanaged = cut{generateName: left, selfLink: left, version: left, made: left, annotations: left, finalizers: left, managedFields: left}
 	owned     = cut{generateName: left, selfLink: left, version: left, made: left, labels: left, annotations: left, finalizers: left, managedFields: left}
 )
 

@@ -66,16 +66,14 @@ func list[R any](ctx context.Context, client rest.Interface, r row[R], of Select
 	}
 }
 
-// pages goes through one list once. While the server makes a page, the one before
-// it is read. Their two buffers serve all pages, and later lists: new ones for each
-// page were half of what a look took. A page that is too large is asked for anew at half its
-// size, and each that fits doubles the next.
-func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) ([]R, error) {
+// pages goes through one list once. While one page is read the next comes. Two buffers
+// serve all pages: a new one for each was half of what a look took. A page that is too
+// large is asked for anew at half its size, and each that fits doubles the next.
+func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selection, want func(*R) portion) (all []R, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var all []R
 	size, token := pageSize, ""
-	into, other := buffer(), buffer()
+	into, other := &bytes.Buffer{}, &bytes.Buffer{}
 	coming := r.ask(ctx, client, of, size, token, into)
 	for {
 		err := <-coming
@@ -96,43 +94,22 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 		}
 		size, token = min(2*size, pageSize), page.next
 		if into, other = other, into; token != "" {
+			into.Reset()
+			into.Grow(other.Len()) // as large as the page before it, as most are
 			coming = r.ask(ctx, client, of, size, token, into)
 		}
-		read, err := page.read(want)
-		if err != nil {
+		if all, err = page.read(all, want); err != nil {
 			return nil, err
 		}
-		if all = append(all, read...); token == "" {
-			release(into) // after an error one may still be written to
-			release(other)
+		if token == "" {
 			return all, nil
 		}
 	}
 }
 
-// buffers are free; more than a look has use for are let go. A sync.Pool would be
-// empty by the next page: whatever a look leaves behind is collected many times.
-var buffers = make(chan *bytes.Buffer, 8)
-
-func buffer() *bytes.Buffer {
-	select {
-	case b := <-buffers:
-		return b
-	default:
-		return &bytes.Buffer{}
-	}
-}
-
-func release(b *bytes.Buffer) {
-	select {
-	case buffers <- b:
-	default:
-	}
-}
-
-// ask asks for a page. Once the channel says so it is in the buffer. It asks for no resourceVersion:
-// the pages are then of one instant, and of the present; with 0 the server would
-// ignore the limit.
+// ask asks for a page. Once the channel says so it is in the buffer. It asks for no
+// resourceVersion: the pages are then of one instant, and of the present; with 0 the
+// server would ignore the limit.
 func (r row[R]) ask(ctx context.Context, client rest.Interface, of Selection, size int, token string, into *bytes.Buffer) <-chan error {
 	request := client.Get().AbsPath(r.path).Resource(r.resource).
 		NamespaceIfScoped(of.Namespace, of.Namespace != "").

@@ -34,8 +34,8 @@ func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 				}
 				return readNamed(n, kind, o)
 			})(answer)
-			return page[reading]{named.next, func(want func(*reading) portion) ([]reading, error) {
-				read, err := named.read(want)
+			return page[reading]{named.next, func(to []reading, want func(*reading) portion) ([]reading, error) {
+				read, err := named.read(to, want)
 				if err == nil && other != "" {
 					err = fmt.Errorf("they are of the kind %s, and cluster.kinds says %s", other, o.Kind)
 				}

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -53,25 +54,25 @@ const (
 // A page is one of a list, of which R is what is kept of an object.
 type page[R any] struct {
 	next string // continues the list; "" on the last page
-	// read returns what is kept of the objects, of which nothing is in the answer
+	// read appends what is kept of the objects, of which nothing is in the answer
 	// that they came in. It shows the gist of each to want:
 	// of one that is wanted entire, all is read then.
-	read func(want func(*R) portion) ([]R, error)
+	read func(to []R, want func(*R) portion) ([]R, error)
 }
 
 // decoded is a page of objects that are there.
 func decoded[T, R any](next string, items []T, read func(*T) R) page[R] {
-	return page[R]{next, func(want func(*R) portion) (kept []R, err error) {
+	return page[R]{next, func(to []R, want func(*R) portion) ([]R, error) {
 		for i := range items {
 			one := read(&items[i])
 			switch want(&one) {
 			case entire:
-				kept = append(kept, read(&items[i]))
+				to = append(to, read(&items[i]))
 			case gist:
-				kept = append(kept, one)
+				to = append(to, one)
 			}
 		}
-		return kept, nil
+		return to, nil
 	}}
 }
 
@@ -97,49 +98,57 @@ func builtIn[L interface {
 		if !ok {
 			return typed(answer)
 		}
-		return page[R]{list.next, func(want func(*R) portion) ([]R, error) {
-			kept, err := cutShort[T, R, P](list.objects, read, without, want)
+		return page[R]{list.next, func(to []R, want func(*R) portion) ([]R, error) {
+			all, err := cutShort[T, R, P](to, list.objects, read, without, want)
 			if err == nil {
-				return kept, nil
+				return all, nil
 			}
 			whole, err := typed(answer)
 			if err != nil {
 				return nil, err
 			}
-			return whole.read(want)
+			return whole.read(to, want)
 		}}, nil
 	}
 }
 
-// cutShort reads objects as they are encoded.
+// own is what annotations that are heeded begin with.
+var own = []byte("gitlatch.dev/")
+
+// cutShort appends what is kept of objects, as they are encoded. One that speaks of
+// gitlatch is read entire: of the others' annotations none is heeded.
 func cutShort[T, R any, P interface {
 	*T
 	Unmarshal([]byte) error
-}](objects [][]byte, read func(*T) R, without cut, want func(*R) portion) (kept []R, err error) {
-	var short []byte
+}](to []R, objects [][]byte, read func(*T) R, without cut, want func(*R) portion) ([]R, error) {
+	var short, buffer []byte
+	var err error
 	var part, none T // what is kept of a part points into none of it
 	for _, message := range objects {
-		part = none
-		if short, err = without.of(short[:0], message); err != nil {
-			return nil, err
+		part, short = none, message
+		if !bytes.Contains(message, own) {
+			if buffer, err = without.of(buffer[:0], message); err != nil {
+				return nil, err
+			}
+			short = buffer
 		}
 		if err := P(&part).Unmarshal(short); err != nil {
 			return nil, err
 		}
-		one := read(&part)
-		switch want(&one) {
+		to = append(to, read(&part))
+		one := &to[len(to)-1]
+		switch want(one) {
 		case nothing:
-			continue
+			to = to[:len(to)-1]
 		case entire:
 			var all T
 			if err := P(&all).Unmarshal(message); err != nil {
 				return nil, err
 			}
-			one = read(&all)
+			*one = read(&all)
 		}
-		kept = append(kept, one)
 	}
-	return kept, nil
+	return to, nil
 }
 
 // kindOf is the kind of a type of the scheme.

@@ -19,10 +19,12 @@ type cut map[protowire.Number]cut
 
 // of appends a message to what is there, without what the cut leaves out.
 func (c cut) of(to, message []byte) ([]byte, error) {
-	for field, err := range fields(message) {
+	for len(message) > 0 {
+		field, err := first(message)
 		if err != nil {
 			return nil, err
 		}
+		message = message[len(field.whole):]
 		inner, named := c[field.number]
 		switch {
 		case !named:
@@ -50,30 +52,21 @@ type field struct {
 	content, whole []byte
 }
 
-// fields are those of a message, in order.
-func fields(message []byte) func(func(field, error) bool) {
-	return func(yield func(field, error) bool) {
-		for len(message) > 0 {
-			number, kind, tag := protowire.ConsumeTag(message)
-			if tag < 0 {
-				yield(field{}, protowire.ParseError(tag))
-				return
-			}
-			size := protowire.ConsumeFieldValue(number, kind, message[tag:])
-			if size < 0 {
-				yield(field{}, protowire.ParseError(size))
-				return
-			}
-			f := field{number: number, whole: message[:tag+size]}
-			if kind == protowire.BytesType {
-				f.content, _ = protowire.ConsumeBytes(f.whole[tag:])
-			}
-			if !yield(f, nil) {
-				return
-			}
-			message = message[tag+size:]
-		}
+// first is the first field of a message.
+func first(message []byte) (f field, err error) {
+	number, kind, tag := protowire.ConsumeTag(message)
+	if tag < 0 {
+		return f, protowire.ParseError(tag)
 	}
+	size := protowire.ConsumeFieldValue(number, kind, message[tag:])
+	if size < 0 {
+		return f, protowire.ParseError(size)
+	}
+	f = field{number: number, whole: message[:tag+size]}
+	if kind == protowire.BytesType {
+		f.content, _ = protowire.ConsumeBytes(f.whole[tag:])
+	}
+	return f, nil
 }
 
 // A wireList is a list as the API server encodes it, its objects still encoded.
@@ -122,10 +115,12 @@ func is(content [][]byte, text string) bool { return len(content) == 1 && string
 // three are no numbers in any of these messages.
 func contents(message []byte) (by map[protowire.Number][][]byte, ok bool) {
 	by = map[protowire.Number][][]byte{}
-	for f, err := range fields(message) {
+	for len(message) > 0 {
+		f, err := first(message)
 		if err != nil || f.content == nil && f.number <= 3 {
 			return nil, false
 		}
+		message = message[len(f.whole):]
 		by[f.number] = append(by[f.number], f.content)
 	}
 	return by, true
