@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -13,7 +14,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
+// garbage is how much a tick may leave behind before it is collected, in percent of what it
+// holds. Go's 100 would take a fleet of 10,000 workloads past 64 MiB.
+const garbage = 50
+
 func main() {
+	debug.SetGCPercent(garbage)
 	log := report.NewLogger(os.Stdout, time.Now)
 	report.TakeStandard(log)
 	c, err := config.FromEnvironment(os.Getenv)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -44,7 +43,10 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	var found []alert.Condition
 	changed := map[workload.ID]latch.Watch{}
 	judged := map[workload.ID]bool{}
-	decisions := each.By(l.Decisions, func(d policy.Decision) reading { return reading{d.ID, d.Reading} })
+	decisions := make(map[reading]*policy.Decision, len(l.Decisions))
+	for i, d := range l.Decisions {
+		decisions[reading{d.ID, d.Reading}] = &l.Decisions[i]
+	}
 	for _, s := range l.Samples {
 		judged[s.ID] = true
 		c := newCandidate(&l, s, decisions)
@@ -104,13 +106,13 @@ type candidate struct {
 	policy    policy.Policy
 	latch     latch.Latch
 	watch     latch.Watch // as it will be
-	decisions map[reading]policy.Decision
+	decisions map[reading]*policy.Decision
 	judged    map[policy.Reading]bool // which of its readings are
 	// fell is set where it fell just now, as it is not in the habit of.
 	fell bool
 }
 
-func newCandidate(l *Look, s workload.Sample, decisions map[reading]policy.Decision) *candidate {
+func newCandidate(l *Look, s workload.Sample, decisions map[reading]*policy.Decision) *candidate {
 	c := &candidate{Look: l, sample: s, latch: l.Latches[s.ID], decisions: decisions}
 	c.watch = c.latch.Watch
 	if s.Scale != nil {

@@ -121,8 +121,8 @@ func removeFields(state json.RawMessage, fields []string) (json.RawMessage, erro
 // what is loaded is the same whatever location it was saved in. Keys and values
 // of maps hold no instants.
 func inUTC(v reflect.Value) {
-	if t, ok := v.Interface().(time.Time); ok {
-		v.Set(reflect.ValueOf(t.UTC()))
+	if t, ok := v.Addr().Interface().(*time.Time); ok {
+		*t = t.UTC()
 		return
 	}
 	switch v.Kind() {

@@ -1,7 +1,6 @@
 package latch
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -174,8 +173,10 @@ func (l Latch) Blank() bool {
 
 // Equal reports whether two latches say the same, their revisions aside.
 func (l Latch) Equal(o Latch) bool {
-	l.Rev, o.Rev = 0, 0
-	return reflect.DeepEqual(l, o)
+	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed == o.Proposed && l.Asked == o.Asked &&
+		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout == o.Rollout && l.Freeze == o.Freeze &&
+		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.Missing == o.Missing &&
+		slices.Equal(l.Recent, o.Recent) && l.Watch.equal(o.Watch)
 }
 
 // A Stopwatch measures observed time. It runs from Since, less Lost; what was

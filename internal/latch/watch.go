@@ -1,6 +1,7 @@
 package latch
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -40,6 +41,11 @@ type Episode struct {
 	About string `json:"about,omitzero"`
 	// Raised is set once it lasted for long enough to tell people.
 	Raised bool `json:"raised,omitzero"`
+}
+
+func (w Watch) equal(o Watch) bool {
+	return w.Since == o.Since && slices.Equal(w.Episodes, o.Episodes) && slices.Equal(w.Falls, o.Falls) && slices.Equal(w.Turns, o.Turns) &&
+		w.Rising == o.Rising && w.Measured == o.Measured && w.Usual == o.Usual && w.Learned == o.Learned
 }
 
 // blank reports whether nothing is remembered but since when it was.

@@ -198,9 +198,13 @@ func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
 }
 
 func withhold(decisions []Decision, why Reason, text string, which func(Decision) bool) []Decision {
+	withheld := func(d Decision) bool { return d.Crosses() && which(d) }
+	if !slices.ContainsFunc(decisions, withheld) {
+		return decisions // those of a large fleet are not copied for nothing
+	}
 	result := make([]Decision, len(decisions))
 	for i, d := range decisions {
-		if d.Crosses() && which(d) {
+		if withheld(d) {
 			d.Verdict, d.Reason, d.Text = Pending, why, d.Text+"; "+text
 		}
 		result[i] = d

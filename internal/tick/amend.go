@@ -53,7 +53,7 @@ func (a Amendment) apply(head *latch.Head, latches latches) error {
 	}
 	if a.Cluster != "" || a.Acknowledge {
 		head.Drop = nil
-		for _, l := range latches.now {
+		for _, l := range latches.now() {
 			l.Recent = nil
 			latches.set(l)
 		}
@@ -62,7 +62,7 @@ func (a Amendment) apply(head *latch.Head, latches latches) error {
 		head.HoldUntil = a.HoldUntil
 	}
 	for _, id := range a.Workloads {
-		l, known := latches.now[id]
+		l, known := latches.of(id)
 		if !known {
 			return fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
 		}

@@ -74,6 +74,7 @@ func (f *findings) refused(err error, problem, subject, do string) bool {
 // notify finds what people should know, and puts into the outbox what follows for
 // those conditions that were known before and those that are new.
 func (p *pass) notify(context.Context) error {
+	p.report.Latches = p.latches.now()
 	p.head.UnpublishedSince = unpublishedSince(p.head, p.report, p.fleet.At)
 	p.report.UnpublishedSince = p.head.UnpublishedSince
 	if p.report.Stop.Reason == policy.ReasonSecond {
@@ -83,7 +84,7 @@ func (p *pass) notify(context.Context) error {
 		}
 	} else {
 		p.fleetConditions(p.fleet, p.head)
-		p.fileConditions(p.files.Report(p.cover(), p.latches.now))
+		p.fileConditions(p.files.Report(p.cover(), p.latches.now()))
 		p.conditions = append(p.conditions, anomalies(p.Period, p.head, p.fleet, p.report, p.latches)...)
 	}
 	p.clusterConditions(p.fleet, p.head.Cluster, 3*p.Period)
@@ -133,7 +134,7 @@ func unpublishedSince(head latch.Head, r Report, now time.Time) time.Time {
 func anomalies(period time.Duration, head latch.Head, fleet workload.Fleet, r Report, latches latches) []alert.Condition {
 	look := anomaly.Look{
 		Now: fleet.At, Last: head.At, Period: period,
-		Set: r.Set, Samples: fleet.Samples, Latches: latches.now,
+		Set: r.Set, Samples: fleet.Samples, Latches: latches.now(),
 		Decisions: r.Decisions,
 		Whole:     len(fleet.Unread) == 0 && fleet.Cluster != "" && r.Stop.Reason != policy.ReasonOther,
 		Dropped:   head.Drop != nil,

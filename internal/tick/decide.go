@@ -31,7 +31,8 @@ func (p *pass) decide(context.Context) error {
 		r.broken = p.git.tree.Broken
 	}
 	present := map[workload.ID]bool{}
-	var decisions, absent []policy.Decision
+	decisions := make([]policy.Decision, 0, len(p.fleet.Samples))
+	var absent []policy.Decision
 	for _, s := range p.fleet.Samples {
 		present[s.ID] = true
 		decisions = append(decisions, r.scale(s))
@@ -42,7 +43,7 @@ func (p *pass) decide(context.Context) error {
 			absent = append(absent, r.absent(l))
 		}
 	}
-	decisions = append(decisions, policy.LimitRetirement(g, len(p.latches.now), absent)...)
+	decisions = append(decisions, policy.LimitRetirement(g, len(p.latches.now()), absent)...)
 	slices.SortStableFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 
 	if p.report.Observe = !p.set.Latch; p.report.Observe {
@@ -55,7 +56,7 @@ func (p *pass) decide(context.Context) error {
 	for _, ignored := range p.set.Ignored {
 		p.notice(NoticeIgnored, p.PolicyFile, ignored)
 	}
-	p.report.Set, p.report.Latches, p.report.Decisions = p.set, p.latches.now, decisions
+	p.report.Set, p.report.Decisions = p.set, decisions
 	p.report.Evidence = p.head.Agreed.Evidence
 	return nil
 }

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -10,44 +11,87 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// latches are a site's latches as they were loaded and as they are now.
+// latches are a site's latches as they were loaded, and those that moved since as they
+// are now: a quiet tick of a large fleet holds each once.
 type latches struct {
-	loaded, now map[workload.ID]latch.Latch
+	loaded, moved map[workload.ID]latch.Latch
 }
 
 func newLatches(all []latch.Latch) latches {
-	l := latches{loaded: make(map[workload.ID]latch.Latch, len(all))}
+	l := latches{make(map[workload.ID]latch.Latch, len(all)), map[workload.ID]latch.Latch{}}
 	for _, one := range all {
 		l.loaded[one.ID] = one
 	}
-	l.now = maps.Clone(l.loaded)
 	return l
 }
 
 // get returns the latch of a workload, a blank one where it has none.
 func (l latches) get(id workload.ID) latch.Latch {
-	one := l.now[id]
+	one, _ := l.of(id)
 	one.ID = id
 	return one
 }
 
+// of returns the latch of a workload; known is false where it has none.
+func (l latches) of(id workload.ID) (one latch.Latch, known bool) {
+	if one, known = l.moved[id]; !known {
+		one, known = l.loaded[id]
+	}
+	return one, known
+}
+
 // known reports whether the workload has a latch.
 func (l latches) known(id workload.ID) bool {
-	_, known := l.now[id]
+	_, known := l.of(id)
 	return known
 }
 
-func (l latches) set(one latch.Latch) { l.now[one.ID] = one }
+func (l latches) set(one latch.Latch) {
+	if before, stored := l.loaded[one.ID]; stored && one.Equal(before) {
+		delete(l.moved, one.ID)
+		return
+	}
+	l.moved[one.ID] = one
+}
+
+// all are the latches as they are now, in any order.
+func (l latches) all() iter.Seq2[workload.ID, latch.Latch] {
+	return func(yield func(workload.ID, latch.Latch) bool) {
+		for id, one := range l.moved {
+			if !yield(id, one) {
+				return
+			}
+		}
+		for id, one := range l.loaded {
+			if _, moved := l.moved[id]; !moved && !yield(id, one) {
+				return
+			}
+		}
+	}
+}
+
+// now are all latches, for those who only read them.
+func (l latches) now() map[workload.ID]latch.Latch {
+	if len(l.moved) == 0 {
+		return l.loaded
+	}
+	return maps.Collect(l.all())
+}
 
 // ids are those of all latches, in order.
 func (l latches) ids() []workload.ID {
-	return slices.SortedFunc(maps.Keys(l.now), workload.Compare)
+	var all []workload.ID
+	for id := range l.all() {
+		all = append(all, id)
+	}
+	slices.SortFunc(all, workload.Compare)
+	return all
 }
 
 // declared is what the latches say that git holds.
 func (l latches) declared() ledger.Holding {
 	held := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
-	for id, one := range l.now {
+	for id, one := range l.all() {
 		if !one.Declared.IsZero() {
 			held.Entries[id] = one.Declared
 		}
@@ -61,16 +105,16 @@ func (l latches) unpropose(except []checkpoint.Change) {
 	for _, c := range except {
 		excepted[c.ID] = true
 	}
-	for id, one := range l.now {
+	for id, one := range l.now() {
 		if !excepted[id] {
-			l.now[id] = one.Unproposed()
+			l.set(one.Unproposed())
 		}
 	}
 }
 
 // beginAbsences has all absences begin anew.
 func (l latches) beginAbsences() {
-	for _, one := range l.now {
+	for _, one := range l.now() {
 		one.Missing = latch.Stopwatch{}
 		l.set(one)
 	}
@@ -78,8 +122,8 @@ func (l latches) beginAbsences() {
 
 // recent is what is remembered of the scales of the recent past.
 func (l latches) recent() map[workload.ID]latch.Recent {
-	all := make(map[workload.ID]latch.Recent, len(l.now))
-	for id, one := range l.now {
+	all := make(map[workload.ID]latch.Recent, len(l.loaded))
+	for id, one := range l.all() {
 		if len(one.Recent) > 0 {
 			all[id] = one.Recent
 		}
@@ -90,12 +134,13 @@ func (l latches) recent() map[workload.ID]latch.Recent {
 // changed are the latches to save, and the latches to drop because they are blank.
 func (l latches) changed() (put []latch.Latch, drop []workload.ID) {
 	for _, id := range l.ids() {
-		one := l.now[id]
-		before, stored := l.loaded[id]
+		one := l.get(id)
+		_, moved := l.moved[id]
+		_, stored := l.loaded[id]
 		switch {
 		case one.Blank() && stored:
 			drop = append(drop, id)
-		case !one.Blank() && !(stored && one.Equal(before)):
+		case !one.Blank() && moved:
 			put = append(put, one)
 		}
 	}

@@ -28,7 +28,7 @@ func (p *pass) mergeProposal(found ledger.Past) {
 	if p.head.Proposal == nil {
 		return
 	}
-	ours, changes := *p.head.Proposal, proposal.Changes(p.latches.now)
+	ours, changes := *p.head.Proposal, proposal.Changes(p.latches.now())
 	merged := proposal.Merged(changes, found.Merged, found.Tip.Entries)
 	repaired := repaired(*p.git.tree, p.following(), ours.Repairs, merged > 0)
 	all, done := len(changes)+len(ours.Repairs), merged+len(repaired)
@@ -89,7 +89,7 @@ func (p *pass) reviewProposal(ctx context.Context) error {
 // the next tick, so that the decline is saved first.
 func (p *pass) decline(why string) {
 	ours, until := p.head.Proposal, p.fleet.At.Add(p.set.Guards.Yield)
-	changes := proposal.Changes(p.latches.now)
+	changes := proposal.Changes(p.latches.now())
 	for _, c := range changes {
 		p.latches.set(p.latches.get(c.ID).Adopted(c.From, until))
 	}

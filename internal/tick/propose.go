@@ -29,11 +29,11 @@ func (p *pass) propose(ctx context.Context) error {
 		return nil
 	}
 	ours, before := p.head.Proposal, []latch.Repair(nil)
-	wanted := proposal.Want(p.latches.now, p.report.Decisions, p.Propose, p.fleet.At)
+	wanted := proposal.Want(p.latches.now(), p.report.Decisions, p.Propose, p.fleet.At)
 	moved := len(wanted) > 0
 	if ours != nil {
 		before = ours.Repairs
-		moved = ours.Head != p.git.proposed || !slices.Equal(wanted, proposal.Changes(p.latches.now)) || rebased(*ours, p.files, p.git.directory)
+		moved = ours.Head != p.git.proposed || !slices.Equal(wanted, proposal.Changes(p.latches.now())) || rebased(*ours, p.files, p.git.directory)
 	}
 	var repairs []latch.Repair
 	if p.Propose {
@@ -145,7 +145,7 @@ func (p *pass) proposed(changes []checkpoint.Change, repairs []latch.Repair, w w
 // openProposal tells the host of the proposal, and keeps where it is.
 func (p *pass) openProposal(ctx context.Context) error {
 	ours := *p.head.Proposal
-	crossings := proposal.Crossings(proposal.Changes(p.latches.now), p.report.Decisions)
+	crossings := proposal.Crossings(proposal.Changes(p.latches.now()), p.report.Decisions)
 	beside := ledger.Beside{Components: components(p.git.tree, namespaces(ours.Repairs)), Files: slices.Sorted(maps.Keys(ours.Files))}
 	all := slices.Concat(crossings, edits(p.head.Edited, namespaces(ours.Repairs)))
 	message := ledger.Message(ledger.Trailers{Site: p.Site}, false, all, beside)

@@ -105,7 +105,7 @@ func recoverLost(head *latch.Head, l latches) {
 	if !head.At.IsZero() {
 		return
 	}
-	for _, one := range l.now {
+	for _, one := range l.now() {
 		one.Down, one.Missing = latch.Down{}, latch.Stopwatch{}
 		l.set(one)
 	}

@@ -96,6 +96,7 @@ type pass struct {
 func (t *Tick) Run(ctx context.Context) (Report, error) {
 	p := &pass{Tick: t, findings: findings{report: Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}}}
 	err := p.run(ctx)
+	p.report.Latches = p.latches.now()
 	var held *latch.HeldError
 	var taken *takenError
 	switch {

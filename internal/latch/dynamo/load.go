@@ -23,11 +23,13 @@ func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches
 		ExpressionAttributeValues: item{":site": text(Partition(site)), ":first": text(sortHead)},
 		ConsistentRead:            aws.Bool(true),
 	}
+	var pages [][]latch.Latch // put together in the end: to grow one slice takes twice the memory
 	for more := true; more; more = len(query.ExclusiveStartKey) > 0 {
 		page, err := call(ctx, s, s.client.Query, query)
 		if err != nil {
 			return latch.Head{}, nil, fmt.Errorf("load site %s: %w", site, err)
 		}
+		read := make([]latch.Latch, 0, len(page.Items))
 		for _, stored := range page.Items {
 			body := binaryOf(stored[attrBody])
 			switch key := textOf(stored[attrSort]); {
@@ -40,11 +42,13 @@ func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches
 				if err != nil {
 					return latch.Head{}, nil, err
 				}
-				latches = append(latches, l)
+				read = append(read, l)
 			}
 		}
+		pages = append(pages, read)
 		query.ExclusiveStartKey = page.LastEvaluatedKey
 	}
+	latches = slices.Concat(pages...)
 	slices.SortFunc(latches, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
 	return head, latches, nil
 }
