@@ -83,7 +83,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())
 	}
 	h.stale = err != nil
-	d := report.New(r).Brief()
+	d := report.Brief(r)
 	d.Build = build.Read().String()
 	return d, hinted(errors.Join(err, r.Err()))
 }

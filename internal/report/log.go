@@ -2,13 +2,13 @@ package report
 
 import (
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/gitlatch/gitlatch/internal/build"
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -53,10 +53,10 @@ func Log(log zerolog.Logger, r tick.Report, took time.Duration, failed error) {
 	if failed != nil {
 		line = log.Error().Err(failed)
 	}
-	counts, workloads := Counts(r.Decisions), scales(r.Decisions)
+	counts, workloads := Counts(r.Decisions), each.Count(r.Decisions, ofScale)
 	line.Str("build", build.Read().String()).Str("cluster", r.Cluster).Time("at", r.At).Bool("dryRun", r.DryRun).Bool("observe", r.Observe).
 		Str("held", r.NotRun).Str("stop", string(r.Stop.Reason)).Strs("unread", workload.Texts(r.Unread)).
-		Int("workloads", len(workloads)).Int("rollouts", len(r.Decisions)-len(workloads)).
+		Int("workloads", workloads).Int("rollouts", len(r.Decisions)-workloads).
 		Int("quiet", counts[policy.Quiet]).Int("pending", counts[policy.Pending]).Int("crossings", counts[policy.Cross]).
 		Int("frozen", counts[policy.Frozen]).Int("review", counts[policy.Review]).Int("skipped", counts[policy.Skip]).
 		Str("commit", commit).Dur("took_ms", took).Msg("tick")
@@ -70,10 +70,8 @@ func number(line *zerolog.Event, name string, n *int32) *zerolog.Event {
 	return line.Int32(name, *n)
 }
 
-// scales are the decisions on the scale of workloads, one for each.
-func scales(decisions []policy.Decision) []policy.Decision {
-	return slices.DeleteFunc(slices.Clone(decisions), func(d policy.Decision) bool { return d.Reading != policy.ReadingScale })
-}
+// ofScale reports whether a decision is on the scale of a workload: each has one.
+func ofScale(d policy.Decision) bool { return d.Reading == policy.ReadingScale }
 
 // Counts counts decisions by verdict.
 func Counts(decisions []policy.Decision) map[policy.Verdict]int {

@@ -43,9 +43,11 @@ const (
 func Metrics() []Metric[tick.Report] {
 	return []Metric[tick.Report]{
 		{"Heartbeat", "Count", "ticks that came to their end", sign, func(tick.Report) float64 { return 1 }, nil},
-		{"Workloads", "Count", "workloads seen", state, func(r tick.Report) float64 { return float64(len(scales(r.Decisions))) }, nil},
+		{"Workloads", "Count", "workloads seen", state, func(r tick.Report) float64 { return float64(each.Count(r.Decisions, ofScale)) }, nil},
 		{"Crossings", "Count", "thresholds passed for their hold", event, func(r tick.Report) float64 { return float64(Counts(r.Decisions)[policy.Cross]) }, nil},
-		{"Frozen", "Count", "workloads whose timers stand still", state, func(r tick.Report) float64 { return float64(Counts(scales(r.Decisions))[policy.Frozen]) }, nil},
+		{"Frozen", "Count", "workloads whose timers stand still", state, func(r tick.Report) float64 {
+			return float64(each.Count(r.Decisions, func(d policy.Decision) bool { return ofScale(d) && d.Verdict == policy.Frozen }))
+		}, nil},
 		{"Commits", "Count", "commits made", event, commits, nil},
 		{"PushFailures", "Count", "times that crossings could not be published", event, pushFailures, nil},
 		{"Unread", "Count", "parts of the cluster that could not be read", state, func(r tick.Report) float64 { return float64(len(r.Unread)) }, nil},
@@ -73,8 +75,8 @@ func underDeclared(r tick.Report) (pods float64) {
 	if r.Observe {
 		return 0
 	}
-	for _, d := range scales(r.Decisions) {
-		if d.Verdict == policy.Skip {
+	for _, d := range r.Decisions {
+		if !ofScale(d) || d.Verdict == policy.Skip {
 			continue
 		}
 		declared := int32(0)

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -121,7 +120,15 @@ type Proposal struct {
 }
 
 // New returns a report in its stable shape.
-func New(r tick.Report) Document {
+func New(r tick.Report) Document { return of(r, func(Workload) bool { return true }) }
+
+// Brief returns it without the workloads of which there is nothing to say: those that
+// are quiet, and those that are not latched.
+func Brief(r tick.Report) Document {
+	return of(r, func(w Workload) bool { return w.told() || w.Rollout != nil && w.Rollout.told() })
+}
+
+func of(r tick.Report, told func(Workload) bool) Document {
 	d := Document{
 		Document: term.DocumentOf("TickReport"),
 		Site:     r.Site, Cluster: r.Cluster, At: r.At, Mode: "latch", DryRun: r.DryRun, Held: r.NotRun, Stop: r.Stop,
@@ -135,17 +142,24 @@ func New(r tick.Report) Document {
 	if r.Observe {
 		d.Mode = "observe"
 	}
-	samples := each.By(r.Samples, func(s workload.Sample) workload.ID { return s.ID })
+	samples := make(map[workload.ID]*workload.Sample, len(r.Samples))
+	for i, s := range r.Samples {
+		samples[s.ID] = &r.Samples[i]
+	}
 	rollouts := map[workload.ID]*Rollout{}
 	for _, decision := range r.Decisions {
 		if decision.Reading == policy.ReadingRollout {
 			rollouts[decision.ID] = newRollout(decision, samples[decision.ID])
 		}
 	}
-	for _, decision := range scales(r.Decisions) {
+	for _, decision := range r.Decisions {
+		if !ofScale(decision) {
+			continue
+		}
 		w := newWorkload(decision, samples[decision.ID])
-		w.Rollout = rollouts[decision.ID]
-		d.Workloads = append(d.Workloads, w)
+		if w.Rollout = rollouts[decision.ID]; told(w) {
+			d.Workloads = append(d.Workloads, w)
+		}
 	}
 	if c := r.Commit; c != nil {
 		subject, _, _ := strings.Cut(c.Message, "\n")
@@ -158,15 +172,6 @@ func New(r tick.Report) Document {
 	return d
 }
 
-// Brief returns the document without the workloads of which there is nothing to
-// say: those that are quiet, and those that are not latched.
-func (d Document) Brief() Document {
-	d.Workloads = slices.DeleteFunc(slices.Clone(d.Workloads), func(w Workload) bool {
-		return !w.told() && (w.Rollout == nil || !w.Rollout.told())
-	})
-	return d
-}
-
 // told reports whether there is anything to say of a workload's scale.
 func (w Workload) told() bool {
 	return w.Verdict != string(policy.Skip) && (w.Verdict != string(policy.Quiet) || w.Mismatch != nil)
@@ -175,13 +180,13 @@ func (w Workload) told() bool {
 // told reports whether there is anything to say of a rollout.
 func (r Rollout) told() bool { return r.Verdict != string(policy.Quiet) }
 
-func newRollout(d policy.Decision, s workload.Sample) *Rollout {
+func newRollout(d policy.Decision, s *workload.Sample) *Rollout {
 	r := &Rollout{
 		Policy: d.Policy, Declared: milestone(d.From), To: milestone(d.To),
 		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text, Urgent: d.Urgent,
 		Returns: string(d.From.Rollout.Returns),
 	}
-	if s.Rollout != nil && len(s.Rollout.Templates) > 0 {
+	if s != nil && s.Rollout != nil && len(s.Rollout.Templates) > 0 {
 		target := s.Rollout.Templates[0]
 		r.Target, r.Desired, r.Available = target.Hash, &s.Rollout.Desired, &target.Available
 		r.Failure, r.Halted = s.Rollout.Failure, s.Rollout.Halted
@@ -189,12 +194,15 @@ func newRollout(d policy.Decision, s workload.Sample) *Rollout {
 	return r
 }
 
-func newWorkload(d policy.Decision, s workload.Sample) Workload {
+func newWorkload(d policy.Decision, s *workload.Sample) Workload {
 	w := Workload{
 		Named:  term.NamedBy(d.ID),
 		Policy: d.Policy, Declared: level(d.From), To: level(d.To),
 		Verdict: string(d.Verdict), Reason: string(d.Reason), Text: d.Text,
 		Urgent: d.Urgent, Surge: d.Surge, Capped: d.Capped, Mismatch: d.Mismatch,
+	}
+	if s == nil {
+		return w
 	}
 	if s.Scale != nil {
 		w.Replicas, w.Ready = &s.Scale.Desired, &s.Scale.Ready
