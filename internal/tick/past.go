@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -94,6 +96,7 @@ func (p *past) classify(site, agreed string) {
 func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory string) (ledger.Past, error) {
 	var found ledger.Past
 	var landed []ledger.Pushed
+	held := func(s ledger.Snapshot) ledger.Holding { return withEdits(s, p.files, p.stored.Edited) }
 	for _, c := range p.past.pushes {
 		before, after, verified, err := p.past.commits.Verify(ctx, c, c.Parents[0], c.Parents[0])
 		if err != nil {
@@ -101,7 +104,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 		}
 		if verified {
 			landed = append(landed, c)
-			found.Steps = append(found.Steps, ledger.Step{Before: p.withEdits(before), After: p.withEdits(after), Follows: c.Follows})
+			found.Steps = append(found.Steps, ledger.Step{Before: held(before), After: held(after), Follows: c.Follows})
 			p.files.AddPush(before.Objects, after.Objects)
 		}
 	}
@@ -112,7 +115,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 				return found, err
 			}
 			if verified {
-				for _, change := range ledger.Changes(p.withEdits(before), p.withEdits(after)) {
+				for _, change := range ledger.Changes(held(before), held(after)) {
 					if !slices.Contains(c.Follows, change.ID) {
 						found.Merged = append(found.Merged, change)
 					}
@@ -171,7 +174,7 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 	if err != nil {
 		return ledger.Holding{}, err
 	}
-	holding := p.withEdits(s)
+	holding := withEdits(s, p.files, p.stored.Edited)
 	for id, e := range p.latches.declared().Entries {
 		if holding.Broken[id.Namespace] {
 			holding.Entries[id] = e
@@ -182,10 +185,10 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 
 // withEdits is what a commit held, with people's edits in place that its records did
 // not hold yet.
-func (p *pass) withEdits(s ledger.Snapshot) ledger.Holding {
+func withEdits(s ledger.Snapshot, files inplace.Files, edited []latch.Edit) ledger.Holding {
 	h := s.Holding
 	h.Entries = maps.Clone(h.Entries)
-	for _, e := range p.files.Standing(s.Objects, p.stored.Edited) {
+	for _, e := range files.Standing(s.Objects, edited) {
 		if held := h.Entries[e.ID]; held.Replicas == e.From {
 			held.Replicas = e.To
 			h.Entries[e.ID] = held

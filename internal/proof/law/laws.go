@@ -109,8 +109,12 @@ func (s *Seen) decided(why policy.Reason) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool { return d.Reason == why })
 }
 
-// broken reports whether the record that a workload is in cannot be read.
+// broken reports whether the record that a workload is in cannot be read, or could not
+// when the tick looked.
 func (s *Seen) broken(id workload.ID) bool {
+	if s.tree(s.After.Tip).Broken[id.Namespace] != nil {
+		return true
+	}
 	for _, d := range s.Told.Decisions {
 		if d.ID == id && d.Reason == policy.ReasonBroken {
 			return true
