@@ -238,12 +238,17 @@ func (w *Witness) forget(head, latches bool) {
 }
 
 // unlearn drops what a person did that no latch says yet, where who did it cannot
-// be told: nobody is yielded to.
+// be told: nobody is yielded to, nor for longer than before.
 func (w *Witness) unlearn(known map[workload.ID]latch.Latch) {
-	maps.DeleteFunc(w.theirs, func(id workload.ID, t word) bool {
-		l := known[id]
-		return l.Declared.Replicas != t.replicas || l.YieldUntil.IsZero() && !l.OptedOut
-	})
+	for id, t := range w.theirs {
+		switch l := known[id]; {
+		case l.Declared.Replicas != t.replicas || l.YieldUntil.IsZero() && !l.OptedOut:
+			delete(w.theirs, id)
+		case l.YieldUntil.Before(t.until) && !l.OptedOut:
+			t.until = l.YieldUntil
+			w.theirs[id] = t
+		}
+	}
 }
 
 func union[K comparable, A, B any](a map[K]A, b map[K]B) map[K]bool {
