@@ -81,7 +81,7 @@ type pass struct {
 	head    latch.Head // as it will be saved
 	latches latches
 	fleet   workload.Fleet
-	named   policy.Set // as the tick before agreed: what it names is looked at
+	inPlace []string // files that the policy named which the tick before agreed to
 	set     policy.Set
 	git     gitState
 	files   inplace.Files
