@@ -87,7 +87,7 @@ func (p Past) Judge() []Change {
 }
 
 func (p Past) judge(id workload.ID) Change {
-	scale, rollout := p.trace(id, scalePart), p.trace(id, rolloutPart)
+	scale, rollout := p.trace(id, scalePart, true), p.trace(id, rolloutPart, false)
 	return Change{
 		ID: id, Agreed: p.Agreed.Entries[id], Now: p.Tip.Entries[id],
 		Was:  scale.was.WithRollout(rollout.was.Rollout),
@@ -108,12 +108,14 @@ type trace struct {
 	ours     bool
 }
 
-func (p Past) trace(id workload.ID, of part) trace {
+// trace follows a part of an entry. Of the level, what a commit took from a mark is a
+// person's.
+func (p Past) trace(id workload.ID, of part, level bool) trace {
 	t := trace{now: of(p.Agreed.Entries[id])}
 	t.was = t.now
 	for _, s := range p.Steps {
 		t.advance(s.Before, id, of, false)
-		t.advance(s.After, id, of, !slices.Contains(s.Follows, id))
+		t.advance(s.After, id, of, !level || !slices.Contains(s.Follows, id))
 	}
 	t.advance(p.Tip, id, of, false)
 	reached := map[checkpoint.Entry]bool{t.was: true}

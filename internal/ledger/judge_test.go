@@ -111,13 +111,14 @@ func TestWhoseAnEntryIs(t *testing.T) {
 	}
 }
 
-// A level that follows a mark is the person's who set the mark.
+// A level that follows a mark is the person's who set the mark; a rollout beside it is
+// not.
 func TestALevelThatFollowsAMarkIsThePersons(t *testing.T) {
 	t.Parallel()
 	p := ledger.Past{Agreed: held(t, "100"), Tip: held(t, "150@25"), Steps: []ledger.Step{
 		{Before: held(t, "100"), After: held(t, "150@25"), Follows: []workload.ID{web}},
 	}}
-	if got := p.Judge(); len(got) != 1 || !got[0].Persons() || got[0].Was != entry(t, "100") {
+	if got := p.Judge(); len(got) != 1 || !got[0].Persons() || got[0].Was != entry(t, "100@25") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -116,9 +116,10 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 			}
 			if verified {
 				for _, change := range ledger.Changes(held(before), held(after)) {
-					if !slices.Contains(c.Follows, change.ID) {
-						found.Merged = append(found.Merged, change)
+					if slices.Contains(c.Follows, change.ID) { // its level is a person's
+						change.To = change.From.WithRollout(change.To.Rollout)
 					}
+					found.Merged = append(found.Merged, change)
 				}
 				break
 			}
