@@ -25,7 +25,7 @@ type haul struct {
 // samples returns the samples that follow, in the order of workload.Compare,
 // each ID once.
 func (h haul) samples() []workload.Sample {
-	by := map[workload.ID][]autoscaler{}
+	by := make(map[workload.ID][]autoscaler, len(h.autoscalers))
 	for _, a := range h.autoscalers {
 		by[a.target] = append(by[a.target], a)
 	}

@@ -39,16 +39,16 @@ func (r row[R]) part() string { return cmp.Or(r.name, r.resource) }
 const (
 	metadata, spec, status = 1, 2, 3
 
-	generateName, selfLink, version, made, labels, annotations, finalizers, managedFields = 2, 4, 6, 8, 11, 12, 14, 17
+	objectName, generateName, namespace, selfLink, uid, version, made, labels, annotations, owners, finalizers, managedFields = 1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 14, 17
 )
 
 var (
 	left cut // all of it
-	// described is of all kinds what their readings leave of the metadata of an object
-	// without an annotation of gitlatch, and owned of those that are found by their owners.
-	described = cut{generateName: left, selfLink: left, version: left, made: left, annotations: left, finalizers: left, managedFields: {3: left, 6: left}}
-	unmanaged = cut{generateName: left, selfLink: left, version: left, made: left, annotations: left, finalizers: left, managedFields: left}
-	owned     = cut{generateName: left, selfLink: left, version: left, made: left, labels: left, annotations: left, finalizers: left, managedFields: left}
+	// described is of all kinds what their readings leave of the metadata, and owned of
+	// those that are found by their owners.
+	described = cut{generateName: left, selfLink: left, uid: left, version: left, made: left, annotations: {others: left}, finalizers: left, managedFields: {3: left, 6: left}}
+	unmanaged = cut{generateName: left, selfLink: left, uid: left, version: left, made: left, annotations: {others: left}, finalizers: left, managedFields: left}
+	owned     = cut{objectName: left, generateName: left, namespace: left, selfLink: left, uid: left, version: left, made: left, labels: left, annotations: left, owners: {1: left, 3: left, 5: left, 7: left}, finalizers: left, managedFields: left}
 )
 
 // workloads are the kinds that are sampled beside those that a site names.
@@ -84,7 +84,7 @@ func tableOf(kinds workload.Kinds) table {
 			{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
 				page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
 					return l.Items
-				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: unmanaged})},
+				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: unmanaged, status: {2: left, 6: {3: left, 5: left}}})},
 			{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
 				page: custom("ScaledObjectList", func(o *scaledObject) autoscaler { return readScaledObject(o, kinds) })},
 		},

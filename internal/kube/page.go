@@ -1,12 +1,12 @@
 package kube
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -112,25 +112,21 @@ func builtIn[L interface {
 	}
 }
 
-// own is what annotations that are heeded begin with.
-var own = []byte("gitlatch.dev/")
-
-// cutShort appends what is kept of objects, as they are encoded. One that speaks of
-// gitlatch is read entire: of the others' annotations none is heeded.
+// cutShort appends what is kept of objects, as they are encoded.
 func cutShort[T, R any, P interface {
 	*T
 	Unmarshal([]byte) error
 }](to []R, objects [][]byte, read func(*T) R, without cut, want func(*R) portion) ([]R, error) {
-	var short, buffer []byte
+	var short []byte
 	var err error
 	var part, none T // what is kept of a part points into none of it
+	if cap(to)-len(to) < len(objects) {
+		to = slices.Grow(to, len(to)+len(objects)) // append would grow by less, and copy more often
+	}
 	for _, message := range objects {
-		part, short = none, message
-		if !bytes.Contains(message, own) {
-			if buffer, err = without.of(buffer[:0], message); err != nil {
-				return nil, err
-			}
-			short = buffer
+		part = none
+		if short, err = without.of(short[:0], message); err != nil {
+			return nil, err
 		}
 		if err := P(&part).Unmarshal(short); err != nil {
 			return nil, err

@@ -14,8 +14,14 @@ import (
 // message is cut first, and what is left is decoded by the same types.
 
 // A cut is what is left out of a message, by the numbers of its fields: all of one
-// whose own cut is nil, or that cut of it.
+// whose own cut is nil, or that cut of it. At others, which is no field's number, stands
+// that a message without what is ours is left out.
 type cut map[protowire.Number]cut
+
+const others protowire.Number = 0
+
+// ours is what annotations that are heeded begin with.
+var ours = []byte("gitlatch.dev/")
 
 // of appends a message to what is there, without what the cut leaves out.
 func (c cut) of(to, message []byte) ([]byte, error) {
@@ -26,9 +32,11 @@ func (c cut) of(to, message []byte) ([]byte, error) {
 		}
 		message = message[len(field.whole):]
 		inner, named := c[field.number]
+		_, choosy := inner[others]
 		switch {
-		case !named:
+		case !named, choosy && bytes.Contains(field.content, ours):
 			to = append(to, field.whole...)
+		case choosy:
 		case inner != nil && field.content == nil:
 			return nil, errOtherWire
 		case inner != nil:

@@ -17,7 +17,7 @@ import (
 // linked keeps the linker from dropping what nobody calls here.
 var linked = []any{
 	config.ParseConfig, (*site.Opener).Open, site.Parts.Close, site.Tick, (*tick.Tick).Run,
-	report.NewLogger, report.Log, report.New, report.Document.Brief, lambdacontext.FromContext,
+	report.NewLogger, report.Log, report.New, report.Brief, lambdacontext.FromContext,
 }
 
 func main() {
