@@ -220,7 +220,7 @@ func (w *Witness) account(s *Seen, c Commit) {
 			w.touched[change.ID] = true
 			w.say(c, change)
 		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until) && w.marks[change.ID] != change.To.Replicas:
-			s.Overwrote = append(s.Overwrote, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
+			w.lost = append(w.lost, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
 				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
 		case change.From.Replicas != change.To.Replicas:
 			delete(w.theirs, change.ID)

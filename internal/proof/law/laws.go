@@ -48,7 +48,12 @@ func lost(s *Seen) string {
 			return fmt.Sprintf("a person opted %s out, and it is declared at %d", change.ID, change.To.Replicas)
 		}
 	}
-	return strings.Join(s.Overwrote, "; ")
+	if s.open > 0 {
+		return "" // the tick around this one says how much it could know
+	}
+	lost := s.Witness.lost
+	s.Witness.lost = nil
+	return strings.Join(lost, "; ")
 }
 
 var trailer = regexp.MustCompile(`(?m)^Gitlatch-Intent: (\S+)$`)
@@ -163,10 +168,11 @@ func ends(s *Seen) string {
 	still, total := 0, 0
 	for id, before := range s.dropped {
 		sample, runs := s.World.Fleet[id]
-		if !runs || before < 2 || sample.Scale == nil {
+		latched := !s.After.Latches[id].OptedOut && !sample.OptOut
+		if !latched || before < 2 || runs && sample.Scale == nil {
 			continue
 		}
-		if total++; sample.Scale.Desired*4 <= before {
+		if total++; !runs || sample.Scale.Desired*4 <= before { // to be gone is not to recover
 			still++
 		}
 	}
@@ -175,7 +181,7 @@ func ends(s *Seen) string {
 	if acknowledged || still < guards.DropLeast || float64(still) < guards.DropShare*float64(total) {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d workloads have less than a quarter of what they had, and the drop is over", still, total)
+	return fmt.Sprintf("%d of %d workloads have less than a quarter of what they had, or are gone, and the drop is over", still, total)
 }
 
 func mute(s *Seen) string {

@@ -194,6 +194,9 @@ func (w *Witness) drop(at time.Time) {
 	for id, of := range w.lives {
 		next := &look{at: at}
 		for _, l := range slices.Backward(of.looks) {
+			if l.at.Equal(at) {
+				continue // this very one
+			}
 			if !l.at.Before(next.at) || !l.at.After(at.Add(-30*time.Minute)) {
 				break // the clock went back since, or it is too long ago
 			}

@@ -54,6 +54,8 @@ type Witness struct {
 	blind    map[string]error          // namespaces whose entries neither git nor latches say any more
 	proposed int                       // pushes to the proposal's branch that were counted
 	owed     int                       // pushes that the budget was not seen to pay for
+	open     int                       // ticks that began and did not end
+	lost     []string                  // what of a person's the site's commits changed, until none is open
 	retired  map[workload.ID]time.Time // when entries were removed
 	truth
 }
@@ -80,8 +82,6 @@ type Seen struct {
 	// Asked are the changes that people are asked for since this tick, against what
 	// was asked before, or is declared.
 	Asked []checkpoint.Change
-	// Overwrote says what of a person's the site's commits changed.
-	Overwrote []string
 	// Moved is set where the branch left what it held, and no person moved it.
 	Moved bool
 }
@@ -119,6 +119,7 @@ func (w *Witness) head() string {
 
 func (w *Witness) watch() func() {
 	seen := w.next
+	w.open++
 	w.next = &Seen{Witness: w, World: w.story.World}
 	w.agreed = w.holds().Head.Agreed.Tip
 	w.look(seen)
@@ -134,11 +135,13 @@ func (w *Witness) watch() func() {
 			seen.Before = w.holds()
 		}
 		seen.Told = w.story.Last
+		w.open--
 		if w.Ticks++; seen.Told.NotRun == "" {
 			w.acts++
 		}
-		if seen.says(tick.NoticeCut) {
+		if seen.says(tick.NoticeCut) { // nor could a commit that another tick saw meanwhile
 			w.unlearn(seen.Before.Latches)
+			w.lost = nil
 		}
 		w.look(seen)
 		for _, c := range seen.New[before:] {
