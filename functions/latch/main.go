@@ -19,7 +19,6 @@ import (
 const garbage = 30
 
 func main() {
-	debug.SetGCPercent(garbage)
 	log := report.NewLogger(os.Stdout, time.Now)
 	report.TakeStandard(log)
 	c, err := config.FromEnvironment(os.Getenv)
@@ -27,12 +26,19 @@ func main() {
 		log.Fatal().Err(err).Msg("start")
 	}
 	if c.Fleet != "" {
-		lambda.Start(newWorker(c, os.Getenv, time.Now, log, os.Stdout).handle)
+		serve(newWorker(c, os.Getenv, time.Now, log, os.Stdout).handle)
 		return
 	}
 	h, err := newHandler(c, os.Getenv, time.Now, log, os.Stdout)
 	if err != nil {
 		log.Fatal().Err(err).Msg("start")
 	}
-	lambda.Start(h.handle)
+	serve(h.handle)
+}
+
+// serve sets garbage no sooner than the program has started, which takes less than a
+// collection.
+func serve(handler any) {
+	debug.SetGCPercent(garbage)
+	lambda.Start(handler)
 }

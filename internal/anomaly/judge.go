@@ -42,7 +42,7 @@ type Look struct {
 func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	var found []alert.Condition
 	changed := map[workload.ID]latch.Watch{}
-	judged := map[workload.ID]bool{}
+	judged := make(map[workload.ID]bool, len(l.Samples))
 	decisions := make(map[reading]*policy.Decision, len(l.Decisions))
 	for i, d := range l.Decisions {
 		decisions[reading{d.ID, d.Reading}] = &l.Decisions[i]

@@ -30,7 +30,7 @@ func (p *pass) decide(context.Context) error {
 	if p.git.tree != nil {
 		r.broken = p.git.tree.Broken
 	}
-	present := map[workload.ID]bool{}
+	present := make(map[workload.ID]bool, len(p.fleet.Samples))
 	decisions := make([]policy.Decision, 0, len(p.fleet.Samples))
 	var absent []policy.Decision
 	for _, s := range p.fleet.Samples {
@@ -63,7 +63,7 @@ func (p *pass) decide(context.Context) error {
 
 // scales are those that the guards over the fleet look at.
 func scales(set policy.Set, samples []workload.Sample) map[workload.ID]int32 {
-	scales := map[workload.ID]int32{}
+	scales := make(map[workload.ID]int32, len(samples))
 	for _, s := range samples {
 		if _, _, latched := set.Choose(s); !latched {
 			continue

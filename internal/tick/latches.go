@@ -80,7 +80,7 @@ func (l latches) now() map[workload.ID]latch.Latch {
 
 // ids are those of all latches, in order.
 func (l latches) ids() []workload.ID {
-	var all []workload.ID
+	all := make([]workload.ID, 0, len(l.loaded)+len(l.moved))
 	for id := range l.all() {
 		all = append(all, id)
 	}
