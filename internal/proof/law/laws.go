@@ -178,6 +178,7 @@ func ends(s *Seen) string {
 	}
 	acknowledged := s.acknowledged
 	s.Witness.dropped = nil
+	s.anew(s.Told.At)
 	if acknowledged || still < guards.DropLeast || float64(still) < guards.DropShare*float64(total) {
 		return ""
 	}

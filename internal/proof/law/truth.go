@@ -176,13 +176,17 @@ func (s *Seen) reviewed(id workload.ID) bool {
 	})
 }
 
-// acknowledge notes that a person takes what runs now for what is to be: nothing is
-// compared with what ran before.
+// acknowledge notes that a person takes what runs now for what is to be.
 func (w *Witness) acknowledge() {
 	w.acknowledged = true
+	w.anew(w.story.Now.Add(yield))
+}
+
+// anew has nothing compared with what ran before an instant.
+func (w *Witness) anew(from time.Time) {
 	for _, of := range w.lives {
 		for _, l := range of.looks {
-			l.part = true
+			l.part = l.part || l.at.Before(from)
 		}
 	}
 }
