@@ -115,6 +115,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 				return found, err
 			}
 			if verified {
+				p.files.AddPush(before.Objects, after.Objects)
 				for _, change := range ledger.Changes(held(before), held(after)) {
 					if slices.Contains(c.Follows, change.ID) { // its level is a person's
 						change.To = change.From.WithRollout(change.To.Rollout)
