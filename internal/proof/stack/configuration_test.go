@@ -97,6 +97,9 @@ func restoring(c map[string]any) map[string]any {
 // drilling is a configuration with what a drill has besides.
 func drilling(c map[string]any, s sample) map[string]any {
 	delete(c, "demand") // what a rebuild gives does not depend on it
+	if hub := s.parameters["HubClusterName"]; hub != "" {
+		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}, "destination": s.parameters["HubDestination"]}
+	}
 	if bucket := s.parameters["DrillBucket"]; bucket != "" {
 		c["drills"] = map[string]any{"s3": map[string]any{"bucket": bucket, "prefix": "gitlatch/drills/"}}
 	}

@@ -149,6 +149,9 @@ var requests = []request{
 
 	{"find the cluster to drill", allow, "github", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
 	{"find another cluster to drill", deny, "github", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
+	{"find the hub", allow, "codecommit", "DrillRole", "", "eks:DescribeCluster", clusters + "tools", "", nil},
+	{"find another cluster than the hub", deny, "codecommit", "DrillRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
+	{"find the hub as a tick", deny, "codecommit", "LatchRole", "", "eks:DescribeCluster", clusters + "tools", "", nil},
 	{"flush the site's latches", allow, "github", "DrillRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod-eu")},
 	{"flush a site whose name only begins alike", deny, "github", "DrillRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod-eu2")},
 	{"flush without a key", deny, "github", "DrillRole", "", "dynamodb:UpdateItem", "StateTable", "", nil},

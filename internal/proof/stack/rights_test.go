@@ -195,15 +195,24 @@ func actions(role any) []string {
 // accessEntryNamesTheGroupWithRights is about who logs in: as a member of a group
 // with rights, and not before there is an entry.
 func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
-	bindings := map[string]string{"LatchAccess": "infra/rbac/clusterrolebinding.yaml", "RestoreAccess": "infra/rbac/restore/clusterrolebinding.yaml",
-		"DrillAccess": "infra/rbac/doctor/clusterrolebinding.yaml"}
-	d := deployed(t, of, samples[0])
+	entries := map[string]struct{ function, cluster, binding string }{
+		"LatchAccess":   {"LatchFunction", "ClusterName", "infra/rbac/clusterrolebinding.yaml"},
+		"RestoreAccess": {"RestoreFunction", "ClusterName", "infra/rbac/restore/clusterrolebinding.yaml"},
+		"DrillAccess":   {"DrillFunction", "ClusterName", "infra/rbac/doctor/clusterrolebinding.yaml"},
+		"HubAccess":     {"DrillFunction", "HubClusterName", "infra/rbac/doctor/clusterrolebinding.yaml"},
+	}
+	s := samples[1] // leaves no entry out
+	d := deployed(t, of, s)
 	resources := d.resources()
 	for id, r := range resources {
 		if at(r, "Type") != "AWS::EKS::AccessEntry" {
 			continue
 		}
-		own := strings.TrimSuffix(id, "Access") + "Function"
+		entry := entries[id]
+		own := entry.function
+		if in, want := at(r, "Properties", "ClusterName"), s.parameters[entry.cluster]; in != want {
+			broken = append(broken, fmt.Sprintf("%s: is in the cluster %v, and belongs in %s", id, in, want))
+		}
 		if who, runs := at(r, "Properties", "PrincipalArn"), at(resources, own, "Properties", "Role"); who != runs {
 			broken = append(broken, fmt.Sprintf("%s: is for %v, and %s runs as %v", id, who, own, runs))
 		}
@@ -215,11 +224,11 @@ func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []str
 		}
 		groups := list(at(r, "Properties", "KubernetesGroups"))
 		var bound []any
-		for _, subject := range list(at(read(t, bindings[id]).tree, "subjects")) {
+		for _, subject := range list(at(read(t, entry.binding).tree, "subjects")) {
 			bound = append(bound, at(subject, "name"))
 		}
 		if len(groups) != 1 || !slices.Contains(bound, groups[0]) {
-			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and %s binds its rights to %v", id, groups, bindings[id], bound))
+			broken = append(broken, fmt.Sprintf("%s: is in groups %v, and %s binds its rights to %v", id, groups, entry.binding, bound))
 		}
 	}
 	return broken

@@ -49,6 +49,8 @@ var samples = []sample{
 		"MemorySize":             "256",
 		"RestoreState":           "ENABLED",
 		"DrillState":             "ENABLED",
+		"HubClusterName":         "tools",
+		"HubDestination":         "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
@@ -134,6 +136,7 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 		{2, map[string]string{"RestoreState": "ENABLED"}, "RestoreState needs a cluster of this account and region; elsewhere, use the command gitlatch restore"},
 		{2, map[string]string{"DrillState": "ENABLED"}, "DrillState needs a cluster of this account and region; elsewhere, use the command gitlatch drill"},
 		{3, map[string]string{"DrillBucket": "fleet-reports"}, "DrillBucket needs DrillState"},
+		{3, map[string]string{"HubClusterName": "tools"}, "HubClusterName needs DrillState, since drills alone look at what applies git"},
 		{1, map[string]string{"SubnetIds": ""}, "SubnetIds must be given with VpcId"},
 		{0, map[string]string{"ClusterSecurityGroupId": "sg-0a"}, "SubnetIds and ClusterSecurityGroupId need VpcId"},
 		{2, map[string]string{"AlertEmail": "a@example.com"}, "AlertEmail belongs to the stack that StateStack names"},
@@ -171,6 +174,8 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"DrillState":             {"ON"},
 		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
+		"HubClusterName":         {`a"`, "-a"},
+		"HubDestination":         {`a"`, "a b", "{a}"},
 		"GitProvider":            {"gitlab"},
 		"Kinds":                  {"Worker", "{}", "[]", "[worker]"},
 		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
