@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
@@ -94,6 +95,8 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		if err := d.record(ctx, env, r, tip, report, seen); err != nil {
 			return err
 		}
+	} else if n := report.Uncovered(); n > 0 {
+		fmt.Fprintf(env.Err, "%s does not cover %s kept inert: doctor --write commits it\n", checkpoint.EvidencePath(c.Site), term.Count(n, "workload"))
 	}
 	return unless(len(report.Findings)+len(report.Unread) == 0)
 }

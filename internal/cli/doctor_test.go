@@ -74,7 +74,7 @@ func TestDoctorIsContentWithWhatIsAsItShouldBe(t *testing.T) {
 	w := tended(t)
 	before := w.hash(t)
 	got := w.run("doctor")
-	if got.status != 0 || got.err != "" {
+	if got.status != 0 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/inert.yaml does not cover 3 workloads kept inert") {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "doctor-good.txt", got.out)
@@ -89,7 +89,7 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "kind: Deployment}", "kind: Deployment, name: web}", 1)
 	w.api.objects["resourcequotas"] = "kind: ResourceQuotaList\nitems: [{metadata: {name: small, namespace: shop}, spec: {hard: {pods: \"100\"}}}]\n"
 	got := w.run("doctor")
-	if got.status != 1 || got.err != "" {
+	if got.status != 1 || !strings.HasPrefix(got.err, "checkpoints/prod-eu/inert.yaml does not cover ") || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 	golden(t, "doctor-findings.txt", got.out)
@@ -98,8 +98,7 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	shown, _, _ := strings.Cut(got.out, "checkpoints/prod-eu/inert.yaml does not cover")
-	shown = strings.ReplaceAll(strings.TrimSpace(shown), "\n", "\n    ")
+	shown := strings.ReplaceAll(strings.TrimSpace(got.out), "\n", "\n    ")
 	if shown = strings.ReplaceAll(shown, "    \n", "\n"); !strings.Contains(docs.Text("inert"), "    "+shown+"\n") {
 		t.Errorf("topic inert does not show\n%s", shown)
 	}
@@ -158,11 +157,14 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
 		t.Errorf("dry run: %+v", got)
 	}
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/inert.yaml") {
+	if got := w.run("doctor"); !strings.Contains(got.err, "checkpoints/prod-eu/inert.yaml does not cover") {
+		t.Errorf("the file is not there, and it says %s", got.err)
+	}
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") == tip || strings.Contains(got.err, "does not cover") || !strings.Contains(got.err, "commit "+w.origin.Tip("main")+": checkpoints/prod-eu/inert.yaml") {
 		t.Errorf("write: %+v", got)
 	}
 	tip = w.origin.Tip("main")
-	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.out, "does not cover") {
+	if got := w.run("doctor", "--write"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.err, "says so already") || strings.Contains(got.err, "does not cover") {
 		t.Errorf("again: %+v", got)
 	}
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {

@@ -295,6 +295,9 @@ func explainDecision(line func(string, string, ...any), d policy.Decision) {
 		what = "rollout"
 	}
 	line(what, "%s%s: %s", d.Verdict, reason, d.Text)
+	if d.Reason == policy.ReasonYield {
+		line("", "gitlatch adopt %s ends that now", d.ID.Short())
+	}
 	switch {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:
 		line("would declare", "%d", d.To.Replicas)

@@ -38,3 +38,16 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		}
 	}
 }
+
+// What a person set is left alone, and the way to end that is named.
+func TestExplainNamesTheWayOutOfAYield(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	for reason, want := range map[policy.Reason]bool{policy.ReasonYield: true, policy.ReasonUnready: false} {
+		var b strings.Builder
+		explainDecision(func(_, format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: reason})
+		if got := strings.Contains(b.String(), "gitlatch adopt shop/web ends that now"); got != want {
+			t.Errorf("%s: %s", reason, b.String())
+		}
+	}
+}

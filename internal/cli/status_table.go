@@ -70,7 +70,7 @@ func (s siteStatus) topics() [][2]string {
 		add("", "no tick came for three periods")
 	}
 	add("workloads", "%d latched, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, s.Frozen, s.OptedOut)
-	add("budget", "%s left now, of %d a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
+	add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
 	if !s.HeldUntil.IsZero() {
 		add("held", "the whole site until %s", instantOf(s.HeldUntil))
 	}

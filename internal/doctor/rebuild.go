@@ -65,8 +65,8 @@ func (e *examination) starts(s *subject) {
 			s.Start, s.By = s.Level, w.name()
 		}
 	case admitted && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of what does",
-			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace)))
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of a kustomization in %s or above, apply that before the workloads, and name its folder by --path where no tool of this cluster does",
+			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
 	case s.charted:
 	case len(included) == 0:
 		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -31,15 +30,12 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 		p.Line("")
 		p.Say("", "%s", r.summary())
 	}
-	if n := r.uncovered(); n > 0 {
-		p.Say("", "%s does not cover %s kept inert: doctor --write commits it", checkpoint.EvidencePath(r.Site), term.Count(n, "workload"))
-	}
 	return p.Print(out)
 }
 
-// uncovered counts the workloads of which something was found that inert.yaml does
+// Uncovered counts the workloads of which something was found that inert.yaml does
 // not say.
-func (r Report) uncovered() int {
+func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
 }
 

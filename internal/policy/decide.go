@@ -118,7 +118,10 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
 	default:
 		d.Verdict = Quiet
-		d.Text = fmt.Sprintf("%d is within the thresholds of %d", s.Scale.Desired, declared)
+		d.Text = fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
+		if Unready(*s.Scale) {
+			d.Text = fmt.Sprintf("a raise counts the pods that are ready, %d of %d: %s", s.Scale.Ready, s.Scale.Desired, d.Text)
+		}
 	}
 	return d
 }

@@ -76,6 +76,22 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 	}
 }
 
+// Whoever asked for 120 pods hears why the level of 50 stays.
+func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
+	t.Parallel()
+	for ready, want := range map[int32]string{
+		30: "a raise counts the pods that are ready, 30 of 40: 30 is within the thresholds of 50",
+		39: "40 is within the thresholds of 50",
+	} {
+		s := healthy(workload.Scale{Desired: 40})
+		s.Scale.Ready = ready
+		l, d := policy.Decide(policy.Presets()["cope"], blank(50, workload.Scale{}), s, policy.Look{Now: noon})
+		if d.Verdict != policy.Quiet || d.Text != want || l.Up.Levels != nil {
+			t.Errorf("%d ready: %s %q, want %q", ready, d.Verdict, d.Text, want)
+		}
+	}
+}
+
 // A freeze remembers since when it lasts, and a change of its reason; once over,
 // nothing of it is left.
 func TestFreezeSaysSinceWhen(t *testing.T) {
