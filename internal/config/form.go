@@ -27,9 +27,9 @@ var (
 )
 
 // file binds the path of a file on the machine that gitlatch runs on. Relative is
-// to the working directory; ~/ is the user's home.
+// to the folder of the document; ~/ is the user's home.
 func file(into *string) strict.Scalar {
-	return strict.Parsed(into, aFile, "", func(text string) (string, error) {
+	s := strict.Parsed(into, aFile, "", func(text string) (string, error) {
 		if !strings.HasPrefix(text, "~") {
 			return text, nil
 		}
@@ -39,6 +39,8 @@ func file(into *string) strict.Scalar {
 		}
 		return filepath.Join(home, text[2:]), nil
 	})
+	s.Path = into
+	return s
 }
 
 func yes(into *bool) strict.Scalar {

@@ -55,7 +55,7 @@ const (
 
 func repositoryFields(repo *Repository) strict.Object {
 	return strict.Fields(
-		strict.Optional("url", "the repository's https or ssh URL, or the path of a local one", strict.Into(&repo.URL, anyText, wrongURL)),
+		strict.Optional("url", "the repository's https or ssh URL, or the path of a local one", address(&repo.URL)),
 		strict.Optional("codecommit", "a repository of AWS CodeCommit", codecommitFields(&repo.CodeCommit)),
 		strict.Optional("github", "a repository of GitHub, or of a GitHub Enterprise server", githubFields(&repo.GitHub)),
 		strict.Optional("mode", "direct commits crossings to the branch, proposal puts them into one pull request",
@@ -78,6 +78,13 @@ func repositoryFields(repo *Repository) strict.Object {
 }
 
 const branchShape = `^[^\s~^:?*\[\\]+$`
+
+// address binds the URL of a repository, or the path of a local one.
+func address(into *string) strict.Scalar {
+	s := strict.Into(into, anyText, wrongURL)
+	s.Path = into
+	return s
+}
 
 // wrongURL says what is wrong with a repository's URL, which may hold a
 // password and so is not shown.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,47 @@ func TestSecretsAreReadFromWhereTheyAreSaidToBe(t *testing.T) {
 				t.Errorf("got error %v, want %q", err, c.err)
 			}
 		})
+	}
+}
+
+// Wherever a command is run, it finds what its Config names.
+func TestPathsAreFromTheFolderOfTheConfig(t *testing.T) {
+	t.Parallel()
+	const document = `apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod
+cluster: {kubeconfig: kube/config}
+state: {bolt: {path: %[1]sprod.db}}
+repository: {url: %[2]s}
+drills: {dir: drills}
+alerts: {webhook: {urlFile: hook}}
+`
+	for name, c := range map[string]struct{ state, url, wantState, wantURL string }{
+		"beside it":  {"", "fleet.git", "/etc/gitlatch/prod.db", "/etc/gitlatch/fleet.git"},
+		"above it":   {"../", "../fleet.git", "/etc/prod.db", "/etc/fleet.git"},
+		"absolute":   {"/var/", "/srv/fleet.git", "/var/prod.db", "/srv/fleet.git"},
+		"a URL":      {"", "https://git.example.com/fleet.git", "/etc/gitlatch/prod.db", "https://git.example.com/fleet.git"},
+		"over SSH":   {"", "git@git.example.com:fleet.git, auth: {sshKeyFile: key, knownHostsFile: hosts}", "/etc/gitlatch/prod.db", "git@git.example.com:fleet.git"},
+		"a file URL": {"", "file:///srv/fleet.git", "/etc/gitlatch/prod.db", "file:///srv/fleet.git"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseConfig("/etc/gitlatch/prod.yaml", fmt.Appendf(nil, document, c.state, c.url))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.State.Bolt != c.wantState || got.Repository.URL != c.wantURL {
+				t.Errorf("got %s and %s, want %s and %s", got.State.Bolt, got.Repository.URL, c.wantState, c.wantURL)
+			}
+			if got.Cluster.Kubeconfig != "/etc/gitlatch/kube/config" || got.Drills.Dir != "/etc/gitlatch/drills" || got.Alerts.Webhook.File != "/etc/gitlatch/hook" {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	for _, name := range []string{Variable, "prod.yaml"} {
+		if got, err := ParseConfig(name, fmt.Appendf(nil, document, "", "fleet.git")); err != nil || got.State.Bolt != "prod.db" {
+			t.Errorf("%s: got %s, error %v", name, got.State.Bolt, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"errors"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,6 +75,10 @@ type Scalar struct {
 	Form
 	Holds string                  // what the variable holds, as a document has it; "" is nothing
 	Take  func(text string) error // sets the variable, or says what is wrong; nil sets none
+	// Path is the variable of a path on this machine, which is relative to the folder
+	// of the document; nil where the text is none. A colon before the first slash makes
+	// it an address of elsewhere, which stays as it is.
+	Path *string
 }
 
 // Into binds a text or a word to a variable. The checks say what is wrong with
@@ -119,6 +124,15 @@ func Exactly(text string) Scalar {
 // Fits reports whether a text is of the form.
 func (f Form) Fits(text string) bool { return f.Pattern == nil || f.Pattern.MatchString(text) }
 
+// beside is a path from the folder of the document.
+func (r *Reader) beside(path string) string {
+	first, _, _ := strings.Cut(path, "/")
+	if path == "" || filepath.IsAbs(path) || strings.Contains(first, ":") {
+		return path
+	}
+	return filepath.Join(filepath.Dir(r.file), path)
+}
+
 func (s Scalar) read(r *Reader, path string, n *yaml.Node) {
 	if s.Hidden && n.Kind != yaml.ScalarNode {
 		n = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line}
@@ -129,7 +143,9 @@ func (s Scalar) read(r *Reader, path string, n *yaml.Node) {
 	fits, err := s.Fits(n.Value), error(nil)
 	tagged := s.Tags == nil || slices.Contains(s.Tags, n.ShortTag())
 	if fits && tagged && s.Take != nil {
-		err = s.Take(n.Value)
+		if err = s.Take(n.Value); err == nil && s.Path != nil {
+			*s.Path = r.beside(*s.Path)
+		}
 	}
 	switch {
 	case fits && tagged && err == nil:
