@@ -82,7 +82,12 @@ git copes with today's traffic, without drowning the repository in commits.
 func arguments(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if check(c, args) != nil {
-			return fmt.Errorf("%s: wants %s, got %q; see %[1]s --help", c.CommandPath(), want, args)
+			got := "nothing"
+			if len(args) > 0 {
+				got = fmt.Sprintf("%q", args)
+			}
+			_, name, _ := strings.Cut(c.CommandPath(), " ")
+			return fmt.Errorf("%s: wants %s, got %s; see %s --help", name, want, got, c.CommandPath())
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,7 +95,7 @@ func findIn(place string, t grammar.Target, among []workload.ID) ([]workload.ID,
 	}
 	switch {
 	case len(meant) == 0 && t.All():
-		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, listed("; it is in ", namespaces(among)))
+		return nil, fmt.Errorf("namespace %q: %s nothing in it%s", t, place, cmp.Or(listed("; did you mean ", called(t.Namespace, among)), listed("; it is in ", namespaces(among))))
 	case len(meant) == 0:
 		return nil, fmt.Errorf("workload %q: %s none by this name%s", t, place, nearest(t, among))
 	case len(meant) > 1 && !t.All():
@@ -125,6 +126,16 @@ func findOne(place string, t grammar.Target, among []workload.ID) (workload.ID, 
 		return workload.ID{}, fmt.Errorf("name one workload of namespace %s%s", t, listed(": ", each.Of(meant, workload.ID.Short)))
 	}
 	return meant[0], nil
+}
+
+// called are the workloads of a name, in whichever namespace.
+func called(name string, among []workload.ID) (ids []string) {
+	for _, id := range among {
+		if id.Name == name {
+			ids = append(ids, id.Short())
+		}
+	}
+	return ids
 }
 
 // namespaces are those of some workloads, sorted.
