@@ -84,7 +84,7 @@ func (d *deployment) scale(t *testing.T, counts map[string]int32) {
 		d.cp.Kubectl(t, "", "scale", "-n", "shop", name, fmt.Sprintf("--replicas=%d", count))
 	}
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-		fleet, err := d.sampler.Sample(ctx)
+		fleet, err := d.sampler.Sample(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (d *deployment) grant(t *testing.T, without string) {
 	t.Helper()
 	d.cp.Apply(t, strings.Replace(read(t, role), without, "", 1))
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-		fleet, err := d.sampler.Sample(ctx)
+		fleet, err := d.sampler.Sample(ctx, nil)
 		if err == nil && (len(fleet.Unread) > 0) != (without != "") {
 			err = fmt.Errorf("unread: %q", fleet.Unread)
 		}

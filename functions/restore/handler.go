@@ -92,6 +92,22 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 	if err != nil {
 		return restore.Report{}, err
 	}
+	start := h.clock()
+	var r restore.Report
+	if e.Action == releases {
+		r, err = h.run(ctx, s, e).Release(ctx, e.Expired)
+	} else if tree, unread := s.Declared(ctx); unread != nil {
+		err = unread
+	} else {
+		r, err = h.run(ctx, s, e).Run(ctx, tree)
+	}
+	err = errors.Join(s.Explain(ctx, err), errors.Join(r.Problems...))
+	h.note(e, r, h.clock().Sub(start), err)
+	return r.Brief(), err
+}
+
+// run is a run of the site as an event asks for it.
+func (h *handler) run(ctx context.Context, s *open.Site, e event) *restore.Restore {
 	run := s.Restore()
 	run.DryRun = e.DryRun
 	run.Options.Namespaces = e.Namespaces
@@ -100,19 +116,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (restore.
 	}
 	run.Until = h.until(ctx)
 	run.Say = func(line string) { h.log.Info().Str("text", line).Msg("progress") }
-
-	start := h.clock()
-	var r restore.Report
-	if e.Action == releases {
-		r, err = run.Release(ctx, e.Expired)
-	} else if tree, unread := s.Declared(ctx); unread != nil {
-		err = unread
-	} else {
-		r, err = run.Run(ctx, tree)
-	}
-	err = errors.Join(s.Explain(ctx, err), errors.Join(r.Problems...))
-	h.note(e, r, h.clock().Sub(start), err)
-	return r.Brief(), err
+	return run
 }
 
 // until is when a run must stop to answer before the deadline.

@@ -132,7 +132,7 @@ func (a *amending) adopt(ctx context.Context, o *opened, done *amended) (tick.Am
 		done.line = "latched from the next tick on"
 		return tick.Amendment{Latch: true}, nil
 	}
-	fleet, err := o.parts.Sampler.Sample(ctx)
+	fleet, err := o.parts.Sampler.Sample(ctx, nil)
 	if err == nil && fleet.Cluster == "" {
 		err = errors.New("adopt: the UID of namespace kube-system could not be read, so there is nothing to tell this cluster by")
 	}

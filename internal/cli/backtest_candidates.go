@@ -15,7 +15,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/policy"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // grid is what a sweep varies.
@@ -83,13 +82,12 @@ func replace[T any](into *[]T, by []T) {
 // then the grid over the first of them.
 func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([]backtest.Candidate, error) {
 	var all []backtest.Candidate
-	configured, kinds := time.Duration(0), workload.Kinds(nil)
+	var configured time.Duration
 	if t.file != "" || t.repository != "" {
 		c, err := t.config()
 		if err != nil {
 			return nil, err
 		}
-		kinds = c.Cluster.Kinds
 		if t.file != "" {
 			configured = c.Period
 		}
@@ -107,7 +105,7 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 		if err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
 		}
-		set, err := config.ParsePolicy(name, data, t.period, kinds)
+		set, err := config.ParsePolicy(name, data, t.period)
 		if err != nil {
 			return nil, err
 		}

@@ -121,7 +121,7 @@ func (s *declaredSide) readAt(ctx context.Context, commit string) error {
 }
 
 func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
-	if s.set, err = site.Tick(s.config, site.Parts{}).ParsePolicy(s.config.Repository.PolicyFile, source); err != nil {
+	if s.set, err = site.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
 	s.tree, err = ledger.Tree(s.config.Site, directory)

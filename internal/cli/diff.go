@@ -103,7 +103,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	if err != nil {
 		return found, err
 	}
-	fleet, err := sampler.Sample(ctx)
+	fleet, err := sampler.Sample(ctx, side.set.Kinds)
 	if err != nil {
 		return found, err
 	}

@@ -71,7 +71,7 @@ func (d *checkup) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	if c.Cluster.EKS != (config.EKS{}) {
-		c.Cluster = config.Cluster{Kinds: c.Cluster.Kinds} // a person looks by their own rights
+		c.Cluster = config.Cluster{} // a person looks by their own rights
 	}
 	if d.hub != "" {
 		c.GitOps.Context, c.GitOps.EKS = d.hub, config.EKS{}
@@ -107,7 +107,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if err != nil {
 		return seen, "", chooseCluster(c, err)
 	}
-	sampler, err := kube.New(found, kube.Options{Site: c.Site, Clock: env.Clock, Kinds: c.Cluster.Kinds})
+	sampler, err := kube.New(found, kube.Options{Site: c.Site, Clock: env.Clock})
 	if err != nil {
 		return seen, "", err
 	}
@@ -115,15 +115,14 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if err != nil {
 		return seen, "", err
 	}
-	seen.Site = c.Site
-	if seen.Fleet, err = sampler.Sample(ctx); err != nil {
-		return seen, "", err
-	}
 	git := declaredSide{config: c, repository: r}
 	if err := git.readTip(ctx); err != nil {
 		return seen, "", err
 	}
-	tip, seen.Set, seen.Tree = git.at, git.set, git.tree
+	tip, seen.Site, seen.Set, seen.Tree = git.at, c.Site, git.set, git.tree
+	if seen.Fleet, err = sampler.Sample(ctx, seen.Set.Kinds); err != nil {
+		return seen, "", err
+	}
 	for _, ignored := range seen.Set.Ignored {
 		fmt.Fprintln(env.Err, ignored)
 	}
@@ -139,7 +138,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	}
 	files, err := inplace.Read(ctx, r, tip, nil, seen.Set.InPlace)
 	for _, file := range seen.Set.InPlace {
-		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: inplace.Look(file, files[file], c.Cluster.Kinds, nil)})
+		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: inplace.Look(file, files[file], seen.Set.Kinds, nil)})
 	}
 	return seen, tip, err
 }

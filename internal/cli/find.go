@@ -28,11 +28,11 @@ func (t *targets) registerTargets(c *cobra.Command, f *flags) {
 	c.Flags().StringVarP(&t.namespace, "namespace", "n", "", "namespace of all that is named, which then leaves it out; alone it is all of the namespace")
 	names := func(of func(known []workload.ID) []string) cobra.CompletionFunc {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			tree, err := f.tree(f.env)
+			git, err := f.declared(f.env)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
-			return of(declares(tree)), cobra.ShellCompDirectiveNoFileComp
+			return of(declares(git.tree)), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
 	complete(c, "namespace", names(namespaces))

@@ -15,7 +15,7 @@ var hints = []struct {
 }{
 	{in(kube.ErrUnreachable), "if another cluster is meant, choose it with --kubeconfig and --context"},
 	{in(kube.ErrUnauthorized), "log in again, or choose other credentials with --kubeconfig and --context"},
-	{is[*workload.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for cluster.kinds what gitlatch render rights prints"},
+	{is[*workload.UnreadError], "nothing is lowered until all is read; the rights that takes are in infra/rbac, and for kinds of the policy what gitlatch render rights prints"},
 	{in(repo.ErrNoBranch), "create the branch, or name another as repository.branch of the configuration"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What == "" }), "let the identity of repository.auth push to the branch, or name another as repository.branch"},
 	{refused(func(e *repo.RefusedError) bool { return !e.OnDisk && e.What != "" }), "let the identity of repository.auth make proposals, or commit to the branch"},

@@ -84,12 +84,12 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	defer closed(&err, o)
-	fleet, err := o.parts.Sampler.Sample(ctx)
-	if err != nil {
-		return err
-	}
 	git := declaredSide{config: o.config, repository: o.parts.Repository}
 	if err := git.readTip(ctx); err != nil {
+		return err
+	}
+	fleet, err := o.parts.Sampler.Sample(ctx, git.set.Kinds)
+	if err != nil {
 		return err
 	}
 	namespaces := latchable(git.set, fleet)

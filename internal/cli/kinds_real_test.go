@@ -122,7 +122,7 @@ func operate(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// A kind that the configuration names, from its rights to its restore: a custom
+// A kind that the policy names, from its rights to its restore: a custom
 // resource with a scale subresource, and an autoscaler on it.
 func TestANamedKindOnARealControlPlane(t *testing.T) {
 	t.Parallel()
@@ -138,14 +138,14 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	operate(t, cp)
 
 	w := &world{dir: t.TempDir(), now: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)}
+	text := "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies:\n- {name: workers, match: {kinds: [worker]}, acceptRisk: true}\n" +
+		"kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}]\n"
 	w.origin = gitserver.NewOrigin(t, w.path("site.git"), map[string]string{
-		"gitlatch.yaml":                "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\npolicies:\n- {name: workers, match: {kinds: [worker]}, acceptRisk: true}\n",
+		"gitlatch.yaml":                text,
 		"apps/shop/web.yaml":           webWorker,
 		"apps/shop/kustomization.yaml": "resources: [web.yaml]\ncomponents: [../../checkpoints/prod-eu/shop]\n",
 	})
-	text := fmt.Sprintf(configure, cp.KubeconfigAs(t, "ci", "gitlatch:samplers"), w.path("state/latch.db"), w.origin.Dir)
-	text = strings.Replace(text, "cluster: {", "cluster: {kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers, replicas: .spec.pool.size}], ", 1)
-	w.write(t, "config.yaml", text)
+	w.write(t, "config.yaml", fmt.Sprintf(configure, cp.KubeconfigAs(t, "ci", "gitlatch:samplers"), w.path("state/latch.db"), w.origin.Dir))
 
 	says := func(got outcome, status int, words ...string) {
 		t.Helper()
@@ -206,9 +206,10 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	}
 	says(w.run("drill", "--kubeconfig", people, "--path", "apps/shop", "--dry-run"), 0, "a rebuild starts with 100 %")
 
-	w.write(t, "config.yaml", strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
-	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its count at .spec.pool.size, and cluster.kinds says replicas: .spec.replicas")
-	w.write(t, "config.yaml", text)
+	policy := func(text string) { w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": text}, "policy") }
+	policy(strings.Replace(text, ", replicas: .spec.pool.size", "", 1))
+	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its count at .spec.pool.size, and the policy says replicas: .spec.replicas")
+	policy(text)
 
 	// What git holds, built and created anew.
 	for path := range w.origin.Tree(t, "main") {

@@ -75,6 +75,24 @@ func TestWithoutKindsNoRightsArePrinted(t *testing.T) {
 	}
 }
 
+// The kinds of the policy on the branch have their rights and their rules.
+func TestTheKindsOfThePolicyAreRendered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": latching + "kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]\n"}, "kinds")
+	w.api.Close()
+	for args, want := range map[string]string{
+		"rights":         "- {apiGroups: [example.com], resources: [workers], verbs: [list]}\n",
+		"flux --patch":   "kind: Worker",
+		"argocd --patch": "{group: example.com, kind: Worker, jsonPointers: [/spec/replicas]}",
+		"admission":      "workers",
+	} {
+		if got := w.run(append([]string{"render"}, strings.Fields(args)...)...); got.status != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
 // Who asks help for a word that is no topic is led to what has it.
 func TestHelpLeadsToTheGlossary(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,6 @@ func (f *flags) config() (config.Config, error) {
 		c.Cluster = config.Cluster{
 			Kubeconfig: cmp.Or(f.kubeconfig, c.Cluster.Kubeconfig),
 			Context:    cmp.Or(f.context, c.Cluster.Context),
-			Kinds:      c.Cluster.Kinds,
 		}
 	}
 	return c, nil

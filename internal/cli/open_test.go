@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func TestAClusterByFlagsIsInsteadOfTheConfiguredOne(t *testing.T) {
@@ -31,8 +30,6 @@ func TestAClusterByFlagsIsInsteadOfTheConfiguredOne(t *testing.T) {
 		{"cluster: {eks: {name: prod}}", flags{context: "c"}, config.Cluster{Context: "c"}},
 		{"cluster: {kubeconfig: f, context: g}", flags{context: "c"}, config.Cluster{Kubeconfig: filepath.Join(filepath.Dir(path), "f"), Context: "c"}},
 		{"cluster: {kubeconfig: f, context: g}", flags{kubeconfig: "k"}, config.Cluster{Kubeconfig: "k", Context: "g"}},
-		{"cluster: {context: g, kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]}", flags{context: "c"}, config.Cluster{Context: "c", Kinds: workload.Kinds{
-			"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas, Ready: workload.Ready}}}},
 	} {
 		file(c.cluster)
 		c.flags.file, c.flags.env.Getenv = path, func(string) string { return "" }

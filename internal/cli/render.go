@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
@@ -55,10 +56,11 @@ func newDeclared(env Env, f *flags, form, short string, print func(t checkpoint.
 			if err != nil {
 				return err
 			}
-			tree, err := f.tree(env)
+			git, err := f.declared(env)
 			if err != nil {
 				return err
 			}
+			tree := git.tree
 			namespaces := slices.Sorted(maps.Keys(tree.Records))
 			for _, namespace := range named {
 				if _, ok := tree.Records[namespace]; !ok {
@@ -97,24 +99,26 @@ func undeclared(namespace string, namespaces []string) error {
 	return fmt.Errorf("namespace %s: git declares nothing in it%s", namespace, elsewhere)
 }
 
-// tree reads what the branch declares for the site.
-func (f *flags) tree(env Env) (tree checkpoint.Tree, err error) {
+// declared reads the site at its branch.
+func (f *flags) declared(env Env) (declaredSide, error) {
 	c, err := f.config()
 	if err != nil {
-		return tree, err
+		return declaredSide{}, err
 	}
+	return f.declaredOf(env, c)
+}
+
+func (f *flags) declaredOf(env Env, c config.Config) (git declaredSide, err error) {
+	git.config = c
 	err = within(context.Background(), longest, func(ctx context.Context) (err error) {
-		r, _, err := openRepository(ctx, opener(env, c, true))
-		if err != nil {
+		if git.repository, _, err = openRepository(ctx, opener(env, c, true)); err != nil {
 			return err
 		}
-		defer closed(&err, site.Parts{Repository: r})
-		side := declaredSide{config: c, repository: r}
-		if err := side.readTip(ctx); err != nil {
+		defer closed(&err, site.Parts{Repository: git.repository})
+		if err := git.readTip(ctx); err != nil {
 			return err
 		}
-		tree = side.tree
-		return f.elsewhere(ctx, r, side.at, c.Site, tree)
+		return f.elsewhere(ctx, git.repository, git.at, c.Site, git.tree)
 	})
-	return tree, err
+	return git, err
 }

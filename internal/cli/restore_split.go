@@ -86,7 +86,7 @@ func (r *restoring) sources(ctx context.Context, env Env, s *open.Site, c config
 		if err != nil {
 			return nil, err
 		}
-		seen := doctor.ReadCluster(ctx, from, c.Cluster.Kinds).Of(here)
+		seen := doctor.ReadCluster(ctx, from, nil).Of(here)
 		if builds = seen.Builds(); len(builds) == 0 {
 			return nil, errors.Join(errors.New("the cluster names no folder that a rebuild applies: give the folders by --path, or what they build by --manifests"), unread(seen))
 		}

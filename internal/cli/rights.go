@@ -15,24 +15,24 @@ import (
 func newRights(env Env, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rights",
-		Short: "Print the rights that the kinds of cluster.kinds take",
-		Long: `ClusterRoles for the kinds that cluster.kinds of the configuration names, beside
+		Short: "Print the rights that kinds of your own take",
+		Long: `ClusterRoles for the kinds that the policy on the branch names, beside
 those of infra/rbac, and their bindings to the same groups: ticks and people list
 them, and a restore writes their scale. A group that nobody is in gives nobody a
 right.`,
 		Example: "  gitlatch render rights -c prod-eu.yaml | kubectl apply -f -",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			c, err := f.config()
+			git, err := f.declared(env)
 			if err != nil {
 				return err
 			}
-			if len(c.Cluster.Kinds) == 0 {
-				fmt.Fprintln(env.Err, "nothing is printed: cluster.kinds of the configuration names no kind, and the rights in infra/rbac are all that is needed")
+			if len(git.set.Kinds) == 0 {
+				fmt.Fprintln(env.Err, "nothing is printed: the policy on the branch names no kind, and the rights in infra/rbac are all that is needed")
 				return nil
 			}
 			for _, r := range roles {
-				if err := r.print(env.Out, c.Site, c.Cluster.Kinds); err != nil {
+				if err := r.print(env.Out, git.config.Site, git.set.Kinds); err != nil {
 					return err
 				}
 			}

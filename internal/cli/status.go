@@ -163,7 +163,7 @@ func newStatusOf(c config.Config, head latch.Head, latches []latch.Latch, now ti
 	if head.At.IsZero() {
 		return s, nil
 	}
-	set, err := site.Tick(c, site.Parts{}).ParsePolicy(c.Repository.PolicyFile, head.Agreed.PolicySource)
+	set, err := site.ParsePolicy(c, c.Repository.PolicyFile, head.Agreed.PolicySource)
 	if err != nil {
 		return s, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/term"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 func newValidate(env Env) *cobra.Command {
@@ -23,8 +22,8 @@ func newValidate(env Env) *cobra.Command {
 them. No cluster and no repository is asked, so that it runs in CI. - is the
 standard input.
 
-A Policy is judged by the period and the kinds of a Config among the files, and
-by a period of 5m where there is none.
+A Policy is judged by the period of a Config among the files, and by one of 5m
+where there is none.
 
 It exits with 0 where all are valid, with 1 where one is not, and with 2 where
 one could not be read.`,
@@ -74,7 +73,7 @@ func (v verdict) Table(out io.Writer, _ term.Style) error {
 // read first. An error is what could not be read.
 func validate(env Env, files []string) (verdict, error) {
 	v := verdict{Document: term.DocumentOf("Validation"), Valid: true, Files: []validated{}}
-	period, kinds := defaultPeriod, workload.Kinds(nil)
+	period := defaultPeriod
 	var unread []error
 	texts := map[string][]byte{}
 	for _, file := range files {
@@ -85,22 +84,22 @@ func validate(env Env, files []string) (verdict, error) {
 		}
 		v.Files, texts[name] = append(v.Files, validated{File: name, Kind: config.KindOf(text)}), text
 		if c, err := config.ParseConfig(name, text); err == nil {
-			period, kinds = c.Period, c.Cluster.Kinds
+			period = c.Period
 		}
 	}
 	for i, f := range v.Files {
-		v.Files[i].Problems = problems(f, texts[f.File], period, kinds)
+		v.Files[i].Problems = problems(f, texts[f.File], period)
 		v.Valid = v.Valid && len(v.Files[i].Problems) == 0
 	}
 	return v, errors.Join(unread...)
 }
 
 // problems are what is wrong with one file, a line each; none is valid.
-func problems(f validated, text []byte, period time.Duration, kinds workload.Kinds) []string {
+func problems(f validated, text []byte, period time.Duration) []string {
 	var err error
 	switch f.Kind {
 	case config.KindPolicy:
-		_, err = config.ParsePolicy(f.File, text, period, kinds)
+		_, err = config.ParsePolicy(f.File, text, period)
 	case config.KindFleet:
 		_, err = config.ParseFleet(f.File, text)
 	default:

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -16,8 +15,6 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\n")
 	w.write(t, "broken.yaml", "kind: [\n")
 	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
-	kind := "cluster: {kinds: [{apiVersion: example.com/v1, kind: Worker, resource: workers}]}\n"
-	w.write(t, "workers.yaml", strings.Replace(fmt.Sprintf(configure, "", w.path("state/latch.db"), w.origin.Dir), `cluster: {kubeconfig: ""}`+"\n", kind, 1))
 	w.api.Close()
 	before := w.hash(t)
 	for _, c := range []struct {
@@ -31,7 +28,6 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		{"other.yaml", 1, []string{"other.yaml:", "kind"}},
 		{"broken.yaml", 1, []string{"broken.yaml:", "YAML"}},
 		{"kinds.yaml", 1, []string{"kinds.yaml:4: policies[0].match.kinds"}},
-		{"kinds.yaml workers.yaml", 0, []string{"kinds.yaml: valid"}},
 		{"gitlatch.yaml none.yaml", 2, []string{"gitlatch.yaml: valid", "none.yaml: no such file"}},
 	} {
 		args := []string{"validate"}

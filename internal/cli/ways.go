@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 )
 
@@ -37,18 +36,15 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 		Long:    long + narrowed,
 		Example: "  gitlatch render " + tool + " -c prod-eu.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, place, err := f.place(env, t, args)
+			from, print := &s, object
+			if patch {
+				from, print = nil, fields
+			}
+			place, err := f.place(env, t, args, from)
 			if err != nil {
 				return err
 			}
-			if patch {
-				_, err = env.Out.Write(fields(place))
-				return err
-			}
-			if err := s.fill(&place, c); err != nil {
-				return err
-			}
-			_, err = env.Out.Write(object(place))
+			_, err = env.Out.Write(print(place))
 			return err
 		},
 	}
@@ -72,7 +68,7 @@ needs the records in the cluster before the workloads, and Kubernetes 1.36 or
 later. A record that cannot be read never blocks a creation.` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, place, err := f.place(env, t, args)
+			place, err := f.place(env, t, args, nil)
 			if err != nil {
 				return err
 			}
@@ -89,28 +85,30 @@ later. A record that cannot be read never blocks a creation.` + narrowed,
 	return c
 }
 
-// place is what the manifests of a site name, narrowed to namespaces of which git
-// has at least the Component that init begins.
-func (f *flags) place(env Env, t targets, args []string) (config.Config, ways.Place, error) {
+// place is what the manifests of a site name, with the kinds of its policy. It is
+// narrowed to namespaces of which git has at least the Component that init begins.
+// from says where the cluster finds the repository; nil leaves that out.
+func (f *flags) place(env Env, t targets, args []string, from *source) (place ways.Place, err error) {
+	if place.Namespaces, err = t.namespaces(args); err != nil {
+		return place, err
+	}
 	c, err := f.config()
-	if err != nil {
-		return c, ways.Place{}, err
+	if err == nil && from != nil {
+		err = from.fill(&place, c)
 	}
-	namespaces, err := t.namespaces(args)
 	if err != nil {
-		return c, ways.Place{}, err
+		return place, err
 	}
-	if len(namespaces) > 0 {
-		tree, err := f.tree(env)
-		if err != nil {
-			return c, ways.Place{}, err
-		}
-		known := tree.Namespaces()
-		for _, namespace := range namespaces {
-			if !slices.Contains(known, namespace) {
-				return c, ways.Place{}, undeclared(namespace, known)
-			}
+	git, err := f.declaredOf(env, c)
+	if err != nil {
+		return place, err
+	}
+	place.Site, place.Kinds = c.Site, git.set.Kinds
+	known := git.tree.Namespaces()
+	for _, namespace := range place.Namespaces {
+		if !slices.Contains(known, namespace) {
+			return place, undeclared(namespace, known)
 		}
 	}
-	return c, ways.Place{Site: c.Site, Namespaces: namespaces, Kinds: c.Cluster.Kinds}, nil
+	return place, nil
 }

@@ -15,10 +15,8 @@ import (
 func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 	t.Parallel()
 	const url = "https://git.example.com/platform/fleet.git"
-	file := filepath.Join(t.TempDir(), "prod-eu.yaml")
-	configured := func(repository string) {
-		must(t, os.WriteFile(file, []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {memory: {}}\nrepository: "+repository+"\n"), 0o600))
-	}
+	w := newWorld(t)
+	w.origin.Git(t, "branch", "live", "main")
 	shipped := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("../../infra/gitops", name))
 		must(t, err)
@@ -27,24 +25,19 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 	argocd, flux, policy, images := shipped("argocd/prod-eu.yaml"), shipped("flux/prod-eu.yaml"), shipped("admission/policy.yaml"), shipped("admission/images.yaml")
 	named := strings.NewReplacer(`"prod-eu"`, `"fleet"`, "clusters/prod-eu", "deploy", `"main"`, `"live"`).Replace(flux)
 	for name, c := range map[string]struct {
-		repository, args, want string
+		branch, args, want string
 	}{
-		"argocd":      {"{url: " + url + "}", "argocd", argocd},
-		"flux":        {"{url: " + url + "}", "flux", flux},
-		"admission":   {"{url: " + url + "}", "admission", policy},
-		"patch":       {"{url: /nonexistent}", "argocd --patch", shipped("argocd/patch.yaml")},
-		"flux patch":  {"{url: /nonexistent}", "flux --patch", shipped("flux/patch.yaml")},
-		"images":      {"{url: " + url + "}", "admission --images", policy + images},
-		"named":       {"{url: " + url + ", branch: live}", "flux --name fleet --path deploy", named},
-		"by path":     {"{url: /srv/fleet.git}", "flux --url " + url, flux},
-		"github":      {"{github: {repository: platform/fleet, tokenSecret: fleet}}", "flux", strings.ReplaceAll(flux, "git.example.com", "github.com")},
-		"enterprise":  {"{github: {repository: platform/fleet, tokenSecret: fleet, apiURL: https://git.example.com/api/v3}}", "flux", flux},
-		"codecommit":  {"{codecommit: {name: fleet, region: eu-west-1}}", "argocd", strings.ReplaceAll(argocd, url, "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/fleet")},
-		"no git read": {"{url: /nonexistent}", "admission", policy},
+		"argocd":     {"main", "argocd --url " + url, argocd},
+		"flux":       {"main", "flux --url " + url, flux},
+		"admission":  {"main", "admission", policy},
+		"patch":      {"main", "argocd --patch", shipped("argocd/patch.yaml")},
+		"flux patch": {"main", "flux --patch", shipped("flux/patch.yaml")},
+		"images":     {"main", "admission --images", policy + images},
+		"named":      {"live", "flux --name fleet --path deploy --url " + url, named},
 	} {
-		configured(c.repository)
+		w.write(t, "prod-eu.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {memory: {}}\nrepository: {url: "+w.origin.Dir+", branch: "+c.branch+"}\n")
 		args := append([]string{"render"}, strings.Fields(c.args)...)
-		if got := run(time.Time{}, append(args, "--config", file)...); got != (outcome{0, c.want, ""}) {
+		if got := run(w.now, append(args, "--config", w.path("prod-eu.yaml"))...); got != (outcome{0, c.want, ""}) {
 			t.Errorf("%s: %+v, want %s", name, got, c.want)
 		}
 	}
@@ -72,8 +65,8 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	for _, form := range []string{"component", "record", "flux", "argocd", "admission"} {
-		if got := w.run("render", form, "nope"); got.status != 2 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
+	for _, form := range []string{"component", "record", "flux --patch", "argocd --patch", "admission"} {
+		if got := w.run(append(append([]string{"render"}, strings.Fields(form)...), "nope")...); got.status != 2 || got.out != "" || !strings.Contains(got.err, "namespace nope: git declares nothing in it; what it declares is in: ") {
 			t.Errorf("%s: %+v", form, got)
 		}
 	}
@@ -124,13 +117,14 @@ func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
 
 func TestRenderTakesWhatBothToolsTake(t *testing.T) {
 	t.Parallel()
+	w := newWorld(t)
 	for flag, values := range map[string][]string{
 		"url":  {"ssh://git@git.example.com/fleet.git", "http://gitea.git.svc:3000/platform/fleet.git", "https://git.example.com:8443/fleet"},
 		"name": {"fleet", "fleet.prod", "0"},
 		"path": {"./clusters/prod", "clusters/prod/", "./", ".", "deploy"},
 	} {
 		for _, value := range values {
-			got := run(time.Time{}, "render", "flux", "--repository", "/nonexistent", "--url", "https://git.example.com/a.git", "--"+flag, value)
+			got := w.run("render", "flux", "--url", "https://git.example.com/a.git", "--"+flag, value)
 			if got.status != 0 || !strings.Contains(got.out, strconv.Quote(value)) {
 				t.Errorf("--%s %s: %+v", flag, value, got)
 			}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/strict"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Config is how one site is run, or the functions of a fleet.
@@ -34,9 +33,6 @@ type Cluster struct {
 	Kubeconfig string // path; "" is $KUBECONFIG, else ~/.kube/config
 	Context    string // "" is the current one
 	EKS        EKS    // set, it is the cluster, and the two before are not
-
-	// Kinds are the kinds of workloads that it has beside those that gitlatch knows.
-	Kinds workload.Kinds
 }
 
 // GitOps is the cluster that Argo CD runs in, if that is another than the site's: a
@@ -138,7 +134,7 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("eks", "a cluster of Amazon EKS, which AWS credentials log in to", eksFields(&c.Cluster.EKS)),
 			strict.Optional("kubeconfig", "the kubeconfig file", file(&c.Cluster.Kubeconfig)),
 			strict.Optional("context", "the context of the kubeconfig", strict.Into(&c.Cluster.Context, anyText)),
-			strict.Optional("kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", kindList(&c.Cluster.Kinds)),
+			strict.Refused("kinds", "is now kinds of the policy on the branch: name them there"),
 		).With(
 			strict.AtMostOne("eks", "kubeconfig"),
 			strict.AtMostOne("eks", "context"),

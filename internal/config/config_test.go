@@ -93,7 +93,7 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 			case KindConfig:
 				_, err = ParseConfig(f.name, f.data)
 			case KindPolicy:
-				_, err = ParsePolicy(f.name, f.data, 5*time.Minute, nil)
+				_, err = ParsePolicy(f.name, f.data, 5*time.Minute)
 			case KindFleet:
 				_, err = ParseFleet(f.name, f.data)
 			}
@@ -114,7 +114,7 @@ func TestBadDocumentsAreRefusedWithAllThatIsWrong(t *testing.T) {
 // A file on the branch must not cost a tick its memory.
 func TestALargeDocumentIsNotParsed(t *testing.T) {
 	t.Parallel()
-	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute, nil)
+	_, err := ParsePolicy("gitlatch.yaml", []byte("["+strings.Repeat("0,", 1<<19)+"]"), 5*time.Minute)
 	if err == nil || err.Error() != "gitlatch.yaml: has 1048578 bytes, and at most 1048576 are read" {
 		t.Errorf("got %v", err)
 	}
@@ -123,7 +123,7 @@ func TestALargeDocumentIsNotParsed(t *testing.T) {
 // Nor its log: a file of a megabyte can hold hundreds of thousands of problems.
 func TestTheFirstProblemsAreKept(t *testing.T) {
 	t.Parallel()
-	_, err := ParsePolicy("gitlatch.yaml", []byte(strings.Repeat("a: 1\n", 60_000)), 5*time.Minute, nil)
+	_, err := ParsePolicy("gitlatch.yaml", []byte(strings.Repeat("a: 1\n", 60_000)), 5*time.Minute)
 	lines := strings.Split(err.Error(), "\n")
 	if last := lines[len(lines)-1]; len(lines) != 101 || last != "gitlatch.yaml: and 59902 more" {
 		t.Errorf("%d lines, the last: %s", len(lines), last)
@@ -150,7 +150,7 @@ func TestGoodDocumentsAreRead(t *testing.T) {
 				f.check(t, fmt.Sprintf("site       %s\ncluster    %+v\nstate      %+v\nrepository %+v\nperiod     %s\ncommit     %+v\nalerts     %+v\ndrills     %+v\n",
 					c.Site, c.Cluster, c.State, c.Repository, c.Period, c.Commit, c.Alerts, c.Drills)+demand)
 			case KindPolicy:
-				set, err := ParsePolicy(f.name, f.data, 5*time.Minute, nil)
+				set, err := ParsePolicy(f.name, f.data, 5*time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -177,6 +177,9 @@ func describe(set policy.Set) string {
 		fmt.Fprintf(&b, "match   %+v\npolicy  %+v\n", rule.Match, rule.Policy)
 	}
 	fmt.Fprintf(&b, "default %+v\nguards  %+v\n", set.Default, set.Guards)
+	if set.Kinds != nil {
+		fmt.Fprintf(&b, "kinds   %+v\n", set.Kinds)
+	}
 	if set.InPlace != nil {
 		fmt.Fprintf(&b, "inPlace %s\n", set.InPlace)
 	}
@@ -199,7 +202,7 @@ policies:
 - name: says-so
   match: {names: [b]}
   preset: cope
-`, name), 5*time.Minute, nil)
+`, name), 5*time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +225,7 @@ policies:
 func TestAPolicyThatSaysNothingIsTheDefault(t *testing.T) {
 	t.Parallel()
 	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
-		set, err := ParsePolicy("gitlatch.yaml", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"), period, nil)
+		set, err := ParsePolicy("gitlatch.yaml", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"), period)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -131,10 +131,9 @@ func (c *Config) measurable(r *strict.Reader, _ string) {
 	measured := firsts{}
 	for i, d := range c.Demand {
 		at := strict.Index("demand", i) + ".workload"
-		_, known := c.Cluster.Kinds.Object(d.Workload.Kind)
 		switch before, twice := measured.before(i, d.Workload); {
 		case d.Workload == workload.ID{}:
-		case !d.Workload.Kind.Scales(), !known && !r.Failed("cluster.kinds"):
+		case !d.Workload.Kind.Scales():
 			r.Report(at, "must be a workload that has a scale, got the kind %s", strict.Quote(string(d.Workload.Kind)))
 		case twice:
 			r.Report(at, "must stand once, and demand[%d] has it: add the two up in one query", before)

@@ -19,8 +19,8 @@ kind: %s
 
 // samples are values to show of fields that have no default.
 var samples = map[string]string{
-	"name": "batch", "namespaces": "[batch]", "names": `["worker-*"]`, "kinds": "[deployment]", "labels": "{tier: worker}",
-	"inPlace": "[apps/shop/values.yaml]",
+	"name": "worker", "namespaces": "[batch]", "names": `["worker-*"]`, "kinds": "[deployment]", "labels": "{tier: worker}",
+	"inPlace": "[apps/shop/values.yaml]", "apiVersion": "example.com/v1", "kind": "Worker", "resource": "workers",
 }
 
 // ExamplePolicy is a document of kind Policy that observes, explains each field
@@ -29,7 +29,7 @@ func ExamplePolicy(period time.Duration) []byte {
 	var b bytes.Buffer
 	b.WriteString(Modeline(KindPolicy))
 	fmt.Fprintf(&b, exampleHeader, APIVersion, KindPolicy)
-	for _, f := range newPolicyDocument("", period, nil).fields().Fields {
+	for _, f := range newPolicyDocument("", period).fields().Fields {
 		b.WriteByte('\n')
 		mark := "# "
 		if f.Name == "mode" {

@@ -14,7 +14,7 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 	t.Parallel()
 	for _, period := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
 		example := string(ExamplePolicy(period))
-		set, err := ParsePolicy("gitlatch.yaml", []byte(example), period, nil)
+		set, err := ParsePolicy("gitlatch.yaml", []byte(example), period)
 		if err != nil || !reflect.DeepEqual(set, DefaultPolicy(period)) {
 			t.Errorf("as it stands it is %+v, %v", set, err)
 		}
@@ -25,7 +25,7 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 		}
 		bare = regexp.MustCompile(`(?m)^##.*\n`).ReplaceAllString(bare, "")
 		bare = regexp.MustCompile(`(?m)^# `).ReplaceAllString(bare, "")
-		if set, err = ParsePolicy("gitlatch.yaml", []byte(bare), period, nil); err != nil {
+		if set, err = ParsePolicy("gitlatch.yaml", []byte(bare), period); err != nil {
 			t.Fatalf("%v in\n%s", err, bare)
 		}
 		if len(set.Rules) != 1 {
@@ -33,7 +33,7 @@ func TestTheExampleSaysWhatGoesWithoutSaying(t *testing.T) {
 		}
 		rule := set.Rules[0]
 		rule.Policy.Name = defaultName
-		set.Rules, set.InPlace = nil, nil
+		set.Rules, set.Kinds, set.InPlace = nil, nil, nil
 		if !reflect.DeepEqual(rule.Policy, DefaultPolicy(period).Default) || !reflect.DeepEqual(set, DefaultPolicy(period)) {
 			t.Errorf("without its marks it says otherwise:\n%+v\n%+v", rule.Policy, set)
 		}
@@ -53,7 +53,7 @@ func TestTheExampleExplainsEachField(t *testing.T) {
 			walk(fields)
 		}
 	}
-	walk(newPolicyDocument("", 5*time.Minute, nil).fields().Fields)
+	walk(newPolicyDocument("", 5*time.Minute).fields().Fields)
 	for line := range strings.Lines(example) {
 		if len(line) > 140 {
 			t.Errorf("too long: %s", line)

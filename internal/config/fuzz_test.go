@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 			return err
 		})
 		stricttest.Check(t, len(data), func() error {
-			set, err := ParsePolicy("f", data, time.Minute, nil)
+			set, err := ParsePolicy("f", data, time.Minute)
 			if err == nil && set.Default.Problems() != nil {
 				t.Errorf("a policy with problems is taken: %v", set.Default.Problems())
 			}

@@ -63,7 +63,7 @@ func (e *namedKind) check(r *strict.Reader, path string, before func(...string) 
 	if _, known := workload.Kinds(nil).Object(e.called()); known {
 		r.Report(name, "must not be %s, which gitlatch knows by itself: give it another name", called)
 	} else if i, twice := before("name", called); twice && e.Kind != "" {
-		r.Report(name, "must be unique, got %s, which cluster.kinds[%d] has: give it another name", called, i)
+		r.Report(name, "must be unique, got %s, which kinds[%d] has: give it another name", called, i)
 	}
 	if e.Group == "" || e.Kind == "" || e.Resource == "" {
 		return
@@ -73,7 +73,7 @@ func (e *namedKind) check(r *strict.Reader, path string, before func(...string) 
 	}
 	for _, f := range [][2]string{{"kind", e.Kind}, {"resource", e.Resource}} {
 		if i, twice := before(f[0], e.Group, f[1]); twice {
-			r.Report(strict.Child(path, f[0]), "must stand once in a group, got %s, which cluster.kinds[%d] has: keep one", strict.Quote(f[1]), i)
+			r.Report(strict.Child(path, f[0]), "must stand once in a group, got %s, which kinds[%d] has: keep one", strict.Quote(f[1]), i)
 		}
 	}
 }

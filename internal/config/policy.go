@@ -22,10 +22,10 @@ func DefaultPolicy(period time.Duration) policy.Set {
 }
 
 // ParsePolicy reads a document of kind Policy. What it leaves out is as its
-// presets, and DefaultPolicy, have it; kinds are those of the site's Config. The
-// name stands in errors, which are *strict.Errors and hold all that is wrong.
-func ParsePolicy(name string, data []byte, period time.Duration, kinds workload.Kinds) (policy.Set, error) {
-	doc := newPolicyDocument(name, period, kinds)
+// presets, and DefaultPolicy, have it. The name stands in errors, which are
+// *strict.Errors and hold all that is wrong.
+func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
+	doc := newPolicyDocument(name, period)
 	r := strict.NewReader(name)
 	r.Read(data, document(KindPolicy, doc.fields()))
 	if err := r.Err(); err != nil {
@@ -52,23 +52,23 @@ type policyDocument struct {
 	base  policy.Policy // the file's preset, which each policy starts from
 	rules []*policy.Rule
 	set   policy.Set
-	kinds workload.Kinds
 	file  string // its own name
 }
 
-func newPolicyDocument(file string, period time.Duration, kinds workload.Kinds) *policyDocument {
+func newPolicyDocument(file string, period time.Duration) *policyDocument {
 	set := DefaultPolicy(period)
-	return &policyDocument{mode: modeObserve, base: set.Default, set: set, kinds: kinds, file: file}
+	return &policyDocument{mode: modeObserve, base: set.Default, set: set, file: file}
 }
 
 // fields is the table of a Policy document. A preset is read before what stands
-// beside it, so that the rest overrides it.
+// beside it, so that the rest overrides it, and kinds before who may match them.
 func (d *policyDocument) fields() strict.Object {
 	return strict.Fields(
 		strict.Optional("mode", "observe computes and reports, latch also writes to git",
 			strict.Into(&d.mode, strict.Word(modeObserve, modeLatch))),
 		strict.Optional("preset", "what policies start from that name no preset of their own",
 			preset(&d.base, &d.set.Default)),
+		strict.Optional("kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", kindList(&d.set.Kinds)),
 		strict.Optional("policies", "the policies of some workloads; the first that matches is taken", items(&d.rules, d.ruleFields)),
 		strict.Optional("default", "the policy of workloads that no other matches", strict.Fields(presetRules(&d.set.Default)...)),
 		strict.Optional("inPlace", "files on the branch in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints",
@@ -82,7 +82,7 @@ func (d *policyDocument) ruleFields(rule *policy.Rule) strict.Object {
 	rule.Policy, rule.Policy.Name = d.base, ""
 	head := []strict.Field{
 		strict.Required("name", "the name that reports call the policy by", strict.Into(&rule.Policy.Name, strict.Label)),
-		strict.Required("match", "which workloads have this policy; {} is all that none before it has", matchFields(&rule.Match, d.kinds)),
+		strict.Required("match", "which workloads have this policy; {} is all that none before it has", matchFields(&rule.Match, d.set.Kinds)),
 	}
 	return strict.Fields(append(head, presetRules(&rule.Policy)...)...)
 }
@@ -106,11 +106,11 @@ func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
 	)
 }
 
-// kindName is one of the kinds of a site. A schema does not know which its Config
+// kindName is one of the kinds of a site. A schema does not know which its policy
 // names.
 func kindName(kinds workload.Kinds) strict.Form {
 	f := strict.Word(kinds.All()...)
-	f.Must += ", or one that cluster.kinds of the site's Config names"
+	f.Must += ", or one that kinds of the policy names"
 	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": strict.LabelShape}}}
 	return f
 }

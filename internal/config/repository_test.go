@@ -156,17 +156,18 @@ func TestCoversOnlyWhatItCanProve(t *testing.T) {
 	}
 }
 
-// A policy may match the kinds that the site's Config names, and is refused, with a
-// word on where they are named, where it does not.
+// A policy may match the kinds that it names, wherever they stand in it, and is
+// refused, with a word on where they are named, where it does not.
 func TestAPolicyMatchesTheKindsOfItsSite(t *testing.T) {
 	t.Parallel()
 	source := []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker, deployment]}}\n")
-	set, err := ParsePolicy("gitlatch.yaml", source, 5*time.Minute, workload.Kinds{"worker": {}})
+	kinds := []byte("kinds:\n- {apiVersion: example.com/v1, kind: Worker, resource: workers}\n")
+	set, err := ParsePolicy("gitlatch.yaml", slices.Concat(source, kinds), 5*time.Minute)
 	if err != nil || !slices.Equal(set.Rules[0].Match.Kinds, []workload.Kind{"worker", workload.Deployment}) {
 		t.Errorf("%+v, %v", set.Rules, err)
 	}
-	_, err = ParsePolicy("gitlatch.yaml", source, 5*time.Minute, nil)
-	if want := `gitlatch.yaml:4: policies[0].match.kinds[0]: must be one of daemonset, deployment, rollout, statefulset, or one that cluster.kinds of the site's Config names, got "worker"`; err == nil || err.Error() != want {
+	_, err = ParsePolicy("gitlatch.yaml", source, 5*time.Minute)
+	if want := `gitlatch.yaml:4: policies[0].match.kinds[0]: must be one of daemonset, deployment, rollout, statefulset, or one that kinds of the policy names, got "worker"`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

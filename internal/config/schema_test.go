@@ -46,7 +46,7 @@ func generateSchema(kind string) ([]byte, error) {
 	s := schemaOf(map[string]strict.Document{
 		KindConfig: configDocument(&c),
 		KindFleet:  fleetDocument(new([]*Member)),
-		KindPolicy: document(KindPolicy, newPolicyDocument("", 5*time.Minute, nil).fields()),
+		KindPolicy: document(KindPolicy, newPolicyDocument("", 5*time.Minute).fields()),
 	}[kind].Whole())
 	if kind == KindPolicy { // what a policy leaves out is its preset's
 		undefault(s["properties"].(schema)["policies"])
@@ -282,7 +282,7 @@ func problemsOf(kind string, data []byte) []strict.Problem {
 	if kind == KindConfig {
 		_, err = ParseConfig("config.yaml", data)
 	} else {
-		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute, nil)
+		_, err = ParsePolicy("gitlatch.yaml", data, 5*time.Minute)
 	}
 	var all *strict.Errors
 	errors.As(err, &all)

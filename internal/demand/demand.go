@@ -6,6 +6,7 @@ package demand
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,7 +18,7 @@ import (
 
 // A Sampler looks at a cluster.
 type Sampler interface {
-	Sample(ctx context.Context) (workload.Fleet, error)
+	Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error)
 }
 
 // A Source measures the demand of some workloads.
@@ -50,8 +51,8 @@ func Measured(s Sampler, sources ...Source) Sampler {
 }
 
 // Sample looks at the cluster, and then asks all sources at once. See Sampler.
-func (m measured) Sample(ctx context.Context) (workload.Fleet, error) {
-	fleet, err := m.Sampler.Sample(ctx)
+func (m measured) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	fleet, err := m.Sampler.Sample(ctx, kinds)
 	if err != nil {
 		return fleet, err
 	}
@@ -66,6 +67,9 @@ func (m measured) Sample(ctx context.Context) (workload.Fleet, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			for id, of := range found {
+				if _, looked := kinds.Object(id.Kind); !looked {
+					err = errors.Join(err, none(id, "nothing looks for its kind: name %s in kinds of the policy", id.Kind))
+				}
 				demand[id] = of
 			}
 			if err != nil {

@@ -117,7 +117,7 @@ type fleet struct {
 	err error
 }
 
-func (f fleet) Sample(context.Context) (workload.Fleet, error) { return f.Fleet, f.err }
+func (f fleet) Sample(context.Context, workload.Kinds) (workload.Fleet, error) { return f.Fleet, f.err }
 
 type source struct {
 	name  string
@@ -142,15 +142,17 @@ func TestSamplesGetTheirDemand(t *testing.T) {
 		source{"one", map[workload.ID]float64{web: 30}, nil},
 		source{"two", nil, errors.New("it did\nnot answer")},
 		demand.Closed("three", errors.New("no token")),
-	).Sample(t.Context())
+		source{"four", map[workload.ID]float64{{Namespace: "shop", Kind: "worker", Name: "web"}: 7}, nil},
+		source{"five", map[workload.ID]float64{{Namespace: "shop", Kind: "walker", Name: "web"}: 7}, nil},
+	).Sample(t.Context(), workload.Kinds{"worker": {}})
 	if err != nil || got.Samples[0].Scale.Demand != nil || got.Samples[1].Scale.Demand == nil || *got.Samples[1].Scale.Demand != 30 || scale.Demand != nil {
 		t.Errorf("error %v, samples %+v", err, got.Samples)
 	}
-	if want := "three: no token, two: it did not answer"; strings.Join(workload.Texts(got.Unmeasured), ", ") != want {
+	if want := "five: of shop/web: nothing looks for its kind: name walker in kinds of the policy, three: no token, two: it did not answer"; strings.Join(workload.Texts(got.Unmeasured), ", ") != want {
 		t.Errorf("unmeasured %q, want %s", got.Unmeasured, want)
 	}
 	// A cluster that cannot be read is an error, and nobody else is asked.
-	if _, err := demand.Measured(fleet{err: errors.New("unreachable")}, source{}).Sample(t.Context()); err == nil || err.Error() != "unreachable" {
+	if _, err := demand.Measured(fleet{err: errors.New("unreachable")}, source{}).Sample(t.Context(), nil); err == nil || err.Error() != "unreachable" {
 		t.Errorf("error %v", err)
 	}
 }

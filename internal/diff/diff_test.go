@@ -182,7 +182,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	}
 	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}
 	c.Tree.Records["shop"].Entries[worker] = declares(20)
-	if got := told(diff.Compare(c).Rows[1]); got != "unknown 20 -> - (unread): nothing looks for its kind: name worker in cluster.kinds of the site's Config, or delete its entry" {
+	if got := told(diff.Compare(c).Rows[1]); got != "unknown 20 -> - (unread): nothing looks for its kind: name worker in kinds of the policy, or delete its entry" {
 		t.Error(got)
 	}
 	c.Fleet.Kinds = workload.Kinds{"worker": {}}

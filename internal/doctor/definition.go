@@ -82,14 +82,14 @@ func (d definition) differs(o workload.Object) (all []string) {
 	name := o.FullResource()
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if d.Spec.Names.Kind != o.Kind {
-		say("%s defines the kind %s, and cluster.kinds says %s: correct it", name, d.Spec.Names.Kind, o.Kind)
+		say("%s defines the kind %s, and the policy says %s: correct it", name, d.Spec.Names.Kind, o.Kind)
 	}
 	if d.Spec.Scope != "Namespaced" {
-		say("%s is not in namespaces, and no record could declare one: take it out of cluster.kinds", name)
+		say("%s is not in namespaces, and no record could declare one: take it out of kinds of the policy", name)
 	}
 	i := slices.IndexFunc(d.Spec.Versions, func(v version) bool { return v.Name == o.Version && v.Served })
 	if i < 0 {
-		say("%s serves no version %s, which cluster.kinds says it is read by: name one that it serves", name, o.Version)
+		say("%s serves no version %s, which the policy says it is read by: name one that it serves", name, o.Version)
 		return all
 	}
 	v := d.Spec.Versions[i]
@@ -97,10 +97,10 @@ func (d definition) differs(o workload.Object) (all []string) {
 	case scale == nil:
 		say("%s has no scale subresource in %s: nothing scales it, a restore neither", name, o.Version)
 	case scale.SpecReplicasPath != string(o.Replicas):
-		say("%s has its count at %s, and cluster.kinds says replicas: %s: correct it", name, scale.SpecReplicasPath, o.Replicas)
+		say("%s has its count at %s, and the policy says replicas: %s: correct it", name, scale.SpecReplicasPath, o.Replicas)
 	}
 	if !v.Schema.OpenAPIV3Schema.has(o.Ready) {
-		say("%s has no field %s, where cluster.kinds says that its ready pods are told: name another as ready, such as .status.replicas", name, o.Ready)
+		say("%s has no field %s, where the policy says that its ready pods are told: name another as ready, such as .status.replicas", name, o.Ready)
 	}
 	return all
 }

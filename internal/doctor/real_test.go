@@ -150,7 +150,7 @@ func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	sees := func(after string, desired int32, driver workload.Driver, unstated bool) {
 		t.Helper()
 		err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-			fleet, err := sampler.Sample(ctx)
+			fleet, err := sampler.Sample(ctx, nil)
 			if err != nil {
 				return err
 			}
@@ -200,7 +200,7 @@ func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor
 		t.Fatal(err)
 	}
 	c := doctor.Case{Site: "prod", Here: here, Set: config.DefaultPolicy(5 * time.Minute), Cluster: doctor.ReadCluster(t.Context(), objects(t, cp, group), nil)}
-	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
+	if c.Fleet, err = sampler.Sample(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	f := read(t, way)

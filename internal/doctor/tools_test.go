@@ -241,7 +241,7 @@ func (w *toolbench) examine(t *testing.T) map[string]string {
 	}
 	c := doctor.Case{Site: "prod", Set: config.DefaultPolicy(5 * time.Minute), Here: doctor.Here{Repository: argocd.URL(w.origin), Branch: "main", Tip: w.origin.Tip("main")}}
 	c.Cluster = doctor.ReadCluster(t.Context(), objects, nil)
-	if c.Fleet, err = sampler.Sample(t.Context()); err != nil {
+	if c.Fleet, err = sampler.Sample(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	repository := repomem.New(w.files)

@@ -106,7 +106,7 @@ func read(cluster *types.Cluster) (description, error) {
 // connect returns a sampler that shows a valid token with each request. Its
 // connections are closed by the server once nobody uses them.
 func (c *Cluster) connect(s server) (*kube.Sampler, error) {
-	sampler, err := kube.New(c.client(s), kube.Options{Site: c.options.Site, Clock: c.options.Clock, Kinds: c.options.Kinds})
+	sampler, err := kube.New(c.client(s), kube.Options{Site: c.options.Site, Clock: c.options.Clock})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c, err)
 	}

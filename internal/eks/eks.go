@@ -24,12 +24,11 @@ import (
 
 // Options say which cluster is meant, and for which site it is sampled.
 type Options struct {
-	Name       string         // the cluster's
-	Region     string         // "" is that of the AWS configuration
-	RoleARN    string         // assumed first; "" is none
-	ExternalID string         // that the role wants shown; "" is none
-	Site       string         // the site that the cluster fills
-	Kinds      workload.Kinds // those that are sampled
+	Name       string // the cluster's
+	Region     string // "" is that of the AWS configuration
+	RoleARN    string // assumed first; "" is none
+	ExternalID string // that the role wants shown; "" is none
+	Site       string // the site that the cluster fills
 	// Group is the group of Kubernetes that the one who asks should be of, and
 	// Rights the folder with its rights, as errors name them; "" is what ticks have.
 	Group, Rights string
@@ -91,8 +90,8 @@ func New(config aws.Config, o Options) (*Cluster, error) {
 // Sample takes one look at the cluster, as kube.Sampler.Sample does. It logs in
 // first where that is needed. Errors say what to do about them; besides those of
 // kube.Sampler there are those of AWS, which wrap the SDK's.
-func (c *Cluster) Sample(ctx context.Context) (workload.Fleet, error) {
-	fleet, err := c.sample(ctx)
+func (c *Cluster) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	fleet, err := c.sample(ctx, kinds)
 	if !errors.Is(err, kube.ErrUnreachable) {
 		return fleet, err
 	}
@@ -108,10 +107,10 @@ func (c *Cluster) Sample(ctx context.Context) (workload.Fleet, error) {
 	case after.server == before.server:
 		return fleet, fmt.Errorf("%w; %s", err, after.reachable())
 	}
-	return c.sample(ctx)
+	return c.sample(ctx, kinds)
 }
 
-func (c *Cluster) sample(ctx context.Context) (workload.Fleet, error) {
+func (c *Cluster) sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	if _, err := c.credentials.Retrieve(ctx); err != nil {
 		return workload.Fleet{}, c.noCredentials(err)
 	}
@@ -119,7 +118,7 @@ func (c *Cluster) sample(ctx context.Context) (workload.Fleet, error) {
 	if err != nil {
 		return workload.Fleet{}, err
 	}
-	fleet, err := sampler.Sample(ctx)
+	fleet, err := sampler.Sample(ctx, kinds)
 	switch {
 	case errors.Is(err, kube.ErrUnauthorized):
 		c.tokens.forget()

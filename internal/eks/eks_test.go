@@ -113,7 +113,7 @@ func newWorld(t *testing.T, change func(*eks.Options)) *world {
 // sees fails the test unless a look sees the cluster.
 func (w *world) sees(t *testing.T) {
 	t.Helper()
-	fleet, err := w.cluster.Sample(t.Context())
+	fleet, err := w.cluster.Sample(t.Context(), nil)
 	if err != nil || fleet.Cluster != "uid-1" || fleet.Site != "prod-eu" || len(fleet.Unread) > 0 {
 		t.Fatalf("fleet %+v, error %v", fleet, err)
 	}
@@ -123,7 +123,7 @@ func (w *world) sees(t *testing.T) {
 // what must not be told.
 func (w *world) fails(t *testing.T, words ...string) error {
 	t.Helper()
-	_, err := w.cluster.Sample(t.Context())
+	_, err := w.cluster.Sample(t.Context(), nil)
 	if err == nil {
 		t.Fatal("no error")
 	}

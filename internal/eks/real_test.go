@@ -70,7 +70,7 @@ func (r *realLogin) open(t *testing.T, name string, key aws.Credentials) *eks.Cl
 
 func (r *realLogin) unauthorized(t *testing.T, c *eks.Cluster, fix string) {
 	t.Helper()
-	_, err := c.Sample(t.Context())
+	_, err := c.Sample(t.Context(), nil)
 	if !errors.Is(err, kube.ErrUnauthorized) || !strings.Contains(err.Error(), ": unauthorized: ") || !strings.Contains(err.Error(), fix) {
 		t.Errorf("error %v, want %q in it", err, fix)
 	}
@@ -81,7 +81,7 @@ func (r *realLogin) noEntry(t *testing.T) {
 }
 
 func (r *realLogin) noRights(t *testing.T) {
-	_, err := r.open(t, "prod-eu", r.key).Sample(t.Context())
+	_, err := r.open(t, "prod-eu", r.key).Sample(t.Context(), nil)
 	if !errors.Is(err, kube.ErrForbidden) || !strings.Contains(err.Error(), `User "`+latch+`" cannot get`) || !strings.Contains(err.Error(), "kubectl apply -k infra/rbac") {
 		t.Errorf("error %v", err)
 	}
@@ -92,7 +92,7 @@ func (r *realLogin) samples(t *testing.T) {
 	uid := r.cp.Kubectl(t, "", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
 	for range 2 {
 		err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-			fleet, err := c.Sample(ctx)
+			fleet, err := c.Sample(ctx, nil)
 			if err == nil && (fleet.Cluster != uid || len(fleet.Unread) > 0) {
 				err = fmt.Errorf("fleet %+v", fleet)
 			}
@@ -115,7 +115,7 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 	key := r.aws.Key(latch)
 	r.now = time.Now()
 	c := r.open(t, "prod-eu", key)
-	if _, err := c.Sample(t.Context()); err != nil {
+	if _, err := c.Sample(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	r.aws.Rotate(key)
@@ -130,7 +130,7 @@ func (r *realLogin) rightLess(t *testing.T) {
 	r.cp.Apply(t, strings.Replace(read(t, "clusterrole"), "statefulsets, ", "", 1))
 	c := r.open(t, "prod-eu", r.key)
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-		fleet, err := c.Sample(ctx)
+		fleet, err := c.Sample(ctx, nil)
 		if err == nil && (len(fleet.Unread) != 1 || !strings.HasPrefix(fleet.Unread[0].String(), "statefulsets: forbidden: ")) {
 			err = fmt.Errorf("unread %q", fleet.Unread)
 		}

@@ -179,7 +179,7 @@ func TestWithoutCredentialsOrAClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.key.SessionToken, w.key.SecretAccessKey = "-", "-"
-	if _, err := w.cluster.Sample(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "find AWS credentials: ") {
+	if _, err := w.cluster.Sample(t.Context(), nil); err == nil || !strings.HasPrefix(err.Error(), "find AWS credentials: ") {
 		t.Errorf("error %v", err)
 	}
 }

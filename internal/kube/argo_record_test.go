@@ -56,7 +56,7 @@ func TestArgoRollouts(t *testing.T) {
 				e := serve(t, objects(t, documents(t, held))...)
 				read := tell(sample(t, e))
 				if p.seen == nil {
-					fleet, err := sampler.Sample(t.Context())
+					fleet, err := sampler.Sample(t.Context(), nil)
 					if err != nil {
 						t.Fatal(err)
 					}

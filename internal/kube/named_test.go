@@ -21,11 +21,11 @@ var worker = workload.Object{Group: "example.com", Version: "v1", Kind: "Worker"
 // sampleNamed samples an endpoint as a site that names the kind.
 func sampleNamed(t *testing.T, e *endpoint, o workload.Object) workload.Fleet {
 	t.Helper()
-	s, err := kube.New(e.config(), kube.Options{Site: "prod-eu", Clock: func() time.Time { return lookedAt }, Kinds: workload.Kinds{"worker": o}})
+	s, err := kube.New(e.config(), kube.Options{Site: "prod-eu", Clock: func() time.Time { return lookedAt }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet, err := s.Sample(t.Context())
+	fleet, err := s.Sample(t.Context(), workload.Kinds{"worker": o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +91,11 @@ func TestAKindThatASiteNamesIsNeverTakenForGone(t *testing.T) {
 		trouble func(*endpoint)
 		want    string
 	}{
-		"not served": {nil, nil, nil, "workers.example.com: the cluster serves no workers of example.com/v1, which cluster.kinds names as worker: correct it, or install what defines it"},
+		"not served": {nil, nil, nil, "workers.example.com: the cluster serves no workers of example.com/v1, which the policy names as worker: correct it, or install what defines it"},
 		"of another version": {web, func(o *workload.Object) { o.Version = "v2" }, nil,
-			"workers.example.com: the cluster serves no workers of example.com/v2, which cluster.kinds names as worker: correct it, or install what defines it"},
+			"workers.example.com: the cluster serves no workers of example.com/v2, which the policy names as worker: correct it, or install what defines it"},
 		"forbidden":       {web, nil, forbidden, "workers.example.com: forbidden: no"},
-		"of another kind": {web, func(o *workload.Object) { o.Kind = "Walker" }, nil, "workers.example.com: they are of the kind Worker, and cluster.kinds says Walker"},
+		"of another kind": {web, func(o *workload.Object) { o.Kind = "Walker" }, nil, "workers.example.com: they are of the kind Worker, and the policy says Walker"},
 		"no list": {web, nil, func(e *endpoint) {
 			e.trouble = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 				if r.URL.Path == workers {

@@ -29,7 +29,7 @@ func TestAServerThatNeverAnswersIsNotWaitedForForEver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Sample(t.Context())
+		_, err = s.Sample(t.Context(), nil)
 		if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "reach the API server at http://silent.example: ") {
 			t.Errorf("error %v", err)
 		}

@@ -87,7 +87,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: %[1]s}]
 	var fleet workload.Fleet
 	partial := sampler(t, r.cp.As("gitlatch", role.Name))
 	err = controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) (err error) {
-		if fleet, err = partial.Sample(ctx); err == nil && len(fleet.Unread) != 1 { // until the binding is known
+		if fleet, err = partial.Sample(ctx, nil); err == nil && len(fleet.Unread) != 1 { // until the binding is known
 			err = fmt.Errorf("unread: %q", fleet.Unread)
 		}
 		return err

@@ -74,7 +74,7 @@ func (r *realCluster) namespace(t *testing.T, name string) {
 func (r *realCluster) until(t *testing.T, want func(workload.Fleet) error) (fleet workload.Fleet) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) (err error) {
-		if fleet, err = r.sampler.Sample(ctx); err != nil {
+		if fleet, err = r.sampler.Sample(ctx, nil); err != nil {
 			return err
 		}
 		if len(fleet.Unread) > 0 {

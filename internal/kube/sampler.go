@@ -22,7 +22,6 @@ import (
 type Options struct {
 	Site  string           // the site that the cluster fills
 	Clock func() time.Time // required
-	Kinds workload.Kinds   // those that are sampled
 }
 
 // A Sampler samples one cluster. It keeps its connections, so keep it from one
@@ -32,8 +31,6 @@ type Sampler struct {
 	server string
 	site   string
 	clock  func() time.Time
-	kinds  workload.Kinds
-	table  table
 }
 
 // New returns a sampler of the cluster that config leads to. It asks nothing of
@@ -46,22 +43,23 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{client: client, server: config.Host, site: o.Site, clock: o.Clock, kinds: o.Kinds, table: tableOf(o.Kinds)}, nil
+	return &Sampler{client: client, server: config.Host, site: o.Site, clock: o.Clock}, nil
 }
 
-// Sample takes one look at the whole cluster. What may not be read, or broke
-// off half-way, is named in Fleet.Unread and its samples are left out; an error
-// means that there is no fleet at all: a ServerError, or that of the context.
-func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
+// Sample takes one look at the whole cluster, for workloads of the kinds. What may
+// not be read, or broke off half-way, is named in Fleet.Unread and its samples are
+// left out; an error means that there is no fleet at all: a ServerError, or that of
+// the context.
+func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go also logs the errors that it returns
 	defer cancel()
-	l := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: s.kinds}}
+	l, table := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: kinds}}, tableOf(kinds)
 	if err := l.cluster(ctx); err != nil {
 		return workload.Fleet{}, err
 	}
 	var h haul
 	// Before the workloads, so that it is known which of them to keep more of.
-	promoting, ok, err := fetch(ctx, &l, s.table.promotions, brief)()
+	promoting, ok, err := fetch(ctx, &l, table.promotions, brief)()
 	if err != nil {
 		return workload.Fleet{}, err
 	}
@@ -79,21 +77,21 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 		return gist
 	}
 	var workloads []fetched[reading]
-	for _, r := range s.table.workloads {
+	for _, r := range table.workloads {
 		workloads = append(workloads, fetch(ctx, &l, r, want))
 	}
 	var autoscalers []fetched[autoscaler]
-	for _, r := range s.table.autoscalers {
+	for _, r := range table.autoscalers {
 		autoscalers = append(autoscalers, fetch(ctx, &l, r, brief))
 	}
-	for i, r := range s.table.workloads {
+	for i, r := range table.workloads {
 		read, _, err := workloads[i]()
 		if err != nil {
 			return workload.Fleet{}, err
 		}
 		h.workloads = append(h.workloads, l.valid(r.part(), read)...)
 	}
-	for i, r := range s.table.autoscalers {
+	for i, r := range table.autoscalers {
 		read, ok, err := autoscalers[i]()
 		if err != nil {
 			return workload.Fleet{}, err
@@ -103,12 +101,12 @@ func (s *Sampler) Sample(ctx context.Context) (workload.Fleet, error) {
 			h.blindTo = r.resource
 		}
 	}
-	if len(l.denied) == s.table.requests() {
+	if len(l.denied) == table.requests() {
 		return workload.Fleet{}, &ServerError{ErrForbidden, s.server, l.denied[0]}
 	}
 	unread := ""
 	if !ok {
-		unread = s.table.promotions.resource + " are unread"
+		unread = table.promotions.resource + " are unread"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
 	if err := l.templates(ctx, &h); err != nil {

@@ -80,7 +80,7 @@ func database() runtime.Object {
 
 func sample(t *testing.T, e *endpoint) workload.Fleet {
 	t.Helper()
-	fleet, err := sampler(t, e.config()).Sample(t.Context())
+	fleet, err := sampler(t, e.config()).Sample(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestNoFleetAtAll(t *testing.T) {
 		t.Parallel()
 		e := serve(t)
 		e.Close()
-		_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context())
+		_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context(), nil)
 		var failed *kube.ServerError
 		if !errors.As(err, &failed) || failed.Server != e.URL || !errors.Is(err, kube.ErrUnreachable) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("error %v", err)
@@ -286,7 +286,7 @@ func TestNoFleetAtAll(t *testing.T) {
 				}
 				return r.URL.Path == path
 			}
-			_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context())
+			_, err := sampler(t, &rest.Config{Host: e.URL, BearerToken: secret}).Sample(t.Context(), nil)
 			if !errors.Is(err, kube.ErrUnauthorized) || err.Error() != "log in to the API server at "+e.URL+": unauthorized: Unauthorized" {
 				t.Errorf("error %v", err)
 			}
@@ -299,7 +299,7 @@ func TestNoFleetAtAll(t *testing.T) {
 			refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, `User "latch" cannot get`)
 			return true
 		}
-		_, err := sampler(t, e.config()).Sample(t.Context())
+		_, err := sampler(t, e.config()).Sample(t.Context(), nil)
 		if !errors.Is(err, kube.ErrForbidden) || err.Error() != "read from the API server at "+e.URL+`: forbidden: User "latch" cannot get` {
 			t.Errorf("error %v", err)
 		}
@@ -316,7 +316,7 @@ func TestNoFleetAtAll(t *testing.T) {
 			}
 			return false
 		}
-		if _, err := sampler(t, e.config()).Sample(ctx); !errors.Is(err, over) || !strings.HasSuffix(err.Error(), ": the tick is over") {
+		if _, err := sampler(t, e.config()).Sample(ctx, nil); !errors.Is(err, over) || !strings.HasSuffix(err.Error(), ": the tick is over") {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -72,7 +72,7 @@ func shareOf(share float64, workloads int) float64 {
 // NotLookedFor is the text for an entry of a kind that gitlatch does not sample. Such
 // an entry stays as it is, and is not retired.
 func NotLookedFor(kind workload.Kind) string {
-	return fmt.Sprintf("nothing looks for its kind: name %s in cluster.kinds of the site's Config, or delete its entry", kind)
+	return fmt.Sprintf("nothing looks for its kind: name %s in kinds of the policy, or delete its entry", kind)
 }
 
 // Retire looks at a latch whose workload is absent from the sample. whole is true if

@@ -223,6 +223,7 @@ type Set struct {
 	Rules   []Rule
 	Default Policy
 	Guards  Guards
+	Kinds   workload.Kinds // those that are sampled beside those that gitlatch knows
 	// InPlace are the files, from the root of the repository, in which counts that are
 	// marked follow the record; nil is none.
 	InPlace []string

@@ -72,6 +72,19 @@ func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	w.holds(t, "the others")
 }
 
+// A policy that cannot be read names no kinds: the others are restored, and it is said.
+func TestAPolicyThatCannotBeReadStopsNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	r := w.restore()
+	r.Policy = errors.New("gitlatch.yaml:3: mode: unknown")
+	report, err := r.Run(t.Context(), w.tree())
+	if want := "no workload of a kind that the policy names is restored: gitlatch.yaml:3: mode: unknown"; err != nil || report.Err() == nil || report.Err().Error() != want {
+		t.Errorf("%v, %v; want %s", err, report.Err(), want)
+	}
+	w.holds(t, "the others")
+}
+
 // Who asks for a brake of years, whoever it is, has mistyped.
 func TestABrakeThatWouldBeForgottenIsNotSet(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,7 @@ func (o *Opener) Cluster(ctx context.Context) (tick.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock, Kinds: c.Kinds})
+	return kube.New(found, kube.Options{Site: o.Config.Site, Clock: o.Clock})
 }
 
 // Client returns what leads to the cluster, for other requests than those of a
@@ -154,7 +154,6 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 		RoleARN:    c.EKS.RoleARN,
 		ExternalID: c.EKS.ExternalID,
 		Site:       o.Config.Site,
-		Kinds:      c.Kinds,
 		Group:      o.Group,
 		Rights:     o.Rights,
 		Clock:      o.Clock,

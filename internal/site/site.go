@@ -46,7 +46,7 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		Clock:       p.Clock,
 		Wait:        func(ctx context.Context, d time.Duration) { _ = await.About(ctx, d) }, // the tick looks at ctx itself
 		PolicyFile:  c.Repository.PolicyFile,
-		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return parsePolicy(c, file, data) },
+		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return ParsePolicy(c, file, data) },
 		SkipCI:      c.Commit.SkipCI,
 	}
 }
@@ -55,9 +55,11 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 // expired by the time that the next is due.
 func Lease(c config.Config) time.Duration { return c.Period * 9 / 10 }
 
-func parsePolicy(c config.Config, file string, data []byte) (policy.Set, error) {
+// ParsePolicy reads a policy of the configured site; nil is the content of a file
+// that is not there.
+func ParsePolicy(c config.Config, file string, data []byte) (policy.Set, error) {
 	if data == nil {
 		return config.DefaultPolicy(c.Period), nil
 	}
-	return config.ParsePolicy(file, data, c.Period, c.Cluster.Kinds)
+	return config.ParsePolicy(file, data, c.Period)
 }

@@ -159,7 +159,7 @@ func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
 		do := "give gitlatch the rights in infra/rbac"
 		for _, o := range fleet.Kinds {
 			if o.FullResource() == unread.Part {
-				do = "give gitlatch the rights that gitlatch render rights prints, or correct cluster.kinds"
+				do = "give gitlatch the rights that gitlatch render rights prints, or correct kinds of the policy"
 			}
 		}
 		f.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),

@@ -154,6 +154,7 @@ func (r round) pause(l latch.Latch) {
 func (r round) leftOut(l latch.Latch) policy.Decision {
 	d := policy.Decision{ID: l.ID, From: l.Declared, Verdict: policy.Frozen}
 	_, looked := r.kinds.Object(l.ID.Kind)
+	_, named := r.set.Kinds.Object(l.ID.Kind)
 	err := checkpoint.Fits(l.ID)
 	switch {
 	case l.OptedOut:
@@ -161,7 +162,7 @@ func (r round) leftOut(l latch.Latch) policy.Decision {
 		d.Text = "a person deleted its entry; write it again or adopt the workload to latch it"
 	case r.broken[l.ID.Namespace] != nil:
 		d.Reason, d.Text = policy.ReasonBroken, "the record of its namespace cannot be read"
-	case !looked:
+	case !looked || !named:
 		d.Reason, d.Text = policy.ReasonUnread, policy.NotLookedFor(l.ID.Kind)
 	case err != nil:
 		d.Verdict, d.Reason, d.Text = policy.Skip, policy.ReasonName, err.Error()

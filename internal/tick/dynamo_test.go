@@ -66,7 +66,7 @@ func (s *shared) later(d time.Duration, n needs) {
 }
 
 // Sample is what every machine sees of the cluster.
-func (s *shared) Sample(context.Context) (workload.Fleet, error) {
+func (s *shared) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := workload.Fleet{Site: site, Cluster: "uid-blue", At: s.now}
@@ -102,7 +102,7 @@ func (s *shared) machine(t *testing.T, owner string, change ...func(*parts)) *ti
 		Repository: repository,
 		PolicyFile: "gitlatch.yaml",
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) {
-			return config.ParsePolicy(file, data, period, nil)
+			return config.ParsePolicy(file, data, period)
 		},
 	}
 }
@@ -215,7 +215,7 @@ func (s *shared) race(t *testing.T, n, round int) {
 	crowd, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	left := make(chan struct{}, n) // those that came to their end
-	patient := sampled(func(ctx context.Context) (workload.Fleet, error) {
+	patient := sampled(func(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 		for range n - 1 {
 			select {
 			case <-left:
@@ -223,7 +223,7 @@ func (s *shared) race(t *testing.T, n, round int) {
 				return workload.Fleet{}, fmt.Errorf("waiting for all others to be turned away: %w", crowd.Err())
 			}
 		}
-		return s.Sample(ctx)
+		return s.Sample(ctx, kinds)
 	})
 	var begin, end sync.WaitGroup
 	begin.Add(1)

@@ -44,8 +44,8 @@ func TestALeaseThatAnotherHadInBetween(t *testing.T) {
 // sleeper samples, and sleeps until another had the lease.
 type sleeper struct{ *world }
 
-func (s sleeper) Sample(ctx context.Context) (workload.Fleet, error) {
-	fleet, err := story.Sampler{World: s.World}.Sample(ctx)
+func (s sleeper) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	fleet, err := story.Sampler{World: s.World}.Sample(ctx, kinds)
 	s.Now = s.Now.Add(period)
 	lease, held := s.Store.Acquire(ctx, site, "another", s.Now, s.Now.Add(time.Minute))
 	return fleet, errors.Join(err, held, s.Store.Release(ctx, lease))

@@ -20,9 +20,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-type sampled func(context.Context) (workload.Fleet, error)
+type sampled func(context.Context, workload.Kinds) (workload.Fleet, error)
 
-func (f sampled) Sample(ctx context.Context) (workload.Fleet, error) { return f(ctx) }
+func (f sampled) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	return f(ctx, kinds)
+}
 
 // A gate stops who comes to it until it is opened, or the test is over.
 type gate struct {
@@ -44,8 +46,8 @@ func (g *gate) pass() {
 // afterItLooked pauses with a sample in hand that is out of date later.
 func afterItLooked(g *gate, p *parts) {
 	inner := p.sampler
-	p.sampler = sampled(func(ctx context.Context) (workload.Fleet, error) {
-		f, err := inner.Sample(ctx)
+	p.sampler = sampled(func(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+		f, err := inner.Sample(ctx, kinds)
 		g.pass()
 		return f, err
 	})

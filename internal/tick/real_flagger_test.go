@@ -70,7 +70,7 @@ func (f *flagged) phase(t *testing.T, phase string, want func(workload.Sample) e
 				return fmt.Errorf("%s is %s, want %s", name, canary.Status.Phase, phase)
 			}
 		}
-		fleet, err := f.sampler.Sample(ctx)
+		fleet, err := f.sampler.Sample(ctx, nil)
 		if err != nil {
 			return err
 		}

@@ -160,7 +160,7 @@ func (r *realParts) scale(t *testing.T, counts map[workload.ID]int32) {
 func (r *realParts) settled(t *testing.T) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-		fleet, err := r.sampler.Sample(ctx)
+		fleet, err := r.sampler.Sample(ctx, nil)
 		if err != nil {
 			return err
 		}

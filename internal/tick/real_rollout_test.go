@@ -196,7 +196,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 func (r *realParts) until(t *testing.T, id workload.ID, want func(workload.Sample) bool) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
-		fleet, err := r.sampler.Sample(ctx)
+		fleet, err := r.sampler.Sample(ctx, nil)
 		if err != nil {
 			return err
 		}

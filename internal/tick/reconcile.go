@@ -12,7 +12,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
@@ -51,17 +50,6 @@ type gitState struct {
 // reconcile reads what git holds and makes the latches agree with it, entry by
 // entry. Git is the truth: where a person changed an entry, the latch follows.
 func (p *pass) reconcile(ctx context.Context) error {
-	head, all, err := p.Store.Load(ctx, p.Site)
-	if err != nil {
-		return err
-	}
-	p.stored, p.head, p.latches = head, head, newLatches(all)
-	// A tick that was settled more than a period from now had a clock that was ahead,
-	// and took no turn.
-	ahead := head.At.After(p.Clock().Add(p.Period))
-	if !p.Turn.IsZero() && !head.At.Before(p.Turn) && !ahead {
-		return &takenError{p.Site, p.Turn, head.At}
-	}
 	expireDeclined(&p.head, p.fleet.At, p.Propose)
 	recoverLost(&p.head, p.latches)
 
@@ -77,14 +65,9 @@ func (p *pass) reconcile(ctx context.Context) error {
 		p.git.proposed = others[0]
 	}
 	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
-	agreed, err := p.named(ctx, p.head, p.git.tip)
-	if err != nil {
-		return err
-	}
-	p.inPlace = agreed.InPlace
-	files, known := inplace.Open(p.inPlace, p.fleet.Kinds, p.head.Agreed.Files)
+	files, known := inplace.Open(p.named.InPlace, p.fleet.Kinds, p.head.Agreed.Files)
 	p.files, p.head.Agreed.Files = files, files.Now
-	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.inPlace}, Site: p.Site}
+	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.named.InPlace}, Site: p.Site}
 	if known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
 		p.head.Agreed.Suspect = ""
 		err = p.readPolicy(repo.Object{ID: p.head.Agreed.Policy})
@@ -124,7 +107,7 @@ func (p *pass) readBase(ctx context.Context) error {
 	// With a push to be judged, or files to be held against them, the checkpoints are
 	// read in any case.
 	known := map[string]string{p.PolicyFile: agreed.Policy}
-	if len(p.past.pushes)+len(p.past.proposals)+len(p.inPlace) == 0 {
+	if len(p.past.pushes)+len(p.past.proposals)+len(p.named.InPlace) == 0 {
 		known[ledger.Checkpoints(p.Site)] = agreed.Directory
 	}
 	for file, f := range p.files.Now {
@@ -152,24 +135,6 @@ func (p *pass) readBase(ctx context.Context) error {
 		agreed.Directory = directory.ID
 	}
 	return nil
-}
-
-// named is the agreed policy, which names what is looked at. A site's first tick has
-// agreed to none, and asks the tip. A policy that cannot be read names nothing.
-func (t *Tick) named(ctx context.Context, head latch.Head, tip string) (policy.Set, error) {
-	source := head.Agreed.PolicySource
-	if head.At.IsZero() {
-		objects, err := t.Repository.Read(ctx, tip, nil, t.PolicyFile)
-		if err != nil {
-			return policy.Set{}, err
-		}
-		source = objects[t.PolicyFile].Files[t.PolicyFile]
-	}
-	set, err := t.ParsePolicy(t.PolicyFile, source)
-	if err != nil {
-		return policy.Set{}, nil
-	}
-	return set, nil
 }
 
 // readPolicy takes the policy file at the tip. A broken one leaves the site

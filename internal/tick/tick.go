@@ -1,7 +1,7 @@
-// Package tick is one pass over one site: take the lease, sample the cluster,
-// reconcile with git, decide, publish, settle, and send the alerts that follow.
-// The package owns that order and nothing else. What is decided is in package policy;
-// clusters, repositories and state are behind ports.
+// Package tick is one pass over one site: take the lease, load the state, sample the
+// cluster, reconcile with git, decide, publish, settle, and send the alerts that
+// follow. The package owns that order and nothing else. What is decided is in package
+// policy; clusters, repositories and state are behind ports.
 //
 // Dying between any two of its effects leaves work to resume, never a git tree
 // that disagrees with a settled latch. Running a tick twice equals running it
@@ -60,10 +60,10 @@ type Tick struct {
 	DryRun bool // writes nothing anywhere, and takes no lease
 }
 
-// Sampler looks at a cluster. An error means that nothing could be read at all. A
-// partial reading comes without an error, with Unread set.
+// Sampler looks at a cluster, for workloads of the kinds. An error means that nothing
+// could be read at all. A partial reading comes without an error, with Unread set.
 type Sampler interface {
-	Sample(ctx context.Context) (workload.Fleet, error)
+	Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error)
 }
 
 // Alerts sends messages to people. An error means that it is not known to have
@@ -80,8 +80,8 @@ type pass struct {
 	stored  latch.Head // as it was loaded
 	head    latch.Head // as it will be saved
 	latches latches
+	named   policy.Set // as the tick before agreed to it: what it names is looked at
 	fleet   workload.Fleet
-	inPlace []string // files that the policy named which the tick before agreed to
 	set     policy.Set
 	git     gitState
 	files   inplace.Files
@@ -124,6 +124,14 @@ func (p *pass) run(ctx context.Context) (err error) {
 	}
 	if !p.DryRun {
 		defer func() { err = errors.Join(err, giveBack(ctx, p.Store, p.lease)) }()
+	}
+	var all []latch.Latch
+	if p.stored, all, err = p.load(ctx); err != nil {
+		return fmt.Errorf("load the state: %w", err)
+	}
+	p.head, p.latches = p.stored, newLatches(all)
+	if p.named, err = p.readNamed(ctx, p.stored); err != nil {
+		return fmt.Errorf("reconcile with git: %w", err)
 	}
 
 	for _, step := range []struct {
@@ -178,8 +186,39 @@ func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 	return nil
 }
 
+// load loads the state. An error may be that another tick took the turn.
+func (t *Tick) load(ctx context.Context) (latch.Head, []latch.Latch, error) {
+	head, all, err := t.Store.Load(ctx, t.Site)
+	// A tick that was settled more than a period from now had a clock that was ahead,
+	// and took no turn.
+	ahead := head.At.After(t.Clock().Add(t.Period))
+	if err == nil && !t.Turn.IsZero() && !head.At.Before(t.Turn) && !ahead {
+		err = &takenError{t.Site, t.Turn, head.At}
+	}
+	return head, all, err
+}
+
+// readNamed returns the agreed policy, which names what is looked at. Where none was
+// agreed to, as in a site's first tick, or none that can be read, the tip is asked. A
+// policy that cannot be read there names nothing.
+func (t *Tick) readNamed(ctx context.Context, head latch.Head) (policy.Set, error) {
+	set, err := t.ParsePolicy(t.PolicyFile, head.Agreed.PolicySource)
+	if err == nil && !head.At.IsZero() {
+		return set, nil
+	}
+	tip, _, err := t.Repository.Heads(ctx)
+	if err != nil {
+		return policy.Set{}, err
+	}
+	objects, err := t.Repository.Read(ctx, tip, nil, t.PolicyFile)
+	if err == nil {
+		set, _ = t.ParsePolicy(t.PolicyFile, objects[t.PolicyFile].Files[t.PolicyFile])
+	}
+	return set, err
+}
+
 func (p *pass) sample(ctx context.Context) error {
-	fleet, err := p.Sampler.Sample(ctx)
+	fleet, err := p.Sampler.Sample(ctx, p.named.Kinds)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (r repository) Tag(_ context.Context, name, commit string) error {
 	return nil
 }
 
-func (p *parts) Sample(context.Context) (workload.Fleet, error) {
+func (p *parts) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	return workload.Fleet{Site: "prod", Cluster: p.cluster, At: p.now, Samples: []workload.Sample{{
 		ID:      workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"},
 		Scale:   &workload.Scale{Desired: 87, Ready: 87, Driver: workload.DrivenByHPA, Max: 500},

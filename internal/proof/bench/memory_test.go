@@ -84,7 +84,7 @@ func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 		report, err := (&tick.Tick{
 			Site: "prod", Owner: fmt.Sprint("run-", run), Period: period, Lease: period - time.Minute,
 			Sampler: sampler, Store: held, Repository: repository, Clock: clock, PolicyFile: "gitlatch.yaml",
-			ParsePolicy: func(file string, data []byte) (policy.Set, error) { return config.ParsePolicy(file, data, period, nil) },
+			ParsePolicy: func(file string, data []byte) (policy.Set, error) { return config.ParsePolicy(file, data, period) },
 		}).Run(t.Context())
 		must(t, errors.Join(err, report.Err()))
 		if (report.Commit != nil) != (run == 1) {

@@ -45,7 +45,7 @@ func sampling(t *testing.T, b book) {
 	must(t, err)
 
 	costs := turns(t, 9, func() {
-		fleet, err := sampler.Sample(t.Context())
+		fleet, err := sampler.Sample(t.Context(), nil)
 		if err != nil || len(fleet.Samples) != deployments || len(fleet.Unread) > 0 {
 			t.Fatalf("%d samples, unread %q: %v", len(fleet.Samples), fleet.Unread, err)
 		}

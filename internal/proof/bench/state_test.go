@@ -145,7 +145,7 @@ func latchFirst(t *testing.T, tables *dynalite.Server, server *gitserver.Server,
 			Sampler: seen{fleet, now}, Store: store, Repository: repository, Clock: func() time.Time { return now },
 			PolicyFile: "gitlatch.yaml",
 			ParsePolicy: func(file string, data []byte) (policy.Set, error) {
-				return config.ParsePolicy(file, data, story.Period, nil)
+				return config.ParsePolicy(file, data, story.Period)
 			},
 		}).Run(t.Context())
 		must(t, errors.Join(err, report.Err()))
@@ -164,7 +164,7 @@ type seen struct {
 	at    time.Time
 }
 
-func (s seen) Sample(context.Context) (workload.Fleet, error) {
+func (s seen) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	return workload.Fleet{Site: "prod", Cluster: "5e0c1d2f", At: s.at, Samples: s.fleet}, nil
 }
 

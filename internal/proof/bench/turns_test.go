@@ -83,7 +83,7 @@ func TestASlowedDownBuildIsSeen(t *testing.T) {
 	look := func(n int) func() {
 		return func() {
 			for range n {
-				fleet, err := sampler.Sample(context.Background())
+				fleet, err := sampler.Sample(context.Background(), nil)
 				if err != nil || len(fleet.Samples) != 2000 {
 					t.Fatalf("%d samples, unread %q: %v", len(fleet.Samples), fleet.Unread, err)
 				}

@@ -80,7 +80,7 @@ func work(text string) error {
 		t := &tick.Tick{
 			Site: j.Site, Owner: fmt.Sprint(j.Owner, "/", n), Period: period, Lease: lease,
 			Sampler: j, Store: store, Repository: repository, Clock: j.now, PolicyFile: policyFile,
-			ParsePolicy: func(file string, data []byte) (policy.Set, error) { return config.ParsePolicy(file, data, period, nil) },
+			ParsePolicy: func(file string, data []byte) (policy.Set, error) { return config.ParsePolicy(file, data, period) },
 		}
 		if r, err := t.Run(context.Background()); cmp.Or(err, r.Err()) != nil {
 			if err := store.say.Encode(event{What: cmp.Or(err, r.Err()).Error()}); err != nil {
@@ -94,7 +94,7 @@ func work(text string) error {
 func (j job) now() time.Time { return j.Began.Add(faster * time.Since(j.Began)).UTC() }
 
 // Sample is what the cluster needs as the file says now.
-func (j job) Sample(context.Context) (workload.Fleet, error) {
+func (j job) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	f := workload.Fleet{Site: j.Site, Cluster: "uid-" + j.Site, At: j.now()}
 	text, err := os.ReadFile(j.Cluster)
 	if err != nil {

@@ -50,7 +50,7 @@ func TestAMonthOfAThousandWorkloads(t *testing.T) {
 	store := mem.New()
 
 	fleet := newFleet(workloads)
-	set, err := config.ParsePolicy("gitlatch.yaml", []byte(latching), period, nil)
+	set, err := config.ParsePolicy("gitlatch.yaml", []byte(latching), period)
 	must(t, err)
 	spent := budget{}
 	var peaks []int64 // by day

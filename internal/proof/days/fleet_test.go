@@ -36,7 +36,7 @@ type seen struct {
 	at    time.Time
 }
 
-func (s seen) Sample(context.Context) (workload.Fleet, error) {
+func (s seen) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	f := workload.Fleet{Site: "prod", Cluster: "uid-blue", At: s.at}
 	for _, m := range s.fleet {
 		f.Samples = append(f.Samples, m.sample(s.look))

@@ -114,7 +114,7 @@ func (w *world) configure(t *testing.T, document string) {
 // played is a cluster with the Deployment web at rest.
 type played struct{ *world }
 
-func (p played) Sample(context.Context) (workload.Fleet, error) {
+func (p played) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	n := p.need.Load()
 	return workload.Fleet{Site: p.site, Cluster: "3d0c", At: p.now, Samples: []workload.Sample{{
 		ID:      p.id(),

@@ -75,7 +75,7 @@ type look struct {
 // play runs a plan to its end.
 func (p plan) play(t testing.TB) *run {
 	c := newClock()
-	set, err := config.ParsePolicy(policyFile, []byte(latching), period, nil)
+	set, err := config.ParsePolicy(policyFile, []byte(latching), period)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,11 +157,11 @@ func (r *run) parsePolicy(file string, data []byte) (policy.Set, error) {
 	if string(data) == latching {
 		return r.policy, nil
 	}
-	return config.ParsePolicy(file, data, period, nil)
+	return config.ParsePolicy(file, data, period)
 }
 
 // Sample looks at the played cluster.
-func (p *process) Sample(context.Context) (workload.Fleet, error) {
+func (p *process) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	p.clock.sleep(jittered(lookTakes, p.random))
 	f := workload.Fleet{Site: p.name, Cluster: p.cluster(), At: p.time()}
 	for _, w := range workloads {

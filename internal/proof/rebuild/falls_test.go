@@ -228,7 +228,7 @@ func (c *cluster) lacks(l load.Look) string {
 func (s *story) adopt(t *testing.T, of tick.Sampler, faults *faults) {
 	t.Helper()
 	faults.fault = whole
-	fleet, err := of.Sample(t.Context())
+	fleet, err := of.Sample(t.Context(), nil)
 	must(t, err)
 	must(t, tick.Amend(t.Context(), s.parts.Store, s.config.Site, "a person", s.now, sites.Lease(s.config),
 		tick.Amendment{Cluster: fleet.Cluster, Acknowledge: true}))

@@ -114,7 +114,7 @@ func (s *splitStory) twice(t *testing.T) {
 
 // conditions takes a seed back as it was before, and one that stood in its place.
 func (s *splitStory) conditions(t *testing.T) {
-	client, err := restored.New(s.cp.As("ann", splitGroup), nil)
+	client, err := restored.New(s.cp.As("ann", splitGroup))
 	must(t, err)
 	seeds, err := client.Seeds(t.Context(), site)
 	must(t, err)

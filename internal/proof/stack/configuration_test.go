@@ -35,8 +35,6 @@ site: prod-us
 period: 1m
 cluster:
   eks: {name: prod-us, region: eu-west-1}
-  kinds:
-  - {apiVersion: example.com/v1, kind: Worker, resource: workers, ready: .status.up}
 state:
   dynamodb: {table: gitlatch-prod-us-StateTable-1A2B3C4D5E6F, region: eu-west-1}
 repository:

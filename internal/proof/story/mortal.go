@@ -34,10 +34,12 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 type Sampler struct{ *World }
 
 // Sample gives all that the world's cluster is made to say.
-func (s Sampler) Sample(context.Context) (workload.Fleet, error) {
-	f := workload.Fleet{Site: s.World.Site, Cluster: s.World.Cluster, At: s.Now, Unread: s.Unread, Unmeasured: s.Unmeasured, Kinds: s.Kinds}
+func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	f := workload.Fleet{Site: s.World.Site, Cluster: s.World.Cluster, At: s.Now, Unread: s.Unread, Unmeasured: s.Unmeasured, Kinds: kinds}
 	for _, id := range slices.SortedFunc(maps.Keys(s.Fleet), workload.Compare) {
-		f.Samples = append(f.Samples, s.Fleet[id])
+		if _, looked := kinds.Object(id.Kind); looked {
+			f.Samples = append(f.Samples, s.Fleet[id])
+		}
 	}
 	for _, unread := range s.Unread {
 		if err := lose(&f, unread.Part); err != nil {

@@ -61,15 +61,6 @@ var events = map[string]func(*Story, []string) error{
 		s.Unread = parts(w)
 		return nil
 	},
-	// kinds worker ... | kinds: the kinds that the Config names from now on.
-	"kinds": func(s *Story, w []string) error {
-		s.Kinds = workload.Kinds{}
-		for _, name := range w {
-			kind := strings.ToUpper(name[:1]) + name[1:]
-			s.Kinds[workload.Kind(name)] = workload.Object{Group: "example.com", Version: "v1", Kind: kind, Resource: name + "s", Replicas: workload.Replicas, Ready: workload.Ready}
-		}
-		return nil
-	},
 	// unmeasured "Prometheus ...: ..." | unmeasured: what measures no demand from now on.
 	"unmeasured": func(s *Story, w []string) error {
 		s.Unmeasured = parts(w)

@@ -74,8 +74,7 @@ type World struct {
 	OnDisk bool
 	// Held is a push that has not landed; nil is none.
 	Held     *repo.Commit
-	Requests int            // to the repository, in the last tick
-	Kinds    workload.Kinds // that the site's Config names
+	Requests int // to the repository, in the last tick
 	// Propose lets every crossing be proposed; without Host there is nothing to
 	// propose to.
 	Propose, Host bool
@@ -134,8 +133,8 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 	return t.Run(context.Background())
 }
 
-// parsePolicy reads a policy, once while it and the kinds are the same. It also names
-// the world's files, or is what names them.
+// parsePolicy reads a policy, once while it is the same. It also names the world's files, or
+// is what names them.
 func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error) {
 	defer func() {
 		if set.InPlace != nil {
@@ -146,12 +145,11 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 	if data == nil {
 		return config.DefaultPolicy(Period), nil
 	}
-	key := fmt.Sprint(len(w.Kinds), string(data))
-	if set, ok := w.policies[key]; ok {
+	if set, ok := w.policies[string(data)]; ok {
 		return set, nil
 	}
-	if set, err = config.ParsePolicy(file, data, Period, w.Kinds); err == nil {
-		w.policies[key] = set
+	if set, err = config.ParsePolicy(file, data, Period); err == nil {
+		w.policies[string(data)] = set
 	}
 	return set, err
 }

@@ -24,20 +24,21 @@ import (
 type Client struct {
 	client rest.Interface
 	server string
-	kinds  workload.Kinds
+	// Kinds are the kinds of workloads that are looked at beside those that gitlatch
+	// knows. They are not to be changed once it is used.
+	Kinds workload.Kinds
 }
 
 // Manager is whom the API server notes for what is written.
 const Manager = "gitlatch-restore"
 
-// New returns the cluster that config leads to, with workloads of the kinds. It
-// asks nothing of it yet.
-func New(config *rest.Config, kinds workload.Kinds) (*Client, error) {
+// New returns the cluster that config leads to. It asks nothing of it yet.
+func New(config *rest.Config) (*Client, error) {
 	client, err := kube.Connect(config, Manager, "application/json")
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client: client, server: config.Host, kinds: kinds}, nil
+	return &Client{client: client, server: config.Host}, nil
 }
 
 // Server is the URL of the cluster's API server.

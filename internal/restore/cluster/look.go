@@ -86,7 +86,7 @@ type priorityClass struct {
 
 // scaled returns the kinds of workloads that are raised.
 func (c *Client) scaled() []workload.Kind {
-	return slices.DeleteFunc(c.kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
+	return slices.DeleteFunc(c.Kinds.All(), func(k workload.Kind) bool { return !k.Scales() })
 }
 
 // Look reads all that a restore decides by. What cannot be read is an error: a
@@ -102,7 +102,7 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 	}
 	found := map[workload.Kind][]scalable{}
 	for _, kind := range c.scaled() {
-		o, _ := c.kinds.Object(kind)
+		o, _ := c.Kinds.Object(kind)
 		if found[kind], err = list[scalable](ctx, c, resourceOf(o), !own(o), kube.Selection{}); err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func (c *Client) fleet(found map[workload.Kind][]scalable, scalers []autoscaler,
 	live := map[workload.ID]plan.Workload{}
 	var primaries []plan.Workload
 	for kind, all := range found {
-		o, _ := c.kinds.Object(kind)
+		o, _ := c.Kinds.Object(kind)
 		for _, s := range all {
 			w := s.workload(kind, o)
 			w.Priority, w.Scalers = priority(s.priorityClass()), by[w.ID]
@@ -197,7 +197,7 @@ func (c *Client) scalersOf(all []autoscaler) map[workload.ID][]plan.Scaler {
 		if a.kind == plan.ScaledObject {
 			ref = ref.OrDeployment()
 		}
-		if id := ref.Workload(c.kinds, a.Namespace); id != (workload.ID{}) {
+		if id := ref.Workload(c.Kinds, a.Namespace); id != (workload.ID{}) {
 			by[id] = append(by[id], a.scaler())
 		}
 	}

@@ -162,7 +162,7 @@ func (r *realCluster) rights(t *testing.T) {
 	if got, want := r.log.Seen(t), audit.Granted(t, rbac+"clusterrole.yaml"); !slices.Equal(got, want) {
 		t.Errorf("asked for\n%s\nand granted is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	stranger, err := cluster.New(r.cp.As("nobody"), nil)
+	stranger, err := cluster.New(r.cp.As("nobody"))
 	if err != nil {
 		t.Fatal(err)
 	}

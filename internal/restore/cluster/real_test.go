@@ -77,7 +77,7 @@ func start(t *testing.T) *realCluster {
 	r.cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/asleep", "--replicas=0")
 	r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=condition=ScalingActive", "hpa", "--all", "--timeout=180s")
 	var err error
-	if r.client, err = cluster.New(r.cp.As("gitlatch", group), nil); err != nil {
+	if r.client, err = cluster.New(r.cp.As("gitlatch", group)); err != nil {
 		t.Fatal(err)
 	}
 	r.until(t, idle)

@@ -25,7 +25,7 @@ func (c *Client) See(ctx context.Context, w plan.Workload) (map[workload.ID]plan
 	}
 	found := map[workload.Kind][]scalable{}
 	for _, id := range slices.Compact([]workload.ID{w.ID, w.Runs()}) {
-		o, _ := c.kinds.Object(id.Kind)
+		o, _ := c.Kinds.Object(id.Kind)
 		some, err := list[scalable](ctx, c, resourceOf(o), !own(o), kube.Selection{Namespace: id.Namespace, Name: id.Name})
 		if err != nil {
 			return nil, err

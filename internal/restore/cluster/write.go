@@ -39,7 +39,7 @@ func (c *Client) Raise(ctx context.Context, seen plan.Workload, to int32) error 
 	if !slices.Contains(c.scaled(), id.Kind) {
 		return fmt.Errorf("raise %s: its kind has no scale", id)
 	}
-	o, _ := c.kinds.Object(id.Kind)
+	o, _ := c.Kinds.Object(id.Kind)
 	at := resourceOf(o).in(id.Namespace) + "/" + id.Name + "/scale"
 	return wrap("raise "+id.String(), c.raise(ctx, at, o, seen, to))
 }
@@ -53,7 +53,7 @@ func (c *Client) raise(ctx context.Context, at string, o workload.Object, seen p
 	case s.ResourceVersion != seen.Version:
 		return apierrors.NewConflict(schema.GroupResource{Group: o.Group, Resource: o.Resource}, seen.Runs().Name, errChanged)
 	case s.Spec.Replicas != seen.Replicas:
-		return fmt.Errorf("its scale asks for %d pods, and %s for %d: set replicas of its kind right in cluster.kinds of the site's Config", s.Spec.Replicas, o.Replicas, seen.Replicas)
+		return fmt.Errorf("its scale asks for %d pods, and %s for %d: set replicas of its kind right in kinds of the policy", s.Spec.Replicas, o.Replicas, seen.Replicas)
 	case s.Spec.Replicas >= to:
 		return nil
 	}

@@ -16,10 +16,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
 	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // The groups of Kubernetes that may restore and split, and the folders with their
@@ -39,6 +41,7 @@ type Site struct {
 	client *cluster.Client
 	config *rest.Config
 	eks    *eks.Cluster // nil for one of a kubeconfig
+	policy error        // why the kinds of the policy are not known; nil is that they are
 }
 
 // Open opens the cluster of a site. Of EKS it asks where that is; the cluster
@@ -48,17 +51,17 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	client, err := cluster.New(found, o.Config.Cluster.Kinds)
+	client, err := cluster.New(found)
 	if err != nil {
 		return nil, err
 	}
 	return &Site{Server: client.Server(), opener: o, client: client, config: found, eks: of}, nil
 }
 
-// Restore returns a run over the site, at the usual pace.
+// Restore returns a run over the site, at the usual pace, for what was Declared.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
-		Site: s.opener.Config.Site, Kinds: s.opener.Config.Cluster.Kinds, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock,
+		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock,
 		Wait: func(ctx context.Context, d time.Duration) { _ = await.For(ctx, d) }, // the run looks at ctx itself
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
 		Hold: restore.Hold, Every: restore.Every,
@@ -73,7 +76,8 @@ func (s *Site) Splitting() *restore.Splitting {
 // Objects reads objects of the cluster, by the rights of who restores.
 func (s *Site) Objects() (*kube.Objects, error) { return kube.NewObjects(s.config) }
 
-// Declared reads what the branch declares of the site.
+// Declared reads what the branch declares of the site. Where that has kinds of its own
+// the policy says how they are found.
 func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	r, _, err := s.opener.Repository(ctx)
 	if err != nil {
@@ -90,7 +94,21 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	if err == nil && directory == "" {
 		return checkpoint.Tree{}, fmt.Errorf("site %s: the branch declares nothing of it: there is no %s", s.opener.Config.Site, checkpoint.Directory(s.opener.Config.Site))
 	}
+	if err == nil && len(tree.Site.Kinds) > 0 {
+		s.client.Kinds, s.policy = s.kinds(ctx, r, tip)
+	}
 	return tree, err
+}
+
+// kinds are those that the policy at a commit names.
+func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (workload.Kinds, error) {
+	file := s.opener.Config.Repository.PolicyFile
+	objects, err := r.Read(ctx, commit, nil, file)
+	if err != nil {
+		return nil, err
+	}
+	set, err := site.ParsePolicy(s.opener.Config, file, objects[file].Files[file])
+	return set.Kinds, err
 }
 
 // Explain says what to do about an error of a cluster of EKS.

@@ -209,7 +209,7 @@ func leave(id workload.ID, w Workload, lives bool, o Options) (Left, bool) {
 	_, looked := o.Kinds.Object(id.Kind)
 	switch {
 	case !looked:
-		return Left{id, Unknown, fmt.Sprintf("is of a kind that nothing looks for: name %s in cluster.kinds of the site's Config", id.Kind)}, true
+		return Left{id, Unknown, fmt.Sprintf("is of a kind that nothing looks for: name %s in kinds of the policy", id.Kind)}, true
 	case !lives:
 		return Left{id, Absent, "does not exist in the cluster"}, true
 	case w.Terminating:
