@@ -30,6 +30,7 @@ type declaredSide struct {
 
 	at       string // the commit or the folder that was read
 	set      policy.Set
+	governed bool // there is a policy file
 	tree     checkpoint.Tree
 	proposed map[workload.ID]checkpoint.Entry
 	proposal string // its URL, or its branch
@@ -124,6 +125,7 @@ func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
 	if s.set, err = site.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
+	s.governed = source != nil
 	s.tree, err = ledger.Tree(s.config.Site, directory)
 	return err
 }

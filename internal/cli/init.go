@@ -94,13 +94,8 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	}
 	namespaces := latchable(git.set, fleet)
 	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
-	policyFile := o.config.Repository.PolicyFile
-	objects, err := o.parts.Repository.Read(ctx, git.at, nil, policyFile)
-	if err != nil {
-		return err
-	}
-	if objects[policyFile].ID == "" {
-		files[policyFile] = config.ExamplePolicy(o.config.Period)
+	if !git.governed {
+		files[o.config.Repository.PolicyFile] = config.ExamplePolicy(o.config.Period)
 	}
 	for _, unread := range fleet.Unread {
 		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)

@@ -59,10 +59,7 @@ func (f *flags) config() (config.Config, error) {
 		return config.Config{}, err
 	}
 	if f.kubeconfig != "" || f.context != "" {
-		c.Cluster = config.Cluster{
-			Kubeconfig: cmp.Or(f.kubeconfig, c.Cluster.Kubeconfig),
-			Context:    cmp.Or(f.context, c.Cluster.Context),
-		}
+		c.Cluster = config.Cluster{Kubeconfig: cmp.Or(f.kubeconfig, c.Cluster.Kubeconfig), Context: cmp.Or(f.context, c.Cluster.Context)}
 	}
 	return c, nil
 }
