@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/grammar"
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -178,5 +179,5 @@ func (a *amending) find(ctx context.Context, o *opened, args []string) ([]worklo
 	if len(latches) == 0 {
 		return nil, fmt.Errorf("site %s: its state knows no workloads yet; run gitlatch tick first", o.config.Site)
 	}
-	return findAll(named, each.Of(latches, func(l latch.Latch) workload.ID { return l.ID }))
+	return findAll(named, slices.SortedFunc(maps.Keys(latches), workload.Compare))
 }

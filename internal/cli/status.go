@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -137,7 +139,7 @@ func readStatus(ctx context.Context, from *site.Opener, now time.Time) (s siteSt
 	return newStatusOf(from.Config, head, latches, now)
 }
 
-func newStatusOf(c config.Config, head latch.Head, latches []latch.Latch, now time.Time) (siteStatus, error) {
+func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch.Latch, now time.Time) (siteStatus, error) {
 	s := siteStatus{
 		Site: c.Site, Cluster: head.Cluster.UID, LastTick: head.At, Workloads: len(latches),
 		Unpublished: head.UnpublishedSince, Unsent: len(head.Outbox), Alerts: append([]alert.Open{}, head.Open...),
@@ -149,7 +151,8 @@ func newStatusOf(c config.Config, head latch.Head, latches []latch.Latch, now ti
 	if p := head.Proposal; p != nil {
 		s.Proposal = &proposed{p.Branch, p.URL, p.Opened}
 	}
-	for _, l := range latches {
+	for _, id := range slices.SortedFunc(maps.Keys(latches), workload.Compare) {
+		l := latches[id]
 		switch {
 		case l.OptedOut:
 			s.OptedOut++

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/bolt"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/reports by what is written; read the diff")
@@ -195,6 +197,7 @@ func (w *world) lease(t *testing.T, owner string, until time.Time) {
 	}
 }
 
+// load returns the latches in the order of workload.Compare.
 func (w *world) load(t *testing.T) (latch.Head, []latch.Latch) {
 	t.Helper()
 	store, err := bolt.Open(w.path("state/latch.db"))
@@ -208,5 +211,5 @@ func (w *world) load(t *testing.T) (latch.Head, []latch.Latch) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return head, latches
+	return head, slices.SortedFunc(maps.Values(latches), func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
 }

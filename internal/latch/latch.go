@@ -176,7 +176,7 @@ func (l Latch) Equal(o Latch) bool {
 	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed == o.Proposed && l.Asked == o.Asked &&
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout == o.Rollout && l.Freeze == o.Freeze &&
 		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.Missing == o.Missing &&
-		slices.Equal(l.Recent, o.Recent) && l.Watch.equal(o.Watch)
+		slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
 }
 
 // A Stopwatch measures observed time. It runs from Since, less Lost; what was

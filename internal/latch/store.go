@@ -19,9 +19,9 @@ type Store interface {
 
 	// Load reads the whole state of a site, strongly consistent: what a Save
 	// that returned wrote is seen. A site without state has the zero Head and no
-	// latches. Latches come in the order of workload.Compare, and instants in
-	// UTC, to the nanosecond. Reading needs no lease.
-	Load(ctx context.Context, site string) (Head, []Latch, error)
+	// latches. Latches come by workload, in a map that is the caller's, and instants
+	// in UTC, to the nanosecond. Reading needs no lease.
+	Load(ctx context.Context, site string) (Head, map[workload.ID]Latch, error)
 
 	// Save writes under a lease: first the latches in put, each only if its Rev
 	// is the stored one, and without the latches in drop; then the head. It

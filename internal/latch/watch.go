@@ -43,7 +43,8 @@ type Episode struct {
 	Raised bool `json:"raised,omitzero"`
 }
 
-func (w Watch) equal(o Watch) bool {
+// Equal reports whether two watches remember the same.
+func (w Watch) Equal(o Watch) bool {
 	return w.Since == o.Since && slices.Equal(w.Episodes, o.Episodes) && slices.Equal(w.Falls, o.Falls) && slices.Equal(w.Turns, o.Turns) &&
 		w.Rising == o.Rising && w.Measured == o.Measured && w.Usual == o.Usual && w.Learned == o.Learned
 }

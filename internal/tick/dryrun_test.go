@@ -47,7 +47,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 
 type stored struct {
 	head    latch.Head
-	latches []latch.Latch
+	latches map[workload.ID]latch.Latch
 }
 
 func state(t *testing.T, w *world) stored {

@@ -17,12 +17,8 @@ type latches struct {
 	loaded, moved map[workload.ID]latch.Latch
 }
 
-func newLatches(all []latch.Latch) latches {
-	l := latches{make(map[workload.ID]latch.Latch, len(all)), map[workload.ID]latch.Latch{}}
-	for _, one := range all {
-		l.loaded[one.ID] = one
-	}
-	return l
+func newLatches(loaded map[workload.ID]latch.Latch) latches {
+	return latches{loaded, map[workload.ID]latch.Latch{}}
 }
 
 // get returns the latch of a workload, a blank one where it has none.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A grudging store is broken, takes no lease back, and says nothing of that.
@@ -18,7 +19,7 @@ type grudging struct {
 	error
 }
 
-func (g grudging) Load(context.Context, string) (latch.Head, []latch.Latch, error) {
+func (g grudging) Load(context.Context, string) (latch.Head, map[workload.ID]latch.Latch, error) {
 	return latch.Head{}, nil, g.error
 }
 

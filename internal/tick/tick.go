@@ -125,7 +125,7 @@ func (p *pass) run(ctx context.Context) (err error) {
 	if !p.DryRun {
 		defer func() { err = errors.Join(err, giveBack(ctx, p.Store, p.lease)) }()
 	}
-	var all []latch.Latch
+	var all map[workload.ID]latch.Latch
 	if p.stored, all, err = p.load(ctx); err != nil {
 		return fmt.Errorf("load the state: %w", err)
 	}
@@ -187,7 +187,7 @@ func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 }
 
 // load loads the state. An error may be that another tick took the turn.
-func (t *Tick) load(ctx context.Context) (latch.Head, []latch.Latch, error) {
+func (t *Tick) load(ctx context.Context) (latch.Head, map[workload.ID]latch.Latch, error) {
 	head, all, err := t.Store.Load(ctx, t.Site)
 	// A tick that was settled more than a period from now had a clock that was ahead,
 	// and took no turn.

@@ -87,8 +87,8 @@ func (l *shelf) Acquire(_ context.Context, _, owner string, now, until time.Time
 	return lease, err
 }
 
-func (l *shelf) Load(context.Context, string) (latch.Head, []latch.Latch, error) {
-	return l.head, sortedLatches(l.latches), nil
+func (l *shelf) Load(context.Context, string) (latch.Head, map[workload.ID]latch.Latch, error) {
+	return l.head, l.latches, nil
 }
 
 func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {

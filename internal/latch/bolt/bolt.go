@@ -6,7 +6,6 @@ package bolt
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -56,7 +55,8 @@ func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
 }
 
 // Load reads the state of a site. See [latch.Store].
-func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches []latch.Latch, err error) {
+func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches map[workload.ID]latch.Latch, err error) {
+	latches = map[workload.ID]latch.Latch{}
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(site))
 		if b == nil {
@@ -73,14 +73,13 @@ func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches
 		}
 		return all.ForEach(func(_, data []byte) error {
 			l, err := latch.Decode[latch.Latch](s.path, data)
-			latches = append(latches, l)
+			latches[l.ID] = l
 			return err
 		})
 	})
 	if err != nil {
 		return latch.Head{}, nil, err
 	}
-	slices.SortFunc(latches, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
 	return head, latches, nil
 }
 

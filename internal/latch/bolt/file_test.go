@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +52,10 @@ func written(t *testing.T, saves int) (string, latch.Head, []latch.Latch) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return path, head, latches
+	return path, head, slices.SortedFunc(maps.Values(latches), byID)
 }
+
+func byID(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) }
 
 // use opens a file and does everything with it once.
 func use(t *testing.T, path string) (head latch.Head, latches []latch.Latch, err error) {
@@ -65,10 +69,11 @@ func use(t *testing.T, path string) (head latch.Head, latches []latch.Latch, err
 	if err != nil {
 		return head, nil, err
 	}
-	if head, latches, err = s.Load(t.Context(), "prod"); err != nil {
+	head, loaded, err := s.Load(t.Context(), "prod")
+	if err != nil {
 		return head, nil, err
 	}
-	if latches, err = s.Save(t.Context(), lease, head, latches, nil); err != nil {
+	if latches, err = s.Save(t.Context(), lease, head, slices.SortedFunc(maps.Values(loaded), byID), nil); err != nil {
 		return head, nil, err
 	}
 	return head, latches, s.Release(t.Context(), lease)
@@ -79,7 +84,7 @@ func TestStateOutlivesTheProcess(t *testing.T) {
 	path, head, latches := written(t, 3)
 	s := open(t, path)
 	gotHead, got, err := s.Load(t.Context(), "prod")
-	if err != nil || !reflect.DeepEqual(gotHead, head) || !reflect.DeepEqual(got, latches) {
+	if err != nil || !reflect.DeepEqual(gotHead, head) || !reflect.DeepEqual(slices.SortedFunc(maps.Values(got), byID), latches) {
 		t.Errorf("error %v; head %+v", err, gotHead)
 	}
 	if _, err := s.Acquire(t.Context(), "prod", "b", noon, noon.Add(time.Minute)); !errors.As(err, new(*latch.HeldError)) {

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,7 +13,7 @@ import (
 )
 
 // Load reads the state of a site, a megabyte a request. See [latch.Store].
-func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches []latch.Latch, err error) {
+func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches map[workload.ID]latch.Latch, err error) {
 	query := &dynamodb.QueryInput{
 		TableName: &s.table,
 		// Nothing sorts before the head. The sort key is named all the same, so
@@ -23,13 +22,12 @@ func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches
 		ExpressionAttributeValues: item{":site": text(Partition(site)), ":first": text(sortHead)},
 		ConsistentRead:            aws.Bool(true),
 	}
-	var pages [][]latch.Latch // put together in the end: to grow one slice takes twice the memory
+	latches = map[workload.ID]latch.Latch{}
 	for more := true; more; more = len(query.ExclusiveStartKey) > 0 {
 		page, err := call(ctx, s, s.client.Query, query)
 		if err != nil {
 			return latch.Head{}, nil, fmt.Errorf("load site %s: %w", site, err)
 		}
-		read := make([]latch.Latch, 0, len(page.Items))
 		for _, stored := range page.Items {
 			body := binaryOf(stored[attrBody])
 			switch key := textOf(stored[attrSort]); {
@@ -42,14 +40,11 @@ func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches
 				if err != nil {
 					return latch.Head{}, nil, err
 				}
-				read = append(read, l)
+				latches[l.ID] = l
 			}
 		}
-		pages = append(pages, read)
 		query.ExclusiveStartKey = page.LastEvaluatedKey
 	}
-	latches = slices.Concat(pages...)
-	slices.SortFunc(latches, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
 	return head, latches, nil
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) latch.Store) {
 		"a save keeps every field":                        testEveryField,
 		"a save of nothing keeps nothing":                 testZeroValues,
 		"nil and empty stay apart":                        testNilAndEmpty,
-		"latches load in order":                           testOrder,
+		"latches load by their workload":                  testByWorkload,
 		"a save returns what is stored":                   testSaved,
 		"a latch that moved stops a save":                 testRevision,
 		"a dropped latch is gone":                         testDrop,
@@ -76,13 +78,20 @@ func (s store) save(t *testing.T, lease latch.Lease, head latch.Head, put []latc
 	return saved
 }
 
+// load returns the latches in the order of workload.Compare.
 func (s store) load(t *testing.T, site string) (latch.Head, []latch.Latch) {
 	t.Helper()
 	head, latches, err := s.Load(t.Context(), site)
 	if err != nil {
 		t.Fatalf("load %s: %v", site, err)
 	}
-	return head, latches
+	var all []latch.Latch
+	for _, id := range slices.SortedFunc(maps.Keys(latches), workload.Compare) {
+		if all = append(all, latches[id]); latches[id].ID != id {
+			t.Errorf("as %s came %+v", id, latches[id])
+		}
+	}
+	return head, all
 }
 
 // state is what a site holds, to be compared.

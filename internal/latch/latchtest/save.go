@@ -65,8 +65,8 @@ func testNilAndEmpty(t *testing.T, s store) {
 	equal(t, "latches", latches, saved)
 }
 
-func testOrder(t *testing.T, s store) {
-	// Byte for byte, "shop-b/..." stands before "shop/...".
+func testByWorkload(t *testing.T, s store) {
+	// Of some, one's name begins with another's.
 	want := []workload.ID{
 		deployment("a", "web"),
 		deployment("shop", "web"),
@@ -84,7 +84,7 @@ func testOrder(t *testing.T, s store) {
 	for _, l := range latches {
 		got = append(got, l.ID)
 	}
-	equal(t, "order", got, want)
+	equal(t, "workloads", got, want)
 }
 
 func testSaved(t *testing.T, s store) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -77,7 +76,7 @@ func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
 }
 
 // Load reads the state of a site. See [latch.Store].
-func (s *Store) Load(ctx context.Context, name string) (latch.Head, []latch.Latch, error) {
+func (s *Store) Load(ctx context.Context, name string) (latch.Head, map[workload.ID]latch.Latch, error) {
 	if err := ctx.Err(); err != nil {
 		return latch.Head{}, nil, err
 	}
@@ -91,13 +90,13 @@ func (s *Store) Load(ctx context.Context, name string) (latch.Head, []latch.Latc
 			return latch.Head{}, nil, err
 		}
 	}
-	var latches []latch.Latch
-	for _, id := range slices.SortedFunc(maps.Keys(at.latches), workload.Compare) {
-		l, err := latch.Decode[latch.Latch]("memory", at.latches[id].data)
+	latches := make(map[workload.ID]latch.Latch, len(at.latches))
+	for id, one := range at.latches {
+		l, err := latch.Decode[latch.Latch]("memory", one.data)
 		if err != nil {
 			return latch.Head{}, nil, err
 		}
-		latches = append(latches, l)
+		latches[id] = l
 	}
 	return head, latches, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -96,10 +97,12 @@ func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 	must(t, err)
 	lease, err := store.Acquire(t.Context(), "prod", "settle", now, now.Add(time.Minute))
 	must(t, err)
-	for i := range latches {
-		latches[i].Rev = 0
+	var put []latch.Latch
+	for _, l := range latches {
+		l.Rev = 0
+		put = append(put, l)
 	}
-	_, err = store.Save(t.Context(), lease, head, latches, nil)
+	_, err = store.Save(t.Context(), lease, head, put, nil)
 	must(t, err)
 	must(t, store.Release(t.Context(), lease))
 }

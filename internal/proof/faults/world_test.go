@@ -230,7 +230,7 @@ func (w *world) declares(t *testing.T, level int32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(latches) != 1 || latches[0].Declared.Replicas != level || head.Agreed.Tip != w.origin.Tip("main") {
+	if len(latches) != 1 || latches[w.id()].Declared.Replicas != level || head.Agreed.Tip != w.origin.Tip("main") {
 		t.Errorf("want web at %d; the latches are %+v, agreed is %s, the tip %s", level, latches, head.Agreed.Tip, w.origin.Tip("main"))
 	}
 	stored, err := json.Marshal([]any{head, latches})

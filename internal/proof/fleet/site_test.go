@@ -90,13 +90,9 @@ func (s *site) cluster() string { return "uid-" + s.name }
 
 // state is what the site's ticks settled.
 func (s *site) state() (latch.Head, map[workload.ID]latch.Latch) {
-	head, all, err := s.store.Load(s.t.Context(), s.name)
+	head, latches, err := s.store.Load(s.t.Context(), s.name)
 	if err != nil {
 		s.t.Fatal(err)
-	}
-	latches := map[workload.ID]latch.Latch{}
-	for _, l := range all {
-		latches[l.ID] = l
 	}
 	return head, latches
 }
@@ -180,7 +176,7 @@ func (p *process) Acquire(ctx context.Context, site, owner string, now, until ti
 	return p.Store.Acquire(ctx, site, owner, now, until)
 }
 
-func (p *process) Load(ctx context.Context, site string) (latch.Head, []latch.Latch, error) {
+func (p *process) Load(ctx context.Context, site string) (latch.Head, map[workload.ID]latch.Latch, error) {
 	if p.gone() {
 		return latch.Head{}, nil, errDead
 	}

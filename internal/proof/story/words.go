@@ -270,18 +270,20 @@ var events = map[string]func(*Story, []string) error{
 		case len(w) == 1 || err != nil:
 			return err
 		case w[0] == "loses":
-			all = slices.DeleteFunc(all, func(l latch.Latch) bool { return l.ID == ID(last) })
+			delete(all, ID(last))
 		case last == "head":
 			all = nil
 		case last == "latches":
 			head = latch.Head{}
 		}
-		for i := range all {
-			all[i].Rev = 0
+		var put []latch.Latch
+		for _, l := range all {
+			l.Rev = 0
+			put = append(put, l)
 		}
 		lease, err := s.Store.Acquire(context.Background(), s.Site, "backup", s.Now, s.Now.Add(Period))
 		if err == nil {
-			_, err = s.Store.Save(context.Background(), lease, head, all, nil)
+			_, err = s.Store.Save(context.Background(), lease, head, put, nil)
 		}
 		return errors.Join(err, s.Store.Release(context.Background(), lease))
 	},

@@ -174,12 +174,7 @@ func (w *World) Tree() (checkpoint.Tree, error) {
 
 // State is what the store holds now.
 func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
-	head, all, err := w.Store.Load(context.Background(), w.Site)
-	latches := map[workload.ID]latch.Latch{}
-	for _, l := range all {
-		latches[l.ID] = l
-	}
-	return head, latches, err
+	return w.Store.Load(context.Background(), w.Site)
 }
 
 // Kept is State without reading back what ticks saved. It is not to be changed.
