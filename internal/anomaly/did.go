@@ -11,7 +11,7 @@ import (
 // did says what gitlatch did, by what it decided of the reading and what became
 // of that.
 func (c *candidate) did(of policy.Reading) string {
-	d, decided := c.decisions[reading{c.sample.ID, of}]
+	d, decided := c.decided(of)
 	declared := c.declared(of)
 	_, proposed := c.latch.Change()
 	switch {

@@ -1,8 +1,6 @@
 package anomaly
 
 import (
-	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -21,7 +19,8 @@ type Look struct {
 	Set     policy.Set
 	Samples []workload.Sample
 	// Latches are those after the tick, Decisions what it decided, and of these
-	// Committed what it committed.
+	// Committed what it committed. Samples and Decisions are in the order of
+	// workload.Compare.
 	Latches   map[workload.ID]latch.Latch
 	Decisions []policy.Decision
 	Committed []policy.Decision
@@ -42,30 +41,39 @@ type Look struct {
 func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	var found []alert.Condition
 	changed := map[workload.ID]latch.Watch{}
-	judged := make(map[workload.ID]bool, len(l.Samples))
-	decisions := make(map[reading]*policy.Decision, len(l.Decisions))
-	for i, d := range l.Decisions {
-		decisions[reading{d.ID, d.Reading}] = &l.Decisions[i]
-	}
+	decisions := l.Decisions
+	var c candidate // one for all: a new one for each was a tenth of what a tick leaves behind
 	for _, s := range l.Samples {
-		judged[s.ID] = true
-		c := newCandidate(&l, s, decisions)
+		for len(decisions) > 0 && workload.Compare(decisions[0].ID, s.ID) < 0 {
+			decisions = decisions[1:]
+		}
+		c = newCandidate(&l, s, decisions)
 		found = append(found, c.judge()...)
-		if !equal(c.watch, l.Latches[s.ID].Watch) {
+		if !c.watch.Equal(c.latch.Watch) {
 			changed[s.ID] = c.watch
 		}
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(l.Latches), workload.Compare) {
-		was := l.Latches[id].Watch
+	for _, id := range l.absent() {
+		was := l.Latches[id]
 		switch {
-		case judged[id]:
 		case !l.Whole:
-			found = append(found, l.lasting(l.Latches[id])...)
-		case !equal(was, latch.Watch{}): // it is gone, and all about it over
+			found = append(found, l.lasting(was)...)
+		case !was.Watch.Equal(latch.Watch{}): // it is gone, and all about it over
 			changed[id] = latch.Watch{}
 		}
 	}
 	return group(found, l.Open), changed
+}
+
+// absent are the workloads that have a latch and were not seen, in order.
+func (l *Look) absent() (all []workload.ID) {
+	for id := range l.Latches {
+		if _, seen := slices.BinarySearchFunc(l.Samples, id, func(s workload.Sample, id workload.ID) int { return workload.Compare(s.ID, id) }); !seen {
+			all = append(all, id)
+		}
+	}
+	slices.SortFunc(all, workload.Compare)
+	return all
 }
 
 // lasting are the conditions of a workload that was not seen, and may be there.
@@ -93,51 +101,64 @@ func (l *Look) again(id workload.ID, e latch.Episode, did string) alert.Conditio
 	return c
 }
 
-type reading struct {
-	id workload.ID
-	of policy.Reading
-}
-
 // A candidate is one workload that is looked at.
 type candidate struct {
 	*Look
-	sample    workload.Sample
-	scale     workload.Scale // the zero value where it is unknown
-	policy    policy.Policy
-	latch     latch.Latch
-	watch     latch.Watch // as it will be
-	decisions map[reading]*policy.Decision
-	judged    map[policy.Reading]bool // which of its readings are
+	sample workload.Sample
+	scale  workload.Scale // the zero value where it is unknown
+	policy policy.Policy
+	latch  latch.Latch
+	watch  latch.Watch // as it will be
+	// decisions begin with its own; those of others follow.
+	decisions []policy.Decision
+	// judgesScale and judgesRollout say which of its readings are judged.
+	judgesScale, judgesRollout bool
 	// fell is set where it fell just now, as it is not in the habit of.
 	fell bool
 }
 
-func newCandidate(l *Look, s workload.Sample, decisions map[reading]*policy.Decision) *candidate {
-	c := &candidate{Look: l, sample: s, latch: l.Latches[s.ID], decisions: decisions}
+func newCandidate(l *Look, s workload.Sample, decisions []policy.Decision) candidate {
+	c := candidate{Look: l, sample: s, latch: l.Latches[s.ID], decisions: decisions}
 	c.watch = c.latch.Watch
 	if s.Scale != nil {
 		c.scale = *s.Scale
 	}
 	c.policy, _, _ = l.Set.Choose(s)
-	d, decided := decisions[reading{s.ID, policy.ReadingScale}]
+	d, decided := c.decided(policy.ReadingScale)
 	there := !s.Terminating && !c.latch.OptedOut
-	c.judged = map[policy.Reading]bool{
-		policy.ReadingScale:   there && decided && d.Verdict != policy.Skip,
-		policy.ReadingRollout: there && l.Set.ChooseRollout(s).Rollout != policy.ModeIgnore,
-	}
+	c.judgesScale = there && decided && d.Verdict != policy.Skip
+	c.judgesRollout = there && l.Set.ChooseRollout(s).Rollout != policy.ModeIgnore
 	return c
+}
+
+// decided is what the tick decided of a reading; ok is false where that is nothing.
+func (c *candidate) decided(of policy.Reading) (d policy.Decision, ok bool) {
+	for _, d := range c.decisions {
+		if d.ID != c.sample.ID {
+			break
+		}
+		if d.Reading == of {
+			return d, true
+		}
+	}
+	return policy.Decision{}, false
+}
+
+// judges reports whether a reading is judged.
+func (c *candidate) judges(of policy.Reading) bool {
+	return of == policy.ReadingScale && c.judgesScale || of == policy.ReadingRollout && c.judgesRollout
 }
 
 // judge goes through the table, and leaves in watch what is to be remembered.
 func (c *candidate) judge() (found []alert.Condition) {
-	if !c.judged[policy.ReadingScale] && !c.judged[policy.ReadingRollout] {
+	if !c.judgesScale && !c.judgesRollout {
 		c.watch = latch.Watch{}
 		return nil
 	}
 	if c.watch.Since.IsZero() {
 		c.watch.Since = c.Now
 	}
-	if c.judged[policy.ReadingScale] && c.sample.Scale != nil {
+	if c.judgesScale && c.sample.Scale != nil {
 		c.learn()
 	}
 	var episodes []latch.Episode
@@ -166,7 +187,7 @@ func (c *candidate) judge() (found []alert.Condition) {
 // see is what a rule sees of the workload.
 func (c *candidate) see(r rule, was *latch.Episode) sight {
 	switch {
-	case !c.judged[r.of]:
+	case !c.judges(r.of):
 		return sight{seen: nothing}
 	case r.of == policy.ReadingScale && c.sample.Scale == nil, r.of == policy.ReadingRollout && c.sample.Rollout == nil,
 		r.whole && !c.Whole:
@@ -211,6 +232,3 @@ func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	}
 	return nil
 }
-
-// equal reports whether two watches remember the same.
-func equal(a, b latch.Watch) bool { return reflect.DeepEqual(a, b) }

@@ -130,23 +130,22 @@ func LimitRetirement(g Guards, latches int, absent []Decision) []Decision {
 
 // Observe withholds every crossing: a site in mode observe writes nothing.
 func Observe(decisions []Decision) []Decision {
-	return withhold(decisions, ReasonObserve, "the site is in mode observe", func(Decision) bool { return true })
+	return withhold(decisions, ReasonObserve, "the site is in mode observe", Decision.Crosses)
 }
 
 // RequireEvidence withholds the crossings of workloads whose checkpoint nothing proves
 // inert: a count that git re-applies fights the autoscaler. A policy may accept that
 // risk. A retirement or a rollout needs no evidence, since neither sets a count.
 func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
-	result := make([]Decision, len(decisions))
-	for i, d := range decisions {
-		_, covered := e.Covers(d.ID)
-		if writes := d.Crosses() || d.Verdict == Review; writes && d.Reading == ReadingScale && !d.To.IsZero() && !covered && !d.AcceptRisk {
-			d.Verdict, d.Reason = Pending, ReasonNoEvidence
-			d.Text += "; nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does; acceptRisk of its policy does without, and what applies it may then set the live count"
-		}
-		result[i] = d
-	}
-	return result
+	return withhold(decisions, ReasonNoEvidence,
+		"nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does; acceptRisk of its policy does without, and what applies it may then set the live count",
+		func(d Decision) bool {
+			if writes := d.Crosses() || d.Verdict == Review; !writes || d.Reading != ReadingScale || d.To.IsZero() || d.AcceptRisk {
+				return false
+			}
+			_, covered := e.Covers(d.ID)
+			return !covered
+		})
 }
 
 // Ride withholds crossings that only ride with a commit, if no crossing of the tick
@@ -155,7 +154,7 @@ func Ride(decisions []Decision) []Decision {
 	if Commits(decisions) {
 		return decisions
 	}
-	return withhold(decisions, ReasonRides, "it goes with the site's next commit", func(Decision) bool { return true })
+	return withhold(decisions, ReasonRides, "it goes with the site's next commit", Decision.Crosses)
 }
 
 // Commits reports whether any of the decisions causes a commit.
@@ -170,7 +169,7 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 	if urgent || Affords(g, b, now) {
 		return decisions
 	}
-	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), func(Decision) bool { return true })
+	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), Decision.Crosses)
 }
 
 // Affords reports whether the budget has a commit left.
@@ -197,8 +196,7 @@ func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
 	return latch.Budget{Tokens: math.Min(size, b.Tokens+math.Max(0, earned)), At: now}
 }
 
-func withhold(decisions []Decision, why Reason, text string, which func(Decision) bool) []Decision {
-	withheld := func(d Decision) bool { return d.Crosses() && which(d) }
+func withhold(decisions []Decision, why Reason, text string, withheld func(Decision) bool) []Decision {
 	if !slices.ContainsFunc(decisions, withheld) {
 		return decisions // those of a large fleet are not copied for nothing
 	}

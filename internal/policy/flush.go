@@ -37,7 +37,7 @@ func (f Flush) level(r rounding, declared int32, s workload.Scale, stop Stop) (l
 
 // limit withholds a lowering or a retirement from a flush that only raises.
 func (f Flush) limit(d Decision) Decision {
-	if f != FlushRaise || !d.Lowers() {
+	if f != FlushRaise || !d.Crosses() || !d.Lowers() {
 		return d
 	}
 	return withhold([]Decision{d}, ReasonFlush, "a drill raises only", Decision.Lowers)[0]
