@@ -102,7 +102,7 @@ func (s *stack) followed(t *testing.T) {
 	base := s.origin.Tip("main")
 	id := proposed(t, s.ticks(t))
 	s.declares(t, 0)
-	if got := s.latch(t).Proposed.Replicas; got != 5 {
+	if got := s.latch(t).Proposed().Replicas; got != 5 {
 		t.Errorf("the latch proposes %d", got)
 	}
 	s.quiet(t)
@@ -165,7 +165,7 @@ func (s *stack) declined(t *testing.T) {
 	s.host.Decline(t, id)
 	told(t, s.ticks(t), "declined")
 	s.declares(t, 0)
-	if got := s.latch(t).Proposed.Replicas; got != 0 {
+	if got := s.latch(t).Proposed().Replicas; got != 0 {
 		t.Errorf("the latch still proposes %d", got)
 	}
 	s.scales(t, 8)

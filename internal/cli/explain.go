@@ -257,7 +257,7 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 
 // explainRollout says what is declared of a rollout, and which stopwatches run.
 func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
-	p, r, t := set.ChooseRollout(s), l.Declared.Rollout, l.Rollout
+	p, r, t := set.ChooseRollout(s), l.Declared.Rollout, l.Rollout()
 	for _, watch := range []struct {
 		of   latch.Stopwatch
 		text string

@@ -25,8 +25,8 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 		want string
 	}{
 		"none":      {latch.Latch{}, ""},
-		"in flight": {latch.Latch{Rollout: latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: healthy for 1h\n"},
-		"missing pods": {latch.Latch{Rollout: latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
+		"in flight": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Healthy: hour}}, "timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: healthy for 1h\n"},
+		"missing pods": {latch.Latch{Flight: &latch.Rollout{Target: "db-2", Flight: hour, Stalled: latch.Stopwatch{Since: noon.Add(-20 * time.Minute), Lost: 14 * time.Minute}}},
 			"timer: in flight for 1h; recorded after 15m, or when it fails\ntimer: pods of db-2 are missing, and none came for 6m\n"},
 		"recorded": {latch.Latch{Declared: record}, "rollout: from db-1 to db-2, declared at 30 %, progressing: a rebuild should begin with db-1\n" +
 			": db-2 from the second healthy sample in a row at 50 % or above; db-1 when it fails or goes back; nothing once it is over\n"},

@@ -33,6 +33,11 @@ func differing(t *testing.T, where string, v reflect.Value, check func(string)) 
 		return
 	}
 	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		differing(t, where, v.Elem(), check)
+		v.SetZero()
+		return
 	case reflect.String:
 		v.SetString("x")
 	case reflect.Bool:

@@ -17,18 +17,19 @@ type Latch struct {
 	// Declared is what the branch holds for the workload, as far as was last
 	// agreed; the zero entry is nothing.
 	Declared checkpoint.Entry `json:"declared,omitzero"`
-	// Proposed is what an open proposal would have the branch hold; the zero
-	// entry is nothing. Timers run against it, where it is, so that a crossing is
-	// proposed once.
-	Proposed checkpoint.Entry `json:"proposed,omitzero"`
+	// Proposal is what an open proposal would have the branch hold; nil is nothing.
+	// Timers run against it, where it is, so that a crossing is proposed once. It is a
+	// pointer, as Flight is, since a large fleet has a latch for each workload, and
+	// most have neither: as values the two were a third of a latch. See Proposed.
+	Proposal *checkpoint.Entry `json:"proposed,omitzero"`
 	// Asked is true while people are asked for a review or a retirement. Timers then
-	// run against Declared, and Proposed may be the zero entry.
+	// run against Declared, and Proposal may be nil.
 	Asked bool `json:"asked,omitzero"`
 
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
-	// Rollout is what is remembered of a rollout in flight.
-	Rollout Rollout `json:"rollout,omitzero"`
+	// Flight is what is remembered of a rollout in flight; nil is none. See Rollout.
+	Flight *Rollout `json:"rollout,omitzero"`
 
 	// Freeze is why the timers stand still; the zero value is a running latch.
 	Freeze Freeze `json:"freeze,omitzero"`
@@ -80,18 +81,52 @@ type Freeze struct {
 	Since  time.Time `json:"since,omitzero"`
 }
 
-// Effective returns the latch as a decision sees it: with Proposed in the place of
-// Declared, if something is proposed.
+// Proposed is what is proposed; the zero entry is nothing.
+func (l Latch) Proposed() checkpoint.Entry { return held(l.Proposal) }
+
+// Rollout is what is remembered of a rollout in flight; the zero value is none.
+func (l Latch) Rollout() Rollout { return held(l.Flight) }
+
+// WithRollout returns the latch with what is remembered of a rollout.
+func (l Latch) WithRollout(r Rollout) Latch {
+	l.Flight = some(r)
+	return l
+}
+
+// withProposed returns the latch with what is proposed.
+func (l Latch) withProposed(e checkpoint.Entry) Latch {
+	l.Proposal = some(e)
+	return l
+}
+
+// held is what a pointer leads to; nil leads to the zero value, and some is its
+// reverse.
+func held[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func some[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// Effective returns the latch as a decision sees it: with what is proposed in the
+// place of Declared, if something is.
 func (l Latch) Effective() Latch {
-	if l.Proposed != (checkpoint.Entry{}) && !l.Asked {
-		l.Declared = l.Proposed
+	if l.Proposal != nil && !l.Asked {
+		l.Declared = *l.Proposal
 	}
 	return l
 }
 
 // Change is what an open proposal would change; ok is false where that is nothing.
 func (l Latch) Change() (c checkpoint.Change, ok bool) {
-	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed}, l.Asked || !l.Proposed.IsZero()
+	return checkpoint.Change{ID: l.ID, From: l.Declared, To: l.Proposed()}, l.Asked || l.Proposal != nil
 }
 
 // Settled returns the latch after the branch came to hold e by gitlatch's own
@@ -99,13 +134,13 @@ func (l Latch) Change() (c checkpoint.Change, ok bool) {
 // is now declared, by merging, moves no timer. A record of a rollout leaves a review
 // open.
 func (l Latch) Settled(e checkpoint.Entry) Latch {
-	if l.Asked && !l.Proposed.IsZero() && l.Declared.WithRollout(e.Rollout) == e {
-		l.Declared, l.Proposed = e, l.Proposed.WithRollout(e.Rollout)
-		return l
+	if l.Asked && l.Proposal != nil && l.Declared.WithRollout(e.Rollout) == e {
+		l.Declared = e
+		return l.withProposed(l.Proposal.WithRollout(e.Rollout))
 	}
-	merged := l.Proposed == e && e != (checkpoint.Entry{}) && !l.Asked
+	merged := l.Proposed() == e && e != (checkpoint.Entry{}) && !l.Asked
 	was := l.Effective().Declared
-	l.Declared, l.Proposed, l.Asked = e, checkpoint.Entry{}, false
+	l.Declared, l.Proposal, l.Asked = e, nil, false
 	if merged {
 		return l
 	}
@@ -115,8 +150,8 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 // Proposing returns the latch after e was proposed, or asked for.
 func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 	was := l.Effective().Declared
-	l.Proposed, l.Asked = e, asked
-	if asked {
+	l = l.withProposed(e)
+	if l.Asked = asked; asked {
 		return l
 	}
 	return l.started(was, e)
@@ -124,7 +159,7 @@ func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 
 // Unproposed returns the latch after nothing is proposed any more.
 func (l Latch) Unproposed() Latch {
-	l.Proposed, l.Asked = checkpoint.Entry{}, false
+	l.Proposal, l.Asked = nil, false
 	return l
 }
 
@@ -167,14 +202,14 @@ func (l Latch) Yielded(now time.Time) Latch {
 
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
-	return l.Declared == (checkpoint.Entry{}) && l.Proposed == (checkpoint.Entry{}) && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		len(l.Recent) == 0 && l.Rollout == (Rollout{}) && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
+	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
+		len(l.Recent) == 0 && l.Flight == nil && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
 }
 
 // Equal reports whether two latches say the same, their revisions aside.
 func (l Latch) Equal(o Latch) bool {
-	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed == o.Proposed && l.Asked == o.Asked &&
-		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout == o.Rollout && l.Freeze == o.Freeze &&
+	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed() == o.Proposed() && l.Asked == o.Asked &&
+		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
 		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.Missing == o.Missing &&
 		slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
 }

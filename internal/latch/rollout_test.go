@@ -43,19 +43,19 @@ func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 // remembered of it; and of a level nothing either.
 func TestARecordMovesNoTimer(t *testing.T) {
 	t.Parallel()
-	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Rollout: flies(), Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2, Stopwatch: Stopwatch{Since: noon}}}
+	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Flight: new(flies()), Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2, Stopwatch: Stopwatch{Since: noon}}}
 	to := checkpoint.Entry{Replicas: 50, Rollout: rollout(30, "v1", "v2")}
 	for name, got := range map[string]Latch{"settled": l.Settled(to), "proposed": l.Proposing(to, false), "merged": l.Proposing(to, false).Settled(to)} {
 		want := l
-		want.Declared, want.Proposed = got.Declared, got.Proposed
+		want.Declared, want.Proposal = got.Declared, got.Proposal
 		if !got.Equal(want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if got := l.Adopted(to, noon.Add(time.Hour)); got.Rollout != flies() || got.YieldScale {
+	if got := l.Adopted(to, noon.Add(time.Hour)); got.Rollout() != flies() || got.YieldScale {
 		t.Errorf("adopted: %+v", got)
 	}
-	if (Latch{Rollout: flies()}).Blank() || !(Latch{}).Blank() {
+	if (Latch{Flight: new(flies())}).Blank() || !(Latch{}).Blank() {
 		t.Error("a rollout in flight says nothing, or the absence of all something")
 	}
 }
@@ -161,7 +161,7 @@ func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 		t.Errorf("asked and merged: %+v", merged)
 	}
 	recorded := checkpoint.Entry{Replicas: 50, Rollout: rollout(30, "v1", "v2")}
-	if open := l.Proposing(more, true).Settled(recorded); !open.Asked || open.Declared != recorded || open.Proposed != more.WithRollout(recorded.Rollout) {
+	if open := l.Proposing(more, true).Settled(recorded); !open.Asked || open.Declared != recorded || open.Proposed() != more.WithRollout(recorded.Rollout) {
 		t.Errorf("a review, and a record beside it: %+v", open)
 	}
 	if proposed := l.Proposing(more, false); proposed.Effective().Declared != more || len(proposed.Up.Levels) != 0 {

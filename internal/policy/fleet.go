@@ -81,8 +81,8 @@ func NotLookedFor(kind workload.Kind) string {
 func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
 	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonUnread}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
-	if l.Rollout = l.Rollout.Pause(look.Last); whole {
-		l.Up, l.Rollout = latch.Up{}, latch.Rollout{} // a workload that comes back starts anew
+	if l = l.WithRollout(l.Rollout().Pause(look.Last)); whole {
+		l.Up, l.Flight = latch.Up{}, nil // a workload that comes back starts anew
 	}
 	switch {
 	case !whole:

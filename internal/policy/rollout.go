@@ -41,17 +41,17 @@ import (
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
-		l.Rollout = l.Rollout.Pause(look.Last)
+		l = l.WithRollout(l.Rollout().Pause(look.Last))
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
 	l = l.Yielded(look.Now)
 	f := flight{policy: p, declared: l.Declared, recorded: l.Declared.Rollout, rollout: *s.Rollout}
 	if p.Rollout == ModeIgnore || !s.Rollout.InFlight {
-		l.Rollout = latch.Rollout{}
+		l.Flight = nil
 		return l, f.end(d, look)
 	}
-	l.Rollout = f.observe(l.Rollout, look)
+	l = l.WithRollout(f.observe(l.Rollout(), look))
 	d.Count = f.target().Available
 	return l, f.judge(d, look)
 }

@@ -127,7 +127,7 @@ func TestWhatTurnsARecord(t *testing.T) {
 			return nil
 		}
 		back := last.target().Hash == last.now.From.Hash
-		if old := last.now.Returns == checkpoint.SideFrom; old != (back || last.after.Rollout.Failed) || !old && last.now.Milestone < last.policy.Cut {
+		if old := last.now.Returns == checkpoint.SideFrom; old != (back || last.after.Rollout().Failed) || !old && last.now.Milestone < last.policy.Cut {
 			return fmt.Errorf("it turned")
 		}
 		return nil
@@ -165,7 +165,7 @@ func TestHowARecordIsCommitted(t *testing.T) {
 
 func TestWhatStopsARolloutChangesNothingOfIt(t *testing.T) {
 	live(t, func(last turn) error {
-		was, is := last.before.Rollout, last.after.Rollout
+		was, is := last.before.Rollout(), last.after.Rollout()
 		if last.decision.Verdict == policy.Frozen && (last.now != last.was || is.Percent != 0 || is.WasAtCut || is.Target != was.Target || is.Peak != was.Peak || is.Failed != was.Failed || is.Flight.Lost != was.Flight.Lost) {
 			return fmt.Errorf("stopped by %s, and then %+v", last.decision.Reason, is)
 		}
@@ -192,11 +192,11 @@ func TestRandomLivesOfRolloutsSeeAllThatThereIs(t *testing.T) {
 			"fails by itself":     last.flies() && last.sample.Rollout.Failure == "" && changes && last.now.Phase == checkpoint.PhaseFailed,
 			"returns":             changes && last.now.Phase == checkpoint.PhaseReturning,
 			"a milestone":         changes && !last.begins() && last.now.Returns == last.was.Returns && last.now.Milestone > last.was.Milestone,
-			"recovers":            last.before.Rollout.Failed && !last.after.Rollout.Failed && last.before.Rollout.Target == last.after.Rollout.Target,
+			"recovers":            last.before.Rollout().Failed && !last.after.Rollout().Failed && last.before.Rollout().Target == last.after.Rollout().Target,
 			"an earlier template": last.decision.Reason == policy.ReasonWayBack,
 			"halted":              changes && last.now.Phase == checkpoint.PhaseHalted,
 			"ends":                changes && last.now == none,
-			"stopped":             last.decision.Verdict == policy.Frozen && last.before.Rollout.Target != "",
+			"stopped":             last.decision.Verdict == policy.Frozen && last.before.Rollout().Target != "",
 		} {
 			if _, ok := seen[what]; !ok {
 				seen[what] = 0

@@ -93,7 +93,7 @@ func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 			}
 			look.Last = look.Now
 			if again, second := policy.DecideRollout(p, next, s, look); !again.Equal(next) || second.Verdict != d.Verdict || second.To != d.To {
-				t.Fatalf("%s: a second look says %s %s, and %+v is now %+v", where, second.Verdict, second.Text, next.Rollout, again.Rollout)
+				t.Fatalf("%s: a second look says %s %s, and %+v is now %+v", where, second.Verdict, second.Text, next.Rollout(), again.Rollout())
 			}
 			if l = next; d.Crosses() && r.IntN(5) > 0 {
 				l = l.Settled(d.ApplyTo(l.Declared))

@@ -113,8 +113,8 @@ func (r round) rollout(s workload.Sample) []policy.Decision {
 	silent := !recorded && (s.Rollout == nil || !s.Rollout.InFlight || chosen.Rollout == policy.ModeIgnore)
 	d := r.leftOut(l)
 	if d.Verdict != "" {
-		if l.Rollout = l.Rollout.Pause(r.Last); d.Verdict != policy.Frozen {
-			l.Rollout, silent = latch.Rollout{}, true
+		if l = l.WithRollout(l.Rollout().Pause(r.Last)); d.Verdict != policy.Frozen {
+			l.Flight, silent = nil, true
 		}
 		d.Reading = policy.ReadingRollout
 	} else {

@@ -270,7 +270,7 @@ func (w *world) outcome(t testing.TB) string {
 	}
 	for _, l := range sortedLatches(w.latches(t)) {
 		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v yields %v\n",
-			l.ID, l.Declared, l.Proposed, len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
+			l.ID, l.Declared, l.Proposed(), len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
 	}
 	ours := 0
 	for _, message := range w.Repository.Log() {

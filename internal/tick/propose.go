@@ -136,7 +136,7 @@ func (p *pass) proposed(changes []checkpoint.Change, repairs []latch.Repair, w w
 	p.head.Proposal = &next
 	p.latches.unpropose(changes)
 	for _, c := range changes {
-		if l := p.latches.get(c.ID); l.Proposed != c.To || c.To.IsZero() {
+		if l := p.latches.get(c.ID); l.Proposed() != c.To || c.To.IsZero() {
 			p.latches.set(l.Proposing(c.To, !p.Propose || c.To.IsZero()))
 		}
 	}

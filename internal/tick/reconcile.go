@@ -226,7 +226,7 @@ func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch
 	notice := func(kind NoticeKind, format string, args ...any) {
 		notices = append(notices, Notice{kind, c.ID.String(), fmt.Sprintf(format, args...)})
 	}
-	if l.Declared != c.Was || c.Ours && l.Proposed == c.Was && !c.Was.IsZero() {
+	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
 		l = l.Settled(c.Was)
 		if !c.Ours && !c.Persons() {
 			notice(NoticeSeeded, "%s read back from git", cmp.Or(declared(c.Now), "no entry"))

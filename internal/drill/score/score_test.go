@@ -81,7 +81,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		}, 37, "max-under-need", "because"},
 		{"not merged", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
-			l.Tick.Latches[web] = latch.Latch{ID: web, Proposed: checkpoint.Entry{Replicas: 200}}
+			l.Tick.Latches[web] = latch.Latch{ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}
 		}, 87, "not-merged", "declares 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
@@ -268,7 +268,7 @@ func TestTheEdgesOfAScore(t *testing.T) {
 	t.Run("what is proposed and declared already is not proposed", func(t *testing.T) {
 		t.Parallel()
 		l := looked()
-		l.Tick.Latches[web] = latch.Latch{ID: web, Proposed: checkpoint.Entry{Replicas: 200}}
+		l.Tick.Latches[web] = latch.Latch{ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}
 		if w := score.Document(l).Workloads[0]; w.Proposed != nil {
 			t.Errorf("proposed %d", *w.Proposed)
 		}

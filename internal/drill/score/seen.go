@@ -58,7 +58,7 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 		one.need = policy.Need(one.policy, *scale)
 	}
 	one.unknown = s.unknown(one)
-	if p := s.Tick.Latches[of.ID].Proposed.Replicas; p != of.Level {
+	if p := s.Tick.Latches[of.ID].Proposed().Replicas; p != of.Level {
 		one.proposed = p
 	}
 	if room, short := s.Doctor.Room[of.ID.Namespace]; short && s.starts[of.ID.Namespace] > room {

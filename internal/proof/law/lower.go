@@ -152,7 +152,7 @@ func (w *Witness) ask(s *Seen) {
 		if again && !w.vague && s.World.Propose { // a question about a surge declares nothing
 			change.From.Replicas = asked
 		}
-		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed.Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {
+		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed().Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {
 			s.Asked = append(s.Asked, change)
 		}
 	}

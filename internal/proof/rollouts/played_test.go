@@ -107,7 +107,7 @@ func (s *story) play() {
 		k.Last, k.Now = k.Now, epoch.Add(time.Duration(at.minute)*time.Minute)
 		at.before = l.Declared.Rollout
 		l, at.decision = policy.DecideRollout(p, l, workload.Sample{ID: l.ID, Rollout: &at.saw}, k)
-		at.failed = l.Rollout.Failed
+		at.failed = l.Rollout().Failed
 		decisions := []policy.Decision{at.decision}
 		if i == s.other {
 			decisions = append(decisions, policy.Decision{Reading: policy.ReadingScale, Verdict: policy.Cross, Urgent: true})

@@ -83,7 +83,7 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 		{"a review that is needed no more", review, nil, false, ""},
 		{"a retirement that waits", retires, nil, true, "100 -> 0"},
 		{"proposed, and a person has the word", yields, decided(policy.Cross, 500), true, ""},
-		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposed: at(200)}, nil, true, ""},
+		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposal: new(at(200))}, nil, true, ""},
 	} {
 		got := ""
 		for _, change := range proposal.Want(map[workload.ID]latch.Latch{web: c.latch}, c.decisions, c.all, now) {
