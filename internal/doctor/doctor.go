@@ -116,7 +116,7 @@ type subject struct {
 func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
 	s := subject{Workload: Workload{ID: id}, sample: sample}
 	if s.object, _ = e.Cluster.Kinds.Object(id.Kind); sample != nil {
-		s.labels = sample.Labels
+		s.labels = sample.Labels.Map()
 	}
 	return s
 }
@@ -145,7 +145,7 @@ func (e *examination) subjects() []subject {
 			continue
 		}
 		s := at(sample.ID)
-		s.sample, s.labels, s.latch = &e.Fleet.Samples[i], sample.Labels, latched && p.Scale == policy.ModeLatch
+		s.sample, s.labels, s.latch = &e.Fleet.Samples[i], sample.Labels.Map(), latched && p.Scale == policy.ModeLatch
 		if sample.Scale != nil {
 			s.Live = sample.Scale.Desired
 		}

@@ -51,7 +51,7 @@ type reading struct {
 func readingOf(kind workload.Kind, o *metav1.ObjectMeta) reading {
 	return reading{made: IsPrimary(o), sample: workload.Sample{
 		ID:          workload.ID{Namespace: o.Namespace, Kind: kind, Name: o.Name},
-		Labels:      o.Labels,
+		Labels:      workload.LabelsOf(o.Labels),
 		Policy:      o.Annotations[AnnotationPolicy],
 		Terminating: o.DeletionTimestamp != nil,
 		OptOut:      OptsOut(o.Annotations),

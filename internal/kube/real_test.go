@@ -162,7 +162,7 @@ func (r *realCluster) atRest(t *testing.T) {
 	})
 	want := workload.Scale{Desired: 4, Ready: 4, Driver: workload.DrivenByHPA, Min: 2, Max: 20, Target: 0.7,
 		Applied: "test", Writer: "test", Blind: "ScalingActive is False: FailedGetResourceMetric"}
-	if *web.Scale != want || web.Labels["app"] != "web" {
+	if *web.Scale != want || !web.Labels.Has("app", "web") {
 		t.Errorf("web: %s, want %+v", show(web), want)
 	}
 	r.untilSample(t, "rest/statefulset/db", ready(2))

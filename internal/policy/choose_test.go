@@ -11,7 +11,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	s := workload.Sample{
 		ID:     workload.ID{Namespace: "shop-eu", Kind: workload.Deployment, Name: "web.v2"},
-		Labels: map[string]string{"tier": "front", "team": ""},
+		Labels: workload.LabelsOf(map[string]string{"tier": "front", "team": ""}),
 	}
 	tests := []struct {
 		name  string

@@ -191,8 +191,8 @@ type Match struct {
 
 // Matches reports whether the workload of a sample is chosen.
 func (m Match) Matches(s workload.Sample) bool {
-	for key, want := range m.Labels {
-		if got, ok := s.Labels[key]; !ok || got != want {
+	for key, value := range m.Labels {
+		if !s.Labels.Has(key, value) {
 			return false
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // template says.
 type Sample struct {
 	ID     ID
-	Labels map[string]string // of the workload's object; policies choose by them
+	Labels Labels // of the workload's object; policies choose by them
 
 	// Policy is the configured policy that an annotation of the workload asks
 	// for by name; "" leaves the choice to the policies' own rules.
