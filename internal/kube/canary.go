@@ -177,7 +177,11 @@ func promoted(all []reading, by []promotion, unread string) []reading {
 			target.sample, target.flight = unknown(target.sample, unread), nil
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r reading) bool { return gone[r.sample.ID] })
+	isGone := func(r reading) bool { return gone[r.sample.ID] }
+	if !slices.ContainsFunc(all, isGone) {
+		return all // those of a large cluster are not copied for nothing
+	}
+	return slices.DeleteFunc(slices.Clone(all), isGone)
 }
 
 // unknown returns the sample without its readings, and why.

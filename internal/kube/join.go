@@ -25,9 +25,9 @@ type haul struct {
 // samples returns the samples that follow, in the order of workload.Compare,
 // each ID once.
 func (h haul) samples() []workload.Sample {
-	by := make(map[workload.ID][]autoscaler, len(h.autoscalers))
-	for _, a := range h.autoscalers {
-		by[a.target] = append(by[a.target], a)
+	by := make(map[workload.ID][]*autoscaler, len(h.autoscalers))
+	for i, a := range h.autoscalers {
+		by[a.target] = append(by[a.target], &h.autoscalers[i])
 	}
 	all := make([]workload.Sample, 0, len(h.workloads))
 	scale := func(s workload.Sample) *workload.Scale {
@@ -86,13 +86,13 @@ func join(a, b string) string {
 
 // driven returns the scale with what those of the autoscalers that target it
 // say of it.
-func driven(s workload.Scale, by []autoscaler) *workload.Scale {
+func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 	// The HPA of a ScaledObject is that ScaledObject's tool. It counts by itself
 	// only where the ScaledObject is not there to be read.
-	var own []autoscaler
-	tools := map[string]autoscaler{}
+	var own []*autoscaler
+	tools := map[string]*autoscaler{}
 	for _, a := range by {
-		isTool := a.owner != "" && slices.ContainsFunc(by, func(o autoscaler) bool {
+		isTool := a.owner != "" && slices.ContainsFunc(by, func(o *autoscaler) bool {
 			return o.driver == workload.DrivenByKEDA && o.name == a.owner
 		})
 		if isTool {
@@ -129,8 +129,8 @@ func driven(s workload.Scale, by []autoscaler) *workload.Scale {
 
 // contested returns a scale that more than one autoscaler writes: nobody knows
 // which of them will have it, so that their bounds together are its own.
-func contested(s workload.Scale, by []autoscaler) *workload.Scale {
-	slices.SortFunc(by, func(a, b autoscaler) int { return strings.Compare(a.String(), b.String()) })
+func contested(s workload.Scale, by []*autoscaler) *workload.Scale {
+	slices.SortFunc(by, func(a, b *autoscaler) int { return strings.Compare(a.String(), b.String()) })
 	s.Driver, s.Min, s.Max = by[0].driver, by[0].min, by[0].max
 	for _, a := range by[1:] {
 		s.Min, s.Max = min(s.Min, a.min), max(s.Max, a.max)

@@ -89,14 +89,14 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		if err != nil {
 			return workload.Fleet{}, err
 		}
-		h.workloads = append(h.workloads, l.valid(r.part(), read)...)
+		h.workloads = both(h.workloads, l.valid(r.part(), read))
 	}
 	for i, r := range table.autoscalers {
 		read, ok, err := autoscalers[i]()
 		if err != nil {
 			return workload.Fleet{}, err
 		}
-		h.autoscalers = append(h.autoscalers, read...)
+		h.autoscalers = both(h.autoscalers, read)
 		if !ok && !r.optional {
 			h.blindTo = r.resource
 		}
@@ -114,6 +114,14 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 	}
 	l.fleet.Samples = h.samples()
 	return l.fleet, nil
+}
+
+// both are two lists as one. A cluster may be of one kind, whose list is not copied.
+func both[R any](a, b []R) []R {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
 }
 
 // A look is one Sample under way.

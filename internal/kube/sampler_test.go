@@ -110,7 +110,7 @@ func TestPagesAreReadToTheEnd(t *testing.T) {
 			t.Fatalf("sample %d is %s", i, s.ID)
 		}
 	}
-	if e.counts[deployments] != 3 || e.protobuf < 3 || e.gzipped < 3 {
+	if e.counts[deployments] != 5 || e.protobuf < 5 || e.gzipped < 5 {
 		t.Errorf("%d pages, %d answers in protobuf, %d compressed", e.counts[deployments], e.protobuf, e.gzipped)
 	}
 	plain := serve(t, fleetOf(1234)...)
@@ -169,7 +169,7 @@ func TestPagesShrinkWhereObjectsAreLarge(t *testing.T) {
 	if f := sample(t, e); len(f.Samples) != 700 || len(f.Unread) > 0 {
 		t.Errorf("%d samples, unread %q", len(f.Samples), f.Unread)
 	}
-	if want := []string{"500", "250", "125", "62", "124", "62", "31", "62", "31", "15", "7", "14", "7", "14", "7", "14", "28", "56", "112", "224", "448"}; !slices.Equal(sizes, want) {
+	if want := []string{"250", "125", "62", "124", "62", "31", "62", "31", "15", "7", "14", "7", "14", "7", "14", "28", "56", "112", "224", "250"}; !slices.Equal(sizes, want) {
 		t.Errorf("asked for pages of %v, want %v", sizes, want)
 	}
 
@@ -200,8 +200,8 @@ func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 		{web, "replicasets", 100, 0, 0, 0},
 		{web, "replicasets", 100, 20, 20, 0},
 		{web, "replicasets", 100, 21, 0, 1},
-		{web, "replicasets", 1800, 40, 40, 0},
-		{web, "replicasets", 1800, 41, 0, 1},
+		{web, "replicasets", 900, 40, 40, 0},
+		{web, "replicasets", 900, 41, 0, 1},
 		{db, "controllerrevisions", 100, 0, 0, 0},
 		{db, "controllerrevisions", 100, 1, 1, 0},
 		{db, "controllerrevisions", 100, 20, 20, 0},
@@ -209,7 +209,7 @@ func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 		{agent, "controllerrevisions", 100, 1, 1, 0},
 		{both, "controllerrevisions", 100, 20, 20, 0},
 		{both, "controllerrevisions", 100, 21, 0, 1},
-		{both, "controllerrevisions", 1800, 40, 40, 0},
+		{both, "controllerrevisions", 900, 40, 40, 0},
 	} {
 		e := serve(t, c.of(c.workloads, c.flying)...)
 		if f := sample(t, e); len(f.Unread) > 0 {
@@ -229,7 +229,7 @@ func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 		}
 		// The cluster, four kinds of workload, two of autoscaler, and Flagger's.
 		pages := 8
-		if c.workloads == 1800 {
+		if c.workloads == 900 {
 			pages += map[string]int{"replicasets": 3, "controllerrevisions": 2}[c.resource]
 		}
 		if want := pages + c.selected + c.all; len(e.seen) != want {

@@ -12,7 +12,7 @@ import (
 )
 
 // A workload that keeps its history has 11 templates, so that one list of all
-// of them takes a page for some 45 workloads.
+// of them takes a page for some 22 workloads.
 const workloadsPerPage = pageSize / 11
 
 // fewWorkloads are asked for one by one in any case: their answers are small.

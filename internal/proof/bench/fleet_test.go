@@ -23,7 +23,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-const namespaces = 50
+const (
+	namespaces = 50
+	// pageSize is how many objects a look asks for at once.
+	pageSize = 250
+)
 
 // image is that of the template which rollouts in flight come from, and go to.
 func image(version int) string { return fmt.Sprintf("registry.example.com/shop/web:v1.%d", version) }
@@ -112,7 +116,7 @@ func canned(t testing.TB, n int) *httptest.Server {
 	pages := map[string][]byte{}
 	add := func(path string, from, count int, list runtime.Object, at func(int) runtime.Object) {
 		var items []runtime.Object
-		for i := from; i < min(from+500, count); i++ {
+		for i := from; i < min(from+pageSize, count); i++ {
 			o := at(i)
 			m, _ := meta.Accessor(o)
 			m.SetGeneration(1)
@@ -121,12 +125,12 @@ func canned(t testing.TB, n int) *httptest.Server {
 			items = append(items, o)
 		}
 		must(t, meta.SetList(list, items))
-		if m, _ := meta.ListAccessor(list); from+500 < count {
-			m.SetContinue(strconv.Itoa(from + 500))
+		if m, _ := meta.ListAccessor(list); from+pageSize < count {
+			m.SetContinue(strconv.Itoa(from + pageSize))
 		}
 		pages[path+"?"+strconv.Itoa(from)] = encode(t, list)
 	}
-	for from := 0; from < n; from += 500 {
+	for from := 0; from < n; from += pageSize {
 		add("/apis/apps/v1/deployments", from, n, &appsv1.DeploymentList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DeploymentList"}},
 			func(i int) runtime.Object { return deployment(i, false) })
 		add("/apis/autoscaling/v2/horizontalpodautoscalers", from, n, &autoscalingv2.HorizontalPodAutoscalerList{TypeMeta: metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscalerList"}},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,7 +112,7 @@ func drained(ctx context.Context, client *http.Client, server string, after ...s
 // drain goes through the pages of one list.
 func drain(ctx context.Context, client *http.Client, url string) error {
 	for token := ""; ; {
-		query := "?limit=500"
+		query := "?limit=" + strconv.Itoa(pageSize)
 		if token != "" {
 			query += "&continue=" + token
 		}
