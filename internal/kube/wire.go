@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -45,7 +46,8 @@ func (c cut) of(to, message []byte) ([]byte, error) {
 			if to, err = inner.of(to, field.content); err != nil {
 				return nil, err
 			}
-			to = slices.Insert(to, begin, protowire.AppendVarint(nil, uint64(len(to)-begin))...)
+			var size [binary.MaxVarintLen64]byte // one for each message would be garbage
+			to = slices.Insert(to, begin, protowire.AppendVarint(size[:0], uint64(len(to)-begin))...)
 		}
 	}
 	return to, nil

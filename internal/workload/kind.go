@@ -102,9 +102,11 @@ func (k Kinds) Object(kind Kind) (o Object, ok bool) {
 // Named returns the kind that the API calls by a group and a name, of whatever
 // version; ok is false for one that is not among them.
 func (k Kinds) Named(group, name string) (kind Kind, ok bool) {
-	for kind, o := range k.With(known) {
-		if o.Group == group && o.Kind == name {
-			return kind, true
+	for _, kinds := range []Kinds{known, k} {
+		for kind := range kinds {
+			if o, _ := k.Object(kind); o.Group == group && o.Kind == name {
+				return kind, true
+			}
 		}
 	}
 	return "", false

@@ -1,8 +1,8 @@
 package workload
 
 import (
-	"maps"
 	"slices"
+	"strings"
 )
 
 // Labels are those of an object, by key. They are a list: of a few, which most objects
@@ -15,9 +15,10 @@ type Label struct{ Key, Value string }
 // LabelsOf returns labels as Kubernetes has them.
 func LabelsOf(labels map[string]string) Labels {
 	all := make(Labels, 0, len(labels))
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		all = append(all, Label{key, labels[key]})
+	for key, value := range labels {
+		all = append(all, Label{key, value})
 	}
+	slices.SortFunc(all, func(a, b Label) int { return strings.Compare(a.Key, b.Key) })
 	return all
 }
 
