@@ -56,19 +56,22 @@ func (r Recent) Next(pods int32, last, now time.Time, within time.Duration) Rece
 // since are the steps that a look saw at an instant or later.
 func (r Recent) since(when time.Time) (seen Recent) {
 	for _, s := range r {
-		if s.Until.IsZero() || !s.Until.Before(when) {
+		if s.seen(when) {
 			seen = append(seen, s)
 		}
 	}
 	return seen
 }
 
+// seen reports whether a look saw the step at an instant or later.
+func (s Step) seen(when time.Time) bool { return s.Until.IsZero() || !s.Until.Before(when) }
+
 // Range is the least and the most that the workload was known with since an
 // instant. Where it was not known, both are Unknown.
 func (r Recent) Range(since time.Time) (low, high int32) {
 	low, high = Unknown, Unknown
-	for _, s := range r.since(since) {
-		if s.Pods == Unknown {
+	for _, s := range r {
+		if s.Pods == Unknown || !s.seen(since) {
 			continue
 		}
 		if low == Unknown || s.Pods < low {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -19,10 +18,11 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	}
 	from = from.Add(-g.DropWithin)
 	down, total := 0, 0
-	for id, r := range stillLatched(fleet, scales, past) {
+	apart := unlatched(fleet, scales)
+	for id, r := range past {
 		scale, seen := scales[id]
 		unknown := !seen || scale == latch.Unknown
-		if _, was := r.Range(from); was < 2 || unknown && h.Drop == nil {
+		if _, was := r.Range(from); apart[id] || was < 2 || unknown && h.Drop == nil {
 			continue
 		} else if total++; unknown || int64(scale)*2 <= int64(was) {
 			down++
@@ -38,16 +38,16 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	return h
 }
 
-// stillLatched returns what is remembered, without the workloads that were seen and
-// are not latched.
-func stillLatched(fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) map[workload.ID]latch.Recent {
-	remembered := maps.Clone(past)
+// unlatched are the workloads that were seen and are not latched. What is remembered
+// of them does not count.
+func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.ID]bool {
+	all := map[workload.ID]bool{}
 	for _, s := range fleet.Samples {
 		if _, latched := scales[s.ID]; !latched {
-			delete(remembered, s.ID)
+			all[s.ID] = true
 		}
 	}
-	return remembered
+	return all
 }
 
 // remember returns what changed in the memory of each workload with this look; nil
@@ -74,9 +74,9 @@ func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.
 			note(id, scale)
 		}
 	}
-	remembered := stillLatched(fleet, scales, past)
+	forgotten := unlatched(fleet, scales)
 	for id := range past {
-		if _, counts := remembered[id]; !counts {
+		if forgotten[id] {
 			changed[id] = nil
 		} else if _, seen := scales[id]; !seen {
 			note(id, latch.Unknown)

@@ -38,8 +38,8 @@ func (p *pass) decide(context.Context) error {
 		decisions = append(decisions, r.scale(s))
 		decisions = append(decisions, r.rollout(s)...)
 	}
-	for _, id := range p.latches.ids() {
-		if l := p.latches.get(id); !present[id] && !l.OptedOut {
+	for _, l := range p.latches.besides(present) {
+		if !l.OptedOut {
 			absent = append(absent, r.absent(l))
 		}
 	}

@@ -84,6 +84,17 @@ func (l latches) ids() []workload.ID {
 	return all
 }
 
+// besides are the latches of all workloads but some, in order.
+func (l latches) besides(some map[workload.ID]bool) (others []latch.Latch) {
+	for id, one := range l.all() {
+		if !some[id] {
+			others = append(others, one)
+		}
+	}
+	slices.SortFunc(others, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
+	return others
+}
+
 // declared is what the latches say that git holds.
 func (l latches) declared() ledger.Holding {
 	held := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
@@ -129,16 +140,15 @@ func (l latches) recent() map[workload.ID]latch.Recent {
 
 // changed are the latches to save, and the latches to drop because they are blank.
 func (l latches) changed() (put []latch.Latch, drop []workload.ID) {
-	for _, id := range l.ids() {
-		one := l.get(id)
-		_, moved := l.moved[id]
-		_, stored := l.loaded[id]
-		switch {
-		case one.Blank() && stored:
+	for id, one := range l.all() {
+		blank := one.Blank()
+		if _, stored := l.loaded[id]; blank && stored {
 			drop = append(drop, id)
-		case !one.Blank() && moved:
+		} else if _, moved := l.moved[id]; !blank && moved {
 			put = append(put, one)
 		}
 	}
+	slices.SortFunc(put, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
+	slices.SortFunc(drop, workload.Compare)
 	return put, drop
 }
