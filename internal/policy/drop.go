@@ -42,6 +42,9 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 // of them does not count.
 func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.ID]bool {
 	all := map[workload.ID]bool{}
+	if len(scales) == len(fleet.Samples) {
+		return all // each of these was seen, once
+	}
 	for _, s := range fleet.Samples {
 		if _, latched := scales[s.ID]; !latched {
 			all[s.ID] = true

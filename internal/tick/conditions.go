@@ -117,9 +117,12 @@ func unpublishedSince(head latch.Head, r Report, now time.Time) time.Time {
 		}
 	}
 	for _, d := range r.Decisions {
-		withheld := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
-		_, proposed := r.Latches[d.ID].Change()
-		if withheld || d.Crosses() && !committed[reading{d.ID, d.Reading}] && !proposed {
+		waits := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+		if d.Crosses() && !committed[reading{d.ID, d.Reading}] {
+			_, proposed := r.Latches[d.ID].Change()
+			waits = !proposed
+		}
+		if waits {
 			if head.UnpublishedSince.IsZero() {
 				return now
 			}

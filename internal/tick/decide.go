@@ -68,9 +68,11 @@ func scales(set policy.Set, samples []workload.Sample) map[workload.ID]int32 {
 		if _, _, latched := set.Choose(s); !latched {
 			continue
 		}
-		if scales[s.ID] = latch.Unknown; s.Scale != nil {
-			scales[s.ID] = s.Scale.Desired
+		scale := latch.Unknown
+		if s.Scale != nil {
+			scale = s.Scale.Desired
 		}
+		scales[s.ID] = scale
 	}
 	return scales
 }
@@ -122,7 +124,7 @@ func (r round) rollout(s workload.Sample) []policy.Decision {
 		l, d = policy.DecideRollout(chosen, l.Effective(), s, r.Look)
 		l.ID, l.Declared, l.Missing = s.ID, declared, latch.Stopwatch{}
 	}
-	if r.latches.known(s.ID) || !l.Blank() {
+	if !l.Blank() || r.latches.known(s.ID) {
 		r.latches.set(l)
 	}
 	if silent {

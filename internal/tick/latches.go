@@ -141,11 +141,12 @@ func (l latches) recent() map[workload.ID]latch.Recent {
 // changed are the latches to save, and the latches to drop because they are blank.
 func (l latches) changed() (put []latch.Latch, drop []workload.ID) {
 	for id, one := range l.all() {
-		blank := one.Blank()
-		if _, stored := l.loaded[id]; blank && stored {
-			drop = append(drop, id)
-		} else if _, moved := l.moved[id]; !blank && moved {
+		if _, moved := l.moved[id]; moved && !one.Blank() {
 			put = append(put, one)
+		} else if one.Blank() {
+			if _, stored := l.loaded[id]; stored {
+				drop = append(drop, id)
+			}
 		}
 	}
 	slices.SortFunc(put, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })
