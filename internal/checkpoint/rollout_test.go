@@ -43,6 +43,8 @@ func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 		"to where it was":       {shopWeb, func(r *Rollout) { r.To.Hash = r.From.Hash }, "both templates are 5d8f"},
 		"image of two lines":    {shopWeb, func(r *Rollout) { r.To.Images = ImagesOf(map[string]string{"main": "web:\nv2"}) }, `_to_v2: must be the image of a container: at most 512 visible ASCII characters, no spaces, no quotes, got ""`},
 		"image with a quote":    {shopWeb, func(r *Rollout) { r.To.Images = `main=web:"v2"` }, `_to_main: must be the image of a container: at most 512 visible ASCII characters, no spaces, no quotes, got "web:\"v2\""`},
+		"an image too long":     {shopWeb, func(r *Rollout) { r.From.Images = Images("main=" + strings.Repeat("a", 513)) }, `_from_main: must be the image of a container: at most 512`},
+		"a hash too long":       {shopWeb, func(r *Rollout) { r.To.Hash = strings.Repeat("a", 254) }, `_to: must be the hash of a pod template: letters, digits, -, _ and ., at most 253`},
 		"no image":              {shopWeb, func(r *Rollout) { r.From.Images = "main=" }, `_from_main: must be the image of a container: at most 512 visible ASCII characters, no spaces, no quotes, got ""`},
 		"container with a dot":  {shopWeb, func(r *Rollout) { r.From.Images = "a.b=web:v1" }, `deployment.web_from_a.b: unknown fact "_from_a.b"`},
 		"containers in reverse": {shopWeb, func(r *Rollout) { r.To.Images = "b=web:v2 a=web:v2" }, "must be container=image, by container"},

@@ -57,7 +57,7 @@ func regionField(region *string) strict.Field {
 func eksFields(e *EKS) strict.Object {
 	return strict.Fields(
 		strict.Required("name", "the cluster's name",
-			strict.Into(&e.Name, strict.Text(`^[0-9A-Za-z][-0-9A-Za-z_]{0,99}$`, "the name of an EKS cluster: letters, digits, - and _, at most 100"))),
+			strict.Into(&e.Name, strict.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
 		regionField(&e.Region),
 		strict.Optional("roleArn", "the role to assume first, where the cluster is another account's",
 			strict.Into(&e.RoleARN, strict.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
@@ -69,7 +69,7 @@ func eksFields(e *EKS) strict.Object {
 func dynamoFields(d *DynamoDB) strict.Object {
 	return strict.Fields(
 		strict.Required("table", "the table's name",
-			strict.Into(&d.Table, strict.Text(`^[-A-Za-z0-9_.]{3,255}$`, "the name of a table: 3 to 255 letters, digits, -, _ and ."))),
+			strict.Into(&d.Table, strict.Text(`^[-A-Za-z0-9_.]{3,}$`, "the name of a table: 3 to 255 letters, digits, -, _ and .").AtMost(255))),
 		regionField(&d.Region),
 	)
 }
@@ -77,7 +77,7 @@ func dynamoFields(d *DynamoDB) strict.Object {
 func codecommitFields(c *CodeCommit) strict.Object {
 	return strict.Fields(
 		strict.Required("name", "the repository's name",
-			strict.Into(&c.Name, strict.Text(`^[-A-Za-z0-9_.]{1,100}$`, "the name of a repository: letters, digits, -, _ and ., at most 100"))),
+			strict.Into(&c.Name, strict.Text(`^[-A-Za-z0-9_.]+$`, "the name of a repository: letters, digits, -, _ and ., at most 100").AtMost(100))),
 		regionField(&c.Region),
 	)
 }
@@ -99,7 +99,7 @@ func githubFields(g *GitHub) strict.Object {
 func snsFields(s *SNS) strict.Object {
 	return strict.Fields(
 		strict.Required("topicArn", "the topic's ARN",
-			strict.Into(&s.TopicARN, strict.Text(`^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]{1,256}$`, "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch"))),
+			strict.Into(&s.TopicARN, strict.Text(`^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]+$`, "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch").AtMost(320))),
 	)
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ type schema = strict.Schema
 var (
 	anyText = strict.Text("", "text")
 	aFile   = strict.Text("", "the path of a file")
-	truth   = strict.Form{Must: "true or false", Tags: []string{"!!bool"}, Pattern: regexp.MustCompile("(?i)^(true|false)$"), Schema: schema{"type": "boolean"}}
+	truth   = strict.Form{Must: "true or false", Tags: []string{"!!bool"}, Pattern: strict.Like("(?i)^(true|false)$"), Schema: schema{"type": "boolean"}}
 
 	// Upper case only, so that few secrets written in place of a name could pass.
 	variable = strict.Text(`^[A-Z_][A-Z0-9_]*$`, "the name of an environment variable, in upper case; the secret itself never stands in this file").Hide()
@@ -98,7 +97,7 @@ func share(into *float64) strict.Scalar {
 }
 
 var aSpan = strict.Form{
-	Must: grammar.MustSpan, Tags: []string{"!!str", "!!int"}, Pattern: regexp.MustCompile(grammar.SpanShape + "|^[0-9]+$"),
+	Must: grammar.MustSpan, Tags: []string{"!!str", "!!int"}, Pattern: strict.Like(grammar.SpanShape + "|^[0-9]+$"),
 	Schema: schema{"anyOf": []any{schema{"type": "string", "minLength": 1, "pattern": grammar.SpanShape}, schema{"const": 0}}},
 }
 

@@ -2,10 +2,12 @@ package strict
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -18,19 +20,30 @@ type Schema = map[string]any
 
 // A Form is what a single value may be.
 type Form struct {
-	Must    string         // what it is, as a phrase after "must be"
-	Tags    []string       // what YAML may take it for, such as !!int; nil is anything but nothing
-	Pattern *regexp.Regexp // nil is any
-	Hidden  bool           // it could be a secret by mistake, and no message shows it
-	Schema  Schema         // the same for an editor
+	Must    string   // what it is, as a phrase after "must be"
+	Tags    []string // what YAML may take it for, such as !!int; nil is anything but nothing
+	Pattern Pattern  // nil is any
+	Most    int      // how many bytes it may have; 0 is any number
+	Hidden  bool     // it could be a secret by mistake, and no message shows it
+	Schema  Schema   // the same for an editor
+}
+
+// A Pattern is a regular expression that is compiled when it is first asked for. A
+// table has a form for each field, and most documents have few of them: compiling all
+// took nine tenths of reading one.
+type Pattern func() *regexp.Regexp
+
+// Like returns the pattern of a regular expression, which must be one.
+func Like(text string) Pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // Text returns the form of a text with a pattern; "" is any but the empty one.
 func Text(pattern, must string) Form {
-	f := Form{Must: must, Tags: []string{"!!str"}, Pattern: regexp.MustCompile("(?s).")}
+	f := Form{Must: must, Tags: []string{"!!str"}, Pattern: Like("(?s).")}
 	f.Schema = Schema{"type": "string", "minLength": 1}
 	if pattern != "" {
-		f.Pattern, f.Schema["pattern"] = regexp.MustCompile(pattern), pattern
+		f.Pattern, f.Schema["pattern"] = Like(pattern), pattern
 	}
 	return f
 }
@@ -53,11 +66,19 @@ func (f Form) Hide() Form {
 	return f.Bare()
 }
 
+// AtMost returns the form of a text of no more bytes. As a count in its pattern, such
+// as {1,255}, the same would take the better part of a millisecond to compile.
+func (f Form) AtMost(bytes int) Form {
+	f.Most, f.Schema = bytes, maps.Clone(f.Schema)
+	f.Schema["maxLength"] = bytes
+	return f
+}
+
 // Word returns the form of one of a few words.
 func Word[S ~string](of ...S) Form {
 	words := each.Of(of, func(word S) string { return string(word) })
 	return Form{Must: "one of " + strings.Join(words, ", "), Tags: []string{"!!str"}, Schema: Schema{"enum": words},
-		Pattern: regexp.MustCompile("^(" + strings.Join(each.Of(words, regexp.QuoteMeta), "|") + ")$")}
+		Pattern: Like("^(" + strings.Join(each.Of(words, regexp.QuoteMeta), "|") + ")$")}
 }
 
 // Words returns the words that the form is one of; nil where it is none of few.
@@ -122,7 +143,9 @@ func Exactly(text string) Scalar {
 }
 
 // Fits reports whether a text is of the form.
-func (f Form) Fits(text string) bool { return f.Pattern == nil || f.Pattern.MatchString(text) }
+func (f Form) Fits(text string) bool {
+	return (f.Most == 0 || len(text) <= f.Most) && (f.Pattern == nil || f.Pattern().MatchString(text))
+}
 
 // beside is a path from the folder of the document.
 func (r *Reader) beside(path string) string {
