@@ -35,6 +35,9 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	case skipped > 0:
 		p.Say("", "%d not latched; diff -o json lists all", skipped)
 	}
+	if slices.ContainsFunc(told, func(row Row) bool { return row.State == Pending || row.State == Waiting }) {
+		p.Say("", "timers and holds are in the state, which diff does not read: gitlatch explain")
+	}
 	if r.Proposal != "" {
 		p.Say("", "proposed: %s", r.Proposal)
 	}
