@@ -131,7 +131,7 @@ func (c *cloud) stack(t *testing.T, provider, name string) *stack {
 	}
 	s.gateway = gateway.Start(t, services)
 	s.key = c.eks.Key("arn:aws:sts::" + account + ":assumed-role/" + name + "/gitlatch")
-	s.filled = map[string]string{"Site": name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "Named": ""}
+	s.filled = map[string]string{"Site": name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main"}
 	return s
 }
 
