@@ -14,6 +14,10 @@ fuzz() { # file:target
 	folder=${folder%%:*}
 	if said=$(go test "./$folder" -run '^$' -fuzz "^$target\$" -fuzztime "$1" -parallel 1 2>&1); then
 		echo "fuzzed $folder $target for $1"
+	# On a busy machine Go before 1.27 may take the end of the time for a failure, with
+	# no input to show for it: golang/go#75804.
+	elif [[ $said == *$'\n    context deadline exceeded\n'* && $said != *"Failing input written"* ]]; then
+		echo "fuzzed $folder $target for $1, which Go ended late"
 	else
 		printf '%s %s:\n%s\n' "$folder" "$target" "$said"
 		return 1
