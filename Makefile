@@ -20,6 +20,11 @@ help: ## Say what there is to make
 demo: bin/gitlatch ## Play a simulated day against a scratch repository (CLUSTER=real: one look at the current kube context)
 	@bin/gitlatch demo $(if $(CLUSTER),--cluster $(CLUSTER))
 
+# Tests of a package wait for clusters as often as they work, so that one package more
+# than there are processors is tested at once, and the one that waits longest is begun
+# first.
+AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+
 .PHONY: test
 test: ## Test everything, with a real control plane, Flux, Argo CD and Flagger, which are built once (some minutes)
 	@scripts/need.sh all
@@ -33,7 +38,7 @@ test: ## Test everything, with a real control plane, Flux, Argo CD and Flagger, 
 	go vet ./...
 	go -C scripts/image test ./...
 	go -C scripts/release test ./...
-	go test -json -timeout 20m ./... | go run ./scripts/summary
+	go test -json -p $(AT_ONCE) -timeout 20m ./internal/tick ./... | go run ./scripts/summary
 	@scripts/fuzz.sh 20s
 
 .PHONY: test-short
@@ -42,14 +47,15 @@ test-short: ## Test what needs only Go and git, quickly
 	go test -short -timeout 5m ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every target for a time each, two at once (FUZZTIME=10m; what is found is kept as a test)
+fuzz: ## Fuzz every target for a time each, a few at once (FUZZTIME=10m; what is found is kept as a test)
 	@scripts/fuzz.sh $(or $(FUZZTIME),10m)
 
 # at-length runs one test, and prints what it says but for the words of go test.
 at-length = go test -v -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(=== |--- PASS|PASS$$|ok )'
 
 .PHONY: faults
-faults: ## Hold what gitlatch promises against faults at length: random histories, defects put in, rollouts, a month, a crowd (TICKS=1000000 LIVES=70000 DAYS=30; over an hour)
+faults: ## Hold what gitlatch promises against faults at length: random histories, defects put in, rollouts, a month, a crowd (HISTORIES=1000000 TICKS=1000000 LIVES=70000 DAYS=30; over an hour)
+	@$(call at-length,policy -run '^Test(HistoriesAgree|FreezesLose|LevelsAreMonotone|AFlushDeclares)' -histories $(or $(HISTORIES),1000000))
 	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000))
 	@$(call at-length,proof/simulator -run '^TestSeededDefectsAreFound$$' -defects)
 	@$(call at-length,proof/rollouts -run '^TestWhatGitSaysOfRollouts$$' -lives $(or $(LIVES),70000))

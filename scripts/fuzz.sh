@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes every target of the repository for a time each, two at once.
+# Fuzzes every target of the repository for a time each, one more at once than the
+# machine has processors.
 #
 #   scripts/fuzz.sh 10m
 #
@@ -26,4 +27,4 @@ fuzz() { # file:target
 export -f fuzz
 
 git ls-files '*_test.go' | xargs grep -HoE '^func Fuzz[A-Za-z]+' | sed 's/:func /:/' |
-	xargs -P 2 -n 1 bash -c 'fuzz "$0" "$1"' "$time"
+	xargs -P $(($(getconf _NPROCESSORS_ONLN) + 1)) -n 1 bash -c 'fuzz "$0" "$1"' "$time"

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"flag"
 	"fmt"
 	"runtime"
 	"sync"
@@ -11,12 +12,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
+var atLength = flag.Uint64("histories", 20_000, "random lives that each law is held against; 1000000 is the measure at length")
+
 // histories is how many random lives each law is held against.
 func histories() uint64 {
 	if testing.Short() {
-		return 4_000
+		return *atLength / 5
 	}
-	return 100_000
+	return *atLength
 }
 
 // seed makes the histories the same on every run: one that fails is told by its
