@@ -1,15 +1,16 @@
 """Lints templates as they stand, and as SAM translates them.
 
-    python scripts/stack/lint.py TEMPLATE...
+    python scripts/stack/lint.py [--by BY] TEMPLATE...
 
 Prints one JSON object a finding: file, by, rule, at, text. Each of the two looks
 sees what the other cannot: misspelt SAM properties are gone after translation,
-and names of IAM actions are looked at only in what SAM generates.
+and names of IAM actions are looked at only in what SAM generates. With --by, only
+what that one finds is looked for.
 """
 
+import argparse
 import json
 import os
-import sys
 
 os.environ.setdefault("AWS_DEFAULT_REGION", "eu-west-1")
 
@@ -17,6 +18,11 @@ from cfnlint.api import ManualArgs, lint
 from samtranslator.model.exceptions import InvalidDocumentException
 from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--by", choices=["cfn-lint", "cfn-lint, translated", "sam-translator"])
+parser.add_argument("templates", nargs="+")
+asked = parser.parse_args()
 
 SAM = "AWS::Serverless-2016-10-31"
 
@@ -33,6 +39,8 @@ class NoManagedPolicies:
 
 
 def look(file, by, text):
+    if asked.by not in (None, by):
+        return
     args = ManualArgs(regions=["eu-west-1"], include_checks=["I"])
     for match in lint(text, config=args):
         at = "/".join(str(step) for step in getattr(match, "path", None) or []) or f"line {match.linenumber}"
@@ -53,7 +61,7 @@ def translate(file, text):
         return None
 
 
-for file in sys.argv[1:]:
+for file in asked.templates:
     with open(file, encoding="utf-8") as opened:
         text = opened.read()
     look(file, "cfn-lint", text)

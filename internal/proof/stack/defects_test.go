@@ -233,7 +233,7 @@ func TestDefectsAreCaughtByName(t *testing.T) {
 			var of []defect
 			var looked []string
 			for _, d := range defects {
-				if finderOf(d) == name {
+				if d.by == name {
 					of, looked = append(of, d), append(looked, files[d.name])
 				}
 			}
@@ -254,28 +254,23 @@ func TestDefectsAreCaughtByName(t *testing.T) {
 	}
 }
 
-// finders look for defects, all those of one kind at once: starting a validator
-// costs more than a look.
+// finders look for defects, all those of one kind at once, by who must say so: starting
+// a validator costs more than a look.
 var finders = map[string]func(t *testing.T, of []defect, files []string) []finding{
-	"lint": func(t *testing.T, _ []defect, files []string) []finding { return lint(t, files, nil) },
-	"validate": func(t *testing.T, _ []defect, files []string) []finding {
+	"cfn-lint":             lintFor,
+	"cfn-lint, translated": lintFor,
+	"sam-translator":       lintFor,
+	"cloudformation-validate": func(t *testing.T, _ []defect, files []string) []finding {
 		return validate(t, files, samples[1].parameters)
 	},
-	"guard":    func(t *testing.T, _ []defect, files []string) []finding { return guard(t, files, nil) },
-	"contract": brokenContracts,
-	"iam":      wrongDecisions,
+	"cfn-guard": func(t *testing.T, _ []defect, files []string) []finding { return guard(t, files, nil) },
+	"contract":  brokenContracts,
+	"iam":       wrongDecisions,
 }
 
-func finderOf(d defect) string {
-	switch d.by {
-	case "cfn-lint", "cfn-lint, translated", "sam-translator":
-		return "lint"
-	case "cloudformation-validate":
-		return "validate"
-	case "cfn-guard":
-		return "guard"
-	}
-	return d.by
+func lintFor(t *testing.T, of []defect, files []string) []finding {
+	t.Helper()
+	return lintBy(t, files, of[0].by)
 }
 
 func brokenContracts(t *testing.T, of []defect, files []string) (found []finding) {
