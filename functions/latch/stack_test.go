@@ -288,7 +288,7 @@ func (s *stack) declares(t *testing.T, level int32) {
 // latch returns the latch of the Deployment web.
 func (s *stack) latch(t *testing.T) latch.Latch {
 	t.Helper()
-	_, all, err := dynamo.Open(dynamo.Options{Table: table, Client: s.state.Client()}).Load(t.Context(), s.name)
+	all, err := dynamo.Open(dynamo.Options{Table: table, Client: s.state.Client()}).Latches(t.Context(), s.name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func (a *amending) find(ctx context.Context, o *opened, args []string) ([]worklo
 	if err != nil || len(named) == 0 {
 		return nil, err
 	}
-	_, latches, err := o.parts.Store.Load(ctx, o.config.Site)
+	latches, err := o.parts.Store.Latches(ctx, o.config.Site)
 	if err != nil {
 		return nil, err
 	}

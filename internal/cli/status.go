@@ -132,7 +132,7 @@ func readStatus(ctx context.Context, from *site.Opener, now time.Time) (s siteSt
 	}
 	parts := site.Parts{Store: store}
 	defer closed(&err, parts)
-	head, latches, err := store.Load(ctx, from.Config.Site)
+	head, latches, err := latch.Load(ctx, store, from.Config.Site)
 	if err != nil {
 		return s, err
 	}

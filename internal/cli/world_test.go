@@ -204,7 +204,7 @@ func (w *world) load(t *testing.T) (latch.Head, []latch.Latch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, latches, err := store.Load(t.Context(), "prod-eu")
+	head, latches, err := latch.Load(t.Context(), store, "prod-eu")
 	if err != nil {
 		t.Fatal(err)
 	}

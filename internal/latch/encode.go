@@ -74,8 +74,7 @@ func Decode[T Stored](where string, data []byte) (T, error) {
 		err = strict.Decode(&v)
 	}
 	if err != nil {
-		var zero T
-		return zero, &CorruptError{Where: where, Cause: err}
+		return *new(T), &CorruptError{Where: where, Cause: err}
 	}
 	inUTC(reflect.ValueOf(&v).Elem())
 	return v, nil

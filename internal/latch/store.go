@@ -17,11 +17,17 @@ type Store interface {
 	// another owner holds a lease that has not expired at now.
 	Acquire(ctx context.Context, site, owner string, now, until time.Time) (Lease, error)
 
-	// Load reads the whole state of a site, strongly consistent: what a Save
-	// that returned wrote is seen. A site without state has the zero Head and no
-	// latches. Latches come by workload, in a map that is the caller's, and instants
-	// in UTC, to the nanosecond. Reading needs no lease.
-	Load(ctx context.Context, site string) (Head, map[workload.ID]Latch, error)
+	// Head reads the head of a site, the zero Head where it has no state. Head and
+	// Latches are strongly consistent: what a Save that returned wrote is seen.
+	// Instants come in UTC, to the nanosecond. Reading needs no lease.
+	//
+	// Under a lease nobody else saves between the two reads. Without one a Save may
+	// come between: read the head first, as Load does.
+	Head(ctx context.Context, site string) (Head, error)
+
+	// Latches reads the latches of a site by workload, in a map that is the
+	// caller's. See Head.
+	Latches(ctx context.Context, site string) (map[workload.ID]Latch, error)
 
 	// Save writes under a lease: first the latches in put, each only if its Rev
 	// is the stored one, and without the latches in drop; then the head. It
@@ -34,6 +40,19 @@ type Store interface {
 	// Release gives the lease back. A lease that was taken over is left alone,
 	// without an error.
 	Release(ctx context.Context, lease Lease) error
+}
+
+// Load reads the whole state of a site, the head first. If a Save comes between, the
+// head is older than the latches, as a Save that was cut short leaves them: whatever
+// git holds since then is judged again. With latches older than the head, levels that
+// git holds would be decided again.
+func Load(ctx context.Context, s Store, site string) (Head, map[workload.ID]Latch, error) {
+	head, err := s.Head(ctx, site)
+	if err != nil {
+		return head, nil, err
+	}
+	latches, err := s.Latches(ctx, site)
+	return head, latches, err
 }
 
 // A Lease is the right of one owner to write the state of one site.

@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,12 +30,8 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	if err != nil {
 		return fmt.Errorf("take the lease of site %s: %w", site, err)
 	}
-	defer func() {
-		if release := store.Release(context.WithoutCancel(ctx), held); err == nil {
-			err = release
-		}
-	}()
-	head, all, err := store.Load(ctx, site)
+	defer func() { err = errors.Join(err, giveBack(ctx, store, held)) }()
+	head, all, err := latch.Load(ctx, store, site)
 	if err != nil {
 		return err
 	}

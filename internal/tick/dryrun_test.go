@@ -1,11 +1,15 @@
 package tick_test
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -45,6 +49,32 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 }
 
+// A tick may settle while a dry run samples: the dry run then has a head that is older
+// than its latches, and says nothing that git holds by now.
+func TestDryRunBesideATickSaysNothingTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	w.scale("shop/web", 87)
+	w.ticks(1)
+	report, err := w.Tick(func(t *tick.Tick) { t.DryRun, t.Sampler = true, overtaken{w} })
+	if e := w.entries(t)[id("shop/web")]; err != nil || e.Replicas != 100 {
+		t.Fatalf("the tick beside it left git at %d, error %v", e.Replicas, err)
+	}
+	if report.Commit != nil || report.Latches[id("shop/web")].Declared.Replicas != 100 {
+		t.Errorf("it would commit %+v, with latches %+v", report.Commit, report.Latches)
+	}
+}
+
+// overtaken samples once another tick has come to its end.
+type overtaken struct{ *world }
+
+func (o overtaken) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
+	_, ticked := o.Tick()
+	o.Now = o.Now.Add(time.Second)
+	fleet, err := story.Sampler{World: o.World}.Sample(ctx, kinds)
+	return fleet, errors.Join(ticked, err)
+}
+
 type stored struct {
 	head    latch.Head
 	latches map[workload.ID]latch.Latch
@@ -52,7 +82,7 @@ type stored struct {
 
 func state(t *testing.T, w *world) stored {
 	t.Helper()
-	h, l, err := w.Store.Load(t.Context(), site)
+	h, l, err := latch.Load(t.Context(), w.Store, site)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (s *shared) calm(t *testing.T, owner string) tick.Report {
 
 func (s *shared) load(t *testing.T) (latch.Head, map[string]latch.Latch) {
 	t.Helper()
-	head, all, err := s.store(s.dynamo).Load(t.Context(), site)
+	head, all, err := latch.Load(t.Context(), s.store(s.dynamo), site)
 	must(t, err)
 	latches := map[string]latch.Latch{}
 	for _, l := range all {

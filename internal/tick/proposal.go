@@ -30,7 +30,7 @@ func (p *pass) mergeProposal(found ledger.Past) {
 	}
 	ours, changes := *p.head.Proposal, proposal.Changes(p.latches.now())
 	merged := proposal.Merged(changes, found.Merged, found.Tip.Entries)
-	repaired := repaired(*p.git.tree, p.following(), ours.Repairs, merged > 0)
+	repaired := repaired(*p.git.tree, p.files.Following(p.cover(), p.git.tree.Entries()), ours.Repairs, merged > 0)
 	all, done := len(changes)+len(ours.Repairs), merged+len(repaired)
 	if done > 0 {
 		p.notice(NoticeMerged, ours.URL, fmt.Sprintf("people merged %d of %d proposed changes", done, all))

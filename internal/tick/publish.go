@@ -51,8 +51,7 @@ func (p *pass) commit(ctx context.Context) error {
 			return err
 		}
 		err = p.pushBase(ctx, w)
-		var refused *repo.RefusedError
-		if errors.As(err, &refused) && refused.TooLarge {
+		if refused, is := errors.AsType[*repo.RefusedError](err); is && refused.TooLarge {
 			if half := halve(p.changes); len(half) < len(p.changes) {
 				p.changes = half
 				continue

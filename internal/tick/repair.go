@@ -21,14 +21,9 @@ func (p *pass) stale() []latch.Repair {
 	if p.git.tree == nil {
 		return nil
 	}
-	return slices.DeleteFunc(staleIn(*p.git.tree, p.following()), func(m latch.Repair) bool {
+	return slices.DeleteFunc(staleIn(*p.git.tree, p.files.Following(p.cover(), p.git.tree.Entries())), func(m latch.Repair) bool {
 		return slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Repair == m })
 	})
-}
-
-// following are the marks that follow the tree that was read.
-func (p *pass) following() []inplace.Following {
-	return p.files.Following(p.cover(), p.git.tree.Entries())
 }
 
 // staleIn are the stale namespaces of a tree and the marks that follow it, sorted.

@@ -39,8 +39,7 @@ func (p *pass) alert(ctx context.Context) error {
 	done := 0
 	for _, a := range p.head.Outbox {
 		err := p.Alerts.Send(ctx, a)
-		var refused *alert.RefusedError
-		if errors.As(err, &refused) {
+		if _, refused := errors.AsType[*alert.RefusedError](err); refused {
 			p.problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
 		} else if err != nil {
 			p.problem(fmt.Errorf("send alert %q: %w", a.Headline(), err))

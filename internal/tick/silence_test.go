@@ -10,7 +10,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A grudging store is broken, takes no lease back, and says nothing of that.
@@ -19,9 +18,7 @@ type grudging struct {
 	error
 }
 
-func (g grudging) Load(context.Context, string) (latch.Head, map[workload.ID]latch.Latch, error) {
-	return latch.Head{}, nil, g.error
-}
+func (g grudging) Head(context.Context, string) (latch.Head, error) { return latch.Head{}, g.error }
 
 func (grudging) Release(ctx context.Context, _ latch.Lease) error {
 	<-ctx.Done()

@@ -1,7 +1,7 @@
-// Package tick is one pass over one site: take the lease, load the state, sample the
-// cluster, reconcile with git, decide, publish, settle, and send the alerts that
-// follow. The package owns that order and nothing else. What is decided is in package
-// policy; clusters, repositories and state are behind ports.
+// Package tick is one pass over one site: take the lease, load the head, sample the
+// cluster, load the latches, reconcile with git, decide, publish, settle, and send the
+// alerts that follow. The package owns that order and nothing else. What is decided is
+// in package policy; clusters, repositories and state are behind ports.
 //
 // Dying between any two of its effects leaves work to resume, never a git tree
 // that disagrees with a settled latch. Running a tick twice equals running it
@@ -97,12 +97,9 @@ func (t *Tick) Run(ctx context.Context) (Report, error) {
 	p := &pass{Tick: t, findings: findings{report: Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}}}
 	err := p.run(ctx)
 	p.report.Latches = p.latches.now()
-	var held *latch.HeldError
-	var taken *takenError
-	switch {
-	case errors.As(err, &held):
+	if held, is := errors.AsType[*latch.HeldError](err); is {
 		p.report.NotRun, err = held.Error(), nil
-	case errors.As(err, &taken):
+	} else if taken, is := errors.AsType[*takenError](err); is {
 		p.report.NotRun, err = taken.Error(), nil
 	}
 	return p.report, err
@@ -125,11 +122,10 @@ func (p *pass) run(ctx context.Context) (err error) {
 	if !p.DryRun {
 		defer func() { err = errors.Join(err, giveBack(ctx, p.Store, p.lease)) }()
 	}
-	var all map[workload.ID]latch.Latch
-	if p.stored, all, err = p.load(ctx); err != nil {
+	if p.stored, err = p.loadHead(ctx); err != nil {
 		return fmt.Errorf("load the state: %w", err)
 	}
-	p.head, p.latches = p.stored, newLatches(all)
+	p.head = p.stored
 	if p.named, err = p.readNamed(ctx, p.stored); err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)
 	}
@@ -139,6 +135,7 @@ func (p *pass) run(ctx context.Context) (err error) {
 		run  func(context.Context) error
 	}{
 		{"sample", p.sample},
+		{"load the state", p.loadLatches},
 		{"reconcile with git", p.reconcile},
 		{"decide", p.decide},
 		{"publish", p.publish},
@@ -186,16 +183,16 @@ func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 	return nil
 }
 
-// load loads the state. An error may be that another tick took the turn.
-func (t *Tick) load(ctx context.Context) (latch.Head, map[workload.ID]latch.Latch, error) {
-	head, all, err := t.Store.Load(ctx, t.Site)
+// loadHead loads the head. An error may be that another tick took the turn.
+func (t *Tick) loadHead(ctx context.Context) (latch.Head, error) {
+	head, err := t.Store.Head(ctx, t.Site)
 	// A tick that was settled more than a period from now had a clock that was ahead,
 	// and took no turn.
 	ahead := head.At.After(t.Clock().Add(t.Period))
 	if err == nil && !t.Turn.IsZero() && !head.At.Before(t.Turn) && !ahead {
 		err = &takenError{t.Site, t.Turn, head.At}
 	}
-	return head, all, err
+	return head, err
 }
 
 // readNamed returns the agreed policy, which names what is looked at. Where none was
@@ -223,10 +220,15 @@ func (p *pass) sample(ctx context.Context) error {
 		return err
 	}
 	p.fleet = fleet
-	p.report.Samples = fleet.Samples
-	p.report.At = fleet.At.UTC()
-	p.report.Cluster = fleet.Cluster
-	p.report.Unread = fleet.Unread
-	p.report.Kinds = fleet.Kinds
+	p.report.At, p.report.Cluster = fleet.At.UTC(), fleet.Cluster
+	p.report.Samples, p.report.Unread, p.report.Kinds = fleet.Samples, fleet.Unread, fleet.Kinds
 	return nil
+}
+
+// loadLatches loads the latches after the sample. The answers that the sample was read
+// from are garbage by then, and the latches of a large fleet take as much memory again.
+func (p *pass) loadLatches(ctx context.Context) error {
+	all, err := p.Store.Latches(ctx, p.Site)
+	p.latches = newLatches(all)
+	return err
 }

@@ -87,8 +87,10 @@ func (l *shelf) Acquire(_ context.Context, _, owner string, now, until time.Time
 	return lease, err
 }
 
-func (l *shelf) Load(context.Context, string) (latch.Head, map[workload.ID]latch.Latch, error) {
-	return l.head, l.latches, nil
+func (l *shelf) Head(context.Context, string) (latch.Head, error) { return l.head, nil }
+
+func (l *shelf) Latches(context.Context, string) (map[workload.ID]latch.Latch, error) {
+	return l.latches, nil
 }
 
 func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {

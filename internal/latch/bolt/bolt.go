@@ -54,33 +54,33 @@ func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
 	})
 }
 
-// Load reads the state of a site. See [latch.Store].
-func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches map[workload.ID]latch.Latch, err error) {
-	latches = map[workload.ID]latch.Latch{}
+// Head reads the head of a site. See [latch.Store].
+func (s *Store) Head(ctx context.Context, site string) (head latch.Head, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		head, err = read[latch.Head](s, tx.Bucket([]byte(site)), keyHead)
+		return err
+	})
+	return head, err
+}
+
+// Latches reads the latches of a site. See [latch.Store].
+func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch.Latch, error) {
+	latches := map[workload.ID]latch.Latch{}
+	err := s.view(ctx, func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(site))
-		if b == nil {
+		if b == nil || b.Bucket(keyLatches) == nil {
 			return nil
 		}
-		if data := b.Get(keyHead); data != nil {
-			if head, err = latch.Decode[latch.Head](s.path, data); err != nil {
-				return err
-			}
-		}
-		all := b.Bucket(keyLatches)
-		if all == nil {
-			return nil
-		}
-		return all.ForEach(func(_, data []byte) error {
+		return b.Bucket(keyLatches).ForEach(func(_, data []byte) error {
 			l, err := latch.Decode[latch.Latch](s.path, data)
 			latches[l.ID] = l
 			return err
 		})
 	})
 	if err != nil {
-		return latch.Head{}, nil, err
+		return nil, err
 	}
-	return head, latches, nil
+	return latches, nil
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].
@@ -122,34 +122,35 @@ func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, pu
 // it is now stored.
 func (s *Store) put(all *bbolt.Bucket, l latch.Latch) (latch.Latch, error) {
 	key := []byte(l.ID.String())
-	var held latch.Latch
-	if data := all.Get(key); data != nil {
-		var err error
-		if held, err = latch.Decode[latch.Latch](s.path, data); err != nil {
-			return latch.Latch{}, err
-		}
-	}
-	if held.Rev != l.Rev {
-		return latch.Latch{}, latch.ErrLost
+	held, err := read[latch.Latch](s, all, key)
+	switch {
+	case err != nil:
+		return l, err
+	case held.Rev != l.Rev:
+		return l, latch.ErrLost
 	}
 	l.Rev++
 	if err := write(all, key, l); err != nil {
-		return latch.Latch{}, err
+		return l, err
 	}
-	return latch.Decode[latch.Latch](s.path, all.Get(key))
+	return read[latch.Latch](s, all, key)
 }
 
 // lease returns the lease that is stored in the bucket of a site, which may be
 // nil.
 func (s *Store) lease(b *bbolt.Bucket, site string) (latch.Lease, error) {
-	if b == nil {
-		return latch.Lease{Site: site}, nil
+	lease, err := read[latch.Lease](s, b, keyLease)
+	lease.Site = site
+	return lease, err
+}
+
+// read returns what a bucket holds at a key, the zero value where there is no such
+// key or bucket.
+func read[T latch.Stored](s *Store, b *bbolt.Bucket, key []byte) (v T, err error) {
+	if b == nil || b.Get(key) == nil {
+		return v, nil
 	}
-	data := b.Get(keyLease)
-	if data == nil {
-		return latch.Lease{Site: site}, nil
-	}
-	return latch.Decode[latch.Lease](s.path, data)
+	return latch.Decode[T](s.path, b.Get(key))
 }
 
 func write[T latch.Stored](b *bbolt.Bucket, key []byte, v T) error {

@@ -45,7 +45,7 @@ func written(t *testing.T, saves int) (string, latch.Head, []latch.Latch) {
 			t.Fatal(err)
 		}
 	}
-	head, latches, err := s.Load(t.Context(), "prod")
+	head, latches, err := latch.Load(t.Context(), s, "prod")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func use(t *testing.T, path string) (head latch.Head, latches []latch.Latch, err
 	if err != nil {
 		return head, nil, err
 	}
-	head, loaded, err := s.Load(t.Context(), "prod")
+	head, loaded, err := latch.Load(t.Context(), s, "prod")
 	if err != nil {
 		return head, nil, err
 	}
@@ -83,7 +83,7 @@ func TestStateOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	path, head, latches := written(t, 3)
 	s := open(t, path)
-	gotHead, got, err := s.Load(t.Context(), "prod")
+	gotHead, got, err := latch.Load(t.Context(), s, "prod")
 	if err != nil || !reflect.DeepEqual(gotHead, head) || !reflect.DeepEqual(slices.SortedFunc(maps.Values(got), byID), latches) {
 		t.Errorf("error %v; head %+v", err, gotHead)
 	}
@@ -250,7 +250,7 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _, loadErr := s.Load(t.Context(), "prod")
+			_, loadErr := s.Latches(t.Context(), "prod")
 			_, saveErr := s.Save(t.Context(), lease, latch.Head{}, latches, nil)
 			for _, err := range []error{loadErr, saveErr} {
 				var newer *latch.NewerError

@@ -96,7 +96,7 @@ func save(t testing.TB, s latch.Store, lease latch.Lease, head latch.Head, put .
 
 func load(t testing.TB, s latch.Store) (latch.Head, map[string]latch.Latch) {
 	t.Helper()
-	head, latches, err := s.Load(t.Context(), "prod")
+	head, latches, err := latch.Load(t.Context(), s, "prod")
 	if err != nil {
 		t.Fatalf("load: %v", err)
 	}

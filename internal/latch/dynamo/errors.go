@@ -134,8 +134,7 @@ func ofSchema(message string) bool {
 
 // brief returns what AWS itself said, without the SDK's account of the request.
 func brief(err error) string {
-	var api smithy.APIError
-	if errors.As(err, &api) {
+	if api, is := errors.AsType[smithy.APIError](err); is {
 		return api.ErrorCode() + ": " + api.ErrorMessage()
 	}
 	return err.Error()

@@ -58,7 +58,7 @@ func TestWaitingForThrottlingEndsWithTheContext(t *testing.T) {
 		cancel()
 		return throttle
 	}}})
-	if _, _, err := s.Load(ctx, "prod"); !errors.Is(err, context.Canceled) {
+	if _, err := s.Latches(ctx, "prod"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 }

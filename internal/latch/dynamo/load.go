@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,40 +11,44 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Load reads the state of a site, a megabyte a request. See [latch.Store].
-func (s *Store) Load(ctx context.Context, site string) (head latch.Head, latches map[workload.ID]latch.Latch, err error) {
+// Head reads the head of a site. See [latch.Store].
+func (s *Store) Head(ctx context.Context, site string) (head latch.Head, err error) {
+	stored, err := s.get(ctx, headKey(site), attrBody)
+	if err != nil {
+		return head, fmt.Errorf("load head of site %s: %w", site, err)
+	}
+	if stored[attrBody] == nil {
+		return head, nil
+	}
+	return latch.Decode[latch.Head](s.where(headKey(site)), binaryOf(stored[attrBody]))
+}
+
+// Latches reads the latches of a site, a megabyte a request. See [latch.Store].
+func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch.Latch, error) {
 	query := &dynamodb.QueryInput{
 		TableName: &s.table,
-		// Nothing sorts before the head. The sort key is named all the same, so
-		// that a table without one is an error, not a site without state.
-		KeyConditionExpression:    aws.String("pk = :site AND sk >= :first"),
-		ExpressionAttributeValues: item{":site": text(Partition(site)), ":first": text(sortHead)},
+		// The sort key is named, so that a table without one is an error, not a site
+		// without latches.
+		KeyConditionExpression:    aws.String("pk = :site AND begins_with(sk, :latches)"),
+		ExpressionAttributeValues: item{":site": text(Partition(site)), ":latches": text(sortLatches)},
 		ConsistentRead:            aws.Bool(true),
 	}
-	latches = map[workload.ID]latch.Latch{}
+	latches := map[workload.ID]latch.Latch{}
 	for more := true; more; more = len(query.ExclusiveStartKey) > 0 {
 		page, err := call(ctx, s, s.client.Query, query)
 		if err != nil {
-			return latch.Head{}, nil, fmt.Errorf("load site %s: %w", site, err)
+			return nil, fmt.Errorf("load latches of site %s: %w", site, err)
 		}
 		for _, stored := range page.Items {
-			body := binaryOf(stored[attrBody])
-			switch key := textOf(stored[attrSort]); {
-			case key == sortHead && body != nil:
-				if head, err = latch.Decode[latch.Head](s.where(stored), body); err != nil {
-					return latch.Head{}, nil, err
-				}
-			case strings.HasPrefix(key, sortLatches):
-				l, err := latch.Decode[latch.Latch](s.where(stored), body)
-				if err != nil {
-					return latch.Head{}, nil, err
-				}
-				latches[l.ID] = l
+			l, err := latch.Decode[latch.Latch](s.where(stored), binaryOf(stored[attrBody]))
+			if err != nil {
+				return nil, err
 			}
+			latches[l.ID] = l
 		}
 		query.ExclusiveStartKey = page.LastEvaluatedKey
 	}
-	return head, latches, nil
+	return latches, nil
 }
 
 // where names an item for a person.

@@ -22,14 +22,18 @@ import (
 
 var throttle = &smithy.GenericAPIError{Code: "ProvisionedThroughputExceededException", Message: "the level of configured provisioned throughput was exceeded"}
 
-// uses are the four things that are done with a store.
+// uses are the five things that are done with a store.
 var uses = map[string]func(context.Context, latch.Store) error{
 	"acquire": func(ctx context.Context, s latch.Store) error {
 		_, err := s.Acquire(ctx, "prod", "a", noon, noon.Add(time.Minute))
 		return err
 	},
-	"load": func(ctx context.Context, s latch.Store) error {
-		_, _, err := s.Load(ctx, "prod")
+	"head": func(ctx context.Context, s latch.Store) error {
+		_, err := s.Head(ctx, "prod")
+		return err
+	},
+	"latches": func(ctx context.Context, s latch.Store) error {
+		_, err := s.Latches(ctx, "prod")
 		return err
 	},
 	"save": func(ctx context.Context, s latch.Store) error {
@@ -153,7 +157,7 @@ func TestLargestHeadFits(t *testing.T) {
 }
 
 // Queries answer a megabyte at a time.
-func TestLoadReadsEveryPage(t *testing.T) {
+func TestLatchesAreReadFromEveryPage(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
 	queries := 0
@@ -297,11 +301,12 @@ func TestItemThatCannotBeReadIsCorrupt(t *testing.T) {
 		use   string
 		newer bool
 	}{
-		"head of nonsense":       {map[string]types.AttributeValue{"sk": text("head"), "body": body("\x1f\x8b\x00")}, "load", false},
-		"head of a newer format": {map[string]types.AttributeValue{"sk": text("head"), "body": body(`{"format":4,"state":{"x":1}}`)}, "load", true},
-		"latch without a body":   {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "fence": fence}, "load", false},
-		"latch as a text":        {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": text("web")}, "load", false},
-		"latch with more fields": {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": body(`{"format":3,"state":{"id":"shop/deployment/web","colour":"blue"}}`)}, "load", false},
+		"head of nonsense":       {map[string]types.AttributeValue{"sk": text("head"), "body": body("\x1f\x8b\x00")}, "head", false},
+		"head as a text":         {map[string]types.AttributeValue{"sk": text("head"), "body": text("web")}, "head", false},
+		"head of a newer format": {map[string]types.AttributeValue{"sk": text("head"), "body": body(`{"format":4,"state":{"x":1}}`)}, "head", true},
+		"latch without a body":   {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "fence": fence}, "latches", false},
+		"latch as a text":        {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": text("web")}, "latches", false},
+		"latch with more fields": {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": body(`{"format":3,"state":{"id":"shop/deployment/web","colour":"blue"}}`)}, "latches", false},
 		"lease without an end":   {map[string]types.AttributeValue{"sk": text("head"), "holder": text("b"), "fence": fence}, "acquire", false},
 		"lease of nonsense":      {map[string]types.AttributeValue{"sk": text("head"), "holder": text("b"), "fence": fence, "expires": text("soon")}, "acquire", false},
 	} {

@@ -81,7 +81,7 @@ func (s store) save(t *testing.T, lease latch.Lease, head latch.Head, put []latc
 // load returns the latches in the order of workload.Compare.
 func (s store) load(t *testing.T, site string) (latch.Head, []latch.Latch) {
 	t.Helper()
-	head, latches, err := s.Load(t.Context(), site)
+	head, latches, err := latch.Load(t.Context(), s, site)
 	if err != nil {
 		t.Fatalf("load %s: %v", site, err)
 	}
@@ -261,8 +261,9 @@ func testCancelled(t *testing.T, s store) {
 	cancel()
 	_, err := s.Acquire(ctx, "other", "b", noon, noon.Add(minute))
 	_, saveErr := s.Save(ctx, lease, Full[latch.Head](), nil, nil)
-	_, _, loadErr := s.Load(ctx, "prod")
-	for _, err := range []error{err, saveErr, loadErr, s.Release(ctx, lease)} {
+	_, headErr := s.Head(ctx, "prod")
+	_, latchesErr := s.Latches(ctx, "prod")
+	for _, err := range []error{err, saveErr, headErr, latchesErr, s.Release(ctx, lease)} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error is %v", err)
 		}

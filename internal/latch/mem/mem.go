@@ -75,30 +75,36 @@ func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
 	return nil
 }
 
-// Load reads the state of a site. See [latch.Store].
-func (s *Store) Load(ctx context.Context, name string) (latch.Head, map[workload.ID]latch.Latch, error) {
+// Head reads the head of a site. See [latch.Store].
+func (s *Store) Head(ctx context.Context, name string) (head latch.Head, err error) {
 	if err := ctx.Err(); err != nil {
-		return latch.Head{}, nil, err
+		return head, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if data := s.site(name).head; data != nil {
+		return latch.Decode[latch.Head]("memory", data)
+	}
+	return head, nil
+}
+
+// Latches reads the latches of a site. See [latch.Store].
+func (s *Store) Latches(ctx context.Context, name string) (map[workload.ID]latch.Latch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.site(name)
-	var head latch.Head
-	if at.head != nil {
-		var err error
-		if head, err = latch.Decode[latch.Head]("memory", at.head); err != nil {
-			return latch.Head{}, nil, err
-		}
-	}
 	latches := make(map[workload.ID]latch.Latch, len(at.latches))
 	for id, one := range at.latches {
 		l, err := latch.Decode[latch.Latch]("memory", one.data)
 		if err != nil {
-			return latch.Head{}, nil, err
+			return nil, err
 		}
 		latches[id] = l
 	}
-	return head, latches, nil
+	return latches, nil
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].

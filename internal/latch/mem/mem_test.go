@@ -29,7 +29,7 @@ func TestLostSaveWritesNothing(t *testing.T) {
 	if _, err := s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{fresh, moved}, nil); !errors.Is(err, latch.ErrLost) {
 		t.Errorf("error is %v, want ErrLost", err)
 	}
-	if _, latches, err := s.Load(t.Context(), "prod"); err != nil || len(latches) > 0 {
+	if latches, err := s.Latches(t.Context(), "prod"); err != nil || len(latches) > 0 {
 		t.Errorf("error %v, latches %v", err, latches)
 	}
 }

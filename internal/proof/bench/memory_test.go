@@ -93,7 +93,7 @@ func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 		}
 		now = now.Add(period)
 	}
-	head, latches, err := held.Load(t.Context(), "prod")
+	head, latches, err := latch.Load(t.Context(), held, "prod")
 	must(t, err)
 	lease, err := store.Acquire(t.Context(), "prod", "settle", now, now.Add(time.Minute))
 	must(t, err)

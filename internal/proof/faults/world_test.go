@@ -17,6 +17,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/report"
 	sites "github.com/gitlatch/gitlatch/internal/site"
@@ -226,7 +227,7 @@ func (w *world) declares(t *testing.T, level int32) {
 	if n := len(slices.DeleteFunc(slices.Clone(log), func(s string) bool { return !strings.HasSuffix(s, fmt.Sprint(" -> ", level)) })); n != 1 {
 		t.Errorf("%d commits go to %d: %q", n, level, log)
 	}
-	head, latches, err := w.parts.Store.Load(t.Context(), w.site)
+	head, latches, err := latch.Load(t.Context(), w.parts.Store, w.site)
 	if err != nil {
 		t.Fatal(err)
 	}

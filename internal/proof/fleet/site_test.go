@@ -90,7 +90,7 @@ func (s *site) cluster() string { return "uid-" + s.name }
 
 // state is what the site's ticks settled.
 func (s *site) state() (latch.Head, map[workload.ID]latch.Latch) {
-	head, latches, err := s.store.Load(s.t.Context(), s.name)
+	head, latches, err := latch.Load(s.t.Context(), s.store, s.name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -176,11 +176,18 @@ func (p *process) Acquire(ctx context.Context, site, owner string, now, until ti
 	return p.Store.Acquire(ctx, site, owner, now, until)
 }
 
-func (p *process) Load(ctx context.Context, site string) (latch.Head, map[workload.ID]latch.Latch, error) {
+func (p *process) Head(ctx context.Context, site string) (latch.Head, error) {
 	if p.gone() {
-		return latch.Head{}, nil, errDead
+		return latch.Head{}, errDead
 	}
-	return p.Store.Load(ctx, site)
+	return p.Store.Head(ctx, site)
+}
+
+func (p *process) Latches(ctx context.Context, site string) (map[workload.ID]latch.Latch, error) {
+	if p.gone() {
+		return nil, errDead
+	}
+	return p.Store.Latches(ctx, site)
 }
 
 func (p *process) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {

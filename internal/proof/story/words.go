@@ -264,7 +264,7 @@ var events = map[string]func(*Story, []string) error{
 	// state lost [but head | but latches]: what was remembered is gone. state loses
 	// shop/web: its latch alone is.
 	"state": func(s *Story, w []string) error {
-		head, all, err := s.Store.Load(context.Background(), s.Site)
+		head, all, err := latch.Load(context.Background(), s.Store, s.Site)
 		s.Store = latchmem.New()
 		switch last := w[len(w)-1]; {
 		case len(w) == 1 || err != nil:

@@ -174,7 +174,7 @@ func (w *World) Tree() (checkpoint.Tree, error) {
 
 // State is what the store holds now.
 func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
-	return w.Store.Load(context.Background(), w.Site)
+	return latch.Load(context.Background(), w.Store, w.Site)
 }
 
 // Kept is State without reading back what ticks saved. It is not to be changed.
