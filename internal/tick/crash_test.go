@@ -281,7 +281,7 @@ func TestDeathBeforeEachEffect(t *testing.T) {
 				_, err := w.Tick()
 				w.KillBefore = 0
 				if err == nil {
-					if effect < 4 {
+					if effect < 5 {
 						t.Fatalf("the tick had only %d effects", effect-1)
 					}
 					return

@@ -152,7 +152,7 @@ func (w *world) happen(r *rand.Rand) {
 	who := []string{"shop/web", "shop/api", "pay/ledger"}[r.IntN(3)]
 	switch r.IntN(24) {
 	case 0:
-		w.KillBefore = 1 + r.IntN(6)
+		w.KillBefore = 1 + r.IntN(7)
 	case 1:
 		w.LostReply = true
 	case 2:

@@ -10,7 +10,7 @@ import (
 
 // mishaps are what befalls a push of gitlatch's own, however it ends.
 var mishaps = []func(w *world, r *rand.Rand){
-	func(w *world, r *rand.Rand) { w.KillBefore = 3 + r.IntN(4) },
+	func(w *world, r *rand.Rand) { w.KillBefore = 4 + r.IntN(4) },
 	func(w *world, _ *rand.Rand) { w.LostReply = true },
 	func(w *world, _ *rand.Rand) { w.Lands = true },
 	func(w *world, _ *rand.Rand) { w.Hold, w.Held = true, nil },

@@ -75,7 +75,7 @@ func (d *draw) scale() string {
 func (d *draw) pods() int { return int(math.Exp(d.Float64() * math.Log(5000))) }
 
 // effect is the number of one, oftener of those about the push.
-func (d *draw) effect() int { return pick(d, 1, 2, 3, 4, 4, 5, 5, 5, 6, 7, 8, 9) }
+func (d *draw) effect() int { return pick(d, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7, 8, 9, 10) }
 
 // then is a line and some ticks.
 func (d *draw) then(line string, args ...any) []string {
@@ -87,7 +87,7 @@ func (d *draw) then(line string, args ...any) []string {
 
 // amidst lets a line happen just before an effect of a tick.
 func (d *draw) amidst(line string) []string {
-	return []string{d.scale(), fmt.Sprintf("before %d %s", 2+d.IntN(4), line), "try", "try"}
+	return []string{d.scale(), fmt.Sprintf("before %d %s", 2+d.IntN(5), line), "try", "try"}
 }
 
 // falls is a tick that a fault befalls at one of its effects.

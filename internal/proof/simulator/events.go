@@ -82,11 +82,11 @@ var events = []event{
 	{"late push", 4, func(d *draw) []string { return append(d.pushing("push waits"), "push lands", "try") }},
 	{"late push in mid-tick", 4, func(d *draw) []string { return append(d.pushing("push waits"), d.amidst("push lands")...) }},
 	{"late push, buried", 2, func(d *draw) []string {
-		return append(d.pushing("push waits"), pick(d, "try", "dies at 5", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
+		return append(d.pushing("push waits"), pick(d, "try", "dies at 6", "at +5m"), "push lands", fmt.Sprintf("person busy %d", 15+d.IntN(30)), "try")
 	}},
 	{"death, and another value", 12, func(d *draw) []string {
 		who := d.who()
-		return []string{fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "before 4 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 4", "dies at 4", "try 2"}
+		return []string{fmt.Sprintf("workload %s %d", who, 1000+d.IntN(4000)), "before 5 person " + pick(d, "undoes", "sets "+who+" 70", "deletes "+who), "dies at 5", "dies at 5", "try 2"}
 	}},
 	{"window cut short", 2, func(d *draw) []string {
 		return append(append([]string{"walks 8"}, d.falls("dies")...), pick(d, "person undoes", "person sets "+d.who()+" 70", "try"),
@@ -118,7 +118,7 @@ var events = []event{
 	}},
 	{"gap", 2, func(d *draw) []string { return d.then("at +%dm", 5*d.IntN(100)) }},
 	{"lease expires", 4, func(d *draw) []string {
-		n := 1 + d.IntN(6)
+		n := 1 + d.IntN(7)
 		return []string{d.scale(), fmt.Sprintf("before %d at +10m", n), fmt.Sprintf("before %d try", n), "try"}
 	}},
 	{"turn given twice", 3, func(d *draw) []string { return []string{d.scale(), "twice"} }},

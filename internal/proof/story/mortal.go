@@ -50,7 +50,8 @@ func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet
 }
 
 // mortalStore and mortalRepository are the working adapters, with every effect
-// announced first.
+// announced first. Reading the latches counts as one: what is between the two reads
+// of the state may fail, and others may act there.
 type mortalStore struct {
 	latch.Store
 	*World
@@ -64,6 +65,14 @@ func (s mortalStore) Acquire(ctx context.Context, site, owner string, now, until
 		return err
 	})
 	return lease, err
+}
+
+func (s mortalStore) Latches(ctx context.Context, site string) (all map[workload.ID]latch.Latch, err error) {
+	err = s.does(func() error {
+		all, err = s.Store.Latches(ctx, site)
+		return err
+	})
+	return all, err
 }
 
 func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {

@@ -134,8 +134,8 @@ var events = map[string]func(*Story, []string) error{
 		s.run()
 		return contains(fmt.Sprint(s.Last.Failed), w[1])
 	},
-	// dies before acquire|extend|push|settle|release: a tick whose process is killed
-	// just before that effect. A tick that pushes twice, after a lost race or to
+	// dies before acquire|load|extend|push|settle|release: a tick whose process is
+	// killed just before that effect. A tick that pushes twice, after a lost race or to
 	// propose, has again-extend|again-push|again-ensure after the first push. A tick
 	// that closes a proposal has mark|close in the place of extend|push.
 	// dies at 3: just before its third effect, if it has so many.
@@ -321,9 +321,9 @@ func (s *Story) dies(w []string) (err error) {
 		return err
 	}
 	effect := strings.NewReplacer("mark", "extend", "close", "push").Replace(w[1])
-	n := slices.Index([]string{"acquire", "extend", "push", "settle", "release"}, effect)
+	n := slices.Index([]string{"acquire", "load", "extend", "push", "settle", "release"}, effect)
 	if again, is := strings.CutPrefix(w[1], "again-"); is {
-		n = 3 + slices.Index([]string{"extend", "push", "ensure"}, again)
+		n = 4 + slices.Index([]string{"extend", "push", "ensure"}, again)
 	}
 	if n < 0 {
 		return errors.New("no such effect")
