@@ -43,22 +43,24 @@ const (
 )
 
 var (
-	left cut // all of it
-	// described is of all kinds what their readings leave of the metadata, and owned of
-	// those that are found by their owners.
-	described = cut{generateName: left, selfLink: left, uid: left, version: left, made: left, annotations: {others: left}, finalizers: left, managedFields: {3: left, 6: left}}
-	unmanaged = cut{generateName: left, selfLink: left, uid: left, version: left, made: left, annotations: {others: left}, finalizers: left, managedFields: left}
-	owned     = cut{objectName: left, generateName: left, namespace: left, selfLink: left, uid: left, version: left, made: left, labels: left, annotations: left, owners: {1: left, 3: left, 5: left, 7: left}, finalizers: left, managedFields: left}
+	left  = keep{none: true}
+	ours  = keep{with: []byte("gitlatch.dev/")}                 // annotations that are heeded
+	count = keep{in: cut{1: {upTo: workload.Replicas.Names()}}} // whole, it is a fifth of the garbage of a look
+	// described is of workloads what their readings leave of the metadata, scaling of
+	// what scales them, and owned of those that are found by their owners.
+	described = keep{in: cut{generateName: left, selfLink: left, uid: left, version: left, made: left, annotations: ours, finalizers: left, managedFields: {in: cut{3: left, 6: left, 7: count}}}}
+	scaling   = keep{in: cut{generateName: left, selfLink: left, uid: left, version: left, made: left, labels: left, annotations: ours, finalizers: left, managedFields: left}}
+	owned     = keep{in: cut{objectName: left, generateName: left, namespace: left, selfLink: left, uid: left, version: left, made: left, labels: left, annotations: left, owners: {in: cut{1: left, 3: left, 5: left, 7: left}}, finalizers: left, managedFields: left}}
 )
 
 // workloads are the kinds that are sampled beside those that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{metadata: described, spec: {2: left, 3: left, 4: left}, status: {6: {5: left, 6: left, 7: left}}})},
+		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}, status: {in: cut{6: {in: cut{5: left, 6: left, 7: left}}}}})},
 	{kind: workload.StatefulSet, resource: "statefulsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{metadata: described, spec: {2: left, 3: left, 4: left}})},
+		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}})},
 	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, cut{metadata: unmanaged, spec: {1: left, 2: left}})},
+		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, cut{metadata: described, spec: {in: cut{1: left, 2: left}}})},
 	{kind: workload.ArgoRollout, resource: "rollouts", path: "/apis/argoproj.io/v1alpha1", optional: true,
 		page: custom("RolloutList", readArgoRollout)},
 }
@@ -84,7 +86,7 @@ func tableOf(kinds workload.Kinds) table {
 			{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
 				page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
 					return l.Items
-				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: unmanaged, status: {2: left, 6: {3: left, 5: left}}})},
+				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: scaling, status: {in: cut{2: left, 6: {in: cut{3: left, 5: left}}}}})},
 			{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
 				page: custom("ScaledObjectList", func(o *scaledObject) autoscaler { return readScaledObject(o, kinds) })},
 		},

@@ -94,12 +94,12 @@ func builtIn[L interface {
 	}
 	kind := kindOf[L]()
 	return func(answer []byte) (page[R], error) {
-		list, ok := parseWire(answer, kind)
+		next, objects, ok := parseWire(answer, kind)
 		if !ok {
 			return typed(answer)
 		}
-		return page[R]{list.next, func(to []R, want func(*R) portion) ([]R, error) {
-			all, err := cutShort[T, R, P](to, list.objects, read, without, want)
+		return page[R]{next, func(to []R, want func(*R) portion) ([]R, error) {
+			all, err := cutShort[T, R, P](to, objects, read, without, want)
 			if err == nil {
 				return all, nil
 			}

@@ -167,13 +167,19 @@ func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
 	if e.Subresource == "status" || e.Manager == argoController {
 		return false
 	}
-	fields := e.FieldsV1.GetRawBytes()
-	for _, name := range field.Names() {
-		if fields = after(fields, `"f:`+name+`"`); fields == nil {
-			return false
+	return upTo(e.FieldsV1.GetRawBytes(), field.Names()) != nil
+}
+
+// upTo is what is managed as far as the last of some names, each within the one before;
+// nil where one is not there.
+func upTo(managed []byte, names []string) []byte {
+	rest := managed
+	for _, name := range names {
+		if rest = after(rest, `"f:`+name+`"`); rest == nil {
+			return nil
 		}
 	}
-	return true
+	return managed[:len(managed)-len(rest)]
 }
 
 // space is what JSON may have between its parts.

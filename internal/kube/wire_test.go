@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+	"google.golang.org/protobuf/encoding/protowire"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
@@ -36,12 +36,22 @@ type law struct {
 	resource string
 	empty    func() runtime.Object
 	check    func(testing.TB, []byte)
+	// gists is how many objects are read of an answer, by their gist.
+	gists func([]byte) (int, error)
 }
 
 func lawOf[L interface {
 	runtime.Object
 	metav1.ListInterface
 }, T, R any](r row[R], empty func() L, items func(L) []T, read func(*T) R, wants ...func(*R) portion) law {
+	gists := func(answer []byte) (int, error) {
+		page, err := r.page(answer)
+		if err != nil {
+			return 0, err
+		}
+		read, err := page.read(nil, brief)
+		return len(read), err
+	}
 	return law{r.resource, func() runtime.Object { return empty() }, func(t testing.TB, answer []byte) {
 		t.Helper()
 		list, err := decode[L](answer)
@@ -59,7 +69,7 @@ func lawOf[L interface {
 				t.Fatalf("%s, want %d: %v\ngot  %#v\nwant %#v", r.resource, i, err, got, plain)
 			}
 		}
-	}}
+	}, gists}
 }
 
 // laws are of each kind in protobuf, with what samples want of it.
@@ -96,11 +106,17 @@ func laws() []law {
 // encoded is a list as the API server sends it.
 func encoded(t testing.TB, list runtime.Object) []byte {
 	t.Helper()
-	kinds, _, err := scheme.ObjectKinds(list)
+	raw, err := list.(interface{ Marshal() ([]byte, error) }).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := list.(interface{ Marshal() ([]byte, error) }).Marshal()
+	return answered(t, list, raw)
+}
+
+// answered is a list that is encoded, in its envelope.
+func answered(t testing.TB, list runtime.Object, raw []byte) []byte {
+	t.Helper()
+	kinds, _, err := scheme.ObjectKinds(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +170,7 @@ func TestCutsReadManifestsAsTheTypesDo(t *testing.T) {
 	t.Parallel()
 	for _, l := range laws() {
 		body := l.manifests(t, -1)
-		if _, ok := parseWire(body, wireKind(t, l)); !ok {
+		if _, _, ok := parseWire(body, wireKind(t, l)); !ok {
 			t.Fatalf("%s: the answer was not taken apart", l.resource)
 		}
 		l.check(t, body)
@@ -168,6 +184,43 @@ func wireKind(t testing.TB, l law) schema.GroupVersionKind {
 		t.Fatal(err)
 	}
 	return kinds[0]
+}
+
+// Objects are read by what is left of them, though the types refuse what was left out.
+// Where a cut is no message the types read all of the answer, and no other law tells.
+func TestCutsAreReadThemselves(t *testing.T) {
+	t.Parallel()
+	for _, l := range laws() {
+		_, objects, ok := parseWire(l.manifests(t, -1), wireKind(t, l))
+		if !ok {
+			t.Fatalf("%s: the answer was not taken apart", l.resource)
+		}
+		var raw []byte
+		for _, object := range objects {
+			finalizer := protowire.AppendVarint(protowire.AppendTag(nil, finalizers, protowire.VarintType), 1)
+			object = protowire.AppendBytes(protowire.AppendTag(slices.Clone(object), metadata, protowire.BytesType), finalizer)
+			raw = protowire.AppendBytes(protowire.AppendTag(raw, 2, protowire.BytesType), object)
+		}
+		answer := answered(t, l.empty(), append([]byte{1<<3 | 2, 0}, raw...))
+		if read, err := l.gists(answer); err != nil || read != len(objects) {
+			t.Errorf("%s: read %d of %d: %v", l.resource, read, len(objects), err)
+		}
+		if _, err := runtime.Decode(decoder, answer); err == nil {
+			t.Errorf("%s: the types read it, which proves nothing", l.resource)
+		}
+	}
+}
+
+// A list of another kind is an error: its objects may look like any.
+func TestAnAnswerOfAnotherKindIsAnError(t *testing.T) {
+	t.Parallel()
+	all := laws()
+	for i, l := range all {
+		other := all[(i+1)%len(all)]
+		if read, err := l.gists(other.manifests(t, 1)); err == nil {
+			t.Errorf("%d of %s are read as %s", read, other.resource, l.resource)
+		}
+	}
 }
 
 // The same of objects with anything in any of their fields.
@@ -195,56 +248,6 @@ func FuzzWire(f *testing.F) {
 			l.check(t, body)
 		}
 	})
-}
-
-// Who owns the count is found as by parsing all of what is managed.
-func TestManagedFieldsAreReadAsParsed(t *testing.T) {
-	t.Parallel()
-	texts := []string{
-		`{"f:spec":{"f:replicas":{}}}`, `{"f:spec":{"f:template":{"f:replicas":{}}}}`, `{"f:spec":{"f:template":{}},"f:replicas":{}}`,
-		`{"f:metadata":{"f:spec":{"f:replicas":{}}}}`, `{"f:spec":{},"f:x":{"f:replicas":{}}}`, `{"f:spec":null,"f:x":{"f:replicas":{}}}`,
-		`{"f:x":"f:spec","f:spec":{"f:replicas":null}}`, `{"k:{\"name\":\"f:spec\"}":{"f:replicas":{}}}`, `{"\\":{},"f:spec":{"f:replicas":{}}}`,
-		`{"f:x":["f:spec",{"f:replicas":{}}],"f:spec":["f:replicas"]}`, " {\n \"f:spec\" : {\t\"f:replicas\" : {} } } ", `{}`, `null`, `"f:spec"`, ``,
-	}
-	for _, l := range laws()[:2] {
-		list := l.empty()
-		if err := list.(interface{ Unmarshal([]byte) error }).Unmarshal(raw(t, l.manifests(t, -1))); err != nil {
-			t.Fatal(err)
-		}
-		_ = meta.EachListItem(list, func(o runtime.Object) error {
-			m, _ := meta.Accessor(o)
-			for _, e := range m.GetManagedFields() {
-				texts = append(texts, string(e.FieldsV1.GetRawBytes()))
-			}
-			return nil
-		})
-	}
-	owned := 0
-	for _, text := range texts {
-		var fields struct {
-			Spec map[string]json.RawMessage `json:"f:spec"`
-		}
-		_ = json.Unmarshal([]byte(text), &fields)
-		_, want := fields.Spec["f:replicas"]
-		if got := owns(&metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{Raw: []byte(text)}}, workload.Replicas); got != want {
-			t.Errorf("owned is %v, want %v: %s", got, want, text)
-		}
-		if want {
-			owned++
-		}
-	}
-	if owned < 10 || owned == len(texts) {
-		t.Errorf("%d of %d are owned, which proves little", owned, len(texts))
-	}
-}
-
-func raw(t *testing.T, body []byte) []byte {
-	t.Helper()
-	var unknown runtime.Unknown
-	if err := unknown.Unmarshal(body[len(envelope):]); err != nil {
-		t.Fatal(err)
-	}
-	return unknown.Raw
 }
 
 // While one page is read the next is on its way.
