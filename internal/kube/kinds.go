@@ -56,7 +56,7 @@ var (
 // workloads are the kinds that are sampled beside those that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}, status: {in: cut{6: {in: cut{5: left, 6: left, 7: left}}}}})},
+		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}, status: {in: cut{6: {with: []byte(appsv1.DeploymentProgressing), in: cut{2: left, 5: left, 6: left, 7: left}}}}})},
 	{kind: workload.StatefulSet, resource: "statefulsets", path: "/apis/apps/v1",
 		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}})},
 	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
