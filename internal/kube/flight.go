@@ -55,9 +55,10 @@ type share struct {
 func (f *flight) atLeast(pods int32) int32 { return max(0, pods-max(0, f.unavailable)) }
 
 // sameTemplate compares templates as the Deployment controller does: but for
-// the hash that it adds itself, as Argo Rollouts does.
+// the hash that it adds itself, as Argo Rollouts does. Most that differ do in their images,
+// which take a tenth of the time.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
-	return equal(unhashed(*a), unhashed(*b))
+	return maps.Equal(images(a), images(b)) && equal(unhashed(*a), unhashed(*b))
 }
 
 // equal compares two templates: by their encoding, which takes a fourth of the time, and

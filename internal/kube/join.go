@@ -35,7 +35,9 @@ func (h haul) samples() []workload.Sample {
 			return nil
 		}
 		scale := driven(*s.Scale, by[s.ID])
-		scale.Blind = foreign.Words(scale.Blind) // it repeats words of the cluster
+		if scale.Blind != "" { // it repeats words of the cluster; of most there are none
+			scale.Blind = foreign.Words(scale.Blind)
+		}
 		return scale
 	}
 	for _, r := range h.workloads {
