@@ -43,7 +43,7 @@ func TestManagedFieldsAreReadAsParsed(t *testing.T) {
 		}
 		_ = json.Unmarshal([]byte(text), &fields)
 		_, want := fields.Spec["f:replicas"]
-		if got := owns(&metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{Raw: []byte(text)}}, workload.Replicas); got != want {
+		if got := owns(&metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(text)}, workload.Replicas); got != want {
 			t.Errorf("owned is %v, want %v: %s", got, want, text)
 		}
 		before, _ := (&metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(texts[0])}).Marshal()
