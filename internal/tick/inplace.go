@@ -18,7 +18,7 @@ import (
 // is lost. A mark that differs since then was edited, and a mark that was missing
 // then is new.
 func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
-	if seeding := p.head.At.IsZero() && len(p.latches.loaded) == 0; !seeding || len(p.named.InPlace) == 0 || len(tree.Records) == 0 {
+	if seeding := p.head.At.IsZero() && len(p.latches.loaded()) == 0; !seeding || len(p.named.InPlace) == 0 || len(tree.Records) == 0 {
 		return nil
 	}
 	log, whole, err := p.Repository.History(ctx, p.git.tip, "", ancestry)

@@ -1,7 +1,6 @@
 package tick
 
 import (
-	"iter"
 	"maps"
 	"slices"
 
@@ -11,10 +10,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// latches are a site's latches as they were loaded, and those that moved since as they
-// are now: a quiet tick of a large fleet holds each once.
+// latches are a site's latches as they are now, and of those that moved what they were
+// when they were loaded: a quiet tick of a large fleet holds each once.
 type latches struct {
-	loaded, moved map[workload.ID]latch.Latch
+	held, moved map[workload.ID]latch.Latch
 }
 
 func newLatches(loaded map[workload.ID]latch.Latch) latches {
@@ -23,70 +22,56 @@ func newLatches(loaded map[workload.ID]latch.Latch) latches {
 
 // get returns the latch of a workload, a blank one where it has none.
 func (l latches) get(id workload.ID) latch.Latch {
-	one, _ := l.of(id)
+	one := l.held[id]
 	one.ID = id
 	return one
 }
 
 // of returns the latch of a workload; known is false where it has none.
 func (l latches) of(id workload.ID) (one latch.Latch, known bool) {
-	if one, known = l.moved[id]; !known {
-		one, known = l.loaded[id]
-	}
+	one, known = l.held[id]
 	return one, known
 }
 
 // known reports whether the workload has a latch.
 func (l latches) known(id workload.ID) bool {
-	_, known := l.of(id)
+	_, known := l.held[id]
 	return known
 }
 
 func (l latches) set(one latch.Latch) {
-	if before, stored := l.loaded[one.ID]; stored && one.Equal(before) {
+	was, moved := l.moved[one.ID]
+	if !moved {
+		was = l.held[one.ID] // without an ID where there was none
+	}
+	if was.ID == one.ID && one.Equal(was) {
 		delete(l.moved, one.ID)
-		return
+		one = was
+	} else {
+		l.moved[one.ID] = was
 	}
-	l.moved[one.ID] = one
-}
-
-// all are the latches as they are now, in any order.
-func (l latches) all() iter.Seq2[workload.ID, latch.Latch] {
-	return func(yield func(workload.ID, latch.Latch) bool) {
-		for id, one := range l.moved {
-			if !yield(id, one) {
-				return
-			}
-		}
-		for id, one := range l.loaded {
-			if _, moved := l.moved[id]; !moved && !yield(id, one) {
-				return
-			}
-		}
-	}
+	l.held[one.ID] = one
 }
 
 // now are all latches, for those who only read them.
-func (l latches) now() map[workload.ID]latch.Latch {
-	if len(l.moved) == 0 {
-		return l.loaded
-	}
-	return maps.Collect(l.all())
+func (l latches) now() map[workload.ID]latch.Latch { return l.held }
+
+// loaded are all latches as they were loaded.
+func (l latches) loaded() map[workload.ID]latch.Latch {
+	all := maps.Clone(l.held)
+	maps.Copy(all, l.moved)
+	maps.DeleteFunc(all, func(id workload.ID, was latch.Latch) bool { return was.ID != id })
+	return all
 }
 
 // ids are those of all latches, in order.
 func (l latches) ids() []workload.ID {
-	all := make([]workload.ID, 0, len(l.loaded)+len(l.moved))
-	for id := range l.all() {
-		all = append(all, id)
-	}
-	slices.SortFunc(all, workload.Compare)
-	return all
+	return slices.SortedFunc(maps.Keys(l.held), workload.Compare)
 }
 
 // besides are the latches of all workloads but some, in order.
 func (l latches) besides(some map[workload.ID]bool) (others []latch.Latch) {
-	for id, one := range l.all() {
+	for id, one := range l.held {
 		if !some[id] {
 			others = append(others, one)
 		}
@@ -98,7 +83,7 @@ func (l latches) besides(some map[workload.ID]bool) (others []latch.Latch) {
 // declared is what the latches say that git holds.
 func (l latches) declared() ledger.Holding {
 	held := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
-	for id, one := range l.all() {
+	for id, one := range l.held {
 		if !one.Declared.IsZero() {
 			held.Entries[id] = one.Declared
 		}
@@ -112,7 +97,7 @@ func (l latches) unpropose(except []checkpoint.Change) {
 	for _, c := range except {
 		excepted[c.ID] = true
 	}
-	for id, one := range l.now() {
+	for id, one := range l.held {
 		if !excepted[id] {
 			l.set(one.Unproposed())
 		}
@@ -121,7 +106,7 @@ func (l latches) unpropose(except []checkpoint.Change) {
 
 // beginAbsences has all absences begin anew.
 func (l latches) beginAbsences() {
-	for _, one := range l.now() {
+	for _, one := range l.held {
 		one.Missing = latch.Stopwatch{}
 		l.set(one)
 	}
@@ -129,8 +114,8 @@ func (l latches) beginAbsences() {
 
 // recent is what is remembered of the scales of the recent past.
 func (l latches) recent() map[workload.ID]latch.Recent {
-	all := make(map[workload.ID]latch.Recent, len(l.loaded))
-	for id, one := range l.all() {
+	all := make(map[workload.ID]latch.Recent, len(l.held))
+	for id, one := range l.held {
 		if len(one.Recent) > 0 {
 			all[id] = one.Recent
 		}
@@ -140,13 +125,12 @@ func (l latches) recent() map[workload.ID]latch.Recent {
 
 // changed are the latches to save, and the latches to drop because they are blank.
 func (l latches) changed() (put []latch.Latch, drop []workload.ID) {
-	for id, one := range l.all() {
-		if _, moved := l.moved[id]; moved && !one.Blank() {
+	for id, one := range l.held {
+		was, moved := l.moved[id]
+		if stored := !moved || was.ID == id; moved && !one.Blank() {
 			put = append(put, one)
-		} else if one.Blank() {
-			if _, stored := l.loaded[id]; stored {
-				drop = append(drop, id)
-			}
+		} else if one.Blank() && stored {
+			drop = append(drop, id)
 		}
 	}
 	slices.SortFunc(put, func(a, b latch.Latch) int { return workload.Compare(a.ID, b.ID) })

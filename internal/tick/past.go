@@ -127,7 +127,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 		}
 	}
 	p.past.pushes = landed
-	found.Merged = append(found.Merged, proposal.Changes(p.latches.loaded)...)
+	found.Merged = append(found.Merged, proposal.Changes(p.latches.loaded())...)
 	var err error
 	found.Tip = tip
 	found.Agreed, err = p.agreed(ctx, tip, directory)

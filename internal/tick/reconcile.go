@@ -85,7 +85,7 @@ func (p *pass) reconcile(ctx context.Context) error {
 // since nobody knows how long they were paused.
 func recoverLost(head *latch.Head, l latches) {
 	agreed := &head.Agreed
-	if once := agreed.Directory != "" || !head.Budget.At.IsZero(); once && len(l.loaded) == 0 {
+	if once := agreed.Directory != "" || !head.Budget.At.IsZero(); once && len(l.held) == 0 {
 		agreed.Partly, agreed.Directory = true, ""
 	}
 	if !head.At.IsZero() {

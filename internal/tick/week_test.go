@@ -90,28 +90,29 @@ func (l *shelf) Acquire(_ context.Context, _, owner string, now, until time.Time
 func (l *shelf) Head(context.Context, string) (latch.Head, error) { return l.head, nil }
 
 func (l *shelf) Latches(context.Context, string) (map[workload.ID]latch.Latch, error) {
-	return l.latches, nil
+	all := map[workload.ID]latch.Latch{}
+	maps.Copy(all, l.latches)
+	return all, nil
 }
 
 func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
-	next := maps.Clone(l.latches)
-	if next == nil {
-		next = map[workload.ID]latch.Latch{}
+	if l.latches == nil {
+		l.latches = map[workload.ID]latch.Latch{}
 	}
 	for i := range put {
 		l.written++
-		if was, rest := next[put[i].ID], put[i]; put[i].Rev > 0 {
+		if was, rest := l.latches[put[i].ID], put[i]; put[i].Rev > 0 {
 			if rest.Watch = was.Watch; rest.Equal(was) {
 				l.watched++
 			}
 		}
 		put[i].Rev++
-		next[put[i].ID] = put[i]
+		l.latches[put[i].ID] = put[i]
 	}
 	for _, id := range drop {
-		delete(next, id)
+		delete(l.latches, id)
 	}
-	l.head, l.latches = head, next
+	l.head = head
 	return put, nil
 }
 
