@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -92,11 +93,10 @@ func (p *past) classify(site, agreed string) {
 }
 
 // readPast reads the pushes and proposals that came to the base, and returns the past
-// of the tip. A commit that does not do what its trailers say is a person's.
-func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory string) (ledger.Past, error) {
-	var found ledger.Past
+// of the tip. A commit that does not do what its trailers say is a person's. The tree
+// of the tip declares the edits in place that still wait for their record.
+func (p *pass) readPast(ctx context.Context, tree *checkpoint.Tree, directory string) (found ledger.Past, err error) {
 	var landed []ledger.Pushed
-	held := func(s ledger.Snapshot) ledger.Holding { return withEdits(s, p.files, p.stored.Edited) }
 	for _, c := range p.past.pushes {
 		before, after, verified, err := p.past.commits.Verify(ctx, c, c.Parents[0], c.Parents[0])
 		if err != nil {
@@ -104,8 +104,9 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 		}
 		if verified {
 			landed = append(landed, c)
-			found.Steps = append(found.Steps, ledger.Step{Before: held(before), After: held(after), Follows: c.Follows})
+			found.Steps = append(found.Steps, ledger.Step{Before: withEdits(before, p.files, p.head.Edited), After: withEdits(after, p.files, p.head.Edited), Follows: c.Follows})
 			p.files.AddPush(before.Objects, after.Objects)
+			p.head.Edited = p.files.Standing(after, p.head.Edited)
 		}
 	}
 	for _, c := range p.past.proposals {
@@ -116,7 +117,7 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 			}
 			if verified {
 				p.files.AddPush(before.Objects, after.Objects)
-				for _, change := range ledger.Changes(held(before), held(after)) {
+				for _, change := range ledger.Changes(withEdits(before, p.files, p.stored.Edited), withEdits(after, p.files, p.stored.Edited)) {
 					if slices.Contains(c.Follows, change.ID) { // its level is a person's
 						change.To = change.From.WithRollout(change.To.Rollout)
 					}
@@ -128,9 +129,9 @@ func (p *pass) readPast(ctx context.Context, tip ledger.Holding, directory strin
 	}
 	p.past.pushes = landed
 	found.Merged = append(found.Merged, proposal.Changes(p.latches.loaded())...)
-	var err error
-	found.Tip = tip
-	found.Agreed, err = p.agreed(ctx, tip, directory)
+	p.head.Edited = p.files.Revise(tree, p.head.Edited)
+	found.Tip = ledger.HoldingOf(*tree)
+	found.Agreed, err = p.agreed(ctx, found.Tip, directory)
 	return found, err
 }
 
@@ -190,7 +191,7 @@ func (p *pass) agreed(ctx context.Context, tip ledger.Holding, directory string)
 func withEdits(s ledger.Snapshot, files inplace.Files, edited []latch.Edit) ledger.Holding {
 	h := s.Holding
 	h.Entries = maps.Clone(h.Entries)
-	for _, e := range files.Standing(s.Objects, edited) {
+	for _, e := range files.Standing(s, edited) {
 		if held := h.Entries[e.ID]; held.Replicas == e.From {
 			held.Replicas = e.To
 			h.Entries[e.ID] = held

@@ -169,7 +169,6 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 		return err
 	}
 	p.git.tree = &tree
-	p.head.Edited = p.files.Revise(&tree, p.head.Edited)
 	if tree.Unproven == nil {
 		p.head.Agreed.Evidence = tree.Evidence
 	} else {
@@ -187,7 +186,7 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if err := p.recall(ctx, tree); err != nil {
 		return err
 	}
-	found, err := p.readPast(ctx, ledger.HoldingOf(tree), o.ID)
+	found, err := p.readPast(ctx, &tree, o.ID)
 	if err != nil {
 		return err
 	}

@@ -157,14 +157,16 @@ func AddPending(pending []latch.Edit, e latch.Edit) []latch.Edit {
 	return pending
 }
 
-// Standing returns the edits that still stand at a commit, by the objects that were
-// read at it. An edit is over once all marks of its file say what the record says.
-func (f Files) Standing(objects map[string]repo.Object, pending []latch.Edit) []latch.Edit {
+// Standing returns the edits that still stand at a commit. An edit is over once its
+// record says another level, or all marks of its file say what the record says.
+func (f Files) Standing(s ledger.Snapshot, pending []latch.Edit) []latch.Edit {
 	marks := map[string]latch.Marks{}
 	for _, path := range f.Paths {
-		marks[path] = Look(path, objects[path], f.kinds, nil).Marks
+		marks[path] = Look(path, s.Objects[path], f.kinds, nil).Marks
 	}
-	return standing(marks, pending)
+	return slices.DeleteFunc(standing(marks, pending), func(e latch.Edit) bool {
+		return s.Entries[e.ID].Replicas != e.From && !s.Broken[e.ID.Namespace]
+	})
 }
 
 func standing(marks map[string]latch.Marks, pending []latch.Edit) []latch.Edit {
