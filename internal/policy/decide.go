@@ -29,8 +29,7 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 		l.Up = latch.Up{}
 	}
 	if stop := stopsAll(l, s, look); stop.Reason != ReasonNone {
-		l = frozen(l, stop.Reason, look)
-		l.Down.Stopwatch = l.Down.Pause(look.Last)
+		l = frozen(paused(p, l, s, look), stop.Reason, look)
 		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
 		return l, d
 	}
@@ -48,11 +47,11 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 }
 
 // Skipped returns the latch of a workload that this look leaves out. The look breaks
-// a row of samples for a raise, and does not count as time under a threshold.
-func Skipped(l latch.Latch, look Look) latch.Latch {
+// a row of samples for a raise, and does not count as time under a threshold. A need
+// that it saw counts towards the peak.
+func Skipped(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
 	l.Up = latch.Up{}
-	l.Down.Stopwatch = l.Down.Pause(look.Last)
-	return l
+	return paused(p, l, s, look)
 }
 
 // judge turns timers into a verdict, in the order in which they matter: a
@@ -140,31 +139,47 @@ func advanceUp(l latch.Latch, r rounding, s workload.Sample, look Look) latch.Up
 }
 
 // advanceDown advances the timer of a lowering by one sample, or pauses the timer for
-// the reason in stop. A need during a pause still counts towards the peak. A need
-// that is not under the threshold ends the timer.
+// the reason in stop.
 func advanceDown(l latch.Latch, r rounding, s workload.Scale, look Look, stop Stop) latch.Latch {
-	level := r.raised(s.Desired)
-	under := l.Declared.Replicas > 0 && r.lowered(s.Desired) < l.Declared.Replicas
+	down, under := r.see(l.Down, l.Declared.Replicas, s.Desired)
+	l.Down = down
 	if stop.Reason != ReasonNone && under {
 		l = frozen(l, stop.Reason, look)
-		if l.Down.Stopwatch = l.Down.Pause(look.Last); l.Down.Running() {
-			l.Down.Level = max(l.Down.Level, level)
-		}
+		l.Down.Stopwatch = l.Down.Pause(look.Last)
 		return l
 	}
 	l.Freeze = latch.Freeze{}
 	switch {
-	case !under:
-		l.Down = latch.Down{}
-	case look.repeated():
+	case !under, look.repeated():
 	case !l.Down.Running():
-		l.Down = latch.Down{Level: level, Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
+		l.Down = latch.Down{Level: r.raised(s.Desired), Count: 1, Stopwatch: latch.Stopwatch{Since: look.Now}}
 	default:
 		l.Down.Stopwatch = l.Down.Resume(look.Last).Lose(look.gap())
-		l.Down.Level = max(l.Down.Level, level)
 		l.Down.Count = min(l.Down.Count+1, r.policy.HoldUp)
 	}
 	return l
+}
+
+// paused pauses the timer of a lowering. What is seen of the need counts all the same.
+func paused(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
+	if s.Scale != nil {
+		r := newRounding(p, acceptedBounds(p, l.Declared, *s.Scale), *s.Scale)
+		l.Down, _ = r.see(l.Down, l.Declared.Replicas, s.Scale.Desired)
+	}
+	l.Down.Stopwatch = l.Down.Pause(look.Last)
+	return l
+}
+
+// see takes a count into the timer of a lowering, paused or not: the count raises the
+// peak of a timer that runs. A count that is not under the threshold ends the timer.
+func (r rounding) see(down latch.Down, declared, count int32) (_ latch.Down, under bool) {
+	if r.lowered(count) >= declared {
+		return latch.Down{}, false
+	}
+	if down.Running() {
+		down.Level = max(down.Level, r.raised(count))
+	}
+	return down, true
 }
 
 func frozen(l latch.Latch, why Reason, look Look) latch.Latch {

@@ -60,7 +60,7 @@ type moment struct {
 	stopped, frozen bool  // for all; for lowering
 	counted         int32 // what a raise is measured by
 	raised, lowered int32 // the level asked for, the level that it left behind
-	level           int32 // of what is asked to run
+	level           int32 // of what is asked to run; 0 was not seen
 	enough          bool  // what is declared is enough, level or not
 	needs           int   // samples for a raise, as of this look
 	bounds          policy.Bounds
@@ -119,6 +119,8 @@ func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Durati
 			m.raised = o.rule.raised(counted, bounds, v)
 			m.enough = o.rule.need(counted, v) <= 100*int64(m.declared) && floor(bounds) <= m.declared
 		}
+	}
+	if !v.unread {
 		m.lowered = o.rule.lowered(v.desired, bounds, v)
 		m.level = o.rule.raised(v.desired, bounds, v)
 	}
@@ -202,12 +204,12 @@ func (o *oracle) lowering(a *answer) {
 	}
 	for _, m := range o.history[first:] {
 		switch {
-		case m.stopped:
+		case m.level == 0:
 		case m.lowered >= m.declared:
 			a.running, a.samples, a.elapsed, a.peak = false, 0, 0, 0
-		case m.frozen && a.running:
+		case (m.stopped || m.frozen) && a.running:
 			a.peak = max(a.peak, m.level)
-		case m.frozen:
+		case m.stopped || m.frozen:
 		case !a.running:
 			a.running, a.samples, a.elapsed, a.peak = true, 1, 0, m.level
 		default:

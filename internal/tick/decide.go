@@ -88,17 +88,16 @@ type round struct {
 
 // scale decides what becomes of the level of a workload that was seen.
 func (r round) scale(s workload.Sample) policy.Decision {
-	chosen, skip, latched := r.set.Choose(s)
+	chosen, why, latched := r.set.Choose(s)
 	l := r.latches.get(s.ID)
-	if !latched {
-		r.pause(l)
-		return skip
+	if latched {
+		why = r.leftOut(l)
 	}
-	if why := r.leftOut(l); why.Verdict != "" {
+	if why.Verdict != "" {
 		if s.Scale != nil {
 			why.Count = s.Scale.Desired
 		}
-		r.pause(l)
+		r.pause(chosen, l, s)
 		return why
 	}
 	decided, d := policy.Decide(chosen, l.Effective(), s, r.Look)
@@ -136,7 +135,7 @@ func (r round) rollout(s workload.Sample) []policy.Decision {
 // absent decides what becomes of the entry of a workload that was not seen.
 func (r round) absent(l latch.Latch) policy.Decision {
 	if why := r.leftOut(l); why.Verdict != "" {
-		r.pause(l)
+		r.pause(policy.Policy{}, l, workload.Sample{})
 		return why
 	}
 	l, d := policy.Retire(r.set.Guards, l, r.Look, r.Stop.Reason == policy.ReasonNone)
@@ -144,10 +143,13 @@ func (r round) absent(l latch.Latch) policy.Decision {
 	return d
 }
 
-// pause pauses the timers of a workload that is left out.
-func (r round) pause(l latch.Latch) {
+// pause pauses the timers of a workload that is left out; the zero sample is one that
+// was not seen.
+func (r round) pause(p policy.Policy, l latch.Latch, s workload.Sample) {
 	if r.latches.known(l.ID) {
-		r.latches.set(policy.Skipped(l, r.Look))
+		paused := policy.Skipped(p, l.Effective(), s, r.Look)
+		paused.Declared = l.Declared
+		r.latches.set(paused)
 	}
 }
 

@@ -109,7 +109,7 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 			l.frozen = "much of the fleet dropped"
 		}
 		l.unseen = s.Told.Stop.All
-		l.seen = s.read(id) && !l.unseen
+		l.seen = s.read(id)
 		l.part = len(s.Told.Unread) > 0 || s.Told.Cluster == "" || s.Told.Cluster != s.After.Head.Cluster.UID
 		if sample, runs := s.World.Fleet[id]; runs && w.lives[id] != nil && s.Told.Stop.Reason != policy.ReasonSecond {
 			w.lives[id].await(s, sample)
