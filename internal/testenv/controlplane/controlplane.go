@@ -264,20 +264,27 @@ func Eventually(ctx context.Context, within time.Duration, holds func(context.Co
 const firstPort, endOfPorts = 10000, 32768
 
 // Ports returns n loopback addresses that were free just now, all different. No
-// connection takes one of them before it is used.
+// connection takes one of them before it is used, and no other test does before this one
+// is over: whoever is given a port for TCP holds the same one for UDP.
 func Ports(t testing.TB, n int) []string {
 	t.Helper()
 	var free []string
 	for tries := 0; len(free) < n; tries++ {
-		l, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(endOfPorts-firstPort)))
+		if tries > 100 {
+			t.Fatalf("of %d ports that were tried, %d are free, want %d", tries, len(free), n)
+		}
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(endOfPorts-firstPort))
+		held, err := net.ListenPacket("udp4", address)
 		if err != nil {
-			if tries > 100 {
-				t.Fatalf("find a free port: %v", err)
-			}
 			continue
 		}
-		defer l.Close()
-		free = append(free, l.Addr().String())
+		t.Cleanup(func() { held.Close() })
+		l, err := net.Listen("tcp4", address)
+		if err != nil {
+			continue
+		}
+		l.Close()
+		free = append(free, address)
 	}
 	return free
 }
