@@ -11,8 +11,8 @@ import (
 )
 
 const exampleHeader = `## How gitlatch latches this site. A field behind # has the value that it would have
-## without a line; take the # away to change
-## it, and before the lines that it stands under. What stands behind ## explains.
+## without a line. To change it, take that # away, and the # of each line that it is
+## indented under. What stands behind ## explains.
 apiVersion: %s
 kind: %s
 `
