@@ -41,10 +41,10 @@ var hostile = map[string]struct {
 		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Nested(t, 7))
 	}, "checkpoints/prod/bad/checkpoint.yaml is a directory"},
 	"zeros as the record": {func(t *testing.T, o *gitserver.Origin) {
-		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Zeros(t, 1<<30))
+		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Zeros(t, 2*mostMemory))
 	}, "checkpoints/prod/bad/checkpoint.yaml " + repo.TooLarge},
 	"zeros beside the record": {func(t *testing.T, o *gitserver.Origin) {
-		o.Put(t, "main", "checkpoints/prod/bad/zeros", o.Zeros(t, 1<<30))
+		o.Put(t, "main", "checkpoints/prod/bad/zeros", o.Zeros(t, 2*mostMemory))
 	}, ""},
 	"many zeros": {func(t *testing.T, o *gitserver.Origin) {
 		for n := range 40 { // 160 MiB, none of which is too large by itself
