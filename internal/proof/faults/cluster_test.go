@@ -183,7 +183,8 @@ func clusterRows() []row {
 	gone := apiStatus(410, "Expired", "The provided continue parameter is too old")
 	return []row{
 		{name: "api busy at first", begins: api(every, first(2, busy)), ends: answers},
-		{name: "api busy", begins: api(every, busy), ends: answers, within: 3 * time.Second, says: "sample: read namespace kube-system: context deadline exceeded"},
+		// Not a whole number of seconds: each second the client asks again.
+		{name: "api busy", begins: api(every, busy), ends: answers, within: 2500 * time.Millisecond, says: "sample: read namespace kube-system: context deadline exceeded"},
 		{name: "api down", begins: api(every, apiStatus(503, "ServiceUnavailable", "etcd has no leader")), ends: answers, says: "sample: reach the API server at API: service unavailable: etcd has no leader"},
 		{name: "api cut", begins: api(every, cut), ends: answers, says: "sample: reach the API server at API: stream error: stream ID N; INTERNAL_ERROR; received from peer"},
 		{name: "api silent", begins: api(every, stalled), ends: answers, within: 3 * time.Second, says: "sample: reach the API server at API: context deadline exceeded"},

@@ -58,7 +58,8 @@ const main = async () => {
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
     chromiumSandbox: false,
-    args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+      '--disable-smooth-scrolling'], // a key then scrolls at once, however busy the machine is
   })
   server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
 }
