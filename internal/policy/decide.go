@@ -46,11 +46,15 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	return l, look.Flush.limit(judge(d, l, r, s, look, stop, bounds))
 }
 
-// Skipped returns the latch of a workload that this look leaves out. The look breaks
-// a row of samples for a raise, and does not count as time under a threshold. A need
-// that it saw counts towards the peak.
+// Skipped returns the latch of a workload that this look leaves out; the zero sample is
+// one that was not seen. The look breaks a row of samples for a raise, and counts neither
+// as time under a threshold nor as an absence. A need that it saw counts towards the
+// peak, and a workload that it saw is not absent.
 func Skipped(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
-	l.Up = latch.Up{}
+	l.Up, l.Missing = latch.Up{}, l.Missing.Pause(look.Last)
+	if s.ID == l.ID {
+		l.Missing = latch.Stopwatch{}
+	}
 	return paused(p, l, s, look)
 }
 

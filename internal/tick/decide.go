@@ -121,7 +121,7 @@ func (r round) rollout(s workload.Sample) []policy.Decision {
 	} else {
 		declared := l.Declared
 		l, d = policy.DecideRollout(chosen, l.Effective(), s, r.Look)
-		l.ID, l.Declared, l.Missing = s.ID, declared, latch.Stopwatch{}
+		l.ID, l.Declared = s.ID, declared
 	}
 	if !l.Blank() || r.latches.known(s.ID) {
 		r.latches.set(l)

@@ -105,7 +105,7 @@ func (p *pass) readPast(ctx context.Context, tree *checkpoint.Tree, directory st
 		if verified {
 			landed = append(landed, c)
 			found.Steps = append(found.Steps, ledger.Step{Before: withEdits(before, p.files, p.head.Edited), After: withEdits(after, p.files, p.head.Edited), Follows: c.Follows})
-			p.files.AddPush(before.Objects, after.Objects)
+			p.files.AddPush(before, after, c.Follows)
 			p.head.Edited = p.files.Standing(after, p.head.Edited)
 		}
 	}
@@ -116,7 +116,7 @@ func (p *pass) readPast(ctx context.Context, tree *checkpoint.Tree, directory st
 				return found, err
 			}
 			if verified {
-				p.files.AddPush(before.Objects, after.Objects)
+				p.files.AddPush(before, after, c.Follows)
 				for _, change := range ledger.Changes(withEdits(before, p.files, p.stored.Edited), withEdits(after, p.files, p.stored.Edited)) {
 					if slices.Contains(c.Follows, change.ID) { // its level is a person's
 						change.To = change.From.WithRollout(change.To.Rollout)

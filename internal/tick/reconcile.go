@@ -250,6 +250,7 @@ func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch
 		notice(NoticeOptedOut, "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
+		l.Missing = latch.Stopwatch{} // there is no entry to retire
 		return l, notices
 	}
 	return l.Adopted(c.Now, until), notices

@@ -68,11 +68,15 @@ func (f Files) Recall(objects map[string]repo.Object) {
 	}
 }
 
-// AddPush adds the counts that a push wrote to what marks said before.
-func (f Files) AddPush(parent, pushed map[string]repo.Object) {
+// AddPush adds to what marks said before the counts that a push wrote, and those that
+// it had records follow.
+func (f Files) AddPush(parent, pushed ledger.Snapshot, follows []workload.ID) {
 	for _, path := range f.Paths {
-		from, to := Look(path, parent[path], f.kinds, nil).Marks, Look(path, pushed[path], f.kinds, nil).Marks
-		maps.DeleteFunc(to, func(id workload.ID, counts []int32) bool { return slices.Equal(counts, from[id]) })
+		from, to := Look(path, parent.Objects[path], f.kinds, nil).Marks, Look(path, pushed.Objects[path], f.kinds, nil).Marks
+		maps.DeleteFunc(to, func(id workload.ID, counts []int32) bool {
+			followed := slices.Contains(follows, id) && !behind(counts, pushed.Entries[id].Replicas)
+			return slices.Equal(counts, from[id]) && !followed
+		})
 		f.before[path] = with(f.before[path], to)
 	}
 }
