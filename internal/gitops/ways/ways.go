@@ -52,10 +52,11 @@ func (p Place) Targets() []Target {
 
 // Raised are the kinds that the admission policy raises: those that have their
 // count where the policy puts it.
-func (p Place) Raised() (all []workload.Object) {
+func (p Place) Raised() map[workload.Kind]workload.Object {
+	all := map[workload.Kind]workload.Object{}
 	for _, kind := range p.Kinds.All() {
-		if o, _ := p.Kinds.Object(kind); o.Replicas == workload.Replicas && o.Resource != "" {
-			all = append(all, o)
+		if o, _ := p.Kinds.Object(kind); o.Replicas == workload.Replicas {
+			all[kind] = o
 		}
 	}
 	return all
