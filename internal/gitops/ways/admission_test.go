@@ -238,6 +238,32 @@ func eventuallyCreated(t *testing.T, cp *controlplane.ControlPlane, manifest, wa
 	}
 }
 
+// A policy says of which kinds it raises none: nobody finds that out before a
+// rebuild.
+func TestAdmissionSaysWhichKindsItLeavesAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kinds workload.Kinds
+		says  []string
+	}{
+		"none of its own": {nil, nil},
+		"all it raises":   {workload.Kinds{"crew": named["crew"]}, nil},
+		"one elsewhere":   {named, []string{"# Pool is not raised, since its count is at .spec.size: keep it inert by the\n# ignore rule, which \"gitlatch render argocd\" and \"gitlatch render flux\" print.\n"}},
+	} {
+		place := example
+		place.Kinds = c.kinds
+		header, _, _ := strings.Cut(string(ways.Admission(place)), "apiVersion:")
+		if n := strings.Count(header, "is not raised"); n != len(c.says) {
+			t.Errorf("%s: it says of %d kinds that they are not raised:\n%s", name, n, header)
+		}
+		for _, says := range c.says {
+			if !strings.Contains(header, says) {
+				t.Errorf("%s: it does not say %q:\n%s", name, says, header)
+			}
+		}
+	}
+}
+
 // A narrowed policy leaves other namespaces alone.
 func TestAdmissionIsNarrowedToNamespaces(t *testing.T) {
 	t.Parallel()
