@@ -6,6 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -42,7 +48,33 @@ func admitting(t *testing.T) *controlplane.ControlPlane {
 		record("probe", `deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
 			`deployment.web_from_main: probe`, `deployment.web_to_main: app:1`))
 	acts(t, cp, "probe", "web", "7 probe")
+	for _, kind := range []workload.Kind{workload.ArgoRollout, "crew", "squad"} {
+		known(t, cp, kind)
+	}
 	return cp
+}
+
+// known waits until a policy knows a kind that was just defined. The API server
+// looks for new ones every 5 s, and until then refuses to create what is mutated.
+func known(t *testing.T, cp *controlplane.ControlPlane, kind workload.Kind) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(cp.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object unstructured.Unstructured
+	if err := yaml.Unmarshal([]byte(manifest(kind, "probe", "web", "")), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := named.Object(kind)
+	resource := client.Resource(schema.GroupVersionResource{Group: o.Group, Version: o.Version, Resource: o.Resource})
+	err = controlplane.Eventually(t.Context(), settle, func(ctx context.Context) error {
+		_, err := resource.Namespace("probe").Create(ctx, &object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // acts waits until a creation in the namespace would come out as wanted: its
