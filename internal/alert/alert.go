@@ -56,6 +56,7 @@ const (
 	Rewritten     Kind = "branch-rewritten"   // the branch does not descend from what was agreed
 	Invalid       Kind = "invalid-in-git"     // a policy or record on the branch cannot be read
 	Retirement    Kind = "mass-retirement"    // many workloads would retire at once
+	RuleGone      Kind = "rule-gone"          // what kept checkpoints inert does so no more; a drill finds it
 )
 
 // The kinds of a workload.
@@ -102,6 +103,7 @@ var kinds = map[Kind]struct {
 	Rewritten:     {severity: Warning, event: true},
 	Invalid:       {severity: Critical},
 	Retirement:    {severity: Warning},
+	RuleGone:      {severity: Warning, event: true},
 
 	Surge:          {severity: Warning, event: true, anomaly: true},
 	Collapse:       {severity: Warning, anomaly: true},

@@ -51,6 +51,9 @@ func newTool(env Env, f *flags, tool, short, long string, object, fields func(wa
 	c.Flags().BoolVar(&patch, "patch", false, "print only the fields that an object which exists needs")
 	s.register(c)
 	t.registerTargets(c, f)
+	for _, of := range []string{"name", "path", "url"} { // an object that exists has its own
+		c.MarkFlagsMutuallyExclusive("patch", of)
+	}
 	return c
 }
 

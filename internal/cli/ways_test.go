@@ -115,6 +115,21 @@ func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
 	}
 }
 
+// The fields for an object that exists hold no name, folder or URL: whoever gives
+// one is told so.
+func TestRenderRefusesASourceForAnObjectThatExists(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tool := range []string{"flux", "argocd"} {
+		for flag, value := range map[string]string{"name": "fleet", "path": "deploy", "url": "https://git.example.com/fleet.git"} {
+			got := w.run("render", tool, "--patch", "--"+flag, value)
+			if got.status != 2 || got.out != "" || !strings.Contains(got.err, "[patch "+flag+"]") {
+				t.Errorf("%s --patch --%s: %+v", tool, flag, got)
+			}
+		}
+	}
+}
+
 func TestRenderTakesWhatBothToolsTake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

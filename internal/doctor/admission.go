@@ -53,6 +53,14 @@ func (w way) changes(field string) bool {
 	})
 }
 
+// finds reports whether the policy can find a workload in its record. A policy that
+// does not say the record's word for the kind makes it of the API's, in lower case.
+func (w way) finds(s subject) bool {
+	word := string(s.ID.Kind)
+	return strings.EqualFold(s.object.Kind, word) || w.changes(word) ||
+		slices.ContainsFunc(w.policy.Spec.Variables, func(v admission.Variable) bool { return strings.Contains(v.Expression, word) })
+}
+
 // onlyCreation reports whether nothing but a creation is looked at.
 func (w way) onlyCreation() bool {
 	return w.policy.Spec.MatchConstraints != nil && !slices.ContainsFunc(w.policy.Spec.MatchConstraints.ResourceRules, func(r admission.NamedRuleWithOperations) bool {
@@ -60,11 +68,12 @@ func (w way) onlyCreation() bool {
 	})
 }
 
-// covers reports whether the policy looks at the creation of a workload.
+// covers reports whether the policy looks at the creation of a workload, and finds
+// it in the record.
 func (w way) covers(s subject, namespace map[string]string) bool {
 	o := s.object
 	m := w.policy.Spec.MatchConstraints
-	if m == nil || !selects(m.NamespaceSelector, namespace) || !selects(m.ObjectSelector, s.labels) {
+	if m == nil || !w.finds(s) || !selects(m.NamespaceSelector, namespace) || !selects(m.ObjectSelector, s.labels) {
 		return false
 	}
 	if b := w.binding.Spec.MatchResources; b != nil && (!selects(b.NamespaceSelector, namespace) || !selects(b.ObjectSelector, s.labels) ||

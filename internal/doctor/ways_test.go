@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 const gitopsFolder = "../../infra/gitops"
@@ -71,6 +73,51 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 			want := checkpoint.Evidence{"shop/deployment/*": c.inert, "shop/statefulset/*": c.inert}
 			if !maps.Equal(r.Evidence, want) {
 				t.Errorf("evidence %v, want %v", r.Evidence, want)
+			}
+		})
+	}
+}
+
+// A policy raises what it can find in the record. One that makes the record's word
+// of the API's name finds no kind that is called otherwise.
+func TestAPolicyThatCannotFindAKindDoesNotRaiseIt(t *testing.T) {
+	t.Parallel()
+	own := place
+	own.Kinds = workload.Kinds{
+		"crew":   {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
+		"runner": {Group: "example.com", Version: "v1", Kind: "Runner", Resource: "runners", Replicas: workload.Replicas},
+	}
+	rendered := string(ways.Admission(own))
+	table, rest, _ := strings.Cut(rendered, "      {\n")
+	_, rest, _ = strings.Cut(rest, "      }\n")
+	lowers := strings.Replace(table+"      {}\n"+rest, "variables.words[request.resource.resource + '.' + request.resource.group]", "request.kind.kind.lowerAscii()", 1)
+	const raised = "admission: MutatingAdmissionPolicy gitlatch-replicas acts on creation alone"
+	for name, c := range map[string]struct{ policy, crew, runner string }{
+		"by a table":            {rendered, raised, raised},
+		"by the kind's name":    {lowers, "", raised},
+		"by words in place":     {strings.Replace(lowers, "variables.asked < variables.level", "'crew' != ''", 1), raised, raised},
+		"one for other kinds":   {string(ways.Admission(place)), "", ""},
+		"an older and this one": {lowers + "\n---\n" + strings.ReplaceAll(rendered, "gitlatch-replicas", "new"), strings.Replace(raised, "gitlatch-replicas", "new", 1), raised},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			examined := exampleOf(t, "admission", c.policy).read(t)
+			examined.Cluster.Kinds = own.Kinds
+			want := map[workload.ID]string{}
+			for kind, inert := range map[workload.Kind]string{"crew": c.crew, "runner": c.runner} {
+				id := workload.ID{Namespace: "shop", Kind: kind, Name: "big"}
+				want[id] = inert
+				examined.Fleet.Samples = append(examined.Fleet.Samples, workload.Sample{ID: id, Scale: &workload.Scale{Driver: workload.DrivenByHPA, Desired: 40, Ready: 40, Min: 2, Max: 200}})
+			}
+			r := doctor.Examine(examined)
+			for _, w := range r.Workloads {
+				if inert, own := want[w.ID]; own && w.Inert.Line() != inert {
+					t.Errorf("%s is inert by %q, want %q:\n%s", w.ID, w.Inert.Line(), inert, tell(r))
+				}
+				delete(want, w.ID)
+			}
+			if len(want) > 0 {
+				t.Errorf("not looked at: %v", want)
 			}
 		})
 	}

@@ -88,7 +88,9 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 	if r.Tick.DryRun {
 		return r.withdraw(ctx, look, d), nil
 	}
-	return r.tell(ctx, r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))), nil
+	d = r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))
+	notice, err := Notice(d.Summary())
+	return r.tell(ctx, d, notice, err), nil
 }
 
 // flush runs the tick, and waits while another holds the lease.
@@ -166,17 +168,16 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	return d.Problem(errors.Join(err, failed))
 }
 
-// tell sends the summary.
-func (r *Run) tell(ctx context.Context, d drill.Document) drill.Document {
+// tell sends a message, unless err is why there is none.
+func (r *Run) tell(ctx context.Context, d drill.Document, notice alert.Notice, err error) drill.Document {
 	if r.Teller == nil {
 		return d
 	}
-	notice, err := Notice(d.Summary())
 	if err == nil {
 		err = r.Teller.Tell(ctx, notice)
 	}
 	if err != nil {
-		err = fmt.Errorf("tell of the drill: %w", err)
+		err = fmt.Errorf("send message %s: %w", notice.Kind, err)
 	}
 	return d.Problem(err)
 }

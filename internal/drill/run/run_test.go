@@ -32,6 +32,8 @@ type parts struct {
 	repository
 	told []alert.Notice
 	deaf bool
+	// refuses is a file that the branch takes no commit of.
+	refuses string
 	// flux are the objects of Flux in the cluster, by kind.
 	flux map[string]string
 }
@@ -48,6 +50,13 @@ func (r repository) Tag(_ context.Context, name, commit string) error {
 	}
 	r.tags[name] = commit
 	return nil
+}
+
+func (p *parts) Commit(ctx context.Context, c repo.Commit) (string, error) {
+	if _, ok := c.Files[p.refuses]; ok {
+		return "", errors.New("protected branch")
+	}
+	return p.repository.Commit(ctx, c)
 }
 
 func (p *parts) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
@@ -93,7 +102,7 @@ func newParts(t *testing.T) (*parts, *run.Run) {
 	}
 	c.Site = "prod"
 	r := &run.Run{
-		Tick:    site.Tick(c, site.Parts{Sampler: p, Store: p.store, Repository: p.repository, Clock: func() time.Time { return p.now }, Owner: "drill"}),
+		Tick:    site.Tick(c, site.Parts{Sampler: p, Store: p.store, Repository: p, Clock: func() time.Time { return p.now }, Owner: "drill"}),
 		Objects: p, Here: doctor.Here{Branch: "main"}, Paths: []string{"clusters/prod/"}, MinCoverage: 0.95, LeaseWithin: time.Minute, Teller: p, Tag: true,
 	}
 	return p, r
@@ -116,7 +125,7 @@ func TestADrillTagsAndTells(t *testing.T) {
 	if err != nil || d.Tag != "drill/2026-11-20T091600Z" || p.tags[d.Tag] != d.Commit {
 		t.Errorf("%v, tag %q of %v", err, d.Tag, p.tags)
 	}
-	if len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "tell of the drill: topic does not exist") || d.Passed {
+	if len(d.Problems) != 1 || !strings.Contains(d.Problems[0], "send message drill: topic does not exist") || d.Passed {
 		t.Errorf("problems %q, passed %v", d.Problems, d.Passed)
 	}
 }

@@ -40,17 +40,18 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		Parent: look.Commit, Files: map[string][]byte{file: left.Format()},
 		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),
 	})
+	gone := alert.Condition{
+		Kind: alert.RuleGone, Text: alert.Brief("nothing keeps checkpoints inert any more:\n" + reasons), Did: "writes no level of these workloads",
+		Do: fmt.Sprintf("put the rule back and run \"gitlatch doctor --write\", or say so in %s yourself", file),
+	}
 	if err != nil {
-		err = fmt.Errorf("take what does not hold out of %s: %w", file, err)
-	} else {
-		err = fmt.Errorf("no level is written of what nothing keeps inert any more. Correct it and run \"gitlatch doctor --write\", or say so in %s yourself:\n%s", file, reasons)
+		gone.Did = fmt.Sprintf("could not take what does not hold out of %s, and may go on writing levels: %v", file, err)
 	}
-	if r.Teller == nil {
-		return d.Problem(err)
+	d = d.Problem(fmt.Errorf("%s\ngitlatch %s. What to do: %s", gone.Text, gone.Did, gone.Do))
+	_, alerts := alert.Advance(found.Site, nil, []alert.Condition{gone}, r.Tick.Clock(), 0)
+	for _, a := range alerts {
+		notice, err := a.Notice()
+		d = r.tell(ctx, d, notice, err)
 	}
-	failed := r.Teller.Tell(ctx, alert.Notice{
-		ID: "evidence-" + found.Site + "-" + look.Commit, Site: found.Site, Kind: "evidence", Severity: alert.Warning, State: "withdrawn",
-		Subject: fmt.Sprintf("gitlatch %s: checkpoints would act on the live cluster", found.Site), Text: err.Error(),
-	})
-	return d.Problem(err).Problem(failed)
+	return d
 }

@@ -1,11 +1,13 @@
 package run_test
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 )
@@ -29,15 +31,17 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 		change func(*parts)
 		dry    bool
 		says   bool // though it leaves all
+		tells  bool // as well
 	}{
-		"the rule is there":    {spec: fluxRule, before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}},
-		"the rule is gone":     {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}},
-		"it was for one":       {before: checkpoint.Evidence{web: byFlux, "shop/deployment/api": byFlux}, left: checkpoint.Evidence{"shop/deployment/api": byFlux}},
-		"it was said twice":    {before: checkpoint.Evidence{all: byFlux, web: byFlux}, left: checkpoint.Evidence{}},
-		"a person said so":     {before: checkpoint.Evidence{all: "our own tool leaves counts alone"}, left: checkpoint.Evidence{all: "our own tool leaves counts alone"}},
-		"another repository's": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux["GitRepository"] = strings.Replace(fluxSource, "fleet.git", "other.git", 1) }},
-		"nothing applies it":   {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux = nil }},
-		"a dry drill":          {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, dry: true, says: true},
+		"the rule is there":        {spec: fluxRule, before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}},
+		"the rule is gone":         {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}},
+		"the branch takes nothing": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.refuses = checkpoint.EvidencePath("prod") }, says: true, tells: true},
+		"it was for one":           {before: checkpoint.Evidence{web: byFlux, "shop/deployment/api": byFlux}, left: checkpoint.Evidence{"shop/deployment/api": byFlux}},
+		"it was said twice":        {before: checkpoint.Evidence{all: byFlux, web: byFlux}, left: checkpoint.Evidence{}},
+		"a person said so":         {before: checkpoint.Evidence{all: "our own tool leaves counts alone"}, left: checkpoint.Evidence{all: "our own tool leaves counts alone"}},
+		"another repository's":     {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux["GitRepository"] = strings.Replace(fluxSource, "fleet.git", "other.git", 1) }},
+		"nothing applies it":       {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, change: func(p *parts) { p.flux = nil }},
+		"a dry drill":              {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{all: byFlux}, dry: true, says: true},
 		"its cluster was adopted since": {before: checkpoint.Evidence{all: byFlux}, left: checkpoint.Evidence{}, change: func(p *parts) {
 			p.repository.Edit("work", p.now, map[string][]byte{checkpoint.SitePath("prod"): checkpoint.Site{Name: "prod", Cluster: "blue"}.Format()})
 		}},
@@ -75,13 +79,16 @@ func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 			}
 			told := ""
 			for _, n := range p.told {
-				if n.Kind == "evidence" {
+				if n.Kind == string(alert.RuleGone) {
 					told += n.Text
+					if !json.Valid(n.Document) || !strings.Contains(n.Do, "gitlatch doctor --write") || n.Severity != alert.RuleGone.Severity() {
+						t.Errorf("machines get %q, and what to do is %q", n.Document, n.Do)
+					}
 				}
 			}
 			const gone = "shop/web: Kustomization flux-system/shop applies it and re-applies its count"
 			withdrawn := !maps.Equal(c.before, c.left)
-			if said := strings.Join(d.Problems, "\n"); withdrawn != strings.Contains(told, gone) || (withdrawn || c.says) != strings.Contains(said, gone) {
+			if said := strings.Join(d.Problems, "\n"); (withdrawn || c.tells) != strings.Contains(told, gone) || (withdrawn || c.says) != strings.Contains(said, gone) {
 				t.Errorf("withdrawn %v, passed %v, told %q, problems %q", withdrawn, d.Passed, told, d.Problems)
 			}
 		})

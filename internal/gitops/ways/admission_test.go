@@ -6,6 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -17,24 +23,58 @@ func record(namespace string, lines ...string) string {
 		namespace, strings.Join(lines, "\n  "))
 }
 
+// named are kinds of a site's own: two that the API calls alike, in two groups, and
+// one that has its count where the policy puts none.
+var named = workload.Kinds{
+	"crew":  {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
+	"squad": {Group: "other.example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
+	"pool":  {Group: "example.com", Version: "v1", Kind: "Pool", Resource: "pools", Replicas: ".spec.size"},
+}
+
 // admitting is a control plane with both policies, once they act: the API server
 // takes a second to see a new policy, and another for its record.
 func admitting(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.Start(t, controlplane.Options{})
-	cp.Apply(t, defined("argoproj.io", "v1alpha1", "Rollout", "replicas"), defined("example.com", "v1", "Worker", "replicas"), defined("example.com", "v1", "Pool", "size"))
+	for _, kind := range []workload.Kind{workload.ArgoRollout, "crew", "squad", "pool"} {
+		o, _ := named.Object(kind)
+		cp.Apply(t, defined(o))
+	}
 	cp.Established(t)
 	place := example
-	place.Kinds = workload.Kinds{
-		"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
-		"pool":   {Group: "example.com", Version: "v1", Kind: "Pool", Resource: "pools", Replicas: ".spec.size"},
-	}
+	place.Kinds = named
 	cp.Apply(t, string(ways.Admission(place)), string(ways.Images(example)),
 		"{apiVersion: v1, kind: Namespace, metadata: {name: probe}}",
 		record("probe", `deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
 			`deployment.web_from_main: probe`, `deployment.web_to_main: app:1`))
 	acts(t, cp, "probe", "web", "7 probe")
+	for _, kind := range []workload.Kind{workload.ArgoRollout, "crew", "squad"} {
+		known(t, cp, kind)
+	}
 	return cp
+}
+
+// known waits until a policy knows a kind that was just defined. The API server
+// looks for new ones every 5 s, and until then refuses to create what is mutated.
+func known(t *testing.T, cp *controlplane.ControlPlane, kind workload.Kind) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(cp.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object unstructured.Unstructured
+	if err := yaml.Unmarshal([]byte(manifest(kind, "probe", "web", "")), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := named.Object(kind)
+	resource := client.Resource(schema.GroupVersionResource{Group: o.Group, Version: o.Version, Resource: o.Resource})
+	err = controlplane.Eventually(t.Context(), settle, func(ctx context.Context) error {
+		_, err := resource.Namespace("probe").Create(ctx, &object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // acts waits until a creation in the namespace would come out as wanted: its
@@ -55,34 +95,29 @@ func acts(t *testing.T, cp *controlplane.ControlPlane, namespace, name, want str
 }
 
 // defined is a kind as most are: its count has a place, and no default.
-func defined(group, version, kind, count string) string {
-	one := strings.ToLower(kind)
+func defined(o workload.Object) string {
+	count := o.Replicas.Names()
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: %[4]ss.%[1]s}
+metadata: {name: %[4]s.%[1]s}
 spec:
   group: %[1]s
   scope: Namespaced
-  names: {plural: %[4]ss, singular: %[4]s, kind: %[3]s, listKind: %[3]sList}
+  names: {plural: %[4]s, singular: %[5]s, kind: %[3]s, listKind: %[3]sList}
   versions:
   - name: %[2]s
     served: true
     storage: true
     schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true,
-      properties: {%[5]s: {type: integer, format: int32, nullable: true}}}}}}
-`, group, version, kind, one, count)
+      properties: {%[6]s: {type: integer, format: int32, nullable: true}}}}}}
+`, o.Group, o.Version, o.Kind, o.Resource, strings.ToLower(o.Kind), count[len(count)-1])
 }
-
-// versions are those that kinds are of which are none of apps.
-var versions = map[string]string{"Rollout": "argoproj.io/v1alpha1", "Worker": "example.com/v1", "Pool": "example.com/v1"}
 
 // manifest is that of a workload, with the count that it asks for; "" leaves it
 // out.
-func manifest(kind, namespace, name, asks string) string {
-	text := controlplane.Workload(kind, namespace, name)
-	if version, other := versions[kind]; other {
-		text = strings.Replace(text, "apps/v1", version, 1)
-	}
+func manifest(kind workload.Kind, namespace, name, asks string) string {
+	o, _ := named.Object(kind)
+	text := strings.Replace(controlplane.Workload(o.Kind, namespace, name), "apps/v1", o.APIVersion(), 1)
 	if asks != "" {
 		text = strings.Replace(text, "spec:\n", "spec:\n  replicas: "+asks+"\n", 1)
 	}
@@ -108,7 +143,7 @@ func TestAdmission(t *testing.T) {
 }
 
 func raises(t *testing.T, cp *controlplane.ControlPlane) {
-	kinds := []string{"Deployment", "StatefulSet", "Rollout", "Worker"}
+	kinds := []workload.Kind{workload.Deployment, workload.StatefulSet, workload.ArgoRollout, "crew", "squad"}
 	for name, c := range map[string]struct {
 		line string // of the record; %s is kind.name
 		asks string
@@ -133,21 +168,21 @@ func raises(t *testing.T, cp *controlplane.ControlPlane) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lines := []string{`deployment.probe: "9"`}
-			for _, kind := range append(kinds, "Pool") {
-				lines = append(lines, fmt.Sprintf(c.line, strings.ToLower(kind)+"."+name))
+			for _, kind := range append(kinds, "pool") {
+				lines = append(lines, fmt.Sprintf(c.line, string(kind)+"."+name))
 			}
 			cp.Apply(t, namespaceOf(name), record(name, lines...))
 			acts(t, cp, name, "probe", "9 app:1")
 			for _, kind := range kinds {
 				want := c.want
-				if versions[kind] != "" && want == "1" {
+				if o, _ := named.Object(kind); o.Group != "apps" && want == "1" {
 					want = "" // which is nobody's default
 				}
 				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != want {
 					t.Errorf("%s is created with %q, want %q", kind, got, want)
 				}
 			}
-			if got := created(t, cp, manifest("Pool", name, name, c.asks)); got != c.asks {
+			if got := created(t, cp, manifest("pool", name, name, c.asks)); got != c.asks {
 				t.Errorf("a kind that has its count elsewhere is created with %q", got)
 			}
 		})
@@ -168,22 +203,22 @@ func created(t *testing.T, cp *controlplane.ControlPlane, manifest string) strin
 func leavesAlone(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Apply(t, namespaceOf("bare"), namespaceOf("hollow"), "{apiVersion: v1, kind: ConfigMap, metadata: {name: gitlatch-checkpoint, namespace: hollow}}")
 	for _, namespace := range []string{"bare", "hollow"} {
-		for _, kind := range []string{"Deployment", "StatefulSet"} {
+		for _, kind := range []workload.Kind{workload.Deployment, workload.StatefulSet} {
 			if got := created(t, cp, manifest(kind, namespace, "web", "")); got != "1" {
 				t.Errorf("%s in %s is created with %s, want 1", kind, namespace, got)
 			}
 		}
 	}
-	unnamed := strings.Replace(manifest("Deployment", "probe", "web", ""), "name: web,", "generateName: web-,", 1)
+	unnamed := strings.Replace(manifest(workload.Deployment, "probe", "web", ""), "name: web,", "generateName: web-,", 1)
 	if got := created(t, cp, unnamed); got != "1" {
 		t.Errorf("a workload without a name is created with %s, want 1", got)
 	}
-	dotted := strings.ReplaceAll(manifest("Deployment", "probe", "web.v2", ""), "app: web.v2", "app: web")
-	cp.Apply(t, record("probe", `deployment.web: "7"`, `deployment.web.v2: "11"`, `statefulset.web: "5"`))
+	dotted := strings.ReplaceAll(manifest(workload.Deployment, "probe", "web.v2", ""), "app: web.v2", "app: web")
+	cp.Apply(t, record("probe", `deployment.web: "7"`, `deployment.web.v2: "11"`, `statefulset.web: "5"`, `crew.web: "3"`, `squad.web: "4"`, `worker.web: "6"`))
 	eventuallyCreated(t, cp, dotted, "11")
-	for kind, want := range map[string]string{"Deployment": "7", "StatefulSet": "5"} {
+	for kind, want := range map[workload.Kind]string{workload.Deployment: "7", workload.StatefulSet: "5", "crew": "3", "squad": "4"} {
 		if got := created(t, cp, manifest(kind, "probe", "web", "")); got != want {
-			t.Errorf("of two kinds with one name, %s is created with %s, want %s", kind, got, want)
+			t.Errorf("of the kinds with one name, %s is created with %s, want %s", kind, got, want)
 		}
 	}
 }
@@ -203,10 +238,11 @@ func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
 // What is applied again without a count keeps the one that it has, whatever its kind:
 // who applies never had it.
 func keepsRunning(t *testing.T, cp *controlplane.ControlPlane) {
-	cp.Apply(t, namespaceOf("runs"), record("runs", `deployment.web: "7"`, `rollout.web: "7"`, `worker.web: "7"`))
+	cp.Apply(t, namespaceOf("runs"), record("runs", `deployment.web: "7"`, `rollout.web: "7"`, `crew.web: "7"`))
 	acts(t, cp, "runs", "web", "7 app:1")
-	for _, kind := range []string{"Deployment", "Rollout", "Worker"} {
-		object := strings.ToLower(kind) + "s/web"
+	for _, kind := range []workload.Kind{workload.Deployment, workload.ArgoRollout, "crew"} {
+		o, _ := named.Object(kind)
+		object := o.FullResource() + "/web"
 		applied := func(image, want string) {
 			t.Helper()
 			cp.Apply(t, strings.ReplaceAll(manifest(kind, "runs", "web", ""), "app:1", image))
@@ -234,6 +270,32 @@ func eventuallyCreated(t *testing.T, cp *controlplane.ControlPlane, manifest, wa
 	}
 }
 
+// A policy says of which kinds it raises none: nobody finds that out before a
+// rebuild.
+func TestAdmissionSaysWhichKindsItLeavesAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kinds workload.Kinds
+		says  []string
+	}{
+		"none of its own": {nil, nil},
+		"all it raises":   {workload.Kinds{"crew": named["crew"]}, nil},
+		"one elsewhere":   {named, []string{"# Pool is not raised, since its count is at .spec.size: keep it inert by the\n# ignore rule, which \"gitlatch render argocd\" and \"gitlatch render flux\" print.\n"}},
+	} {
+		place := example
+		place.Kinds = c.kinds
+		header, _, _ := strings.Cut(string(ways.Admission(place)), "apiVersion:")
+		if n := strings.Count(header, "is not raised"); n != len(c.says) {
+			t.Errorf("%s: it says of %d kinds that they are not raised:\n%s", name, n, header)
+		}
+		for _, says := range c.says {
+			if !strings.Contains(header, says) {
+				t.Errorf("%s: it does not say %q:\n%s", name, says, header)
+			}
+		}
+	}
+}
+
 // A narrowed policy leaves other namespaces alone.
 func TestAdmissionIsNarrowedToNamespaces(t *testing.T) {
 	t.Parallel()
@@ -243,7 +305,7 @@ func TestAdmissionIsNarrowedToNamespaces(t *testing.T) {
 	cp.Apply(t, string(ways.Admission(place)), namespaceOf("probe"), namespaceOf("shop"),
 		record("probe", `deployment.web: "7"`), record("shop", `deployment.web: "7"`))
 	acts(t, cp, "probe", "web", "7 app:1")
-	if got := created(t, cp, manifest("Deployment", "shop", "web", "")); got != "1" {
+	if got := created(t, cp, manifest(workload.Deployment, "shop", "web", "")); got != "1" {
 		t.Errorf("in another namespace it is created with %s, want 1", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -79,6 +80,31 @@ func TestArgoCDIsToldToKeepTheCount(t *testing.T) {
 			}
 			if a.keeps("apps", "Rollout", namespace, "web") || a.keeps("batch", "Job", namespace, "web") {
 				t.Errorf("%s: it keeps the count of what gitlatch does not know", name)
+			}
+		}
+	}
+}
+
+// Who has live Applications patches them, and never sees the whole object: both say
+// what takes the counts of what runs away.
+func TestBothFormsWarnOfWhatTakesCountsAway(t *testing.T) {
+	t.Parallel()
+	const removed = "Never narrow or remove the rule while workloads run"
+	for _, c := range []struct {
+		forms [][]byte
+		says  []string
+	}{
+		{[][]byte{ways.ArgoCD(example), ways.ArgoCDFields(example)},
+			[]string{"the count of a second before", removed, "Never start a sync by an operation without the Application's options"}},
+		{[][]byte{ways.Flux(example), ways.FluxFields(example)}, []string{"kept as it runs in one that is", removed}},
+	} {
+		for _, text := range c.forms {
+			header, _, _ := strings.Cut(string(text), "# Printed by:")
+			said := strings.Join(strings.Fields(strings.ReplaceAll(header, "#", "")), " ")
+			for _, says := range c.says {
+				if !strings.Contains(said, says) {
+					t.Errorf("it does not say %q:\n%s", says, header)
+				}
 			}
 		}
 	}

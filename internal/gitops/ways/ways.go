@@ -52,10 +52,18 @@ func (p Place) Targets() []Target {
 
 // Raised are the kinds that the admission policy raises: those that have their
 // count where the policy puts it.
-func (p Place) Raised() (all []workload.Object) {
+func (p Place) Raised() map[workload.Kind]workload.Object { return p.counted(true) }
+
+// Elsewhere are the kinds with a count that the admission policy leaves alone.
+func (p Place) Elsewhere() map[workload.Kind]workload.Object { return p.counted(false) }
+
+// counted are the kinds that have their count where the policy puts it, or those
+// that have it elsewhere.
+func (p Place) counted(there bool) map[workload.Kind]workload.Object {
+	all := map[workload.Kind]workload.Object{}
 	for _, kind := range p.Kinds.All() {
-		if o, _ := p.Kinds.Object(kind); o.Replicas == workload.Replicas && o.Resource != "" {
-			all = append(all, o)
+		if o, _ := p.Kinds.Object(kind); kind.Scales() && there == (o.Replicas == workload.Replicas) {
+			all[kind] = o
 		}
 	}
 	return all
