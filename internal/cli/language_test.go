@@ -37,7 +37,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"restore", "--factor", "50%"}, 0, "", ""},
 		{[]string{"backtest", past, "--sweep", "--series", "1-2-5", "--hold-down", "8d,0"}, 0, "", ""},
 		{[]string{"backtest", past, "--period", "1d", "--min-coverage", "98%"}, 0, "", ""},
-		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 98% or 0.98"},
+		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 10% or 0.1"},
 		{[]string{"log", "shop/web", "--since", "1d12h", "--number", "2"}, 0, "COMMIT", ""},
 		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},
 		{[]string{"explain", "-n", "shop", "web"}, 0, "shop/deployment/web", ""},
