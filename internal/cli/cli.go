@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/site"
@@ -73,7 +74,13 @@ git copes with today's traffic, without drowning the repository in commits.
 	refuseEmpty(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", term.Narrow)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+		var flags []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+		like := ""
+		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+			like = near("--"+unknown.GetSpecifiedName(), flags)
+		}
+		return fmt.Errorf("%w%s; see %s --help", err, like, c.CommandPath())
 	})
 	return root
 }

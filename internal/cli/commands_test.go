@@ -89,6 +89,23 @@ func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
 	}
 }
 
+// A person's edit is no hold, which a person orders, and its end is named.
+func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.replace(t, shopRecord, `deployment.web: "100"`, `deployment.web: "150"`)
+	if got := w.tick(); got.status != 0 || !strings.Contains(unfolded(got.out), "declared level 150 adopted; left alone until 2026-03-03T08:15:00Z, or until gitlatch adopt shop/web") {
+		t.Errorf("tick: %+v", got)
+	}
+	if got := w.run("status"); !strings.Contains(got.out, "left alone  shop/deployment/web until 2026-03-03T08:15:00Z\n") || strings.Contains(got.out, "held") {
+		t.Errorf("status: %+v", got)
+	}
+	w.run("adopt", "shop/web")
+	if got := w.run("status"); strings.Contains(got.out, "left alone") {
+		t.Errorf("adopted: %+v", got)
+	}
+}
+
 func TestHold(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -37,7 +37,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"restore", "--factor", "50%"}, 0, "", ""},
 		{[]string{"backtest", past, "--sweep", "--series", "1-2-5", "--hold-down", "8d,0"}, 0, "", ""},
 		{[]string{"backtest", past, "--period", "1d", "--min-coverage", "98%"}, 0, "", ""},
-		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 98% or 0.98"},
+		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 10% or 0.1"},
 		{[]string{"log", "shop/web", "--since", "1d12h", "--number", "2"}, 0, "COMMIT", ""},
 		{[]string{"log", "web", "-n", "shop"}, 0, "COMMIT", ""},
 		{[]string{"explain", "-n", "shop", "web"}, 0, "shop/deployment/web", ""},
@@ -57,7 +57,10 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"explain", "shop/web", "-o", "json"}, 0, `"raiseAbove": 100`, ""},
 		{[]string{"render", "rights"}, 0, "", "no kind"},
 		{[]string{"nonsense"}, 2, "", `unknown command "nonsense"`},
-		{[]string{"tick", "--frob"}, 2, "", "unknown flag"},
+		{[]string{"tick", "--frob"}, 2, "", "unknown flag: --frob; see gitlatch tick --help"},
+		{[]string{"tick", "--dry-rnu"}, 2, "", "unknown flag: --dry-rnu: did you mean --dry-run?; see gitlatch tick --help"},
+		{[]string{"drill", "--min"}, 2, "", "unknown flag: --min: did you mean --min-coverage?; see"},
+		{[]string{"tick", "-x"}, 2, "", "unknown shorthand flag: 'x' in -x; see"},
 	} {
 		got := w.run(c.args...)
 		if got.status != c.status || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.err) {

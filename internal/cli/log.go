@@ -113,12 +113,12 @@ func declares(tree checkpoint.Tree) []workload.ID {
 
 // meant is the workload that a person means among those that git declares.
 func meant(named grammar.Target, tree checkpoint.Tree) (workload.ID, error) {
-	id, err := findOne("the site has", named, declares(tree))
+	id, err := findOne("git declares", named, declares(tree))
 	switch broken := tree.Broken[named.Namespace]; {
 	case err != nil && broken != nil:
 		err = fmt.Errorf("%w; ask for namespace/kind/name while it is so", broken)
-	case err != nil:
-		err = fmt.Errorf("%w; what is no longer declared is asked for as namespace/kind/name", err)
+	case err != nil && !named.All():
+		err = fmt.Errorf("%w; gitlatch explain %s says why what runs is not declared, and what is no longer declared is asked for as namespace/kind/name", err, named)
 	}
 	return id, err
 }

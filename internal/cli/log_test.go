@@ -98,7 +98,8 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 	w := settled(t)
 	for args, want := range map[string]string{
 		"log":                        "wants one workload, as shop/web",
-		"log shop/wep":               "asked for as namespace/kind/name",
+		"log shop/wep":               `"shop/wep": git declares none by this name; there are shop/api, shop/cart, shop/web; gitlatch explain shop/wep says why what runs is not declared, and what is no longer declared is asked for as namespace/kind/name`,
+		"log new/web":                `"new/web": git declares none by this name, nor any in namespace new; gitlatch explain new/web says why`,
 		"log shop":                   "name one workload of namespace shop: shop/api",
 		"log shop/web -o html":       "must be one of table, json, yaml",
 		"log shop/web --since 3x":    "must be a time",

@@ -72,10 +72,10 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 	w := small(t)
 	for _, c := range []struct{ args, want string }{
 		{"--factor 0", "--factor: must be above 0 and at most 1, got 0: it is for a smaller site"},
-		{"--factor 1.5", "must be a share such as 98% or 0.98, got 1.5"},
+		{"--factor 1.5", "must be a share such as 10% or 0.1, got 1.5"},
 		{"--order shop,pay,shop", "--order: shop is named twice"},
 		{"-n Bad_NS", `namespace "Bad_NS": must be a DNS label`},
-		{"--factor NaN", `must be a share such as 98% or 0.98, got "NaN"`},
+		{"--factor NaN", `must be a share such as 10% or 0.1, got "NaN"`},
 		{"--factor 0 --pace 0", "--pace: must be at least 1 pod a minute, got 0"},
 		{"--unready 0", "--unready: must be at least 1 pod, got 0"},
 		{"--patience 0s", "--patience: must be a time as 10m, got 0s"},

@@ -32,8 +32,9 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Say how a site, or each site of a fleet, stands",
 		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too.
 For each site it says the mode, the cluster, the last tick and what is left of
-the budget of commits. It lists the holds, the open proposal and the open
-alerts. No cluster is asked, and nothing is written.
+the budget of commits. It lists what is held, what is left alone since a person
+edited it, the open proposal and the open alerts. No cluster is asked, and
+nothing is written.
 
 It exits with 0 if all is well, and with 2 if a state could not be read. It
 exits with 1 if an alert is open, a level change waits to be committed, or no
@@ -80,8 +81,8 @@ type siteStatus struct {
 	Unsent      int          `json:"unsent,omitempty"` // messages that are not known to have been sent
 }
 
-// A heldWorkload is left alone until an instant, by a person's wish or since a
-// person changed its entry.
+// A heldWorkload is left alone until an instant, by a person's hold or since a
+// person changed its entry: the state does not tell which.
 type heldWorkload struct {
 	Workload workload.ID `json:"workload"`
 	Until    time.Time   `json:"until"`

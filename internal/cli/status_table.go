@@ -75,7 +75,7 @@ func (s siteStatus) topics() [][2]string {
 		add("held", "the whole site until %s", instantOf(s.HeldUntil))
 	}
 	for _, h := range s.Held {
-		add("held", "%s until %s", h.Workload, instantOf(h.Until))
+		add("left alone", "%s until %s", h.Workload, instantOf(h.Until))
 	}
 	if p := s.Proposal; p != nil {
 		add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))

@@ -54,7 +54,7 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick came since 2026-03-02T08:10:00Z") {
 		t.Errorf("late: status %d, %s", got.status, got.err)
 	}
-	if got := w.run("status"); !strings.Contains(got.out, "last tick  2026-03-02T08:10:00Z\n           no tick came for three periods\n") {
+	if got := w.run("status"); !strings.Contains(got.out, "last tick   2026-03-02T08:10:00Z\n            no tick came for three periods\n") {
 		t.Errorf("late: %s", got.out)
 	}
 }

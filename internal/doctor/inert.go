@@ -67,7 +67,7 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 	case len(unbound) > 0:
 		return nil, append(unbound, dropped...)
 	case s.sample != nil && len(e.Cluster.Unread) == 0 && !slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
-		return nil, []Finding{{NoApplier, s.ID.Short(), fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so nothing is known to leave its count alone. If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. If another tool applies it and ignores %s, say so in %s by a line of your own for namespace/kind/name. acceptRisk in its policy comes last: a tool may then set the live count to the checkpoint at any commit",
+		return nil, []Finding{{NoApplier, s.ID.Short(), fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so nothing is known to leave its count alone. Apply what gitlatch render admission prints, and include no Component: that rule works with any tool. If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. If another tool applies it and ignores %s, say so in %s by a line of your own for namespace/kind/name. acceptRisk in its policy comes last: a tool may then set the live count to the checkpoint at any commit",
 			s.pointer(), checkpoint.EvidencePath(e.Site))}}
 	}
 	return nil, nil

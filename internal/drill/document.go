@@ -26,7 +26,8 @@ type Document struct {
 
 	// MinCoverage is what the fleet's coverage has to be at least, and the
 	// threshold below which a workload is among the low ones. Passed is whether
-	// the fleet's is, all could be read and is known, and there is no MassDrop.
+	// the fleet's is, all could be read and is known, what a rebuild starts each at
+	// too, and there is no MassDrop.
 	MinCoverage float64 `json:"minCoverage"`
 	Passed      bool    `json:"passed"`
 

@@ -66,7 +66,10 @@ func (s Summary) Headline() string {
 	if s.Fleet.Nothing != "" {
 		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", s.Site, s.Fleet.Nothing)
 	}
-	needed := "needed"
+	starts, needed := "starts", "needed"
+	if s.Fleet.Unknown > 0 {
+		starts = "is known to start"
+	}
 	if s.Fleet.NeedUnknown > 0 {
 		needed = "known to be needed"
 	}
@@ -77,9 +80,9 @@ func (s Summary) Headline() string {
 	case s.MassDrop:
 		verdict = "but the fleet lost much of its scale at once"
 	case !s.Passed:
-		verdict = "but not all could be read"
+		verdict = "but not all is known"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, Percent(s.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild %s with %s of what is %s, %s", s.Site, starts, Percent(s.Fleet.Coverage), needed, verdict)
 }
 
 // Text is the summary for a person.

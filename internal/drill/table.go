@@ -95,11 +95,14 @@ func (p *sheet) rows(all bool) {
 		if !all && (w.Coverage == nil || w.Missing == 0) {
 			continue
 		}
-		covered := "-"
+		covered, start := "-", term.Some(w.RebuiltAt)
 		if w.Coverage != nil {
 			covered = Percent(*w.Coverage)
 		}
-		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), term.Some(w.RebuiltAt), covered, p.since(w.Checkpoint), w.cause()})
+		if w.Coverage != nil && w.RebuiltAt == nil {
+			start = "unknown"
+		}
+		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), start, covered, p.since(w.Checkpoint), w.cause()})
 	}
 	p.Rows(rows)
 	if len(rows) > 1 {

@@ -9,12 +9,12 @@ import (
 )
 
 // MustShare is what a share is, as a phrase after "must be".
-const MustShare = "a share such as 98% or 0.98"
+const MustShare = "a share such as 10% or 0.1"
 
 // ErrShare is what is wrong with a text that is no share.
 var ErrShare = errors.New("must be " + MustShare)
 
-// ParseShare reads a part of a whole, from 0 to 1: 98% or 0.98.
+// ParseShare reads a part of a whole, from 0 to 1: 10% or 0.1.
 func ParseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	read, err := strconv.ParseFloat(number, 64)

@@ -3,9 +3,7 @@ package strict
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -53,31 +51,24 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 		r.problem(0, "", "has %d bytes, and at most %d are read", len(data), mostBytes)
 		return nil, false
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	rest := bytes.NewReader(data)
+	decoder := yaml.NewDecoder(rest)
 	var doc, next yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF), err == nil && doc.Content[0].ShortTag() == "!!null":
 		r.problem(0, "", "is empty: start it with apiVersion: %s and kind: %s", d.APIVersion, d.Kind)
 		return nil, false
 	case err != nil:
-		r.syntax(err)
+		r.syntax(data, rest.Len(), err)
 		return nil, false
 	}
 	switch err := decoder.Decode(&next); {
 	case err == nil:
 		r.problem(next.Line, "", "must hold one document, and another begins here: move it to a file of its own")
 	case !errors.Is(err, io.EOF):
-		r.syntax(err)
+		r.syntax(data, rest.Len(), err)
 	}
 	return doc.Content[0], true
-}
-
-func (r *Reader) syntax(err error) {
-	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
-	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
-		_, text, _ = strings.Cut(text, ": ")
-	}
-	r.problem(line, "", "is not YAML: %s", text)
 }
 
 func kindOf(root *yaml.Node) string {

@@ -240,7 +240,7 @@ func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch
 	} else if c.Ours && c.Now == c.Agreed {
 		kind, why = NoticeReverted, "a person reverted what gitlatch pushed"
 	}
-	end := until.UTC().Format(timeFormat)
+	end := until.UTC().Format(timeFormat) + ", or until gitlatch adopt " + c.ID.Short()
 	switch {
 	case !c.Now.IsZero():
 		notice(kind, "%s: %s adopted; left alone until %s", why, declared(c.Now), end)

@@ -49,7 +49,7 @@ func Document(l Look) drill.Document {
 	d.Fleet = sum(d.Workloads)
 	d.Fleet.Nothing = nothing(d)
 	d.MassDrop, d.Notices = notices(l, d)
-	d.Passed = d.Fleet.Nothing == "" && d.Fleet.Coverage >= l.MinCoverage && len(d.Unread) == 0 && d.Fleet.NeedUnknown == 0 && !d.MassDrop
+	d.Passed = d.Fleet.Nothing == "" && d.Fleet.Coverage >= l.MinCoverage && len(d.Unread) == 0 && d.Fleet.NeedUnknown+d.Fleet.Unknown == 0 && !d.MassDrop
 	return d
 }
 

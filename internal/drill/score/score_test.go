@@ -12,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -233,6 +234,33 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 				t.Error(headline)
 			}
 		})
+	}
+}
+
+// What nothing builds counts as no pods, is said to, and is never passed over: the
+// coverage is then the least that it can be.
+func TestWhatNothingBuildsIsNotKnown(t *testing.T) {
+	t.Parallel()
+	l := beside(looked(), "other", 2)
+	l.Doctor.Workloads[1].Start = 0
+	d := score.Document(l)
+	if f := d.Fleet; f.Unknown != 1 || f.Covered != 187 || f.Need != 189 || f.Low != 1 || d.Passed {
+		t.Errorf("passed %v, fleet %+v", d.Passed, f)
+	}
+	if got := d.Summary().Headline(); got != "gitlatch prod: a rebuild is known to start with 98.9 % of what is needed, but not all is known" {
+		t.Error(got)
+	}
+	if want := "nothing here builds 1 workload: what a rebuild starts there is not known, and is counted as 0 pods"; len(d.Notices) != 1 || d.Notices[0] != want {
+		t.Errorf("notices %q", d.Notices)
+	}
+	var table strings.Builder
+	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  2     10        unknown     0 %") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+	l = looked()
+	l.Doctor.Room["shop"] = 0
+	if d := score.Document(l); d.Fleet.Unknown != 0 || d.Workloads[0].RebuiltAt == nil || *d.Workloads[0].RebuiltAt != 0 {
+		t.Errorf("without any room it is known: %+v", d.Workloads[0])
 	}
 }
 

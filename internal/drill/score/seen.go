@@ -82,12 +82,12 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	return w
 }
 
-// rebuiltAt is what a rebuild starts it at, nil where that is not known.
+// rebuiltAt is what a rebuild starts it at, nil where nothing here builds it.
 func (one subject) rebuiltAt() *int32 {
-	if one.Paused {
-		return new(int32(0))
+	if one.Start == 0 && !one.Paused {
+		return nil
 	}
-	return known(one.start)
+	return &one.start
 }
 
 // leftOut is a workload that a person took out of latching, and of which git

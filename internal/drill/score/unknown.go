@@ -52,6 +52,9 @@ func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	if f := d.Fleet; f.Nothing == "" && f.NeedUnknown > 0 {
 		notices = append(notices, fmt.Sprintf("what %s is not known: coverage is of what is known", needed(f.NeedUnknown)))
 	}
+	if unbuilt := d.Fleet.Unknown; unbuilt > 0 {
+		notices = append(notices, fmt.Sprintf("nothing here builds %s: what a rebuild starts there is not known, and is counted as 0 pods", term.Count(unbuilt, "workload")))
+	}
 	idle := each.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
 	if idle > 0 && d.Fleet.Nothing == "" {
 		notices = append(notices, fmt.Sprintf("git declares %s that nothing runs of: coverage is of the others", term.Count(idle, "workload")))

@@ -14,8 +14,8 @@ const headline = () => {
   if (!scored) return `It is not known whether a rebuild would cope: ${fleet.nothing}.`
   const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'what is known to be needed' : 'the pods that are needed now'}`
   if (data.passed) return `A rebuild would cope: it starts with ${share}.`
-  if (fleet.coverage < data.minCoverage) return `A rebuild would not cope: it starts with ${share}.`
-  return `Not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'the fleet lost much of its scale at once' : 'not all is known'}.`
+  if (fleet.coverage < data.minCoverage && !fleet.unknown) return `A rebuild would not cope: it starts with ${share}.`
+  return `Not proven: a rebuild ${fleet.unknown ? 'is known to start' : 'starts'} with ${share}, but ${data.massDrop ? 'the fleet lost much of its scale at once' : 'not all is known'}.`
 }
 
 const lede = () => {
@@ -53,8 +53,7 @@ const opening = () => {
     data.cut > 0 && notice(`${count(data.cut, 'workload')} more ${data.cut === 1 ? 'is' : 'are'} in the document that is kept, and not here.`),
     data.unread.length > 0 && notice('Not all could be read, and what is unknown is not covered:', data.unread, true),
     data.notices && data.notices.length > 0 && notice('How far to trust it:', data.notices, true),
-    data.problems.length > 0 && notice('A person must see to this:', data.problems, true),
-    fleet.unknown > 0 && notice(`It is not known what a rebuild starts ${count(fleet.unknown, 'workload')} at: 0 pods are counted.`, [], true))
+    data.problems.length > 0 && notice('A person must see to this:', data.problems, true))
 }
 
 const took = e => !e ? 'not known' : e.never ? 'never' : e.seconds === 0 ? 'at once' : span(e.seconds)
