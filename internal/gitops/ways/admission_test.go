@@ -6,13 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"sigs.k8s.io/yaml"
-
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -58,19 +53,14 @@ func admitting(t *testing.T) *controlplane.ControlPlane {
 // looks for new ones every 5 s, and until then refuses to create what is mutated.
 func known(t *testing.T, cp *controlplane.ControlPlane, kind workload.Kind) {
 	t.Helper()
-	client, err := dynamic.NewForConfig(cp.Config())
+	client, err := kube.Connect(cp.Config(), "test", "application/json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var object unstructured.Unstructured
-	if err := yaml.Unmarshal([]byte(manifest(kind, "probe", "web", "")), &object.Object); err != nil {
-		t.Fatal(err)
-	}
 	o, _ := named.Object(kind)
-	resource := client.Resource(schema.GroupVersionResource{Group: o.Group, Version: o.Version, Resource: o.Resource})
 	err = controlplane.Eventually(t.Context(), settle, func(ctx context.Context) error {
-		_, err := resource.Namespace("probe").Create(ctx, &object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return err
+		return client.Post().AbsPath(o.Path()).Namespace("probe").Resource(o.Resource).Param("dryRun", "All").
+			SetHeader("Content-Type", "application/yaml").Body([]byte(manifest(kind, "probe", "web", ""))).Do(ctx).Error()
 	})
 	if err != nil {
 		t.Fatal(err)
