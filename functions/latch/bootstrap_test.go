@@ -58,6 +58,7 @@ func deploy(t *testing.T) *deployment {
 		manifests = append(manifests, controlplane.Workload("Deployment", "shop", name), controlplane.Autoscaler("Deployment", "shop", name))
 	}
 	d.cp.Apply(t, append(manifests, controlplane.Workload("StatefulSet", "shop", "db"), controlplane.Autoscaler("StatefulSet", "shop", "db"))...)
+	d.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.spec.replicas}=2", "deployments,statefulsets", "--all", "--timeout=2m")
 
 	var err error
 	d.sampler, err = kube.New(d.cp.As("gitlatch", "gitlatch:samplers"), kube.Options{Site: "prod-eu", Clock: time.Now})

@@ -110,23 +110,22 @@ func (r *realParts) repository(t *testing.T) repo.Repository {
 // populate makes the fleet: workloads that state no count, as in git, and
 // autoscalers for all but one, which is scaled by hand.
 func (r *realParts) populate(t *testing.T) {
-	var manifests []string
+	var namespaces, workloads, autoscalers []string
 	for namespace, n := range map[string]int{"shop": 20, "pay": 15, "search": 10, dark: 5} {
-		manifests = append(manifests, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", namespace))
+		namespaces = append(namespaces, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", namespace))
 		for i := range n {
 			name := fmt.Sprintf("app-%d", i)
-			manifests = append(manifests, controlplane.Workload("Deployment", namespace, name), controlplane.Autoscaler("Deployment", namespace, name))
+			workloads = append(workloads, controlplane.Workload("Deployment", namespace, name))
+			autoscalers = append(autoscalers, controlplane.Autoscaler("Deployment", namespace, name))
 			r.want[id(namespace+"/"+name)] = []int32{2, 3, 7, 12}[i%4]
 		}
 	}
-	manifests = append(manifests, controlplane.Workload("StatefulSet", "pay", "ledger"), controlplane.Autoscaler("StatefulSet", "pay", "ledger"))
-	manifests = append(manifests, controlplane.Workload("StatefulSet", "search", "index"))
+	workloads = append(workloads, controlplane.Workload("StatefulSet", "pay", "ledger"), controlplane.Workload("StatefulSet", "search", "index"))
+	autoscalers = append(autoscalers, controlplane.Autoscaler("StatefulSet", "pay", "ledger"))
 	r.want[ledger], r.want[index] = 3, 12
-	slices.SortStableFunc(manifests, func(a, b string) int { // namespaces first
-		return strings.Compare(fmt.Sprint(!strings.Contains(a, "Namespace\n")), fmt.Sprint(!strings.Contains(b, "Namespace\n")))
-	})
-	r.cp.Apply(t, manifests...)
+	r.cp.Apply(t, slices.Concat(namespaces, workloads)...)
 	r.scale(t, r.want)
+	r.cp.Apply(t, autoscalers...)
 }
 
 var (

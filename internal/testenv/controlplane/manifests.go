@@ -22,7 +22,8 @@ spec:
 
 // Autoscaler is the manifest of an HPA of a Workload, between 2 and 200 pods.
 // It aims at 70 %, 7m a pod: shown that, it keeps whatever count it finds, up or
-// down.
+// down. Where it finds one pod it sets two, even over a count that was set between
+// its look and its write: scale before it is there, or once it has set them.
 func Autoscaler(kind, namespace, name string) string {
 	return fmt.Sprintf(`apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
