@@ -63,8 +63,10 @@ func fit(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// on shows a page on paper.
-const on = `await page.emulateMedia({ media: 'print' }); await page.setViewportSize({ width: 718, height: 1000 });`
+// on shows a page on paper, and waits until the page has heard of it: that comes
+// with the next frame.
+const on = `await page.emulateMedia({ media: 'print' }); await page.setViewportSize({ width: 718, height: 1000 });
+	await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));`
 
 func printed(t *testing.T, b *browser.Browser) {
 	for name, html := range pages(t) {
