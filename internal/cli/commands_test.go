@@ -139,7 +139,7 @@ func TestHold(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "left alone until 2026-03-03T08:00:00Z") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a person set its entry or holds it; left alone until 2026-03-03T08:00:00Z") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {

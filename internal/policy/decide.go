@@ -239,9 +239,14 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	case s.Scale.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, which git never declares"}
 	case look.Now.Before(l.YieldUntil):
-		return Stop{Reason: ReasonYield, Text: "a person set its entry; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
+		return yields(l)
 	}
 	return Stop{}
+}
+
+// yields is the Stop of a workload whose entry a person set, or that they hold.
+func yields(l latch.Latch) Stop {
+	return Stop{Reason: ReasonYield, Text: "a person set its entry or holds it; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
 }
 
 // stopsLowering returns why a latch is not lowered; the zero Stop if it may be.

@@ -148,7 +148,7 @@ const (
 	ReasonUnread      Reason = "unread"         // its scale is not known
 	ReasonTerminating Reason = "terminating"    // it is being deleted
 	ReasonSuspended   Reason = "suspended"      // scaled to zero
-	ReasonYield       Reason = "yield"          // a person changed its entry
+	ReasonYield       Reason = "yield"          // a person changed its entry, or holds it
 	ReasonHold        Reason = "hold"           // a person holds the site
 	ReasonSecond      Reason = "second-cluster" // two live clusters share the site
 	ReasonBroken      Reason = "broken-record"  // git's record cannot be read

@@ -101,8 +101,9 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
 		}
 	} else if look.Now.Before(l.YieldUntil) {
-		d.Verdict, d.Reason = Frozen, ReasonYield
-		d.Text += "; a person set its entry, which is left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)
+		stop := yields(l)
+		d.Verdict, d.Reason = Frozen, stop.Reason
+		d.Text += "; " + stop.Text
 	} else if gone >= g.RetireAfter && !d.From.IsZero() {
 		d.Verdict, d.Reason = Cross, ReasonNone
 	}

@@ -70,7 +70,7 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
 	case look.Now.Before(l.YieldUntil) && !l.YieldScale:
-		return Stop{Reason: ReasonYield, Text: "a person set its entry; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
+		return yields(l)
 	case !r.InFlight:
 		return Stop{}
 	case len(r.Templates) == 0 || r.Templates[0].Hash == "":
