@@ -31,16 +31,16 @@ func TestWordsHaveALetterOrADigit(t *testing.T) {
 	}
 }
 
-// What is read stays short: the README on one sitting, a topic on a few screens.
-func TestThePagesAreShortEnough(t *testing.T) {
+// A sentence states one fact. Pages have no limit on words.
+func TestMostSentencesAreShort(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := measure(string(readme))
-	if m.readme > readmeMost || m.topic > topicMost || m.sentence > sentenceMost {
-		t.Errorf("README %d words, topic %s %d, 90 %% of the sentences have up to %d; wanted are at most %d, %d and %d", m.readme, m.longest, m.topic, m.sentence, readmeMost, topicMost, sentenceMost)
+	if m.sentence > sentenceMost {
+		t.Errorf("90 %% of the sentences have up to %d words, and the limit is %d", m.sentence, sentenceMost)
 	}
 }
 

@@ -1,12 +1,10 @@
 package architecture
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,67 +80,6 @@ func TestNoRoomsGoInCircles(t *testing.T) {
 			}
 		}
 	}
-}
-
-const (
-	mostLines   = 350
-	mostMethods = 40
-)
-
-func TestNoFileIsTooLongToRead(t *testing.T) {
-	t.Parallel()
-	for _, p := range packages(t) {
-		files := slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles)
-		for _, name := range files {
-			text, err := os.ReadFile(filepath.Join(p.Dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := bytes.Count(text, []byte("\n")); n > mostLines {
-				t.Errorf("%s/%s has %d lines, and %d are read in one go", p.name(), name, n, mostLines)
-			}
-		}
-	}
-}
-
-// Functions over values say what they need; a method may need all that its receiver
-// has.
-func TestNoTypeDoesEverything(t *testing.T) {
-	t.Parallel()
-	for _, p := range packages(t) {
-		methods := map[string]int{}
-		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range file.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
-					methods[receiver(f.Recv.List[0].Type)]++
-				}
-			}
-		}
-		for of, n := range methods {
-			if n > mostMethods {
-				t.Errorf("%s.%s has %d methods, and %d are enough", p.name(), of, n, mostMethods)
-			}
-		}
-	}
-}
-
-// receiver is the name of the type that a method is of.
-func receiver(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	case *ast.Ident:
-		return e.Name
-	}
-	return ""
 }
 
 // imports reports whether a file of a package imports another.
