@@ -20,9 +20,13 @@ func (s *Story) person(w []string) error {
 		s.Person(what, func(entries map[workload.ID]checkpoint.Entry) { change(entries, ID(w[1])) }, ID(w[1]).Namespace)
 	}
 	switch w[0] {
-	case "sets":
+	case "sets": // shop/web 150 ["message"]
 		n, err := strconv.Atoi(w[2])
-		edit("scale by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+		message := "scale by hand"
+		if len(w) > 3 {
+			message = w[3]
+		}
+		edit(message, func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
 			e := entries[who]
 			e.Replicas = int32(n)
 			entries[who] = e

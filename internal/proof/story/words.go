@@ -182,7 +182,7 @@ var events = map[string]func(*Story, []string) error{
 		s.OnDisk = true
 		return nil
 	},
-	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
+	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path |
 	// removes path | breaks shop | repairs shop: a commit by a person.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
