@@ -19,6 +19,10 @@ type Head struct {
 
 	Agreed Agreed `json:"agreed,omitzero"`
 
+	// Latches is the Checksum of the latches that were saved with this head. The stored
+	// latches have another one if a save stopped before the head, or if one was lost.
+	Latches int64 `json:"latches,omitzero"`
+
 	// Proposal is what is proposed to people; nil is nothing.
 	Proposal *Proposal `json:"proposal,omitzero"`
 	// Declined are the repairs that people said no to, in the order of namespaces.

@@ -1,6 +1,8 @@
 package latch
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -212,6 +214,27 @@ func (l Latch) Equal(o Latch) bool {
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
 		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.Missing == o.Missing &&
 		slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
+}
+
+// Checksum returns a hash of the workload and the revision.
+func (l Latch) Checksum() int64 {
+	var space [512]byte // most names fit, so that nothing is allocated
+	text := space[:0]
+	for _, part := range [...]string{l.ID.Namespace, string(l.ID.Kind), l.ID.Name} {
+		text = append(text, part...)
+		text = append(text, '/')
+	}
+	text = binary.LittleEndian.AppendUint64(text, uint64(l.Rev))
+	sum := sha256.Sum256(text)
+	return int64(binary.LittleEndian.Uint64(sum[:8]))
+}
+
+// Checksum returns the sum of the checksums of all latches; 0 for none.
+func Checksum(latches map[workload.ID]Latch) (sum int64) {
+	for _, l := range latches {
+		sum += l.Checksum()
+	}
+	return sum
 }
 
 // A Stopwatch measures observed time. It runs from Since, less Lost; what was

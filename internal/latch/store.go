@@ -34,7 +34,8 @@ type Store interface {
 	// returns the latches as they are now stored, in the order of put. Where the
 	// lease was taken over, or a latch moved meanwhile, it returns ErrLost; the
 	// head is then not written, and of the latches each is written whole or not
-	// at all.
+	// at all. A Save that stops half-way leaves the same: Head.Latches then differs from
+	// the Checksum of the latches.
 	Save(ctx context.Context, lease Lease, head Head, put []Latch, drop []workload.ID) ([]Latch, error)
 
 	// Release gives the lease back. A lease that was taken over is left alone,

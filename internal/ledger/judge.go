@@ -46,9 +46,9 @@ type Step struct {
 type Past struct {
 	Agreed Holding
 	Steps  []Step // the oldest first
-	// Merged are the changes of proposals, the oldest first. What takes an entry from what
-	// it was to what the tip holds counts as merged, whoever committed it: a squash or a
-	// rebase makes a new commit. Several of them may lead there in turn.
+	// Merged are the changes of proposals that users merged, the oldest first. One that
+	// takes an entry from its value to the value of the tip counts, whoever committed it:
+	// a squash or a rebase makes a new commit. Several of them may lead there in turn.
 	Merged []checkpoint.Change
 	Tip    Holding
 }

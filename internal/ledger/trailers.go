@@ -101,9 +101,9 @@ func Intent(site, base string, changes []checkpoint.Change) string {
 }
 
 // Verify reports whether a commit's changes are those of its Intent: a copy of the
-// message on other content fails. A commit of another format always passes.
+// message on other content fails.
 func (t Trailers) Verify(base string, changes []checkpoint.Change) bool {
-	return !strings.HasPrefix(t.Intent, format) || t.Intent == Intent(t.Site, base, changes)
+	return t.Intent == Intent(t.Site, base, changes)
 }
 
 // Pushed reports whether a tick of the site made the commit.

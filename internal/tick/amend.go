@@ -35,10 +35,12 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	if err != nil {
 		return err
 	}
+	rereadIfTorn(&head, all)
 	latches := newLatches(all)
 	if err := a.apply(&head, latches); err != nil {
 		return err
 	}
+	head.Latches = latches.checksum()
 	put, drop := latches.changed()
 	_, err = store.Save(ctx, held, head, put, drop)
 	return err

@@ -324,3 +324,32 @@ func TestTwiceIsOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestDeathAmidASave kills a tick after it saved its latches and before it saved its
+// head. Two calm ticks later all is as if nothing had happened.
+func TestDeathAmidASave(t *testing.T) {
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			calm := newWorld(map[string]string{"gitlatch.yaml": latching})
+			s.play(calm)
+			calm.ticks(3)
+			w := newWorld(map[string]string{"gitlatch.yaml": latching})
+			s.play(w)
+			w.Half = true
+			_, err := w.Tick()
+			if w.Half {
+				return // it saved no latch
+			}
+			if !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			w.KillBefore = 0
+			w.Now = w.Now.Add(period)
+			w.ticks(2)
+			if got, want := w.outcome(t), calm.outcome(t); got != want {
+				t.Errorf("killed amid the save:\n%s\nundisturbed:\n%s", got, want)
+			}
+		})
+	}
+}

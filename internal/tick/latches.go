@@ -123,6 +123,19 @@ func (l latches) recent() map[workload.ID]latch.Recent {
 	return all
 }
 
+// checksum returns the checksum of the latches once the changed latches are saved.
+func (l latches) checksum() (sum int64) {
+	for id, one := range l.held {
+		if _, moved := l.moved[id]; moved {
+			one.Rev++
+		}
+		if !one.Blank() {
+			sum += one.Checksum()
+		}
+	}
+	return sum
+}
+
 // changed are the latches to save, and the latches to drop because they are blank.
 func (l latches) changed() (put []latch.Latch, drop []workload.ID) {
 	for id, one := range l.held {

@@ -92,6 +92,11 @@ func (p *past) classify(site, agreed string) {
 	}
 }
 
+// since reports whether a commit is the agreed tip or came after it.
+func (p past) since(agreed, commit string) bool {
+	return commit == agreed || slices.ContainsFunc(p.window.Commits, func(c repo.LogEntry) bool { return c.ID == commit })
+}
+
 // readPast reads the pushes and proposals that came to the base, and returns the past
 // of the tip. A commit that does not do what its trailers say is a person's. The tree
 // of the tip declares the edits in place that still wait for their record.
@@ -128,38 +133,57 @@ func (p *pass) readPast(ctx context.Context, tree *checkpoint.Tree, directory st
 		}
 	}
 	p.past.pushes = landed
-	found.Merged = append(found.Merged, proposal.Changes(p.latches.loaded())...)
 	p.head.Edited = p.files.Revise(tree, p.head.Edited)
 	found.Tip = ledger.HoldingOf(*tree)
 	found.Agreed, err = p.agreed(ctx, found.Tip, directory)
 	return found, err
 }
 
-// judge tells who made each change. Before a change counts as a person's, judge looks
-// for a proposal that a tick pushed and died before saving. People may have merged
-// that proposal, and a squash does not name its author.
+// judge returns who made each change. It asks the host whether users merged the
+// proposal before a change counts as a user's: a squash does not name its author.
+// If authors are unknown, it asks the host about the proposal that is open.
 func (p *pass) judge(ctx context.Context, found *ledger.Past) ([]ledger.Change, error) {
 	changes := found.Judge()
-	if !slices.ContainsFunc(changes, ledger.Change.Persons) || p.Proposals == nil || !p.past.authorsKnown || p.head.Agreed.Tip == p.git.tip {
+	asks := slices.ContainsFunc(changes, ledger.Change.Persons) || !p.past.authorsKnown && p.head.Proposal != nil
+	if !asks || p.Proposals == nil || p.stored.Agreed.Tip == p.git.tip {
 		return changes, nil
 	}
-	head, branchGone := p.git.proposed, p.git.proposed == ""
-	if branchGone {
-		last, err := p.Proposals.Find(ctx, ledger.ProposalBranch(p.Site))
-		if err != nil || last == nil || last.State != repo.ProposalMerged {
-			return changes, err
-		}
-		head = last.Head
+	merged, err := p.hostMerged(ctx)
+	if err != nil || len(merged) == 0 {
+		return changes, err
 	}
-	made, err := p.made(ctx, head)
-	if err != nil && branchGone && ctx.Err() == nil {
+	// The host reports only the newest proposal of a branch. A new one waits for the
+	// next tick, so that the merge is saved first.
+	p.git.proposalStop = "users merged the proposal"
+	found.Merged = append(found.Merged, merged...)
+	return found.Judge(), nil
+}
+
+// hostMerged returns the changes of the newest proposal if the host reports that users
+// merged it, and it was open when git and the latches last agreed.
+func (p *pass) hostMerged(ctx context.Context) (changes []checkpoint.Change, err error) {
+	last, err := p.Proposals.Find(ctx, ledger.ProposalBranch(p.Site))
+	if err != nil || last == nil || last.State != repo.ProposalMerged {
+		return nil, err
+	}
+	ours := p.stored.Proposal
+	open := ours != nil && ours.Head == last.Head
+	if open {
+		changes = proposal.Changes(p.latches.loaded())
+	}
+	made, err := p.made(ctx, last.Head)
+	if err != nil && last.Head != p.git.proposed && ctx.Err() == nil {
 		return changes, nil // a commit of a branch that is gone need not be there
 	}
 	if err != nil || made == nil {
 		return changes, err
 	}
-	found.Merged = append(found.Merged, made.Changes...)
-	return found.Judge(), nil
+	// A tick that died pushed a proposal that the state does not have. Its base is the
+	// agreed tip or a later commit. A proposal on an older base was merged before.
+	if open || p.past.since(p.stored.Agreed.Tip, made.Base) {
+		changes = append(changes, made.Changes...)
+	}
+	return changes, nil
 }
 
 // agreed is what git held when last agreed with. If that is unknown, the present tip

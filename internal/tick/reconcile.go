@@ -80,14 +80,19 @@ func (p *pass) reconcile(ctx context.Context) error {
 	return p.reviewProposal(ctx)
 }
 
-// recoverLost recovers from the loss of a part of the state. Without latches, git is
-// read again. Without the head, timers towards lowering and retirement start anew,
-// since nobody knows how long they were paused.
-func recoverLost(head *latch.Head, l latches) {
-	agreed := &head.Agreed
-	if once := agreed.Directory != "" || !head.Budget.At.IsZero(); once && len(l.held) == 0 {
-		agreed.Partly, agreed.Directory = true, ""
+// rereadIfTorn makes the next tick read the directory again if the latches are not those
+// that the head was saved with: a save stopped before the head, or latches were lost.
+func rereadIfTorn(head *latch.Head, latches map[workload.ID]latch.Latch) {
+	if head.Latches != latch.Checksum(latches) {
+		head.Agreed.Partly, head.Agreed.Directory = true, ""
 	}
+}
+
+// recoverLost recovers from the loss of a part of the state. Without the head, timers
+// towards lowering and retirement start again, because the length of their pauses is
+// unknown.
+func recoverLost(head *latch.Head, l latches) {
+	rereadIfTorn(head, l.now())
 	if !head.At.IsZero() {
 		return
 	}

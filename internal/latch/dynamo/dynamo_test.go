@@ -39,6 +39,19 @@ func TestStoreOnMoto(t *testing.T) {
 	latchtest.Run(t, func(t *testing.T) latch.Store { return open(t, client) })
 }
 
+func TestStoreOnDynaliteStopsHalfway(t *testing.T) {
+	t.Parallel()
+	client := dynalite.Start(t).Client()
+	latchtest.RunHalfway(t, func(t *testing.T, before func() error) latch.Store {
+		return dynamo.Hasty(dynamo.Options{Table: table(t, client, "pk", "sk"), Client: watched{client, func(operation string, _ any) error {
+			if operation == "UpdateItem" || operation == "DeleteItem" {
+				return before()
+			}
+			return nil
+		}}})
+	})
+}
+
 // oneByOne sends a request once the one before is answered: moto may write
 // several on a condition that held for each.
 type oneByOne struct{ mu sync.Mutex }

@@ -135,11 +135,12 @@ func (w *Witness) commit(c repo.LogEntry) Commit {
 	return made
 }
 
-// again reports whether a commit puts back what gitlatch had made of its parent, word
-// for word, and what a person had taken off the branch.
+// again reports whether a commit repeats a commit of gitlatch that a user removed from
+// the branch: with the same message, the same parent and the same files.
 func (w *Witness) again(c Commit) bool {
+	files := w.story.Repository.Show(c.ID)
 	for _, known := range w.known {
-		if known.By == ours && known.Message == c.Message && slices.Equal(known.Parents, c.Parents) && slices.Equal(known.Changes, c.Changes) {
+		if known.By == ours && known.Message == c.Message && slices.Equal(known.Parents, c.Parents) && maps.Equal(w.story.Repository.Show(known.ID), files) {
 			return true
 		}
 	}

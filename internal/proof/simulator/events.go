@@ -98,6 +98,11 @@ var events = []event{
 	{"refused and late", 4, func(d *draw) []string { return append(d.pushing("push refused"), d.amidst("push lands")...) }},
 	{"reply lost", 4, func(d *draw) []string { return d.pushing("reply lost") }},
 	{"death", 8, func(d *draw) []string { return d.falls("dies") }},
+	{"death amid a save", 4, func(d *draw) []string {
+		lines := []string{d.scale(), "try 3", "person commits app.yaml", "try"}
+		lines = append(lines, pick(d, "person undoes", fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), d.scale()), "dies amid settle")
+		return append(lines, pick(d, "person retracts", "person retracts", "person undoes", "try"), "try 2")
+	}},
 	{"deaths in a row", 6, func(d *draw) []string {
 		lines := []string{d.scale(), "try"}
 		for range 2 + d.IntN(3) {

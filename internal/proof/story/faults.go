@@ -14,6 +14,8 @@ type Faults struct {
 	// FailAt is the number of the effect that fails, and UnheardAt of the one that
 	// takes place and is told to have failed; 0 is none.
 	FailAt, UnheardAt int
+	// Half stops the next save of latches before the head, and kills the process.
+	Half bool
 	// before is what happens just before an effect of the next tick, by its number.
 	before map[int][]func()
 

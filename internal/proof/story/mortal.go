@@ -81,6 +81,9 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 		if err := s.full(h); err != nil {
 			return err
 		}
+		if s.Half && len(put)+len(drop) > 0 {
+			return s.half(ctx, l, put, drop)
+		}
 		if saved, err = s.Store.Save(ctx, l, h, put, drop); err == nil {
 			s.Unfenced = s.Unfenced || l.Fence != s.fence
 			s.saved(h, saved, drop)
@@ -88,6 +91,22 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 		return err
 	})
 	return saved, err
+}
+
+// half saves the latches without the head, as a store does that writes one after the
+// other. The process then dies.
+func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch, drop []workload.ID) error {
+	before, err := s.Head(ctx, l.Site)
+	if err != nil {
+		return err
+	}
+	saved, err := s.Store.Save(ctx, l, before, put, drop)
+	if err != nil {
+		return err
+	}
+	s.saved(before, saved, drop)
+	s.Half, s.KillBefore, s.Disturbed = false, 1, true
+	return ErrKilled
 }
 
 // full says why the store takes no save.

@@ -20,9 +20,13 @@ func (s *Story) person(w []string) error {
 		s.Person(what, func(entries map[workload.ID]checkpoint.Entry) { change(entries, ID(w[1])) }, ID(w[1]).Namespace)
 	}
 	switch w[0] {
-	case "sets":
+	case "sets": // shop/web 150 ["message"]
 		n, err := strconv.Atoi(w[2])
-		edit("scale by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
+		message := "scale by hand"
+		if len(w) > 3 {
+			message = w[3]
+		}
+		edit(message, func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
 			e := entries[who]
 			e.Replicas = int32(n)
 			entries[who] = e
@@ -60,7 +64,9 @@ func (s *Story) person(w []string) error {
 		}
 		s.Repository.Edit("Revert", s.Now, files)
 	case "undoes": // the newest commit of gitlatch's on the branch
-		return s.undo()
+		return s.undo(func(c repo.LogEntry) bool { return ledger.Ours(s.Site, c.Message) })
+	case "retracts": // the newest commit on the branch
+		return s.undo(func(repo.LogEntry) bool { return true })
 	case "commits":
 		s.Repository.Edit("work on the application", s.Now, map[string][]byte{w[1]: []byte(s.Now.String())})
 	case "removes":
@@ -157,9 +163,9 @@ func (s *Story) copies(namespace string) error {
 	return err
 }
 
-// undo reverts the newest commit of gitlatch's, as git revert does: where its files
-// were changed since, it fails.
-func (s *Story) undo() error {
+// undo reverts the newest commit of some, as git revert does. It fails if a file of the
+// commit was changed since.
+func (s *Story) undo(some func(repo.LogEntry) bool) error {
 	tip, _, err := s.Repository.Heads(context.Background())
 	if err != nil {
 		return err
@@ -168,9 +174,9 @@ func (s *Story) undo() error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(log, func(c repo.LogEntry) bool { return ledger.Ours(s.Site, c.Message) && len(c.Parents) == 1 })
+	i := slices.IndexFunc(log, func(c repo.LogEntry) bool { return len(c.Parents) == 1 && some(c) })
 	if i < 0 {
-		return errors.New("there is no commit of gitlatch's")
+		return errors.New("there is no such commit")
 	}
 	now, did, was := s.Repository.Files(), s.Repository.Show(log[i].ID), s.Repository.Show(log[i].Parents[0])
 	files := map[string][]byte{}

@@ -138,7 +138,8 @@ var events = map[string]func(*Story, []string) error{
 	// killed just before that effect. A tick that pushes twice, after a lost race or to
 	// propose, has again-extend|again-push|again-ensure after the first push. A tick
 	// that closes a proposal has mark|close in the place of extend|push.
-	// dies at 3: just before its third effect, if it has so many.
+	// dies at 3: just before its third effect, if it has so many. dies amid settle: after
+	// it saved its latches, and before it saved its head.
 	"dies": (*Story).dies,
 	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
 	// is told to have failed.
@@ -182,8 +183,8 @@ var events = map[string]func(*Story, []string) error{
 		s.OnDisk = true
 		return nil
 	},
-	// person sets shop/web 150 | deletes shop/web | reverts | commits path |
-	// removes path | breaks shop | repairs shop: a commit by a person.
+	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path |
+	// removes path | breaks shop | repairs shop | retracts: a commit by a person.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
 	// same, and the tick is told that it was refused. push lands: it does.
@@ -313,7 +314,22 @@ func (s *Story) amend(a tick.Amendment) error {
 	return tick.Amend(context.Background(), s.Store, s.Site, "person", s.Now, Period, a)
 }
 
+// diesAmid is a tick that dies after it saved its latches and before it saved its head.
+func (s *Story) diesAmid() error {
+	s.Half = true
+	s.run()
+	lived := s.Half
+	s.Half, s.KillBefore = false, 0
+	if lived {
+		return errors.New("it saved no latch")
+	}
+	return nil
+}
+
 func (s *Story) dies(w []string) (err error) {
+	if w[0] == "amid" {
+		return s.diesAmid()
+	}
 	if w[0] == "at" {
 		s.KillBefore, err = strconv.Atoi(w[1])
 		s.run()

@@ -1,0 +1,37 @@
+package latch_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// Each way in which a save can stop leaves latches with another checksum: any of the
+// latches saved, any of them dropped, a new one saved.
+func TestChecksumTellsEachStoppedSave(t *testing.T) {
+	t.Parallel()
+	const workloads, states = 6, 4 // of each: as it was, saved once, saved twice, dropped
+	seen := map[int64]string{}
+	for n, all := 0, 1<<(2*workloads); n < all; n++ {
+		latches := map[workload.ID]latch.Latch{}
+		name := ""
+		for i := range workloads {
+			state := n >> (2 * i) % states
+			name += fmt.Sprint(state)
+			l := latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprint("web-", i)}, Rev: int64(4 + i + state)}
+			if state < states-1 {
+				latches[l.ID] = l
+			}
+		}
+		sum := latch.Checksum(latches)
+		if other, is := seen[sum]; is {
+			t.Fatalf("latches %s and %s have the same checksum", other, name)
+		}
+		seen[sum] = name
+	}
+	if latch.Checksum(nil) != 0 {
+		t.Error("the checksum of no latches is that of a site without a state")
+	}
+}
