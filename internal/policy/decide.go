@@ -117,6 +117,9 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	case down.Running():
 		d.Verdict = Pending
 		d.Text = fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown))
+	case r.lowered(s.Scale.Desired) < declared:
+		d.Verdict = Pending
+		d.Text = fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared)
 	case p.Bounds == ModeLatch && d.Mismatch != nil:
 		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
 	default:

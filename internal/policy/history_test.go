@@ -229,7 +229,10 @@ func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy
 		return d, a, err
 	}
 	again := policy.Look{Now: h.now, Last: h.now, Period: h.period, Stop: stop}
-	return d, a, repeats(h.policy, h.latch, d, v, again)
+	if err := repeats(h.policy, h.latch, d, v, again); err != nil {
+		return d, a, err
+	}
+	return d, a, lowersByTimer(h, again)
 }
 
 // decide lives one look by itself, for laws that compare two lives of a latch.
