@@ -70,7 +70,7 @@ func (h *history) expect(a answer, v view) (checkpoint.Entry, policy.Verdict, po
 		return checkpoint.Entry{}, policy.Frozen, policy.ReasonNone
 	case a.running:
 		return checkpoint.Entry{}, policy.Pending, policy.ReasonNone
-	case h.policy.Bounds == policy.ModeLatch && (declared.Min != v.min || declared.Max != v.max):
+	case h.policy.Bounds == policy.ModeLatch && (declared.Min != v.min || declared.Max != v.max) && !v.contradicts():
 		return h.crossing(entry(declared.Replicas, policy.Bounds{Min: v.min, Max: v.max}), a)
 	}
 	return checkpoint.Entry{}, policy.Quiet, policy.ReasonNone
@@ -100,6 +100,8 @@ func (h *history) laws(d policy.Decision, a answer) error {
 	declared, level := h.oracle.declared.Replicas, d.To.Replicas
 	need := slices.Min(append([]int32{a.now.counted}, lastCounts(h.oracle.history, a.now.needs)...))
 	switch bounded := a.now.bounds; {
+	case d.To.Max > 0 && d.To.Min > d.To.Max:
+		return fmt.Errorf("law: bounds that git can hold: declares %+v", d.To)
 	case level < 1:
 		return fmt.Errorf("law: never 0: declares %d", level)
 	case level < floor(bounded) || bounded.Max > 0 && level > bounded.Max:

@@ -138,6 +138,9 @@ func (h *history) drawBounds() {
 	if h.view.max > 0 {
 		h.view.max = max(h.view.max, h.view.min)
 	}
+	if h.view.max > 0 && h.chance(8) {
+		h.view.min = h.view.max + h.between(1, 100)
+	}
 }
 
 // next draws the sample and the instant of the next look.
@@ -263,7 +266,11 @@ func (h *history) settle(d policy.Decision) {
 		h.oracle.settle(d.To)
 	}
 	if !h.calm && h.chance(50) {
-		e := checkpoint.Entry{Replicas: h.between(1, 300), Min: h.view.min, Max: h.view.max}
+		e := checkpoint.Entry{Replicas: h.between(1, 300)}
+		if !h.view.contradicts() {
+			e.Min = h.view.min
+			e.Max = h.view.max
+		}
 		if h.chance(5) {
 			e = checkpoint.Entry{}
 		}
