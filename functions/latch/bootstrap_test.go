@@ -126,7 +126,13 @@ func (d *deployment) grant(t *testing.T, without string) {
 // invoke sends an event from testdata/events to the function.
 func (d *deployment) invoke(t *testing.T, event string) (report.Document, runtimeapi.Result) {
 	t.Helper()
-	return d.send(t, d.function, read(t, "../../testdata/events/"+event+".json"))
+	return d.send(t, d.function, eventOf(t, event))
+}
+
+// eventOf is an event from testdata/events, due now.
+func eventOf(t *testing.T, event string) string {
+	t.Helper()
+	return strings.Replace(read(t, "../../testdata/events/"+event+".json"), scheduledTime, time.Now().UTC().Format(time.RFC3339Nano), 1)
 }
 
 // send sends an event, and reads the answer and what was logged: JSON lines, of

@@ -25,6 +25,9 @@ type event struct {
 	Site string `json:"site"`
 	// DryRun computes all and writes nothing.
 	DryRun bool `json:"dryRun"`
+	// Time is when the schedule's event was due: an event that is delivered twice is one
+	// sample. Zero is an event that no schedule sent.
+	Time time.Time `json:"time"`
 }
 
 // openDeadline bounds what is opened before the first event, which Lambda gives
@@ -79,6 +82,7 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	parts.Owner = invocation.Owner(ctx, "latch")
 	t := site.Tick(h.config, parts)
 	t.DryRun = e.DryRun
+	t.Turn = e.Time
 	r, err := run(ctx, t, h.log)
 	if err == nil && r.NotRun == "" && !e.DryRun {
 		err = report.WriteMetrics(h.metrics, r, parts.Clock())

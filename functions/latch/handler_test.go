@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -148,4 +149,75 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	if log := origin.Log(t, "main"); len(log) != 1 {
 		t.Errorf("log %q", log)
 	}
+}
+
+// scheduledTime is what Scheduler replaces by the time at which an event is due.
+const scheduledTime = "<aws.scheduler.scheduled-time>"
+
+// Scheduler delivers an event at least once. A sample that counts twice would halve
+// the hold of a raise.
+func TestAnEventThatIsDeliveredTwiceIsOneSample(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewServer(http.HandlerFunc(emptyCluster))
+	t.Cleanup(api.Close)
+	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"app.yaml": "kind: App\n"})
+	h, err := handlerOf(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	invoke := func(due time.Time) string {
+		t.Helper()
+		payload := strings.Replace(scheduled(t), scheduledTime, due.UTC().Format(time.RFC3339Nano), 1)
+		d, err := h.handle(t.Context(), json.RawMessage(payload))
+		if err != nil {
+			t.Fatalf("%s: %v", payload, err)
+		}
+		return d.Held
+	}
+	due := time.Now()
+	if held := invoke(due); held != "" {
+		t.Errorf("the first delivery did not tick: %s", held)
+	}
+	if held := invoke(due); !strings.Contains(held, "turn of "+due.UTC().Format(time.RFC3339)) {
+		t.Errorf("the second delivery ticked: held is %q", held)
+	}
+	if held := invoke(time.Now()); held != "" {
+		t.Errorf("the next event did not tick: %s", held)
+	}
+}
+
+// scheduled is the input of the schedule in template.yaml, as of the site prod-eu.
+func scheduled(t *testing.T) string {
+	t.Helper()
+	tick := strings.SplitAfter(read(t, "../../template.yaml"), "Events:\n        Tick:\n")
+	_, input, _ := strings.Cut(tick[len(tick)-1], "Input: !Sub '")
+	input, _, found := strings.Cut(input, "'")
+	if len(tick) != 2 || !found {
+		t.Fatal("template.yaml has no input for the event Tick")
+	}
+	payload := strings.Replace(input, "${Site}", "prod-eu", 1)
+	if want := strings.TrimSpace(read(t, "../../testdata/events/scheduler.json")); payload != want {
+		t.Errorf("the schedule sends %s, and testdata/events/scheduler.json is %s", payload, want)
+	}
+	return payload
+}
+
+// emptyCluster answers as an API server of a cluster without workloads.
+func emptyCluster(w http.ResponseWriter, r *http.Request) {
+	answer := `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "1f0c-blue"}}`
+	version, kind := "apps/v1", map[string]string{
+		"deployments": "DeploymentList", "statefulsets": "StatefulSetList", "daemonsets": "DaemonSetList",
+		"replicasets": "ReplicaSetList", "horizontalpodautoscalers": "HorizontalPodAutoscalerList",
+	}[path.Base(r.URL.Path)]
+	if strings.HasPrefix(kind, "Horizontal") {
+		version = "autoscaling/v2"
+	}
+	if kind != "" {
+		answer = fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "items": []}`, version, kind)
+	} else if path.Base(r.URL.Path) != "kube-system" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, answer)
 }

@@ -220,7 +220,7 @@ func (s *stack) send(t *testing.T, event string) (answer report.Document, r runt
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(s.timeout, time.Minute))
 	defer cancel()
-	r = s.function.Invoke(ctx, []byte(strings.Replace(read(t, "../../testdata/events/"+event+".json"), "prod-eu", s.name, 1)))
+	r = s.function.Invoke(ctx, []byte(strings.Replace(eventOf(t, event), "prod-eu", s.name, 1)))
 	said := r.Logs + fmt.Sprint(r.Error)
 	if secrets.MatchString(said) || strings.Contains(said, s.key.SecretAccessKey) || strings.Contains(said, s.key.SessionToken) {
 		t.Errorf("a secret in %s", said)

@@ -178,7 +178,7 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 	}
 	p, skip, latched := set.Choose(s)
 	if s.Policy != "" && s.Policy != p.Name {
-		line("annotated", "its annotation %s names %q, which the policy of the site does not have", kube.AnnotationPolicy, foreign.Line(s.Policy))
+		line("annotated", "its annotation %s is ignored: no policy %q has a match that covers namespace %s", kube.AnnotationPolicy, foreign.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
 		line("policy", "does not latch it: %s", skip.Text)

@@ -177,7 +177,7 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 		"shop/one": {"runs       1 pod, 1 of them ready\n", "declared   1, bounds none\n", "hold 1 sample up", "raised     above 1 pod, at once\n", "lowered    never: it is at its floor\n"},
 		"shop/top": {"driven by  hpa, bounds 2 to 60\n", "raised     never: it is at its upper bound\n", "lowered    at 45 pods or fewer, at once\n"},
 		"shop/odd": {"brake      HPA odd does not scale down: until when is not known, since its annotation gitlatch.dev/brake cannot be read\n",
-			"its annotation gitlatch.dev/policy names \"weekly\", which the policy of the site does not have\n"},
+			"its annotation gitlatch.dev/policy is ignored: no policy \"weekly\" has a match that covers namespace shop\n"},
 	} {
 		got := w.run("explain", workload)
 		for _, words := range want {

@@ -65,17 +65,6 @@ func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 			[]string{siteDir + " is a symlink", "hint: commit a plain file or folder"}},
 		{"checkpoints is a symlink", func(t *testing.T, w *world) { w.link(t, "checkpoints", "apps") },
 			[]string{"checkpoints is a symlink"}},
-		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
-			[]string{checkpoint.SitePath("prod-eu") + " is a symlink"}},
-		{"a site file that is none", func(t *testing.T, w *world) {
-			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
-		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping"}},
-		{"a site file of another site", func(t *testing.T, w *world) {
-			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)
-		}, []string{checkpoint.SitePath("prod-eu"), "must be prod-eu", "prod-us"}},
-		{"a site file of a newer format", func(t *testing.T, w *world) {
-			w.replace(t, checkpoint.SitePath("prod-eu"), "version: 1", "version: 7")
-		}, []string{checkpoint.SitePath("prod-eu"), "update gitlatch"}},
 
 		{"a configuration that is not there", func(t *testing.T, w *world) { remove(t, w.path("config.yaml")) },
 			[]string{"--config", "config.yaml", "no such file"}},
@@ -145,6 +134,19 @@ func TestTheRestGoesOn(t *testing.T) {
 		{"a namespace's folder that is a symlink", func(t *testing.T, w *world) { w.link(t, siteDir+"/shop", "../../apps") },
 			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
+		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
+			[]string{checkpoint.SitePath("prod-eu") + " is a symlink", "nothing is written for the site"}, []string{"what crosses could not be committed"},
+			"", []string{`deployment.web: "100"`}},
+		{"a site file that is none", func(t *testing.T, w *world) {
+			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
+		}, []string{checkpoint.SitePath("prod-eu") + ":1: must be a mapping", "fix " + checkpoint.SitePath("prod-eu") + " on the branch"}, nil,
+			"", []string{`deployment.web: "100"`}},
+		{"a site file of another site", func(t *testing.T, w *world) {
+			w.replace(t, checkpoint.SitePath("prod-eu"), `name: "prod-eu"`, `name: "prod-us"`)
+		}, []string{checkpoint.SitePath("prod-eu"), "must be prod-eu", "prod-us"}, nil, "", []string{`deployment.web: "100"`}},
+		{"a site file of a newer format", func(t *testing.T, w *world) {
+			w.replace(t, checkpoint.SitePath("prod-eu"), "version: 1", "version: 7")
+		}, []string{checkpoint.SitePath("prod-eu"), "update gitlatch"}, nil, "", []string{`deployment.web: "100"`}},
 		{"a policy edited into nonsense", func(t *testing.T, w *world) { w.replace(t, "gitlatch.yaml", "mode: latch", "mode: latchh") },
 			[]string{"the policy before it is used: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
 			"latch(prod-eu): shop/web 100 -> 200, +1 more", []string{`deployment.web: "200"`}},

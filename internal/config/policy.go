@@ -199,7 +199,7 @@ func guardFields(g *policy.Guards) strict.Object {
 		)),
 		strict.Optional("retire", "when the entry of a workload that is gone goes", strict.Fields(
 			strict.Optional("after", "how long it must be absent", span(&g.RetireAfter, 0)),
-			strict.Optional("share", "the part of the site that may be absent; while more is, no entry goes", share(&g.RetireShare)),
+			strict.Optional("share", "the share of the entries whose workloads may be absent; no entry is removed while more are", share(&g.RetireShare)),
 		)),
 	)
 }

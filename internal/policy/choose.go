@@ -50,8 +50,9 @@ func (s Set) ChooseRollout(sample workload.Sample) Policy {
 
 // find returns the policy that the workload's annotation names, else the policy of
 // the first rule that matches. explicit is true if that rule names the namespace
-// without a pattern. An annotation that names an unknown policy is ignored: a typo
-// must not end latching.
+// without a pattern. An annotation counts only if the match of the named policy covers
+// the namespace: a tenant must not choose a policy that is meant for others. An
+// annotation that names no such policy is ignored: a typo must not end latching.
 func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 	p = s.Default
 	for i := len(s.Rules) - 1; i >= 0; i-- {
@@ -63,7 +64,7 @@ func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 		return p, explicit
 	}
 	for _, rule := range s.Rules {
-		if rule.Policy.Name == sample.Policy {
+		if rule.Policy.Name == sample.Policy && anyOf(rule.Match.Namespaces, sample.ID.Namespace) {
 			return rule.Policy, explicit
 		}
 	}

@@ -62,6 +62,8 @@ func TestChoose(t *testing.T) {
 			{Match: policy.Match{Names: []string{"quiet"}}, Policy: named("told", func(p *policy.Policy) { p.Scale = policy.ModeReport })},
 			{Match: policy.Match{Namespaces: []string{"kube-*"}, Names: []string{"dns"}}, Policy: named("pattern", nil)},
 			{Match: policy.Match{Namespaces: []string{"kube-system"}, Names: []string{"metrics"}}, Policy: named("system", nil)},
+			{Match: policy.Match{Namespaces: []string{"risky"}}, Policy: named("twice", func(p *policy.Policy) { p.AcceptRisk = true })},
+			{Match: policy.Match{Namespaces: []string{"pay"}, Names: []string{"jobs"}}, Policy: named("twice", nil)},
 		},
 	}
 	driven := &workload.Scale{Desired: 7, Driver: workload.DrivenByHPA}
@@ -79,6 +81,10 @@ func TestChoose(t *testing.T) {
 		{"the first rule that matches", "shop/deployment/web", driven, "", false, "first", ""},
 		{"a later rule", "shop/deployment/api", driven, "", false, "second", ""},
 		{"the policy that an annotation names", "shop/deployment/web", driven, "still", false, "still", ""},
+		{"an annotation that names another namespace's policy", "other/deployment/web", driven, "second", false, "default", ""},
+		{"an annotation that names a policy of a pattern of namespaces", "kube-public/deployment/web", driven, "pattern", false, "pattern", ""},
+		{"an annotation that names a policy of other namespaces by a pattern", "shop/deployment/web", driven, "pattern", false, "first", ""},
+		{"a name that two policies have", "pay/deployment/web", driven, "twice", false, "twice", ""},
 		{"an annotation that names no policy", "shop/deployment/web", driven, "stil", false, "first", ""},
 		{"an annotation does not reach the default by name", "shop/deployment/web", driven, "default", false, "first", ""},
 		{"an opt-out", "shop/deployment/web", driven, "", true, "first", policy.ReasonOptedOut},
@@ -106,6 +112,9 @@ func TestChoose(t *testing.T) {
 		p, skip, latched := set.Choose(workload.Sample{ID: id, Scale: tt.scale, Policy: tt.asks, OptOut: tt.optout})
 		if p.Name != tt.policy || skip.Reason != tt.skip || latched != (tt.skip == "") {
 			t.Errorf("%s: policy %q, %q, latched %v; want %q, %q", tt.name, p.Name, skip.Reason, latched, tt.policy, tt.skip)
+		}
+		if p.AcceptRisk {
+			t.Errorf("%s: it accepts the risk, which only namespace risky may", tt.name)
 		}
 		switch {
 		case latched:

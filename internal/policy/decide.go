@@ -117,7 +117,10 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	case down.Running():
 		d.Verdict = Pending
 		d.Text = fmt.Sprintf("its peak rounds to %d: %s of %s under the threshold", down.Level, Span(elapsed), Span(p.HoldDown))
-	case p.Bounds == ModeLatch && d.Mismatch != nil:
+	case r.lowered(s.Scale.Desired) < declared:
+		d.Verdict = Pending
+		d.Text = fmt.Sprintf("%d is under the threshold of %d, but this sample is not later than the last one: the next one starts the timer", s.Scale.Desired, declared)
+	case p.Bounds == ModeLatch && d.Mismatch != nil && !d.Mismatch.contradict():
 		return cross(declared, fmt.Sprintf("bounds are now %s", d.Mismatch))
 	default:
 		d.Verdict = Quiet
@@ -267,13 +270,17 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 }
 
 // acceptedBounds are the bounds that clamp levels and that a crossing writes. They
-// are the live bounds, or git's bounds if the policy only reports a difference.
+// are the live bounds, or git's bounds if the policy only reports a difference. Live
+// bounds that contradict each other bound nothing.
 func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) checkpoint.Entry {
-	live := checkpoint.Entry{Min: s.Min, Max: s.Max}
-	if p.Bounds == ModeReport && declared.Replicas > 0 {
+	live := Bounds{Min: s.Min, Max: s.Max}
+	switch {
+	case p.Bounds == ModeReport && declared.Replicas > 0:
 		return checkpoint.Entry{Min: declared.Min, Max: declared.Max}
+	case live.contradict():
+		return checkpoint.Entry{}
 	}
-	return live
+	return checkpoint.Entry{Min: live.Min, Max: live.Max}
 }
 
 // capped reports whether the accepted upper bound is below the desired pods, while the

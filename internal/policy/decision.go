@@ -56,12 +56,14 @@ type Bounds struct {
 	Max int32 `json:"max"`
 }
 
-// String is the bounds as a person says them: "2 to 300", "2 and up", "up to
+// String is the bounds in words: "2 to 300", "2 and up", "up to
 // 300", "none".
 func (b Bounds) String() string {
 	switch {
 	case b == Bounds{}:
 		return "none"
+	case b.contradict():
+		return fmt.Sprintf("%d to %d (the minimum is above the maximum)", b.Min, b.Max)
 	case b.Max == 0:
 		return fmt.Sprintf("%d and up", b.Min)
 	case b.Min == 0:
@@ -69,6 +71,10 @@ func (b Bounds) String() string {
 	}
 	return fmt.Sprintf("%d to %d", b.Min, b.Max)
 }
+
+// contradict reports whether the minimum is above the maximum, as in a ScaledObject
+// that KEDA refuses.
+func (b Bounds) contradict() bool { return b.Max > 0 && b.Min > b.Max }
 
 // Crosses reports whether the decision is to change what git declares.
 func (d Decision) Crosses() bool { return d.Verdict == Cross }

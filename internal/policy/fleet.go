@@ -110,22 +110,22 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	return l, look.Flush.limit(d)
 }
 
-// LimitRetirement withholds all retirements while more than RetireShare of the latches
-// are absent: that is more likely a mistake than a clean-up. An absent workload counts
-// whatever keeps it from retiring, if it was looked for. A single absent workload may
-// always retire. No more than RetireShare retires within RetireAfter, since each of
-// these is absent at the same instant.
-func LimitRetirement(g Guards, latches int, absent []Decision) []Decision {
+// LimitRetirement withholds all retirements while more than RetireShare of the entries
+// in git are of absent workloads: that is more likely a mistake than a clean-up. An
+// absent workload counts whatever keeps it from retiring, if it was looked for. A single
+// absent workload may always retire. No more than RetireShare retires within RetireAfter,
+// since each of these is absent at the same instant.
+func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 	gone := 0
 	for _, d := range absent {
 		if looked := d.Verdict != Frozen || d.Reason != ReasonUnread; looked && !d.From.IsZero() {
 			gone++
 		}
 	}
-	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, latches) {
+	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, entries) {
 		return absent
 	}
-	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d workloads are absent, which is more than %.3g %%", gone, latches, g.RetireShare*100),
+	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d entries are of absent workloads, more than %.3g %%", gone, entries, g.RetireShare*100),
 		Decision.Retires)
 }
 

@@ -68,6 +68,9 @@ func (h *history) covered(stop policy.Stop) error {
 	if h.policy.Bounds != policy.ModeReport {
 		top = v.max
 	}
+	if h.policy.Bounds != policy.ModeReport && v.contradicts() {
+		top = 0
+	}
 	if got := h.latch.Declared.Replicas; got < v.desired && (top == 0 || got < top) {
 		return fmt.Errorf("law: a flush declares the need: %d of %d within %d", got, v.desired, top)
 	}

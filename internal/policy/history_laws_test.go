@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -69,7 +70,7 @@ func (h *history) expect(a answer, v view) (checkpoint.Entry, policy.Verdict, po
 		return checkpoint.Entry{}, policy.Frozen, policy.ReasonNone
 	case a.running:
 		return checkpoint.Entry{}, policy.Pending, policy.ReasonNone
-	case h.policy.Bounds == policy.ModeLatch && (declared.Min != v.min || declared.Max != v.max):
+	case h.policy.Bounds == policy.ModeLatch && (declared.Min != v.min || declared.Max != v.max) && !v.contradicts():
 		return h.crossing(entry(declared.Replicas, policy.Bounds{Min: v.min, Max: v.max}), a)
 	}
 	return checkpoint.Entry{}, policy.Quiet, policy.ReasonNone
@@ -99,6 +100,8 @@ func (h *history) laws(d policy.Decision, a answer) error {
 	declared, level := h.oracle.declared.Replicas, d.To.Replicas
 	need := slices.Min(append([]int32{a.now.counted}, lastCounts(h.oracle.history, a.now.needs)...))
 	switch bounded := a.now.bounds; {
+	case d.To.Max > 0 && d.To.Min > d.To.Max:
+		return fmt.Errorf("law: bounds that git can hold: declares %+v", d.To)
 	case level < 1:
 		return fmt.Errorf("law: never 0: declares %d", level)
 	case level < floor(bounded) || bounded.Max > 0 && level > bounded.Max:
@@ -161,6 +164,22 @@ func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look pol
 		return fmt.Errorf("law: a second look at what is settled crosses nothing: declares %v, then %v", to(d), to(again))
 	case !unfrozen(second).Equal(unfrozen(settled)):
 		return fmt.Errorf("law: a second look at what is settled changes nothing: from %+v to %+v", settled, second)
+	}
+	return nil
+}
+
+// lowersByTimer is the law that only a timer lowers: a sample at an instant that is not
+// after the last one starts no timer, and lowers nothing if none runs.
+func lowersByTimer(h *history, look policy.Look) error {
+	other := h.fork()
+	other.rand = rand.New(rand.NewPCG(seed, uint64(h.now.UnixNano())))
+	other.drawBounds()
+	v := other.view
+	v.desired = other.between(1, 2*max(1, v.desired))
+	v.ready = v.desired
+	_, d := policy.Decide(h.policy, h.latch, v.sample(web), look)
+	if d.Crosses() && d.Lowers() && !h.latch.Down.Running() {
+		return fmt.Errorf("law: only a timer lowers: %+v at the same instant lowers %v to %v", v, d.From, d.To)
 	}
 	return nil
 }

@@ -138,6 +138,9 @@ func (h *history) drawBounds() {
 	if h.view.max > 0 {
 		h.view.max = max(h.view.max, h.view.min)
 	}
+	if h.view.max > 0 && h.chance(8) {
+		h.view.min = h.view.max + h.between(1, 100)
+	}
 }
 
 // next draws the sample and the instant of the next look.
@@ -229,7 +232,10 @@ func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy
 		return d, a, err
 	}
 	again := policy.Look{Now: h.now, Last: h.now, Period: h.period, Stop: stop}
-	return d, a, repeats(h.policy, h.latch, d, v, again)
+	if err := repeats(h.policy, h.latch, d, v, again); err != nil {
+		return d, a, err
+	}
+	return d, a, lowersByTimer(h, again)
 }
 
 // decide lives one look by itself, for laws that compare two lives of a latch.
@@ -260,7 +266,11 @@ func (h *history) settle(d policy.Decision) {
 		h.oracle.settle(d.To)
 	}
 	if !h.calm && h.chance(50) {
-		e := checkpoint.Entry{Replicas: h.between(1, 300), Min: h.view.min, Max: h.view.max}
+		e := checkpoint.Entry{Replicas: h.between(1, 300)}
+		if !h.view.contradicts() {
+			e.Min = h.view.min
+			e.Max = h.view.max
+		}
 		if h.chance(5) {
 			e = checkpoint.Entry{}
 		}

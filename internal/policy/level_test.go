@@ -71,7 +71,7 @@ func TestRounding(t *testing.T) {
 		{"what is above the upper bound is the bound", policy.OneTwoFive, policy.RoundUp, bounded(400, 3, 300), 300},
 		{"a level below the upper bound comes first", policy.OneTwoFive, policy.RoundUp, bounded(190, 3, 300), 200},
 		{"one bound is the only level", policy.OneTwoFive, policy.RoundUp, bounded(400, 7, 7), 7},
-		{"a lower bound above the upper one wins", policy.OneTwoFive, policy.RoundUp, bounded(400, 9, 7), 9},
+		{"bounds that contradict each other bound nothing", policy.OneTwoFive, policy.RoundUp, bounded(400, 9, 7), 500},
 		{"the largest number of pods", policy.OneTwoFive, policy.RoundUp, pods(math.MaxInt32), math.MaxInt32},
 		{"the largest number of pods, nearest", policy.OneTwoFive, policy.RoundNearest, pods(math.MaxInt32), math.MaxInt32},
 	}

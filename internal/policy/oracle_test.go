@@ -143,6 +143,9 @@ func (o *oracle) accepted(v view) policy.Bounds {
 	if o.declared != (checkpoint.Entry{}) && o.rule.bounds == policy.ModeReport {
 		return policy.Bounds{Min: o.declared.Min, Max: o.declared.Max}
 	}
+	if v.contradicts() {
+		return policy.Bounds{}
+	}
 	return policy.Bounds{Min: v.min, Max: v.max}
 }
 
@@ -155,6 +158,9 @@ func entry(level int32, b policy.Bounds) checkpoint.Entry {
 	}
 	return checkpoint.Entry{Replicas: level, Min: b.Min, Max: b.Max}
 }
+
+// contradicts: no number of pods is within the bounds.
+func (v view) contradicts() bool { return v.max > 0 && v.min > v.max }
 
 // unready: more than one pod, and more than a tenth of them, is not ready.
 func (v view) unready() bool {

@@ -256,7 +256,8 @@ type Guards struct {
 	DropWithin time.Duration
 
 	// RetireAfter is how long a workload must be absent before its entry is removed.
-	// While more than RetireShare of the latches is absent, no entry is removed.
+	// While more than RetireShare of the entries are of absent workloads, no entry is
+	// removed.
 	RetireAfter time.Duration
 	RetireShare float64
 }

@@ -135,7 +135,7 @@ func TestWhileTooManyAreAbsentNoneRetires(t *testing.T) {
 	tests := []struct {
 		name     string
 		share    float64
-		latches  int
+		entries  int
 		due      int
 		absent   int // and not due
 		withheld bool
@@ -167,7 +167,7 @@ func TestWhileTooManyAreAbsentNoneRetires(t *testing.T) {
 			d.Verdict = policy.Pending
 			absent = append(absent, d)
 		}
-		for i, d := range policy.LimitRetirement(g, tt.latches, absent) {
+		for i, d := range policy.LimitRetirement(g, tt.entries, absent) {
 			switch was := absent[i]; {
 			case !was.Crosses() && d != was:
 				t.Errorf("%s: another's decision changed: %+v", tt.name, d)

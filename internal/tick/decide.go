@@ -43,7 +43,7 @@ func (p *pass) decide(context.Context) error {
 			absent = append(absent, r.absent(l))
 		}
 	}
-	decisions = append(decisions, policy.LimitRetirement(g, len(p.latches.now()), absent)...)
+	decisions = append(decisions, policy.LimitRetirement(g, p.latches.entries(), absent)...)
 	slices.SortStableFunc(decisions, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 
 	if p.report.Observe = !p.set.Latch; p.report.Observe {

@@ -44,7 +44,7 @@ func (p *pass) recall(ctx context.Context, tree checkpoint.Tree) error {
 // declares that level from here on, and the record is to follow. If people edited the
 // record to another level as well, the record counts.
 func (p *pass) takeEdits(tree *checkpoint.Tree, judged map[workload.ID]*ledger.Change) {
-	for _, e := range p.files.Edits(tree) {
+	for _, e := range p.files.Edits(tree, p.head.Edited) {
 		c := judged[e.ID]
 		if (c.Was.Replicas != e.From || p.past.authorsUnknown()) && !p.files.Agreed(e, e.From) {
 			p.notice(NoticeOverruled, e.ID.String(), fmt.Sprintf("people set it to %d in the record and to %d in %s: the record counts", e.From, e.To, e.File))

@@ -91,6 +91,17 @@ func (l latches) declared() ledger.Holding {
 	return held
 }
 
+// entries is the number of workloads with an entry in git.
+func (l latches) entries() int {
+	n := 0
+	for _, one := range l.held {
+		if !one.Declared.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
 // unpropose forgets what is proposed, except for the workloads of some changes.
 func (l latches) unpropose(except []checkpoint.Change) {
 	excepted := map[workload.ID]bool{}

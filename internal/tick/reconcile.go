@@ -124,13 +124,25 @@ func (p *pass) readBase(ctx context.Context) error {
 		return err
 	}
 	p.past.commits.Remember(objects)
-	p.files.Take(objects)
 	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
 		return err
 	}
 	directory := objects[ledger.Checkpoints(p.Site)]
 	p.git.directory = directory.ID
-	if err := p.readCheckpoints(ctx, directory); err != nil {
+	tree, err := ledger.Tree(p.Site, directory)
+	if err != nil {
+		// site.yaml names the format, the kinds and the cluster: while it is broken, the
+		// directory is neither believed nor written. The head has the cluster's UID. Without
+		// one, the cluster that was sampled could be any, and binds nothing.
+		p.invalid(checkpoint.SitePath(p.Site), fmt.Errorf("nothing is written for the site: %w", err))
+		p.git.publishStop = err.Error()
+		if p.head.Cluster.UID == "" {
+			p.fleet.Cluster = ""
+		}
+		return nil
+	}
+	p.files.Take(objects)
+	if err := p.readCheckpoints(ctx, directory, tree); err != nil {
 		return err
 	}
 	// Latches follow what was read even where it cannot be agreed with yet; then
@@ -164,14 +176,10 @@ func (p *pass) readPolicy(o repo.Object) error {
 	return p.readPolicy(repo.Object{ID: agreed.Policy})
 }
 
-// readCheckpoints takes the site's directory at the tip.
-func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
+// readCheckpoints takes the site's directory at the tip, which the tree was read from.
+func (p *pass) readCheckpoints(ctx context.Context, o repo.Object, tree checkpoint.Tree) error {
 	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
 		return nil
-	}
-	tree, err := ledger.Tree(p.Site, o)
-	if err != nil {
-		return err
 	}
 	p.git.tree = &tree
 	if tree.Unproven == nil {

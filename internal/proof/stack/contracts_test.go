@@ -228,9 +228,12 @@ func scheduleSendsTheSite(t *testing.T, of template) (broken []string) {
 			events, _ := at(f, "Properties", "Events").(map[string]any)
 			for name, e := range events {
 				input := fmt.Sprint(at(e, "Properties", "Input"))
-				var event struct{ Site string }
+				var event struct{ Site, Time string }
 				if err := json.Unmarshal([]byte(input), &event); err != nil || event.Site != s.parameters["Site"] {
 					broken = append(broken, fmt.Sprintf("%s: %s of %s sends %s, which does not name the site", s.name, name, id, input))
+				}
+				if id == "LatchFunction" && event.Time != "<aws.scheduler.scheduled-time>" {
+					broken = append(broken, fmt.Sprintf("%s: %s of %s sends %s, so that an event that is delivered twice is two samples", s.name, name, id, input))
 				}
 			}
 		}

@@ -88,8 +88,12 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
 	case "moves": // path: all that it holds, a line down
 		s.Repository.Edit("move", s.Now, map[string][]byte{w[1]: []byte("# moved\n" + s.Repository.Files()[w[1]])})
-	case "breaks", "repairs": // shop: its record, and back as it was
-		return s.breaks(checkpoint.RecordPath(s.Site, w[1]), w[0] == "repairs")
+	case "breaks", "repairs": // shop | site.yaml: its record or that file, and back as it was
+		path := checkpoint.RecordPath(s.Site, w[1])
+		if w[1] == "site.yaml" {
+			path = checkpoint.SitePath(s.Site)
+		}
+		return s.breaks(path, w[0] == "repairs")
 	case "merges", "squashes":
 		p, err := s.Repository.Find(context.Background(), s.branch())
 		if err != nil || p == nil || p.State != repo.ProposalOpen {
@@ -133,6 +137,9 @@ func (s *Story) person(w []string) error {
 }
 
 // breaks makes a record one that cannot be read, or puts it back as it was.
+// broken is the content of a file that a story breaks.
+const broken = "data: ["
+
 func (s *Story) breaks(path string, back bool) error {
 	text, was := s.Repository.Files()[path], s.broken[path]
 	switch {
@@ -143,7 +150,7 @@ func (s *Story) breaks(path string, back bool) error {
 		s.Repository.Edit("repair", s.Now, map[string][]byte{path: []byte(was)})
 	default:
 		s.broken[path] = cmp.Or(was, text)
-		s.Repository.Edit("break", s.Now, map[string][]byte{path: []byte("data: [")})
+		s.Repository.Edit("break", s.Now, map[string][]byte{path: []byte(broken)})
 	}
 	return nil
 }

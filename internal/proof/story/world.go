@@ -163,11 +163,14 @@ func (w *World) land() error {
 	return err
 }
 
-// Tree is what git declares now, as a fresh reader would see it.
+// Tree is what git declares now, as a fresh reader would see it. A site.yaml that a
+// story broke is left out.
 func (w *World) Tree() (checkpoint.Tree, error) {
 	files := map[string][]byte{}
 	for path, text := range w.Repository.Files() {
-		files[path] = []byte(text)
+		if path != checkpoint.SitePath(w.Site) || text != broken {
+			files[path] = []byte(text)
+		}
 	}
 	return checkpoint.ParseTree(w.Site, files)
 }

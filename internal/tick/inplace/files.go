@@ -99,13 +99,19 @@ func with(marks, more latch.Marks) latch.Marks {
 
 // Edits are the levels that people set in the marks of workloads that are declared,
 // in the order of workload.Compare: of several files the highest. In a namespace
-// whose record is broken they are seen again once it can be read.
-func (f Files) Edits(tree *checkpoint.Tree) (edits []latch.Edit) {
+// whose record is broken they are seen again once it can be read. A mark with a pending
+// edit said the level of that edit, even if the mark was removed since.
+func (f Files) Edits(tree *checkpoint.Tree, pending []latch.Edit) (edits []latch.Edit) {
 	entries, highest := tree.Entries(), map[workload.ID]latch.Edit{}
 	for _, path := range f.Paths {
 		file := f.Now[path]
 		for id, counts := range file.Marks {
-			to, ok := edited(f.before[path][id], counts)
+			before := f.before[path][id]
+			i := slices.IndexFunc(pending, func(e latch.Edit) bool { return e.ID == id && e.File == path })
+			if len(before) == 0 && i >= 0 {
+				before = []int32{pending[i].To}
+			}
+			to, ok := edited(before, counts)
 			switch {
 			case ok && tree.Broken[id.Namespace] != nil:
 				file.ID, file.Marks[id] = "", f.before[path][id]
