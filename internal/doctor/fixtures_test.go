@@ -43,7 +43,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are good ones, and those of a rollout on which doctor has nothing to
 // mend: what they show is what it says of that.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "not-built--ignored", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,
@@ -272,7 +272,11 @@ func (f fixture) Minor(context.Context) (int, error) {
 func tell(r doctor.Report) string {
 	var b strings.Builder
 	for _, w := range r.Workloads {
-		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %d by %q, inert by %q\n", w.ID, w.Live, w.Level, w.Start, w.By, w.Inert.Line())
+		start := "an unknown number"
+		if n := w.RebuiltAt(); n != nil {
+			start = fmt.Sprint(*n)
+		}
+		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %s by %q, inert by %q\n", w.ID, w.Live, w.Level, start, w.By, w.Inert.Line())
 		if w.Returns != "" {
 			fmt.Fprintf(&b, "its rollout returns, by itself %v: %s\n", w.Returned, w.Returns)
 		}

@@ -135,6 +135,9 @@ func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Ob
 // build builds the folder of the files that the build has. Where all that was
 // read would do, the error says so: what is missing is in git for all to see.
 func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
+	if chart(files, b.Dir) {
+		return gitops.Overlay{}, errChart
+	}
 	o, err := gitops.Build(b.takes(files), b.Dir, b.Edits, b.kinds)
 	if err == nil {
 		return o, nil

@@ -76,7 +76,11 @@ func (r Report) rows() [][]string {
 		if w.Returns != "" {
 			inert += "; a rollout returns to " + w.Returns
 		}
-		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), term.Some(w.RebuiltAt()), inert})
+		start := "unknown"
+		if n := w.RebuiltAt(); n != nil {
+			start = term.Some(n)
+		}
+		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), start, inert})
 	}
 	return rows
 }
