@@ -43,7 +43,7 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are good ones, and those of a rollout on which doctor has nothing to
 // mend: what they show is what it says of that.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "not-built--ignored", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,

@@ -24,6 +24,9 @@ func (e *examination) inert(s *subject) {
 	if len(keepers) == 0 {
 		s.Acts = acts(wrong)
 	}
+	if line := e.userLine(s.ID); len(keepers)+len(wrong) == 0 {
+		s.UserLine = line
+	}
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
 
@@ -65,7 +68,7 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		return keepers, dropped
 	case len(unbound) > 0:
 		return nil, append(unbound, dropped...)
-	case s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
+	case e.userLine(s.ID) != "" || s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
 		return nil, nil
 	}
 	return nil, []Finding{{NoApplier, s.ID.Short(), e.noApplier(s)}}

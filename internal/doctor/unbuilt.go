@@ -10,6 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // errChart is why a folder is not built that holds a chart.
@@ -31,7 +32,7 @@ func (e *examination) resetters(s subject) (names []string, known bool) {
 		}
 	}
 	names = append(names, e.releases(s)...) // Helm ignores no field
-	return names, len(owners)+len(names) > 0 || e.byUser(s)
+	return names, len(owners)+len(names) > 0 || e.userLine(s.ID) != ""
 }
 
 // guarded notes charts that drop the replica count, unless a policy raises their
@@ -58,10 +59,14 @@ func (e *examination) ignored(s subject) bool {
 	return known && len(names) == 0
 }
 
-// byUser reports whether a user wrote the line of inert.yaml that covers a workload.
-func (e *examination) byUser(s subject) bool {
-	_, line, covered := e.Tree.Evidence.Line(s.ID)
-	return covered && !writes(line)
+// userLine is the line of inert.yaml that a user wrote and that covers a workload;
+// "" is none.
+func (e *examination) userLine(id workload.ID) string {
+	_, line, _ := e.Tree.Evidence.Line(id)
+	if writes(line) {
+		return ""
+	}
+	return line
 }
 
 // reset notes a replica count that a manifest states and that an applier sets again
