@@ -139,8 +139,9 @@ const (
 
 // claim is what an Application says that it does.
 func (a application) claim() claim {
-	c := claim{name: a.name(), server: a.Spec.Destination.Server, remedy: "make its destination " + ownServer, stopped: a.stopped()}
-	switch name := a.Spec.Destination.Name; name {
+	to := a.Spec.Destination
+	c := claim{name: a.name(), server: to.Server, remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server)), stopped: a.stopped()}
+	switch name := to.Name; name {
 	case "":
 	case ownName:
 		c.server = ownServer
