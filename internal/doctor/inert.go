@@ -82,8 +82,14 @@ func (e *examination) noApplier(s subject) string {
 	if releases := e.releases(s); len(releases) > 0 {
 		return fmt.Sprintf("%s applies it, and Helm has no rule that ignores %s. %s. If the chart states no replicas, %s", strings.Join(releases, ", "), s.pointer(), policy, own)
 	}
-	return fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so no rule is known to protect its replica count. %s, and include no Component: this rule works with any tool. If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. If another tool applies it and ignores %s, %s. acceptRisk in its policy comes last: a tool may then set the live replicas to the level at any commit",
-		policy, s.pointer(), own)
+	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies it"
+	hub := "If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. "
+	if e.Here.Hub {
+		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies it"
+		hub = ""
+	}
+	return fmt.Sprintf("%s, so no rule is known to protect its replica count. %s, and include no Component: this rule works with any tool. %sIf another tool applies it and ignores %s, %s. acceptRisk in its policy comes last: a tool may then set the live replicas to the level at any commit",
+		none, policy, hub, s.pointer(), own)
 }
 
 // fluxManager is who Flux applies as.
