@@ -263,3 +263,34 @@ func (w *world) files(t *testing.T) map[string]string {
 	}
 	return files
 }
+
+// A tool that doctor does not know applies the workloads, and a user wrote the line
+// that no-applier asks for. The tick commits, and doctor has nothing to fix.
+func TestDoctorAcceptsALineThatAUserWrote(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	delete(w.api.workloads, "pay/statefulset/ledger")
+	if got := w.run("init"); got.status != 0 {
+		t.Fatalf("init: %+v", got)
+	}
+	w.overlays(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
+	look := []string{"doctor", "--path", "clusters/prod-eu/shop"}
+	if got := w.run(look...); got.status != 1 || !strings.Contains(got.out, "no-applier: shop/api, shop/cart, shop/web") {
+		t.Fatalf("without a line: %+v", got)
+	}
+	w.origin.Push(t, "main", map[string]string{"checkpoints/prod-eu/inert.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Evidence\nevidence:\n  \"shop/deployment/*\": \"kapp: its rebase rule keeps the live replicas\"\n"}, "kapp")
+	for range 3 {
+		w.tick()
+	}
+	if record := w.files(t)["checkpoints/prod-eu/shop/checkpoint.yaml"]; !strings.Contains(record, "deployment.web: ") {
+		t.Errorf("a tick writes no level: %s", record)
+	}
+	got := w.run(look...)
+	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "your line in inert.yaml") || !strings.Contains(got.out, "3 of 3 workloads kept inert") {
+		t.Errorf("with a line: %+v", got)
+	}
+	if got := w.run(append(look, "--write")...); got.status != 0 || !strings.Contains(got.err, "says so already") {
+		t.Errorf("--write: %+v", got)
+	}
+}

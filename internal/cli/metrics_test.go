@@ -69,7 +69,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 // What a drill scored is in a file of its own, whether it passed or not.
 func TestADrillWritesItsMetrics(t *testing.T) {
 	t.Parallel()
-	w := settled(t)
+	w := keeping(t)
 	file := w.path("gitlatch-drill.prom")
 	if got := w.run("drill", "--metrics-file", file); got.status == 2 {
 		t.Fatalf("%+v", got)

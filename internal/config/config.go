@@ -35,13 +35,14 @@ type Cluster struct {
 	EKS        EKS    // set, it is the cluster, and the two before are not
 }
 
-// GitOps is the cluster that Argo CD runs in, if that is another than the site's: a
-// hub. The zero value is the site's own.
+// GitOps is the cluster that Argo CD runs in, if it is another than the site's: a hub.
+// Without Context and EKS it is the site's own.
 type GitOps struct {
-	Context string // of the kubeconfig that the site's cluster is found by
+	Context string // of the hub, in the kubeconfig that has the site's cluster
 	EKS     EKS    // set, it is the hub, and Context is not
-	// Destination is what the hub calls the site's cluster, by the name or the
-	// server of a destination; "" is the server by which gitlatch reaches it.
+	// Destination is the destination by which Argo CD knows the site's cluster: its
+	// name, its server, or the ARN of a cluster of EKS. "" is the server by which
+	// gitlatch reaches it.
 	Destination string
 }
 
@@ -167,7 +168,7 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("dir", "a folder, made where it is not there", file(&c.Drills.Dir)),
 			strict.Optional("s3", "a bucket of Amazon S3", s3Fields(&c.Drills.S3)),
 		).With(strict.OneOf("dir", "s3"))),
-		strict.Optional("gitops", "the cluster that Argo CD runs in, where that is another one, a hub", gitopsFields(&c.GitOps)),
+		strict.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
 		strict.Optional("fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's",
 			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
@@ -180,10 +181,12 @@ func configDocument(c *Config) strict.Document {
 	))
 }
 
+const gitopsMeaning = "where Argo CD runs, if in another cluster, a hub, and the destination by which it knows the site's cluster"
+
 func gitopsFields(g *GitOps) strict.Object {
 	return strict.Fields(
 		strict.Optional("context", "the context of the hub in the kubeconfig", strict.Into(&g.Context, anyText)),
 		strict.Optional("eks", "the hub as a cluster of Amazon EKS", eksFields(&g.EKS)),
-		strict.Optional("destination", "what the hub calls the site's cluster, the name or the server of a destination", strict.Into(&g.Destination, anyText)),
-	).With(strict.OneOf("context", "eks"))
+		strict.Optional("destination", "the destination by which Argo CD knows the site's cluster: its name, its server or the ARN of an EKS cluster", strict.Into(&g.Destination, anyText)),
+	).With(strict.AtMostOne("context", "eks"), strict.AnyOf("context", "eks", "destination"))
 }

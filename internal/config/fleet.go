@@ -48,7 +48,7 @@ func memberFields(m *Member) strict.Object {
 		strict.Required("eks", "the cluster of Amazon EKS that fills it", eksFields(&m.EKS)),
 		strict.Optional("branch", "the branch with its policy and its checkpoints; without it the one that this file is on",
 			strict.Into(&m.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
-		strict.Optional("gitops", "the cluster that Argo CD runs in, where that is another one, a hub", gitopsFields(&m.GitOps)),
+		strict.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
 	)
 }
 

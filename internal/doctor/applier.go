@@ -48,6 +48,8 @@ type applier struct {
 	tool   Tool
 	name   string // as a Build says it
 	builds []Build
+	// chart is true if it renders a Helm chart.
+	chart bool
 	// lists are the workloads that it says it applied.
 	lists map[workload.ID]bool
 	// keeps judges whether the live count of a workload outlives its applying:

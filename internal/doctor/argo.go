@@ -64,6 +64,7 @@ type argoSource struct {
 	RepoURL        string `json:"repoURL"`
 	TargetRevision string `json:"targetRevision"`
 	Path           string `json:"path"`
+	Chart          string `json:"chart"`
 	Directory      struct {
 		Recurse bool   `json:"recurse"`
 		Include string `json:"include"`
@@ -106,6 +107,7 @@ func (a application) applier(kinds workload.Kinds) applier {
 		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), claim: a.claim()}
 	for i, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
+			by.chart = by.chart || s.Chart != "" || s.Helm != nil
 			continue
 		}
 		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace, origin: by.claim.origins[i],
@@ -137,8 +139,9 @@ const (
 
 // claim is what an Application says that it does.
 func (a application) claim() claim {
-	c := claim{name: a.name(), server: a.Spec.Destination.Server, remedy: "make its destination " + ownServer, stopped: a.stopped()}
-	switch name := a.Spec.Destination.Name; name {
+	to := a.Spec.Destination
+	c := claim{name: a.name(), server: to.Server, remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server)), stopped: a.stopped()}
+	switch name := to.Name; name {
 	case "":
 	case ownName:
 		c.server = ownServer

@@ -28,8 +28,8 @@ import (
 // A Repository of "" is one of which only a path or an address of this machine is
 // known: no object can be told to take it, so that no rule proves anything.
 type Here struct {
-	// Servers are addresses of the API server, besides the one by which a tool calls
-	// the cluster that it runs in.
+	// Servers are the addresses, names and ARNs of the cluster, besides the address by
+	// which a tool calls the cluster that it runs in. See Called.
 	Servers    []string
 	Repository string // the URL by which the cluster reaches it
 	Branch     string
@@ -41,14 +41,24 @@ type Here struct {
 	Hub bool
 }
 
-// ByHub is what evidence has to be of where Argo CD runs in another cluster and
-// calls this one by a destination, its name or its server.
-func (h Here) ByHub(destination string) Here {
-	if destination != "" && !strings.Contains(destination, "://") {
+// Called returns the cluster that Argo CD also knows by a destination: a name, the
+// address of an API server, or the ARN of a cluster of EKS. "" adds none.
+func (h Here) Called(destination string) Here {
+	switch {
+	case destination == "":
+		return h
+	case !strings.Contains(destination, "://") && !strings.HasPrefix(destination, "arn:"):
 		destination = named(destination)
 	}
-	h.Hub, h.Servers = true, append(slices.Clone(h.Servers), destination)
+	h.Servers = append(slices.Clone(h.Servers), destination)
 	return h
+}
+
+// ByHub returns the cluster as the Argo CD of another cluster knows it, by a
+// destination as in Called.
+func (h Here) ByHub(destination string) Here {
+	h.Hub = true
+	return h.Called(destination)
 }
 
 // named is a destination that is known by its name.
@@ -103,11 +113,7 @@ func (h Here) otherDestination(c claim) string {
 	if c.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
 		return ""
 	}
-	remedy := c.remedy
-	if h.Hub {
-		remedy = "let gitops.destination of the configuration say so"
-	}
-	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", c.server, remedy)
+	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", c.server, c.remedy)
 }
 
 func (h Here) otherRepository(c claim) string {

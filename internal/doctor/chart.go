@@ -8,8 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-
-	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A helmRelease is one of Flux.
@@ -20,10 +18,30 @@ type helmRelease struct {
 	} `json:"spec"`
 }
 
+func (r helmRelease) name() string {
+	return fmt.Sprintf("HelmRelease %s/%s", r.Metadata.Namespace, r.Metadata.Name)
+}
+
+// The labels that Flux sets on the objects of a HelmRelease.
+const (
+	labelRelease   = "helm.toolkit.fluxcd.io/name"
+	labelNamespace = "helm.toolkit.fluxcd.io/namespace"
+)
+
+// releases are the names of the HelmReleases that apply a workload.
+func (e *examination) releases(s subject) (names []string) {
+	for _, r := range e.Cluster.releases {
+		if s.labels[labelRelease] == r.Metadata.Name && s.labels[labelNamespace] == r.Metadata.Namespace {
+			names = append(names, r.name())
+		}
+	}
+	return names
+}
+
 // charts notes counts that a chart drops.
 func (e *examination) charts() {
 	for _, r := range e.Cluster.releases {
-		e.guard(guard{name: fmt.Sprintf("HelmRelease %s/%s", r.Metadata.Namespace, r.Metadata.Name), namespace: r.Metadata.Namespace, release: r.Metadata.Name}, r.Spec.Values)
+		e.guard(r.name(), r.Spec.Values)
 	}
 	for _, a := range e.Cluster.applications {
 		for _, s := range a.sources() {
@@ -38,7 +56,7 @@ func (e *examination) charts() {
 			for _, p := range s.Helm.Parameters {
 				set(values, strings.Split(p.Name, "."), p.Value)
 			}
-			e.guard(guard{name: a.name(), lists: a.applier(e.Cluster.Kinds).lists}, values)
+			e.guard(a.name(), values)
 		}
 	}
 }
@@ -57,41 +75,12 @@ func set(values map[string]any, at []string, value string) {
 	set(below, at[1:], value)
 }
 
-// A guard is what applies a chart whose values are such that it drops the count.
-type guard struct {
-	name               string
-	namespace, release string               // of Flux, which puts both into labels
-	lists              map[workload.ID]bool // of Argo CD, what it says it applied
-	finding            Finding
-}
-
-// The labels by which Flux knows what its HelmReleases applied.
-const (
-	labelRelease   = "helm.toolkit.fluxcd.io/name"
-	labelNamespace = "helm.toolkit.fluxcd.io/namespace"
-)
-
-// applied reports whether a workload is of the chart.
-func (g guard) applied(s subject) bool {
-	return g.lists[s.ID] || g.release != "" && s.labels[labelRelease] == g.release && s.labels[labelNamespace] == g.namespace
-}
-
-// guarded notes that a chart starts a workload, which nothing here builds, at 1.
-func (e *examination) guarded(s *subject) {
-	for _, g := range e.guards {
-		if g.applied(*s) {
-			s.Start, s.By, s.charted = 1, g.name, true
-			s.Lowers = append(s.Lowers, g.finding)
-			return
-		}
-	}
-}
-
-func (e *examination) guard(by guard, values map[string]any) {
+// guard notes values that have a chart drop the replica count, by the object that
+// applies the chart.
+func (e *examination) guard(by string, values map[string]any) {
 	scaling, _ := values["autoscaling"].(map[string]any)
 	if _, counts := values["replicaCount"]; counts && fmt.Sprint(scaling["enabled"]) == "true" {
-		by.finding = e.find(ChartGuard, by.name, "its values have replicaCount beside autoscaling.enabled: a chart that guards the one by the other drops the count, and a rebuild starts at 1; use the admission policy, or a post-renderer with the Component")
-		e.guards = append(e.guards, by)
+		e.guards[by] = Finding{ChartGuard, by, "its values set replicaCount and enable autoscaling: a chart that leaves replicas out in this case ignores replicaCount, and a rebuild starts at 1. Apply the admission policy that \"gitlatch render admission\" prints"}
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if below, ok := values[key].(map[string]any); ok {

@@ -48,7 +48,7 @@ type Overlay struct {
 
 // Examine looks at a case.
 func Examine(c Case) Report {
-	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, report: Report{
+	e := examination{Case: c, appliers: c.Cluster.appliers(), without: map[string]lost{}, guards: map[string]Finding{}, report: Report{
 		Site: c.Site, Unread: slices.Concat(c.Fleet.Unread, c.Cluster.Unread), Evidence: checkpoint.Evidence{}, Room: map[string]int64{},
 	}}
 	e.apart()
@@ -64,6 +64,7 @@ func Examine(c Case) Report {
 		_, w.Evident = c.Tree.Evidence.Covers(w.ID)
 		e.report.Workloads = append(e.report.Workloads, w.Workload)
 	}
+	e.guarded()
 	e.excluded()
 	e.quotas()
 	e.overlays()
@@ -85,8 +86,8 @@ type examination struct {
 	// another cluster or of another repository names their folders.
 	namesakes []Overlay
 	report    Report
-	without   map[string]lost // by namespace, what no build has a Component for
-	guards    []guard
+	without   map[string]lost    // by namespace, what no build has a Component for
+	guards    map[string]Finding // by the object that applies the chart
 }
 
 func (e *examination) find(trap Trap, subject, text string) Finding {
@@ -108,8 +109,6 @@ type subject struct {
 	object workload.Object
 	labels map[string]string
 	latch  bool // its scale would be declared
-	// charted is true where it is known by the chart that starts it alone.
-	charted bool
 }
 
 // subject is what is known of a workload by its sample, nil where it does not run.

@@ -116,3 +116,15 @@ func TestAnEntryIsOfWhatAWorkloadWasCalledBefore(t *testing.T) {
 		})
 	}
 }
+
+// A user who configured a hub gets no advice to configure one.
+func TestNoAdviceToConfigureAHubThatIsConfigured(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]fixture{"no applier": read(t, "no-applier--hub"), "the hub's own cluster": read(t, "other-destination--hub")} {
+		for _, found := range f.examine(t).Findings {
+			if strings.Contains(found.Text, "name that cluster as gitops") {
+				t.Errorf("%s: %s", name, found.Text)
+			}
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -43,14 +42,14 @@ var good = []string{"argocd", "flux", "admission"}
 
 // silent are good ones, and those of a rollout on which doctor has nothing to
 // mend: what they show is what it says of that.
-var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
+var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case in words: what it tells, and files by name. Those below
 // repo/ are the repository's; declared makes its checkpoints, live is what runs,
 // each workload with its scale and bounds, and who applies a count of it, or by:WHO
 // wrote it last; in-place
 // are the files that are edited in place; hub is what the hub that Argo CD runs in
-// calls the cluster. "edit FILE" changes a file of the base:
+// calls the cluster, and destination is what its own calls it. "edit FILE" changes a file of the base:
 // each line after - by those after + below it.
 type fixture map[string]string
 
@@ -125,6 +124,9 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	c.Here.Tip = tip
 	if destination, ok := f["hub"]; ok {
 		c.Here = c.Here.ByHub(strings.TrimSpace(destination))
+	}
+	if destination, ok := f["destination"]; ok {
+		c.Here = c.Here.Called(strings.TrimSpace(destination))
 	}
 	builds := c.Cluster.Builds()
 	for dir := range strings.FieldsSeq(f["paths"]) {
@@ -253,7 +255,7 @@ func (f fixture) Get(ctx context.Context, at string) (json.RawMessage, error) {
 			return data, nil
 		}
 	}
-	return nil, cmp.Or(err, errors.New("not found"))
+	return nil, err
 }
 
 func (f fixture) Minor(context.Context) (int, error) {
@@ -272,7 +274,11 @@ func (f fixture) Minor(context.Context) (int, error) {
 func tell(r doctor.Report) string {
 	var b strings.Builder
 	for _, w := range r.Workloads {
-		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %d by %q, inert by %q\n", w.ID, w.Live, w.Level, w.Start, w.By, w.Inert.Line())
+		start := "an unknown number"
+		if n := w.RebuiltAt(); n != nil {
+			start = fmt.Sprint(*n)
+		}
+		fmt.Fprintf(&b, "%s: %d runs, %d declared, rebuilt at %s by %q, inert by %q\n", w.ID, w.Live, w.Level, start, w.By, w.Inert.Line())
 		if w.Returns != "" {
 			fmt.Fprintf(&b, "its rollout returns, by itself %v: %s\n", w.Returned, w.Returns)
 		}

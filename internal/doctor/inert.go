@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
@@ -22,6 +23,9 @@ func (e *examination) inert(s *subject) {
 	s.Inert = keepers
 	if len(keepers) == 0 {
 		s.Acts = acts(wrong)
+	}
+	if line := e.userLine(s.ID); len(keepers)+len(wrong) == 0 {
+		s.UserLine = line
 	}
 	e.report.Findings = append(e.report.Findings, wrong...)
 }
@@ -54,9 +58,7 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		unbound = append(unbound, Finding{other.unbound.Trap, s.ID.Short(), other.unbound.Text})
 	}
 	if w, ok := e.admits(s); ok && len(e.including(s.ID.Namespace)) == 0 {
-		// No build has the count, so that nothing re-applies it but what a
-		// manifest states itself.
-		return Keepers{{Admission, w.name(), "acts on creation alone"}}, append(e.stated(s, wrong), dropped...)
+		return Keepers{{Admission, w.name(), "acts on creation alone"}}, dropped
 	}
 	_, live := e.changes(s, "replicas", false) // ways says so
 	switch {
@@ -66,11 +68,28 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 		return keepers, dropped
 	case len(unbound) > 0:
 		return nil, append(unbound, dropped...)
-	case s.sample != nil && len(e.Cluster.Unread) == 0 && !slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
-		return nil, []Finding{{NoApplier, s.ID.Short(), fmt.Sprintf("no Kustomization of Flux and no Application of Argo CD in this cluster applies it, so nothing is known to leave its count alone. Apply what gitlatch render admission prints, and include no Component: that rule works with any tool. If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. If another tool applies it and ignores %s, say so in %s by a line of your own for namespace/kind/name. acceptRisk in its policy comes last: a tool may then set the live count to the checkpoint at any commit",
-			s.pointer(), checkpoint.EvidencePath(e.Site))}}
+	case e.userLine(s.ID) != "" || s.sample == nil || len(e.Cluster.Unread) > 0 || slices.ContainsFunc(e.Overlays, func(o Overlay) bool { return o.Err != nil }):
+		return nil, nil
 	}
-	return nil, nil
+	return nil, []Finding{{NoApplier, s.ID.Short(), e.noApplier(s)}}
+}
+
+// noApplier is why no rule is known to protect the replica count of a workload, and
+// what to do.
+func (e *examination) noApplier(s subject) string {
+	const policy = `Apply the admission policy that "gitlatch render admission" prints`
+	own := "add a line of your own for namespace/kind/name to " + checkpoint.EvidencePath(e.Site)
+	if releases := e.releases(s); len(releases) > 0 {
+		return fmt.Sprintf("%s applies it, and Helm has no rule that ignores %s. %s. If the chart states no replicas, %s", strings.Join(releases, ", "), s.pointer(), policy, own)
+	}
+	none := "no Kustomization of Flux and no Application of Argo CD in this cluster applies it"
+	hub := "If Argo CD in a hub, another cluster, applies it, name that cluster as gitops in the configuration. "
+	if e.Here.Hub {
+		none = "no Kustomization of Flux in this cluster and no Application of Argo CD in the hub applies it"
+		hub = ""
+	}
+	return fmt.Sprintf("%s, so no rule is known to protect its replica count. %s, and include no Component: this rule works with any tool. %sIf another tool applies it and ignores %s, %s. acceptRisk in its policy comes last: a tool may then set the live replicas to the level at any commit",
+		none, policy, hub, s.pointer(), own)
 }
 
 // fluxManager is who Flux applies as.
@@ -90,17 +109,6 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 			}
 			return []Finding{{CountDropped, s.ID.Short(), fmt.Sprintf("Flux owns its count of %d, and %s states none any more: %s. Let its manifest state replicas: %[1]d, or its autoscaler or kubectl scale set another count, which takes it over",
 				s.sample.Scale.Desired, o.Dir, next)}}
-		}
-	}
-	return nil
-}
-
-// stated notes a count that a manifest states and that its applier, which was
-// found wanting, re-applies after a creation.
-func (e *examination) stated(s subject, wanting []Finding) []Finding {
-	for _, o := range e.Overlays {
-		if w, ok := o.rendered(s.ID); ok && w.Replicas != nil && len(wanting) > 0 {
-			return []Finding{{StatedCount, s.ID.Short(), fmt.Sprintf("its manifest states replicas: %d, which the next apply after a rebuild brings back: let the applier ignore %s, and only then remove the line", *w.Replicas, s.pointer())}}
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ func TestOneEditAway(t *testing.T) {
 `, fixture{"live": "shop/deployment/web 180 100 500\n"}, flux, 200, []doctor.Trap{doctor.MinAsCheckpoint}},
 		"a floor of the cluster that a build puts back": {"flux", "", "", fixture{"live": "shop/deployment/web 180 100 500\n"}, flux, 200, nil},
 		"in the inventory": {"flux", "cluster.yaml", "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {}}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {entries: [{id: shop_web_apps_Deployment, v: v1}]}}\n", nil,
-			flux, 0, []doctor.Trap{doctor.ComponentMissing}},
+			flux, 0, []doctor.Trap{doctor.NotBuilt}},
 		"a namesake of another group in the inventory": {"flux", "cluster.yaml", "-  path: ./clusters/prod/shop\n+  path: ./elsewhere\n-status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {}}\n+status: {observedGeneration: 1, conditions: [{type: Ready, status: \"True\"}], inventory: {entries: [{id: shop_web_apps.example.com_Deployment, v: v1}]}}\n", nil,
 			"", 0, []doctor.Trap{doctor.NoApplier, doctor.ComponentMissing}},
 	} {

@@ -20,7 +20,7 @@ type Lister interface {
 	// List returns all objects of a kind as JSON, and none where the cluster does
 	// not have the kind.
 	List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error)
-	// Get returns one object as JSON.
+	// Get returns one object as JSON, nil if it does not exist.
 	Get(ctx context.Context, path string) (json.RawMessage, error)
 	// Minor returns the minor version of Kubernetes 1 that the server is.
 	Minor(ctx context.Context) (int, error)
@@ -46,7 +46,7 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 	}
 	for _, namespace := range c.controllers() {
 		data, err := from.Get(ctx, settingsPath(namespace))
-		if err == nil {
+		if err == nil && data != nil { // without the object, Argo CD has its defaults
 			err = c.govern(namespace, data)
 		}
 		unread("configmaps "+namespace+"/"+settings, err)
@@ -135,6 +135,9 @@ func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Ob
 // build builds the folder of the files that the build has. Where all that was
 // read would do, the error says so: what is missing is in git for all to see.
 func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
+	if chart(files, b.Dir) {
+		return gitops.Overlay{}, errChart
+	}
 	o, err := gitops.Build(b.takes(files), b.Dir, b.Edits, b.kinds)
 	if err == nil {
 		return o, nil

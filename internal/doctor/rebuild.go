@@ -40,34 +40,38 @@ func (e *examination) given(id workload.ID) (Overlay, gitops.Object) {
 // its creation on. A Rollout of Argo Rollouts has its first ones all the same.
 func pauses(w gitops.Object) bool { return w.Paused && w.ID.Kind == workload.Deployment }
 
-// starts finds the count of what a rebuild creates.
+// starts finds the replica count that a rebuild creates a workload with. It is
+// unknown if no build has the workload, unless a policy sets the level on creation
+// and nothing resets it.
 func (e *examination) starts(s *subject) {
-	for _, o := range e.Overlays {
-		if w, ok := o.rendered(s.ID); ok && s.Start == 0 {
-			s.Start, s.By = 1, o.Dir
-			if w.Replicas != nil {
-				s.Start = *w.Replicas
-			}
+	if o, w := e.given(s.ID); o.Dir != "" {
+		s.Start, s.By = 1, o.Dir
+		if w.Replicas != nil {
+			s.Start = *w.Replicas
 		}
 	}
-	if s.Start == 0 {
-		e.guarded(s)
+	if s.Level == 0 && !s.latch {
+		return
 	}
+	built := s.Start > 0
 	applied := e.applied(s.ID.Namespace)
 	w, admitted := e.admits(*s)
 	included := e.including(s.ID.Namespace)
-	if s.Level == 0 && (!s.latch || admitted || len(included) > 0) {
-		return // there is nothing yet that could be missed, and a way for what will be
-	}
+	stays := admitted && !built && e.ignored(*s)
+	hidden := !built && !stays && e.hidden(s, admitted)
+	reset := admitted && len(included) == 0 && e.reset(s)
 	switch {
+	case reset:
+	case s.Level == 0 && (admitted || len(included) > 0):
+		// There is nothing yet that could be missed, and a way for what will be.
+	case admitted && !applied && len(included) == 0:
+		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of a kustomization in %s or above, apply that before the workloads, and name its folder by --path where no tool of this cluster does",
+			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
+	case hidden:
 	case admitted && applied:
 		if s.Start < s.Level {
 			s.Start, s.By = s.Level, w.name()
 		}
-	case admitted && len(included) == 0:
-		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of a kustomization in %s or above, apply that before the workloads, and name its folder by --path where no tool of this cluster does",
-			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
-	case s.charted:
 	case len(included) == 0:
 		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)
 	default:

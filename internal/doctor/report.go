@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"cmp"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -36,6 +38,9 @@ type Workload struct {
 	// true where inert.yaml says so.
 	Inert   Keepers `json:"-"`
 	Evident bool    `json:"evident"`
+	// UserLine is the line of inert.yaml that a user wrote, if it alone protects the
+	// live replica count; "" is none.
+	UserLine string `json:"-"`
 	// Acts are the findings by which its checkpoint acts on the live cluster.
 	Acts []Finding `json:"-"`
 	// Lowers are the findings for which a rebuild does not start it at what it
@@ -66,7 +71,7 @@ func (w Workload) MarshalJSON() ([]byte, error) {
 		found
 		InertBy   string `json:"inertBy,omitzero"`
 		RebuiltAt *int32 `json:"rebuiltAt,omitzero"`
-	}{term.NamedBy(w.ID), found(w), w.Inert.Line(), w.RebuiltAt()})
+	}{term.NamedBy(w.ID), found(w), cmp.Or(w.Inert.Line(), w.UserLine), w.RebuiltAt()})
 }
 
 // MarshalJSON says what document it is. Lists are never null.

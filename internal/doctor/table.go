@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
@@ -54,7 +56,7 @@ func alike(findings []Finding) (all []Finding) {
 
 // summary is a report in one line.
 func (r Report) summary() string {
-	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 })
+	inert := each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 || w.UserLine != "" })
 	declared := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 })
 	there := each.Count(r.Workloads, func(w Workload) bool { return w.Level > 0 && w.Start >= w.Level })
 	found := "nothing to fix"
@@ -73,10 +75,17 @@ func (r Report) rows() [][]string {
 	rows := [][]string{{"WORKLOAD", "LIVE", "DECLARED", "REBUILT AT", "INERT BY"}}
 	for _, w := range r.Workloads {
 		inert := cmp.Or(w.Inert.Names(), "nothing known")
+		if w.UserLine != "" {
+			inert = "your line in " + path.Base(checkpoint.EvidencePath(r.Site))
+		}
 		if w.Returns != "" {
 			inert += "; a rollout returns to " + w.Returns
 		}
-		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), term.Some(w.RebuiltAt()), inert})
+		start := "unknown"
+		if n := w.RebuiltAt(); n != nil {
+			start = term.Some(n)
+		}
+		rows = append(rows, []string{term.Name(w.ID), term.Positive(w.Live), term.Positive(w.Level), start, inert})
 	}
 	return rows
 }

@@ -39,6 +39,7 @@ const (
 	ComponentMissing Trap = "component-missing"
 	RecordNotApplied Trap = "record-not-applied"
 	ServerTooOld     Trap = "server-too-old"
+	NotBuilt         Trap = "not-built"
 	PatchSkipped     Trap = "patch-matches-nothing"
 	BeforePrefix     Trap = "matched-before-prefix"
 	Overridden       Trap = "overridden"
@@ -59,7 +60,7 @@ var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
-	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
+	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
 }

@@ -77,8 +77,10 @@ type Fleet struct {
 	Workloads int `json:"workloads"` // that have a coverage
 	Full      int `json:"full"`      // of these, with a coverage of 1
 	Low       int `json:"low"`       // below the threshold
-	Unknown   int `json:"unknown"`   // of which it is not known what a rebuild starts them at; they count as 0 pods
 	Unscored  int `json:"unscored"`  // in the list of workloads, without a coverage
+	// Unknown is the number of unscored workloads for which the replicas that a
+	// rebuild starts them with are unknown. No other number contains them.
+	Unknown int `json:"unknown"`
 	// NeedUnknown is of how many of the unscored it is not known what they need;
 	// they are in no other number.
 	NeedUnknown int `json:"needUnknown"`
@@ -117,14 +119,17 @@ type Workload struct {
 	RebuiltBy string `json:"rebuiltBy,omitempty"`
 
 	// Coverage is the part of the need that a rebuild starts with, 0 to 1; null
-	// where the need is unknown or none, or the workload is left out by choice.
-	// What is not known to be built counts as 0.
+	// where the need is unknown or none, where StartUnknown, or the workload is left
+	// out by choice.
 	Coverage *float64 `json:"coverage"`
 	Low      bool     `json:"low"`     // below the threshold
 	Missing  int32    `json:"missing"` // pods of the need that a rebuild does not start with
 	// Unknown is why it is not known what it needs; "" where that is known, and
 	// where nothing is asked of it.
 	Unknown string `json:"unknown,omitempty"`
+
+	// StartUnknown is true if the replicas that a rebuild starts it with are unknown.
+	StartUnknown bool `json:"startUnknown,omitempty"`
 
 	// Causes say why the coverage is below 1, or why there is none; the first is
 	// the one that matters most. Empty where there is nothing to say.

@@ -31,7 +31,7 @@ type Summary struct {
 type Worst struct {
 	Workload  string  `json:"workload"` // namespace/kind/name
 	Need      int32   `json:"need"`
-	RebuiltAt int32   `json:"rebuiltAt"` // 0 is not known, or by CausePaused none
+	RebuiltAt int32   `json:"rebuiltAt"`
 	Coverage  float64 `json:"coverage"`
 	Cause     string  `json:"cause,omitempty"`
 }
@@ -52,11 +52,7 @@ func (d Document) Summary() Summary {
 		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
 			break
 		}
-		one := Worst{Workload: w.ID().String(), Need: *w.Need, Coverage: *w.Coverage, Cause: w.cause()}
-		if w.RebuiltAt != nil {
-			one.RebuiltAt = *w.RebuiltAt
-		}
-		s.Worst = append(s.Worst, one)
+		s.Worst = append(s.Worst, Worst{Workload: w.ID().String(), Need: *w.Need, RebuiltAt: *w.RebuiltAt, Coverage: *w.Coverage, Cause: w.cause()})
 	}
 	return s
 }
@@ -66,12 +62,12 @@ func (s Summary) Headline() string {
 	if s.Fleet.Nothing != "" {
 		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", s.Site, s.Fleet.Nothing)
 	}
-	starts, needed := "starts", "needed"
-	if s.Fleet.Unknown > 0 {
-		starts = "is known to start"
-	}
+	needed := "needed"
 	if s.Fleet.NeedUnknown > 0 {
 		needed = "known to be needed"
+	}
+	if s.Fleet.Unknown > 0 {
+		needed += " by the workloads with a known start"
 	}
 	verdict := "at or above " + Percent(s.MinCoverage)
 	switch {
@@ -82,7 +78,7 @@ func (s Summary) Headline() string {
 	case !s.Passed:
 		verdict = "but not all is known"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild %s with %s of what is %s, %s", s.Site, starts, Percent(s.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, Percent(s.Fleet.Coverage), needed, verdict)
 }
 
 // Text is the summary for a person.
@@ -126,11 +122,7 @@ func (s Summary) worst(b *strings.Builder) {
 		b.WriteString("\nThe worst:\n")
 	}
 	for _, w := range s.Worst {
-		start := "an unknown number"
-		if w.RebuiltAt > 0 || w.Cause == CausePaused {
-			start = strconv.Itoa(int(w.RebuiltAt))
-		}
-		fmt.Fprintf(b, "  %s starts with %s of %d (%s)\n", w.Workload, start, w.Need, w.Cause)
+		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.Workload, w.RebuiltAt, w.Need, w.Cause)
 	}
 	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
 		fmt.Fprintf(b, "  and %d more below 100 %%\n", more)

@@ -89,18 +89,18 @@ func (p *sheet) rows(all bool) {
 	rows := [][]string{{"WORKLOAD", "NEED", "DECLARED", "REBUILT AT", "COVERED", "SINCE", "CAUSE"}}
 	unscored := 0
 	for _, w := range p.Workloads {
-		if w.Coverage == nil && w.Unknown == "" { // what is unknown has a part of its own
+		if w.Coverage == nil && w.Unknown == "" && !w.StartUnknown { // what is unknown has a part of its own
 			unscored++
 		}
-		if !all && (w.Coverage == nil || w.Missing == 0) {
+		if !all && w.Missing == 0 && !w.StartUnknown {
 			continue
 		}
 		covered, start := "-", term.Some(w.RebuiltAt)
 		if w.Coverage != nil {
 			covered = Percent(*w.Coverage)
 		}
-		if w.Coverage != nil && w.RebuiltAt == nil {
-			start = "unknown"
+		if w.StartUnknown {
+			covered, start = "unknown", "unknown"
 		}
 		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), start, covered, p.since(w.Checkpoint), w.cause()})
 	}
@@ -152,7 +152,7 @@ func (p *sheet) why() {
 	})
 	p.remarks(func(w Workload) (all []remark) {
 		for _, c := range w.Causes {
-			if w.Missing > 0 {
+			if w.Missing > 0 || w.StartUnknown {
 				all = append(all, remark{c.Name, c.Text})
 			}
 		}

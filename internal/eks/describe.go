@@ -24,6 +24,7 @@ const describedFor = time.Hour
 // A description is what DescribeCluster said. The zero value is none.
 type description struct {
 	server
+	arn     string // "" is unknown
 	at      time.Time
 	private bool // the endpoint answers only within the cluster's network
 }
@@ -99,6 +100,7 @@ func read(cluster *types.Cluster) (description, error) {
 	network := cluster.ResourcesVpcConfig
 	return description{
 		server:  server{endpoint: *cluster.Endpoint, ca: string(ca)},
+		arn:     aws.ToString(cluster.Arn),
 		private: network != nil && !network.EndpointPublicAccess,
 	}, nil
 }
@@ -133,6 +135,13 @@ func (c *Cluster) Client(ctx context.Context) (*rest.Config, error) {
 		return nil, err
 	}
 	return c.client(found.server), nil
+}
+
+// ARN returns the ARN of the cluster, as AWS described it last; "" is unknown.
+func (c *Cluster) ARN() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen.arn
 }
 
 // Refused says what to do about an error of a request by Client's

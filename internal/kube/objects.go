@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 )
@@ -42,9 +43,13 @@ func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json
 	return all, nil
 }
 
-// Get returns one object as JSON. The error is a phrase in one line.
+// Get returns one object as JSON, nil if it does not exist. The error is a phrase in
+// one line.
 func (o *Objects) Get(ctx context.Context, path string) (json.RawMessage, error) {
 	body, err := o.client.Get().AbsPath(path).Do(klog.NewContext(ctx, klog.Logger{})).Raw()
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, errors.New(words(err))
 	}

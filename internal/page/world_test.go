@@ -96,7 +96,7 @@ func scored(i int) drill.Workload {
 		w.Need, w.Live, w.Ready = nil, nil, nil
 		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseNotRunning, Text: "git declares it, and it does not run"})
 	case i%101 == 20:
-		w.RebuiltAt = nil
+		w.RebuiltAt, w.StartUnknown = nil, true
 		w.Causes = append(w.Causes, drill.Cause{Name: drill.CauseNotBuilt, Text: "nothing that could be built has it: a chart of another repository makes it"})
 	}
 	if i%29 == 5 {
@@ -109,11 +109,8 @@ func scored(i int) drill.Workload {
 	if i%47 == 19 {
 		w.Rollout = &drill.Rollout{InFlight: true, Available: new(need - need/8), Desired: new(need), Returns: drill.ReturnsManifests, Failure: "ProgressDeadlineExceeded", Text: "Git declares nothing of it: v7 of the manifests would return at once."}
 	}
-	if w.Need != nil {
-		starts := int32(0)
-		if w.RebuiltAt != nil {
-			starts = *w.RebuiltAt
-		}
+	if w.Need != nil && !w.StartUnknown {
+		starts := *w.RebuiltAt
 		coverage := math.Min(1, float64(starts)/float64(need))
 		w.Coverage, w.Missing, w.Low = &coverage, max(0, need-starts), coverage < 0.95
 		w.With, w.Without = estimate(starts, need), estimate(1, need)
@@ -151,14 +148,13 @@ func sum(d *drill.Document) {
 		}
 		if w.Coverage == nil {
 			f.Unscored++
+			if w.StartUnknown {
+				f.Unknown++
+			}
 			continue
 		}
 		f.Workloads++
-		if w.RebuiltAt == nil {
-			f.Unknown++
-		} else {
-			f.Rebuilt += int64(*w.RebuiltAt)
-		}
+		f.Rebuilt += int64(*w.RebuiltAt)
 		if *w.Coverage == 1 {
 			f.Full++
 		}

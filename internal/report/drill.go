@@ -12,7 +12,7 @@ func DrillMetrics() []Metric[drill.Document] {
 	return []Metric[drill.Document]{
 		{"DrillCoverage", "Percent", "how much of the pods needed a rebuild would start with, in percent", state,
 			func(d drill.Document) float64 { return 100 * d.Fleet.Coverage },
-			func(d drill.Document) bool { return d.Fleet.Nothing == "" }},
+			func(d drill.Document) bool { return d.Fleet.Nothing == "" && d.Fleet.Unknown == 0 }},
 		{"DrillsLow", "Count", "1 for a drill below the coverage that was asked for, not read, or not known", state,
 			func(d drill.Document) float64 {
 				if d.Passed {

@@ -14,13 +14,20 @@ import (
 // same.
 func TestACoverageThatIsNotKnownIsNoMetric(t *testing.T) {
 	t.Parallel()
-	for nothing, count := range map[string]int{"": 2, "nothing is asked": 0} {
+	for name, c := range map[string]struct {
+		fleet drill.Fleet
+		count int
+	}{
+		"known":                {drill.Fleet{}, 2},
+		"nothing is asked":     {drill.Fleet{Nothing: "nothing is asked"}, 0},
+		"one start is unknown": {drill.Fleet{Coverage: 1, Unknown: 1}, 0},
+	} {
 		var line bytes.Buffer
-		if err := report.WriteDrillMetrics(&line, drill.Document{Site: "prod", Fleet: drill.Fleet{Nothing: nothing}}, time.Unix(0, 0)); err != nil {
+		if err := report.WriteDrillMetrics(&line, drill.Document{Site: "prod", Fleet: c.fleet}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got := line.String(); strings.Count(got, `"DrillCoverage"`) != count || !strings.Contains(got, `"DrillsLow":1`) {
-			t.Errorf("%q: %s", nothing, got)
+		if got := line.String(); strings.Count(got, `"DrillCoverage"`) != c.count || !strings.Contains(got, `"DrillsLow":1`) {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

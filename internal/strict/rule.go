@@ -35,6 +35,15 @@ func OneOf(names ...string) Rule {
 	}, Schema{"oneOf": Each(names)}}
 }
 
+// AnyOf is the rule that at least one of some fields stands.
+func AnyOf(names ...string) Rule {
+	return Rule{func(r *Reader, path string) {
+		if len(r.Standing(path, names)) == 0 {
+			r.Report(path, "must hold at least one of %s", strings.Join(names, ", "))
+		}
+	}, Schema{"anyOf": Each(names)}}
+}
+
 func (r *Reader) choice(path string, names []string) int {
 	found := r.Standing(path, names)
 	if len(found) > 1 {

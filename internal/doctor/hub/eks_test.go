@@ -63,7 +63,7 @@ gitops: {eks: {name: hub, roleArn: %q, externalId: %q}, destination: prod-eu}
 	if _, err := r.Objects.List(t.Context(), "/apis/apps/v1", "deployments", "Deployment"); err == nil {
 		t.Error("the hub takes a token for the site's cluster")
 	}
-	if !r.Here.Hub || !slices.Contains(r.Here.Servers, "name: prod-eu") {
+	if !r.Here.Hub || !slices.Contains(r.Here.Servers, "name: prod-eu") || !slices.Contains(r.Here.Servers, "arn:aws:eks:"+eks.Region+":123456789012:cluster/prod-eu") {
 		t.Errorf("evidence has to be of %+v", r.Here)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // Both are as given where the configuration names no hub.
 func Open(ctx context.Context, o *site.Opener, own doctor.Lister, here doctor.Here) (doctor.Lister, doctor.Here, error) {
 	g := o.Config.GitOps
-	if g == (config.GitOps{}) {
-		return own, here, nil
+	if g.Context == "" && g.EKS == (config.EKS{}) {
+		return own, here.Called(g.Destination), nil
 	}
 	found, _, err := o.At(config.Cluster{Kubeconfig: o.Config.Cluster.Kubeconfig, Context: g.Context, EKS: g.EKS}).Client(ctx)
 	if err != nil {

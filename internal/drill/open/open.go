@@ -32,7 +32,7 @@ const MinCoverage = 0.95
 
 // Open returns a drill of the site over the parts of a tick.
 func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, error) {
-	found, _, err := o.Client(ctx)
+	found, cluster, err := o.Client(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
@@ -45,6 +45,9 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 		return nil, err
 	}
 	here := doctor.Here{Servers: []string{objects.Server()}, Repository: o.Config.Repository.Address(), Branch: o.Config.Repository.Branch}
+	if cluster != nil {
+		here = here.Called(cluster.ARN())
+	}
 	from, here, err := hub.Open(ctx, o, objects, here)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (one subject) causes() []drill.Cause {
 		switch {
 		case len(causes) > 0:
 		case one.Start == 0:
-			add(drill.CauseNotBuilt, "nothing that could be built has it, so that what a rebuild starts it at is not known: name its overlay by --path; charts and remote bases are not fetched")
+			add(drill.CauseNotBuilt, "no folder that was built has it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path")
 		case one.Level > 0:
 			add(drill.CauseBuiltLow, fmt.Sprintf("%s builds it at %d, and it is declared at %d", one.By, one.Start, one.Level))
 		}

@@ -77,6 +77,9 @@ func sum(all []drill.Workload) drill.Fleet {
 			if w.Unknown != "" {
 				f.NeedUnknown++
 			}
+			if w.StartUnknown {
+				f.Unknown++
+			}
 			continue
 		}
 		f.Workloads++
@@ -90,9 +93,6 @@ func sum(all []drill.Workload) drill.Fleet {
 		}
 		if w.Low {
 			f.Low++
-		}
-		if w.RebuiltAt == nil {
-			f.Unknown++
 		}
 		f.With, f.StuckWith = later(f.With, f.StuckWith, w.With)
 		f.Without, f.StuckWithout = later(f.Without, f.StuckWithout, w.Without)
@@ -115,9 +115,10 @@ func later(seconds int64, stuck int, e *drill.Estimate) (int64, int) {
 
 // findings are those of doctor, with what they lower.
 func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
-	lacks := map[string]int32{}
+	lacks, unknown := map[string]int32{}, map[string]bool{}
 	for _, w := range all {
 		lacks[w.ID().String()] = w.Missing
+		unknown[w.ID().String()] = w.StartUnknown
 	}
 	found := []drill.Finding{}
 	for _, f := range r.Findings {
@@ -125,7 +126,7 @@ func findings(r doctor.Report, all []drill.Workload) []drill.Finding {
 		for _, w := range r.Workloads {
 			missing := lacks[w.ID.String()]
 			crowded := f.Trap == doctor.Quota && f.Subject == w.ID.Namespace
-			if missing > 0 && (crowded || slices.Contains(w.Lowers, f)) {
+			if missing > 0 && crowded || (missing > 0 || unknown[w.ID.String()]) && slices.Contains(w.Lowers, f) {
 				one.Workloads = append(one.Workloads, w.ID.String())
 				one.Missing += int64(missing)
 			}

@@ -65,7 +65,6 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		{"nothing lacks", func(*score.Look) {}, 0, "", ""},
 		{"a trap", func(l *score.Look) { lowered(l, doctor.ComponentMissing, 1) }, 186, "component-missing", "because"},
 		{"a trap that takes nothing that is needed", func(l *score.Look) { lowered(l, doctor.Overridden, 190) }, 0, "", ""},
-		{"nothing builds it", func(l *score.Look) { l.Doctor.Workloads[0].Start = 0 }, 187, "not-built", "--path"},
 		{"built lower, and nobody knows why", func(l *score.Look) { l.Doctor.Workloads[0].Start = 50 }, 137, "built-low", "clusters/prod builds it at 50"},
 		{"declared low", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
@@ -237,25 +236,43 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 	}
 }
 
-// What nothing builds counts as no pods, is said to, and is never passed over: the
-// coverage is then the least that it can be.
-func TestWhatNothingBuildsIsNotKnown(t *testing.T) {
+// A start that is unknown is not a start with 0 pods: the workload has no coverage, the
+// fleet does not pass, and no workload takes its room in a quota.
+func TestAnUnknownStartIsNotZero(t *testing.T) {
 	t.Parallel()
 	l := beside(looked(), "other", 2)
-	l.Doctor.Workloads[1].Start = 0
+	why := doctor.Finding{Trap: doctor.NotBuilt, Subject: "Application argocd/shop", Text: "its workloads come from a chart"}
+	l.Doctor.Findings = []doctor.Finding{why}
+	l.Doctor.Workloads[1].Start, l.Doctor.Workloads[1].Lowers = 0, l.Doctor.Findings
 	d := score.Document(l)
-	if f := d.Fleet; f.Unknown != 1 || f.Covered != 187 || f.Need != 189 || f.Low != 1 || d.Passed {
+	if f := d.Fleet; f.Unknown != 1 || f.Unscored != 1 || f.Covered != 187 || f.Need != 187 || f.Low != 0 || d.Passed {
 		t.Errorf("passed %v, fleet %+v", d.Passed, f)
 	}
-	if got := d.Summary().Headline(); got != "gitlatch prod: a rebuild is known to start with 98.9 % of what is needed, but not all is known" {
+	w := d.Workloads[1]
+	if !w.StartUnknown || w.RebuiltAt != nil || w.Coverage != nil || w.Missing != 0 || w.With != nil || len(w.Causes) != 1 || w.Causes[0].Name != "not-built" {
+		t.Errorf("%+v", w)
+	}
+	if f := d.Findings[0]; len(f.Workloads) != 1 || f.Missing != 0 {
+		t.Errorf("finding %+v", f)
+	}
+	if got := d.Summary().Headline(); got != "gitlatch prod: a rebuild starts with 100 % of what is needed by the workloads with a known start, but not all is known" {
 		t.Error(got)
 	}
-	if want := "nothing here builds 1 workload: what a rebuild starts there is not known, and is counted as 0 pods"; len(d.Notices) != 1 || d.Notices[0] != want {
+	if want := "the replicas that a rebuild starts 1 workload with are unknown: coverage is of the others"; len(d.Notices) != 1 || d.Notices[0] != want {
 		t.Errorf("notices %q", d.Notices)
 	}
 	var table strings.Builder
-	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  2     10        unknown     0 %") {
+	if err := d.Table(&table, term.Style{}, false); err != nil || !strings.Contains(table.String(), "shop/other  2     10        unknown     unknown") || !strings.Contains(table.String(), "not-built: shop/other\n  its workloads come from a chart") {
 		t.Errorf("%v\n%s", err, table.String())
+	}
+	l.Doctor.Room["shop"] = 200
+	if at := score.Document(l).Workloads[0].RebuiltAt; at == nil || *at != 190 {
+		t.Errorf("200 pods have room, and another workload may take 10 of them: %v", at)
+	}
+	l = looked()
+	l.Doctor.Workloads[0].Start = 0
+	if d := score.Document(l); d.Fleet.Nothing != "the replicas that a rebuild starts 1 workload with are unknown" || d.Passed || !strings.Contains(d.Workloads[0].Causes[0].Text, "--path") {
+		t.Errorf("fleet %+v, %+v", d.Fleet, d.Workloads[0].Causes)
 	}
 	l = looked()
 	l.Doctor.Room["shop"] = 0

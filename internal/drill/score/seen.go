@@ -28,7 +28,11 @@ func newSeen(l Look) seen {
 		}
 	}
 	for _, w := range l.Doctor.Workloads {
-		s.starts[w.ID.Namespace] += int64(w.Start)
+		start := w.Start
+		if w.RebuiltAt() == nil {
+			start = w.Level // at least, if it comes back
+		}
+		s.starts[w.ID.Namespace] += int64(start)
 	}
 	return s
 }
@@ -72,6 +76,9 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	}
 	if scale := one.sample.Scale; scale != nil {
 		w.Live, w.Ready = &scale.Desired, &scale.Ready
+	}
+	if w.StartUnknown = one.need > 0 && !one.leftOut() && w.RebuiltAt == nil; w.StartUnknown {
+		return w
 	}
 	if one.need > 0 && !one.leftOut() {
 		w.Missing = max(0, one.need-one.start)

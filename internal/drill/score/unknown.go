@@ -31,6 +31,8 @@ func nothing(d drill.Document) string {
 	switch f := d.Fleet; {
 	case f.Need > 0:
 		return ""
+	case f.Unknown > 0:
+		return fmt.Sprintf("the replicas that a rebuild starts %s with are unknown", term.Count(f.Unknown, "workload"))
 	case f.NeedUnknown > 0:
 		return fmt.Sprintf("what %s is not known, and nothing is asked of any other", needed(f.NeedUnknown))
 	case len(d.Unread) > 0:
@@ -52,8 +54,8 @@ func notices(l Look, d drill.Document) (dropped bool, notices []string) {
 	if f := d.Fleet; f.Nothing == "" && f.NeedUnknown > 0 {
 		notices = append(notices, fmt.Sprintf("what %s is not known: coverage is of what is known", needed(f.NeedUnknown)))
 	}
-	if unbuilt := d.Fleet.Unknown; unbuilt > 0 {
-		notices = append(notices, fmt.Sprintf("nothing here builds %s: what a rebuild starts there is not known, and is counted as 0 pods", term.Count(unbuilt, "workload")))
+	if f := d.Fleet; f.Nothing == "" && f.Unknown > 0 {
+		notices = append(notices, fmt.Sprintf("the replicas that a rebuild starts %s with are unknown: coverage is of the others", term.Count(f.Unknown, "workload")))
 	}
 	idle := each.Count(d.Workloads, func(w drill.Workload) bool { return len(w.Causes) > 0 && w.Causes[0].Name == drill.CauseNotRunning })
 	if idle > 0 && d.Fleet.Nothing == "" {

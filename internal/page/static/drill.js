@@ -12,10 +12,10 @@ const soon = steps => { const at = reached(steps); return at === null ? 'never' 
 
 const headline = () => {
   if (!scored) return `It is not known whether a rebuild would cope: ${fleet.nothing}.`
-  const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'what is known to be needed' : 'the pods that are needed now'}`
+  const share = `${percent(fleet.coverage)} of ${fleet.needUnknown ? 'what is known to be needed' : 'the pods that are needed now'}${fleet.unknown ? ' by the workloads with a known start' : ''}`
   if (data.passed) return `A rebuild would cope: it starts with ${share}.`
   if (fleet.coverage < data.minCoverage && !fleet.unknown) return `A rebuild would not cope: it starts with ${share}.`
-  return `Not proven: a rebuild ${fleet.unknown ? 'is known to start' : 'starts'} with ${share}, but ${data.massDrop ? 'the fleet lost much of its scale at once' : 'not all is known'}.`
+  return `Not proven: a rebuild starts with ${share}, but ${data.massDrop ? 'the fleet lost much of its scale at once' : 'not all is known'}.`
 }
 
 const lede = () => {
@@ -122,7 +122,7 @@ const workloads = () => {
     kinds: [
       { label: 'all', test: () => true }, { label: 'below the threshold', test: w => w.low }, { label: 'with pods missing', test: w => w.missing > 0 },
       { label: 'frozen', test: w => known(w.frozen) }, { label: 'in a rollout', test: w => known(w.rollout) },
-      { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) }, { label: 'unknown', test: w => known(w.unknown) },
+      { label: 'without a checkpoint', test: w => !known(w.declared) }, { label: 'not scored', test: w => !known(w.coverage) }, { label: 'unknown', test: w => known(w.unknown) || w.startUnknown },
     ],
     columns: [
       { title: 'Workload', width: '17%', of: key, show: name },

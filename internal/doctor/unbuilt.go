@@ -1,0 +1,137 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/gitops"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// errChart is why a folder is not built that holds a chart.
+var errChart = errors.New("it holds a Helm chart, which doctor does not render")
+
+// chart reports whether a tool renders a folder as a Helm chart.
+func chart(files map[string][]byte, dir string) bool {
+	there := func(name string) bool { return files[path.Join(dir, name)] != nil }
+	return there("Chart.yaml") && !slices.ContainsFunc(gitops.KustomizationNames(), there)
+}
+
+// resetters are the appliers that re-apply the replica count of a workload, and
+// known is whether all of its appliers are known.
+func (e *examination) resetters(s subject) (names []string, known bool) {
+	owners, _ := e.owners(s.ID)
+	for _, o := range owners {
+		if o.keeps(s, o.annotations) != nil || e.narrowed(s, o) != nil {
+			names = append(names, o.claim.name)
+		}
+	}
+	names = append(names, e.releases(s)...) // Helm ignores no field
+	return names, len(owners)+len(names) > 0 || e.userLine(s.ID) != ""
+}
+
+// guarded notes charts that drop the replica count, unless a policy raises their
+// workloads.
+func (e *examination) guarded() {
+	for _, s := range e.subjects() {
+		if _, admitted := e.admits(s); !admitted {
+			continue
+		}
+		owners, _ := e.owners(s.ID)
+		for _, name := range append(each.Of(owners, func(o owner) string { return o.claim.name }), e.releases(s)...) {
+			delete(e.guards, name)
+		}
+	}
+	for _, f := range e.guards {
+		e.find(f.Trap, f.Subject, f.Text)
+	}
+}
+
+// ignored reports whether no applier resets the replica count of a workload after
+// its creation.
+func (e *examination) ignored(s subject) bool {
+	names, known := e.resetters(s)
+	return known && len(names) == 0
+}
+
+// userLine is the line of inert.yaml that a user wrote and that covers a workload;
+// "" is none.
+func (e *examination) userLine(id workload.ID) string {
+	_, line, _ := e.Tree.Evidence.Line(id)
+	if writes(line) {
+		return ""
+	}
+	return line
+}
+
+// reset notes a replica count that a manifest states and that an applier sets again
+// after a policy raised it on creation.
+func (e *examination) reset(s *subject) bool {
+	names, _ := e.resetters(*s)
+	o, w := e.given(s.ID)
+	if w.Replicas == nil || len(names) == 0 {
+		return false
+	}
+	s.Start, s.By = *w.Replicas, o.Dir
+	e.lowers(s, StatedCount, s.ID.Short(), fmt.Sprintf("its manifest states replicas: %d, which the next apply after a rebuild brings back: let the applier ignore %s, and only then remove the line", *w.Replicas, s.pointer()))
+	return true
+}
+
+// hidden notes the appliers of a workload that no build has, and reports whether
+// there are any: what they start it with is unknown. If a policy admits a workload
+// without a known applier, it notes the workload.
+func (e *examination) hidden(s *subject, admitted bool) bool {
+	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path"
+	before := len(s.Lowers)
+	owners, _ := e.owners(s.ID)
+	for _, o := range owners {
+		if !o.away && !e.fails(o.applier, s.ID.Namespace) {
+			e.unbuilt(s, admitted, o.claim.name, fmt.Sprintf("its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
+				o.unbuiltSource(e.Overlays), o.claim.name, o.tool, rendered))
+		}
+	}
+	for _, name := range e.releases(*s) {
+		e.unbuilt(s, admitted, name, "its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let the chart state no replicas. Write the rendered manifests to a folder of the repository, and name it with --path")
+	}
+	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
+		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("no tool lists it, and no folder that doctor builds has it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line for it to %s",
+			s.pointer(), checkpoint.EvidencePath(e.Site)))
+	}
+	return len(s.Lowers) > before
+}
+
+// unbuilt notes an applier by the chart that it is known to have, or else by text.
+func (e *examination) unbuilt(s *subject, admitted bool, name, text string) {
+	if f, guards := e.guards[name]; guards && !admitted {
+		e.lowers(s, f.Trap, f.Subject, f.Text)
+		return
+	}
+	e.lowers(s, NotBuilt, name, text)
+}
+
+// fails reports whether a folder of an applier, which includes the Component of a
+// namespace, does not build. That is a finding of its own.
+func (e *examination) fails(a applier, namespace string) bool {
+	return slices.ContainsFunc(e.including(namespace), func(in inclusion) bool { return in.overlay.By == a.name && in.overlay.Err != nil })
+}
+
+// unbuiltSource is the source of an applier that was not built.
+func (a applier) unbuiltSource(overlays []Overlay) string {
+	for _, o := range overlays {
+		if o.By == a.name && o.Err != nil && !errors.Is(o.Err, errChart) {
+			return fmt.Sprintf("folder %s, which does not build (%v)", o.Dir, o.Err)
+		}
+	}
+	if a.chart || slices.ContainsFunc(overlays, func(o Overlay) bool { return o.By == a.name && o.Err != nil }) {
+		return "a Helm chart, which doctor does not render"
+	}
+	if len(a.builds) > 0 {
+		return "a folder that doctor did not build, " + strings.Join(each.Of(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
+	}
+	return "a source that doctor did not build, " + names(a.claim.origins, func(o origin) string { return o.is })
+}
