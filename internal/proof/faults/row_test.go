@@ -91,8 +91,9 @@ func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 var (
 	ports   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	streams = regexp.MustCompile(`stream ID \d+`)
-	// Two seconds may or may not be enough for all that is tried.
-	given    = regexp.MustCompile(`(give back the lease of site SITE: ).*`)
+	// Two seconds may or may not be enough for all that is tried. The error is the
+	// last one, and has two lines if they were not.
+	given    = regexp.MustCompile(`(?s)(give back the lease of site SITE: ).*`)
 	requests = regexp.MustCompile(`RequestID: \w+,`)
 )
 
