@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -61,16 +62,31 @@ const narrowed = "\n\nWith namespaces, the rules are for their workloads alone, 
 
 func newAdmission(env Env, f *flags) *cobra.Command {
 	var images bool
+	var writers []string
 	var t targets
 	c := &cobra.Command{
 		Use:   "admission [NAMESPACE...]",
 		Short: "Print a policy that raises what is created to its checkpoint",
-		Long: `A MutatingAdmissionPolicy and its binding: what is created asks for at least
-what the record of its namespace declares, by whichever tool it is created. It
-needs the records in the cluster before the workloads, and Kubernetes 1.36 or
-later. A record that cannot be read never blocks a creation.` + narrowed,
+		Long: `A MutatingAdmissionPolicy and its binding. When any tool creates a workload, the
+policy raises its replicas to the level in the checkpoint file of its namespace.
+The checkpoint files must be in the cluster before the workloads. The policy
+needs Kubernetes 1.36 or later. If a checkpoint file cannot be read, the
+workload is created without a change.
+
+With --writer, a ValidatingAdmissionPolicy allows only these users to write
+checkpoint files. Name the user that applies them, such as
+  Flux     system:serviceaccount:flux-system:kustomize-controller
+  Argo CD  system:serviceaccount:argocd:argocd-application-controller` + narrowed,
 		Example: "  gitlatch render admission -c prod-eu.yaml | kubectl apply -f -",
 		RunE: func(_ *cobra.Command, args []string) error {
+			var wrong wrongs
+			wrong.unless(len(writers) > 0 || !images, "--images requires --writer: without it, anyone who may write ConfigMaps chooses an image")
+			for _, user := range writers {
+				wrong.unless(ways.ValidWriter(user), "--writer: must be the name of a user without spaces and quotes, as \"kubectl auth whoami\" prints it, got %q", user)
+			}
+			if err := errors.Join(wrong...); err != nil {
+				return err
+			}
 			place, err := f.place(env, t, args, nil)
 			if err != nil {
 				return err
@@ -79,12 +95,17 @@ later. A record that cannot be read never blocks a creation.` + narrowed,
 			if images {
 				text = slices.Concat(text, ways.Images(place))
 			}
+			if len(writers) > 0 {
+				place.Writers = writers
+				text = slices.Concat(text, ways.Writers(place))
+			}
 			_, err = env.Out.Write(text)
 			return err
 		},
 	}
 	t.registerTargets(c, f)
-	c.Flags().BoolVar(&images, "images", false, "add the policy that has a rebuild during a rollout begin with the images it would return to")
+	c.Flags().BoolVar(&images, "images", false, "add the policy that starts a rebuild during a rollout with the images before it; requires --writer")
+	c.Flags().StringArrayVar(&writers, "writer", nil, "`user` that may write checkpoint files, instead of anyone who may write ConfigMaps; repeatable")
 	return c
 }
 

@@ -23,6 +23,8 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		return string(text)
 	}
 	argocd, flux, policy, images := shipped("argocd/prod-eu.yaml"), shipped("flux/prod-eu.yaml"), shipped("admission/policy.yaml"), shipped("admission/images.yaml")
+	writers := shipped("admission/writers.yaml")
+	const asTools = " --writer system:serviceaccount:flux-system:kustomize-controller --writer system:serviceaccount:argocd:argocd-application-controller"
 	named := strings.NewReplacer(`"prod-eu"`, `"fleet"`, "clusters/prod-eu", "deploy", `"main"`, `"live"`).Replace(flux)
 	for name, c := range map[string]struct {
 		branch, args, want string
@@ -32,7 +34,8 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 		"admission":  {"main", "admission", policy},
 		"patch":      {"main", "argocd --patch", shipped("argocd/patch.yaml")},
 		"flux patch": {"main", "flux --patch", shipped("flux/patch.yaml")},
-		"images":     {"main", "admission --images", policy + images},
+		"images":     {"main", "admission --images" + asTools, policy + images + writers},
+		"writers":    {"main", "admission" + asTools, policy + writers},
 		"named":      {"live", "flux --name fleet --path deploy --url " + url, named},
 	} {
 		w.write(t, "prod-eu.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {memory: {}}\nrepository: {url: "+w.origin.Dir+", branch: "+c.branch+"}\n")
@@ -58,7 +61,7 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	}{
 		"flux pay pay --url https://git.example.com/fleet.git": {`namespace: "pay"}`, 3},
 		"flux new --url https://git.example.com/fleet.git":     {`namespace: "new"}`, 3},
-		"admission --images shop pay":                          {`values: ["pay", "shop"]`, 2},
+		"admission --images --writer jane shop pay":            {`values: ["pay", "shop"]`, 3},
 	} {
 		got := w.run(append([]string{"render"}, strings.Fields(args)...)...)
 		if got.status != 0 || got.err != "" || strings.Count(got.out, c.says) != c.n {
@@ -72,6 +75,24 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	}
 	if w.hash(t) != before {
 		t.Error("render wrote")
+	}
+}
+
+// A policy that takes images from checkpoint files needs one that says who may write
+// them.
+func TestRenderPrintsNoPolicyForImagesThatAnyoneCanChoose(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	for args, says := range map[string]string{
+		"--images":                       "--images requires --writer: without it, anyone who may write ConfigMaps chooses an image",
+		"--images --writer a'b":          `--writer: must be the name of a user without spaces and quotes, as "kubectl auth whoami" prints it, got "a'b"`,
+		`--writer a\b`:                   "--writer: must be the name of a user",
+		"--writer jane --writer \u2028x": "--writer: must be the name of a user",
+	} {
+		got := w.run(append([]string{"render", "admission"}, strings.Split(args, " ")...)...)
+		if got.status != 2 || got.out != "" || !strings.Contains(got.err, says) {
+			t.Errorf("%s: %+v, want %s", args, got, says)
+		}
 	}
 }
 

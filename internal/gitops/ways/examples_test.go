@@ -64,6 +64,8 @@ func rendered(t *testing.T) map[string]string {
 		"flux/example/flux/prod-eu.yaml":                            string(ways.Flux(example)),
 		"admission/policy.yaml":                                     string(ways.Admission(example)),
 		"admission/images.yaml":                                     string(ways.Images(example)),
+		"admission/writers.yaml":                                    string(ways.Writers(example)),
+		"admission/example/clusters/prod-eu/before/writers.yaml":    string(ways.Writers(example)),
 		"admission/example/clusters/prod-eu/before/policy.yaml":     string(ways.Admission(example)),
 		"admission/example/clusters/prod-eu/before/images.yaml":     string(ways.Images(example)),
 		"admission/example/clusters/prod-eu/before/namespaces.yaml": read(t, "flux/example/clusters/prod-eu/namespaces.yaml"),

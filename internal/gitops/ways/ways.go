@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"regexp"
 	"strconv"
 	"text/template"
 
@@ -24,6 +25,9 @@ type Place struct {
 	// Namespaces are those that the rules are narrowed to; none is all.
 	Namespaces []string
 	Kinds      workload.Kinds // those that the rules are about
+	// Writers are the users that may write checkpoint files, as the API server names
+	// them: "system:serviceaccount:flux-system:kustomize-controller". See ValidWriter.
+	Writers []string
 }
 
 // Checkpoints is the folder of the site's checkpoints.
@@ -89,6 +93,16 @@ func Admission(p Place) []byte { return render("admission.tmpl", p) }
 // with the template that it would return to. It begins with a separator, to
 // follow Admission.
 func Images(p Place) []byte { return render("images.tmpl", p) }
+
+// Writers returns the policy that lets only the writers of the place write
+// checkpoint files. It begins with a separator, to follow Admission.
+func Writers(p Place) []byte { return render("writers.tmpl", p) }
+
+var writer = regexp.MustCompile(`^[-_.:/@#+=,~%0-9A-Za-z]{1,253}$`)
+
+// ValidWriter reports whether a policy can name the user as a writer. A quote or a
+// space would end the name early.
+func ValidWriter(user string) bool { return writer.MatchString(user) }
 
 //go:embed *.tmpl
 var files embed.FS

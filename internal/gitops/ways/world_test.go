@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
+	"github.com/gitlatch/gitlatch/internal/testenv/argocd"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/flux"
 )
 
 // example is the place that the files in infra/gitops are rendered for.
 var example = ways.Place{
 	Site: "prod-eu", Repository: "https://git.example.com/platform/fleet.git", Branch: "main",
-	Name: "prod-eu", Path: "clusters/prod-eu",
+	Name: "prod-eu", Path: "clusters/prod-eu", Writers: []string{flux.User, argocd.User},
 }
 
 // settle bounds what a controller does, which takes seconds of an idle machine.

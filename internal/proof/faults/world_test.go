@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -51,6 +53,9 @@ type world struct {
 	fails       func(which string, do fault)                    // puts a fault before a part; see each table
 
 	said strings.Builder // everything that anybody could read
+
+	clock sync.Mutex
+	left  *remaining // of the tick that runs, or ran last
 }
 
 const policy = `apiVersion: gitlatch.dev/v1alpha1
@@ -71,7 +76,7 @@ func newWorld(t *testing.T, site, document string) *world {
 	w.git.RequireAuth("x-access-token", gitToken)
 	w.origin = w.git.Create(t, "site", map[string]string{"gitlatch.yaml": fmt.Sprintf(policy, site), "README": "of people\n"})
 	w.names[w.git.URL("site")] = "GIT"
-	w.fails = func(_ string, do fault) { w.git.Intercept(gitserver.Interceptor(do)) }
+	w.fails = func(_ string, do fault) { w.git.Intercept(gitserver.Interceptor(w.meets(do))) }
 	w.reaches(t, "https://127.0.0.1:1", "")
 	w.configure(t, fmt.Sprintf("cluster: {kubeconfig: %q}\nrepository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}\n", w.kubeconfig, w.git.URL("site"))+document)
 	return w
@@ -144,20 +149,84 @@ func (w *world) needs(t *testing.T, n int32) {
 	}
 }
 
-// tick makes one tick, as an invocation of the function does, and returns how
-// long it took and its error. Time then stands a period later.
-func (w *world) tick(t *testing.T, within time.Duration) (time.Duration, error) {
+// tick makes one tick, as an invocation of the function does, and returns its
+// error. Time then stands a period later.
+func (w *world) tick(t *testing.T) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	begun := time.Now()
-	err := w.once(ctx, t)
+	left := &remaining{Context: t.Context(), over: make(chan struct{})}
+	w.clock.Lock()
+	w.left = left
+	w.clock.Unlock()
+	guard := time.AfterFunc(enough, left.end)
+	defer guard.Stop()
+	err := w.once(left, t)
+	if late := left.late(); late > wrapUp {
+		t.Errorf("the tick ended %s after its time was over", late)
+	}
 	w.now = w.now.Add(w.period)
 	w.open = err == nil
 	if err != nil {
 		w.said.WriteString(err.Error())
 	}
-	return time.Since(begun), err
+	return err
+}
+
+// remaining is the time of a tick. It ends when a fault says so, so that a tick
+// reaches the fault on a machine of any speed.
+type remaining struct {
+	context.Context
+
+	once  sync.Once
+	over  chan struct{}
+	ended time.Time // set before over is closed
+}
+
+func (r *remaining) end() {
+	r.once.Do(func() {
+		r.ended = time.Now()
+		close(r.over)
+	})
+}
+
+// late returns how long ago the time ended; 0 if it has not.
+func (r *remaining) late() time.Duration {
+	if r.Err() == nil {
+		return 0
+	}
+	return time.Since(r.ended)
+}
+
+// Done returns the channel that is closed when the time ends.
+func (r *remaining) Done() <-chan struct{} { return r.over }
+
+// Err returns the error of a deadline once the time has ended.
+func (r *remaining) Err() error {
+	select {
+	case <-r.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+type worldKey struct{}
+
+// meets returns the fault for the requests of this site: timeIsUp finds the site.
+func (w *world) meets(do fault) fault {
+	if do == nil {
+		return nil
+	}
+	return func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+		do(rw, r.WithContext(context.WithValue(r.Context(), worldKey{}, w)), next)
+	}
+}
+
+// timeIsUp ends the time of the tick that sent the request.
+func timeIsUp(r *http.Request) {
+	w := r.Context().Value(worldKey{}).(*world)
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	w.left.end()
 }
 
 func (w *world) once(ctx context.Context, t *testing.T) error {
@@ -210,7 +279,7 @@ func (w *world) letters(before any) *letters {
 // calm makes a tick that nothing disturbs.
 func (w *world) calm(t *testing.T) {
 	t.Helper()
-	if _, err := w.tick(t, enough); err != nil {
+	if err := w.tick(t); err != nil {
 		t.Fatalf("a calm tick: %v", err)
 	}
 }

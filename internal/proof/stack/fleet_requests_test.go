@@ -26,6 +26,8 @@ var fleetRequests = []request{
 	{"find a cluster of a fleet that has none here", deny, "fleet on codecommit", "WorkerRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
 	{"assume a spoke's role for the fleet", allow, "fleet on github", "WorkerRole", "", "sts:AssumeRole", spokeOfTheFleet, "", nil},
 	{"assume another role for the fleet", deny, "fleet on github", "WorkerRole", "", "sts:AssumeRole", "arn:aws:iam::444455556666:role/admin", "", nil},
+	{"assume a role in a second account of the fleet", allow, "fleet on github", "WorkerRole", "", "sts:AssumeRole", "arn:aws:iam::777788889999:role/gitlatch-edge", "", nil},
+	{"assume a role of that name in a strange account", deny, "fleet on github", "WorkerRole", "", "sts:AssumeRole", "arn:aws:iam::999900001111:role/gitlatch-edge", "", nil},
 	{"assume a role of a fleet without spokes", deny, "fleet on codecommit", "WorkerRole", "", "sts:AssumeRole", spokeOfTheFleet, "", nil},
 	{"write the latches of any site of the fleet", allow, "fleet on github", "WorkerRole", "", "dynamodb:UpdateItem", "StateTable", "", keyed("prod-eu")},
 	{"write what is of no site", deny, "fleet on github", "WorkerRole", "", "dynamodb:UpdateItem", "StateTable", "", map[string]string{"dynamodb:LeadingKeys": "fleet#europe"}},

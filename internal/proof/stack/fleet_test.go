@@ -27,7 +27,7 @@ var fleets = []sample{
 	{"fleet on github", "github", map[string]string{
 		"Fleet":                  "europe",
 		"ClusterNames":           "prod-*",
-		"SpokeRoleArns":          "arn:aws:iam::*:role/gitlatch-*",
+		"SpokeRoleArns":          "arn:aws:iam::444455556666:role/gitlatch-*,arn:aws:iam::777788889999:role/gitlatch-edge",
 		"GitHubRepository":       "example/fleet",
 		"GitHubCredential":       "gitlatch/github",
 		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
@@ -83,12 +83,13 @@ func TestAFleetsParametersRefuseWhatWouldBreakIt(t *testing.T) {
 	t.Parallel()
 	of := read(t, fleetSource)
 	for name, bad := range map[string][]string{
-		"Fleet":         {"", "Europe", `a"b`},
-		"FleetFile":     {"", "/fleet.yaml", `a"b`, "a b"},
-		"ClusterNames":  {"", "a/b", "arn:aws:eks"},
-		"SpokeRoleArns": {"*", "arn:aws:iam::*:role/*", "arn:aws:iam::444455556666:role/admin", "arn:aws:iam::*:role/gitlatch-*/x"},
-		"SiteBranches":  {"", "*", "refs heads"},
-		"Branch":        {"", "a*"},
+		"Fleet":        {"", "Europe", `a"b`},
+		"FleetFile":    {"", "/fleet.yaml", `a"b`, "a b"},
+		"ClusterNames": {"", "a/b", "arn:aws:eks"},
+		"SpokeRoleArns": {"*", "arn:aws:iam::*:role/*", "arn:aws:iam::*:role/gitlatch-*", "arn:aws:iam::44445555666*:role/gitlatch-*", "arn:aws:iam::444455556666:role/admin",
+			"arn:aws:iam::444455556666:role/gitlatch-*/x", "arn:aws:iam::444455556666:role/gitlatch-*,arn:aws:iam::*:role/gitlatch-*"},
+		"SiteBranches": {"", "*", "refs heads"},
+		"Branch":       {"", "a*"},
 	} {
 		for _, value := range bad {
 			if refused(of.section("Parameters")[name], value) == "" {

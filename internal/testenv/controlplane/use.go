@@ -18,7 +18,16 @@ const commandDeadline = 2 * time.Minute
 // what it printed; the test fails where kubectl does.
 func (cp *ControlPlane) Kubectl(t testing.TB, input string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), commandDeadline)
+	printed, err := cp.TryKubectl(t.Context(), input, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return printed
+}
+
+// TryKubectl is Kubectl where kubectl may fail. The error has what kubectl printed.
+func (cp *ControlPlane) TryKubectl(ctx context.Context, input string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(cp.bin, "kubectl"), args...)
 	cmd.Env = []string{"KUBECONFIG=" + cp.kubeconfig, "HOME=" + cp.dir}
@@ -26,9 +35,9 @@ func (cp *ControlPlane) Kubectl(t testing.TB, input string, args ...string) stri
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
+		return "", fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
 	}
-	return stdout.String()
+	return stdout.String(), nil
 }
 
 // Apply applies manifests, each one or more YAML documents, as a GitOps tool

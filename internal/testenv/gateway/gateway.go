@@ -41,6 +41,9 @@ type Call struct {
 // for. It ends with its test.
 func Start(t testing.TB, services map[string]string) *Gateway {
 	t.Helper()
+	// A stand-in closes idle connections. A call that is sent over one at that moment
+	// fails without having been seen, so each call has a connection of its own.
+	transport := &http.Transport{DisableKeepAlives: true}
 	g := &Gateway{t: t, services: map[string]http.Handler{}, stead: map[string]http.Handler{}}
 	for name, address := range services {
 		to, err := url.Parse(address)
@@ -52,6 +55,7 @@ func Start(t testing.TB, services map[string]string) *Gateway {
 				r.SetURL(to)
 				r.Out.Host = r.In.Host // which is signed
 			},
+			Transport: transport,
 			// Who is not answered must not be told so.
 			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		}
