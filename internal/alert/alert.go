@@ -54,7 +54,7 @@ const (
 	Unread        Kind = "unread"             // part of the cluster cannot be read
 	Unmeasured    Kind = "demand-unread"      // what measures demand does not answer
 	Rewritten     Kind = "branch-rewritten"   // the branch does not descend from what was agreed
-	Invalid       Kind = "invalid-in-git"     // a policy or record on the branch cannot be read
+	Invalid       Kind = "invalid-in-git"     // a policy or record on the branch cannot be read, or the policy is gone
 	Retirement    Kind = "mass-retirement"    // many workloads would retire at once
 	RuleGone      Kind = "rule-gone"          // what kept checkpoints inert does so no more; a drill finds it
 )

@@ -84,6 +84,7 @@ func (p *pass) notify(context.Context) error {
 		}
 	} else {
 		p.fleetConditions(p.fleet, p.head)
+		p.unruled(p.head.Agreed, p.latches)
 		p.fileConditions(p.files.Report(p.cover(), p.latches.now()))
 		p.conditions = append(p.conditions, anomalies(p.Period, p.head, p.fleet, p.report, p.latches)...)
 	}

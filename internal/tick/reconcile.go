@@ -137,28 +137,6 @@ func (p *pass) readBase(ctx context.Context) error {
 	return nil
 }
 
-// readPolicy takes the policy file at the tip. A broken one leaves the site
-// with the policy that was agreed before, and is a problem; without one before
-// there is nothing to go by.
-func (p *pass) readPolicy(o repo.Object) error {
-	agreed := &p.head.Agreed
-	source := o.Files[p.PolicyFile]
-	if o.ID != "" && o.ID == agreed.Policy {
-		source = agreed.PolicySource
-	}
-	set, err := p.ParsePolicy(p.PolicyFile, source)
-	switch {
-	case err == nil:
-		p.set, agreed.Policy, agreed.PolicySource = set, o.ID, source
-		return nil
-	case agreed.Policy == "" || agreed.Policy == o.ID:
-		return err
-	}
-	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
-	p.git.clean = false
-	return p.readPolicy(repo.Object{ID: agreed.Policy})
-}
-
 // readCheckpoints takes the site's directory at the tip.
 func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {

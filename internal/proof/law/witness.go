@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
@@ -57,6 +58,8 @@ type Witness struct {
 	open     int                       // ticks that began and did not end
 	lost     []string                  // what of a person's the site's commits changed, until none is open
 	retired  map[workload.ID]time.Time // when entries were removed
+	ruled    bool                      // the last policy that the branch had for a tick has mode latch
+	ruledBy  string                    // the path of that policy
 	truth
 }
 
@@ -153,6 +156,7 @@ func (w *Witness) watch() func() {
 		w.ask(seen)
 		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
 		w.counted(seen)
+		w.rule(seen)
 		w.learn(seen, looks)
 		for _, law := range Laws {
 			if what := law.Broken(seen); what != "" {
@@ -161,6 +165,20 @@ func (w *Witness) watch() func() {
 		}
 		w.settle(seen)
 		w.remember(seen, looks)
+	}
+}
+
+// rule notes the mode of the policy that counts for a tick: the one on the branch, or the
+// last one that a tick saw there. A tick without a state saw none, nor one by a
+// configuration that names another path.
+func (w *Witness) rule(s *Seen) {
+	if s.Before.Head.At.IsZero() || w.ruledBy != s.World.PolicyFile {
+		w.ruled = false
+	}
+	w.ruledBy = s.World.PolicyFile
+	text, is := s.World.Repository.Show(s.Before.Tip)[s.World.PolicyFile]
+	if set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period); is && err == nil {
+		w.ruled = set.Latch
 	}
 }
 

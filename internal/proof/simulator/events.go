@@ -67,6 +67,9 @@ var events = []event{
 	{"policy broken", 2, func(d *draw) []string {
 		return append(append([]string{`person writes gitlatch.yaml "mode: [latch"`}, d.then(d.scale())...), d.policy(), "try")
 	}},
+	{"policy removed", 2, func(d *draw) []string {
+		return append(append([]string{"person removes gitlatch.yaml"}, d.then(d.scale())...), pick(d, "state lost", "state lost but head", d.scale()), "try 3", d.policy(), "try")
+	}},
 	{"another policy", 2, func(d *draw) []string { return d.then(d.policy()) }},
 	{"mark edited", 3, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},
 	{"mark moved", 3, func(d *draw) []string { return d.onMarks("person moves " + marks) }},
