@@ -172,6 +172,10 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 	if err != nil {
 		return err
 	}
+	removals, err := p.entriesRemoved(ctx, changes, found.Agreed)
+	if err != nil {
+		return err
+	}
 	p.mergeProposal(found)
 	judged := map[workload.ID]*ledger.Change{}
 	for i := range changes {
@@ -184,8 +188,15 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object) error {
 			changes = append(changes, ledger.Change{ID: id}) // git holds no entry, and held none
 		}
 	}
+	removed := commitOf(removals)
+	until := p.fleet.At.Add(p.set.Guards.Yield)
+	again := until.Add(p.set.Guards.RetireAfter)
 	for _, c := range changes {
-		l, notices := follow(p.latches.get(c.ID), c, p.git.edited[c.ID], p.fleet.At.Add(p.set.Guards.Yield))
+		l, notices := follow(p.latches.get(c.ID), c, p.git.edited[c.ID], until)
+		if commit := removed[c.ID]; commit != "" {
+			l = p.latches.get(c.ID).Removed(until, again)
+			notices = []Notice{removedNotice(c.ID, commit, until, again)}
+		}
 		if p.latches.known(c.ID) || !l.Blank() {
 			p.latches.set(l)
 		}
@@ -228,6 +239,7 @@ func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch
 		notice(NoticeOptedOut, "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
+		l.RemovedUntil = time.Time{}
 		l.Missing = latch.Stopwatch{} // there is no entry to retire
 		return l, notices
 	}

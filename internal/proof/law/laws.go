@@ -37,6 +37,7 @@ var Laws = []Law{
 	{"whoever lost the lease writes nothing", unfenced},
 	{"a commit changes the site's own files alone", strays},
 	{"nothing is declared to be 0", zero},
+	{"one commit does not opt many workloads out, unless it is the second", atOnce},
 	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
 

@@ -58,6 +58,7 @@ type Witness struct {
 	open     int                       // ticks that began and did not end
 	lost     []string                  // what of a person's the site's commits changed, until none is open
 	retired  map[workload.ID]time.Time // when entries were removed
+	removed  map[workload.ID]time.Time // when a tick took a user's removal of an entry as an edit
 	ruled    bool                      // the last policy that the branch had for a tick has mode latch
 	ruledBy  string                    // the path of that policy
 	truth
@@ -102,7 +103,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, marks: map[workload.ID]int32{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{},
+		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, marks: map[workload.ID]int32{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -163,6 +164,7 @@ func (w *Witness) watch() func() {
 				w.Violations = append(w.Violations, Violation{law.Name, what})
 			}
 		}
+		w.noteRemoved(seen)
 		w.settle(seen)
 		w.remember(seen, looks)
 	}
@@ -232,6 +234,7 @@ func (w *Witness) hear(words []string) {
 		w.acknowledge()
 		if len(words) > 1 {
 			delete(w.theirs, story.ID(words[1]))
+			delete(w.removed, story.ID(words[1]))
 		}
 	}
 }
@@ -251,6 +254,7 @@ func (w *Witness) forget(head, latches bool) {
 	}
 	if latches {
 		w.vague, w.theirs = true, map[workload.ID]word{}
+		w.removed = map[workload.ID]time.Time{}
 		for id := range w.lives {
 			w.lives[id] = &life{}
 		}

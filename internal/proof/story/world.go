@@ -225,11 +225,7 @@ func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entr
 		r.Entries = map[workload.ID]checkpoint.Entry{}
 	}
 	edit(r.Entries)
-	data := r.Format()
-	if len(r.Entries) == 0 {
-		data = nil
-	}
-	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): data})
+	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): r.Format()})
 }
 
 // branch is the one from which the site proposes.
