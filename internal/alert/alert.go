@@ -46,17 +46,18 @@ type Kind string
 
 // The kinds of a whole site.
 const (
-	MassDrop      Kind = "mass-drop"          // much of the fleet halved at once
-	SecondCluster Kind = "second-cluster"     // two live clusters share a site
-	ClusterNew    Kind = "cluster-changed"    // another cluster ticks under the site's name
-	Blocked       Kind = "publishing-blocked" // the repository takes no push
-	Stale         Kind = "checkpoint-stale"   // a crossing waits unpublished
-	Unread        Kind = "unread"             // part of the cluster cannot be read
-	Unmeasured    Kind = "demand-unread"      // what measures demand does not answer
-	Rewritten     Kind = "branch-rewritten"   // the branch does not descend from what was agreed
-	Invalid       Kind = "invalid-in-git"     // a policy or record on the branch cannot be read
-	Retirement    Kind = "mass-retirement"    // many workloads would retire at once
-	RuleGone      Kind = "rule-gone"          // what kept checkpoints inert does so no more; a drill finds it
+	MassDrop       Kind = "mass-drop"          // much of the fleet halved at once
+	SecondCluster  Kind = "second-cluster"     // two live clusters share a site
+	ClusterNew     Kind = "cluster-changed"    // another cluster ticks under the site's name
+	Blocked        Kind = "publishing-blocked" // the repository takes no push
+	Stale          Kind = "checkpoint-stale"   // a crossing waits unpublished
+	Unread         Kind = "unread"             // part of the cluster cannot be read
+	Unmeasured     Kind = "demand-unread"      // what measures demand does not answer
+	Rewritten      Kind = "branch-rewritten"   // the branch does not descend from what was agreed
+	Invalid        Kind = "invalid-in-git"     // a policy or record on the branch cannot be read, or the policy is gone
+	EntriesRemoved Kind = "entries-removed"    // a user's commit removed many entries of workloads that are in the cluster
+	Retirement     Kind = "mass-retirement"    // many workloads would retire at once
+	RuleGone       Kind = "rule-gone"          // what kept checkpoints inert does so no more; a drill finds it
 )
 
 // The kinds of a workload.
@@ -93,17 +94,18 @@ var kinds = map[Kind]struct {
 	severity       Severity
 	event, anomaly bool
 }{
-	MassDrop:      {severity: Critical},
-	SecondCluster: {severity: Critical},
-	ClusterNew:    {severity: Warning},
-	Blocked:       {severity: Critical},
-	Stale:         {severity: Critical},
-	Unread:        {severity: Warning},
-	Unmeasured:    {severity: Warning},
-	Rewritten:     {severity: Warning, event: true},
-	Invalid:       {severity: Critical},
-	Retirement:    {severity: Warning},
-	RuleGone:      {severity: Warning, event: true},
+	MassDrop:       {severity: Critical},
+	SecondCluster:  {severity: Critical},
+	ClusterNew:     {severity: Warning},
+	Blocked:        {severity: Critical},
+	Stale:          {severity: Critical},
+	Unread:         {severity: Warning},
+	Unmeasured:     {severity: Warning},
+	Rewritten:      {severity: Warning, event: true},
+	Invalid:        {severity: Critical},
+	EntriesRemoved: {severity: Critical},
+	Retirement:     {severity: Warning},
+	RuleGone:       {severity: Warning, event: true},
 
 	Surge:          {severity: Warning, event: true, anomaly: true},
 	Collapse:       {severity: Warning, anomaly: true},

@@ -21,6 +21,8 @@ const configMap = "gitlatch-checkpoint"
 
 const recordHeader = `# What the workloads of namespace %q come back with after a rebuild, rounded. Kept by gitlatch.
 # A level you edit is adopted and left alone for a day. Deleting a workload's lines opts it out.
+# Deleting many entries at once, or this file, counts as a mistake: gitlatch alerts, and writes them
+# again after a day. Delete them a second time to opt the workloads out.
 apiVersion: v1
 kind: ConfigMap
 metadata:

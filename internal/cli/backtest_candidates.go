@@ -95,6 +95,7 @@ func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([
 		if err != nil {
 			return nil, err
 		}
+		git.tell(env)
 		all = append(all, backtest.Candidate{Name: c.Site, Set: git.set})
 	}
 	if err := t.settlePeriod(configured, past); err != nil {

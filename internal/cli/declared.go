@@ -15,6 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/site"
@@ -30,7 +31,8 @@ type declaredSide struct {
 
 	at       string // the commit or the folder that was read
 	set      policy.Set
-	governed bool // there is a policy file
+	source   []byte // of the policy; nil is no policy file
+	gone     string // reports that the branch lacks its policy file; "" means that it does not
 	tree     checkpoint.Tree
 	proposed map[workload.ID]checkpoint.Entry
 	proposal string // its URL, or its branch
@@ -110,7 +112,8 @@ func (s *declaredSide) readTip(ctx context.Context) error {
 	return s.readAt(ctx, tip)
 }
 
-// readAt reads policy and checkpoints at a commit.
+// readAt reads policy and checkpoints at a commit. If the commit has files of the site and
+// no policy file, the last version of the policy counts.
 func (s *declaredSide) readAt(ctx context.Context, commit string) error {
 	directory, file := ledger.Checkpoints(s.config.Site), s.config.Repository.PolicyFile
 	objects, err := s.repository.Read(ctx, commit, nil, directory, file)
@@ -118,14 +121,30 @@ func (s *declaredSide) readAt(ctx context.Context, commit string) error {
 		return err
 	}
 	s.at = commit
-	return s.take(objects[directory], objects[file].Files[file])
+	found := objects[file]
+	if found.ID == "" && objects[directory].ID != "" {
+		last, err := history.Last(ctx, s.repository, commit, file)
+		if err != nil {
+			return err
+		}
+		found = last.Object
+		s.gone = last.Gone(file)
+	}
+	return s.take(objects[directory], found.Files[file])
+}
+
+// tell reports on a policy file that is gone.
+func (s *declaredSide) tell(env Env) {
+	if s.gone != "" {
+		fmt.Fprintln(env.Err, s.gone)
+	}
 }
 
 func (s *declaredSide) take(directory repo.Object, source []byte) (err error) {
 	if s.set, err = site.ParsePolicy(s.config, s.config.Repository.PolicyFile, source); err != nil {
 		return err
 	}
-	s.governed = source != nil
+	s.source = source
 	s.tree, err = ledger.Tree(s.config.Site, directory)
 	return err
 }

@@ -103,6 +103,7 @@ func (d *comparison) look(ctx context.Context, env Env, c config.Config) (found 
 	if err != nil {
 		return found, err
 	}
+	side.tell(env)
 	fleet, err := sampler.Sample(ctx, side.set.Kinds)
 	if err != nil {
 		return found, err

@@ -119,6 +119,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	if err := git.readTip(ctx); err != nil {
 		return seen, "", err
 	}
+	git.tell(env)
 	tip, seen.Site, seen.Set, seen.Tree = git.at, c.Site, git.set, git.tree
 	if seen.Fleet, err = sampler.Sample(ctx, seen.Set.Kinds); err != nil {
 		return seen, "", err

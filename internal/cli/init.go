@@ -94,8 +94,12 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	}
 	namespaces := latchable(git.set, fleet)
 	files := checkpoint.Begin(git.tree, checkpoint.Site{Name: o.config.Site, Cluster: fleet.Cluster, Kinds: fleet.Kinds}, namespaces)
-	if !git.governed {
+	git.tell(env)
+	switch {
+	case git.source == nil:
 		files[o.config.Repository.PolicyFile] = config.ExamplePolicy(o.config.Period)
+	case git.gone != "":
+		files[o.config.Repository.PolicyFile] = git.source
 	}
 	for _, unread := range fleet.Unread {
 		fmt.Fprintf(env.Err, "not read: %s; namespaces that only that would show are left out\n", unread)

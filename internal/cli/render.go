@@ -118,6 +118,7 @@ func (f *flags) declaredOf(env Env, c config.Config) (git declaredSide, err erro
 		if err := git.readTip(ctx); err != nil {
 			return err
 		}
+		git.tell(env)
 		return f.elsewhere(ctx, git.repository, git.at, c.Site, git.tree)
 	})
 	return git, err

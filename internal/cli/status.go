@@ -32,7 +32,8 @@ func newStatus(env Env) *cobra.Command {
 		Short: "Say how a site, or each site of a fleet, stands",
 		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too.
 For each site it says the mode, the cluster, the last tick and what is left of
-the budget of commits. It lists what is held, what is left alone since a person
+the budget of commits. If a site observes, it shows how many entries in git are
+not updated. It lists what is held, what is left alone since a person
 edited it, the open proposal and the open alerts. No cluster is asked, and
 nothing is written.
 
@@ -66,6 +67,7 @@ type siteStatus struct {
 	Late     bool      `json:"late"`              // no tick came for three periods
 
 	Workloads int `json:"workloads"` // that have a latch
+	Entries   int `json:"entries"`   // workloads that have an entry in git; no tick updates them if Mode is observe
 	Frozen    int `json:"frozen"`    // of those not opted out, whose timers stand still
 	OptedOut  int `json:"optedOut"`
 
@@ -154,6 +156,9 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(latches), workload.Compare) {
 		l := latches[id]
+		if !l.Declared.IsZero() {
+			s.Entries++
+		}
 		switch {
 		case l.OptedOut:
 			s.OptedOut++

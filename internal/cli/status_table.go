@@ -47,7 +47,7 @@ func (s status) Table(out io.Writer, style term.Style) error {
 	}
 	rows := [][]string{{"SITE", "MODE", "LAST TICK", "WORKLOADS", "COMMITS LEFT", "WHAT TO LOOK AT"}}
 	for _, one := range s.Sites {
-		rows = append(rows, []string{one.Site, one.Mode, instantOf(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
+		rows = append(rows, []string{one.Site, one.mode(), instantOf(one.LastTick), fmt.Sprint(one.Workloads), fmt.Sprint(one.CommitsLeft), strings.Join(one.troubles(), "; ")})
 	}
 	p.Rows(rows)
 	p.Say("", "fleet %s: %s; gitlatch %s", s.Fleet, term.Count(len(s.Sites), "site"), s.Build)
@@ -63,7 +63,7 @@ func (s siteStatus) topics() [][2]string {
 	add := func(topic, format string, args ...any) {
 		all = append(all, [2]string{topic, fmt.Sprintf(format, args...)})
 	}
-	add("site", "%s, mode %s", s.Site, s.Mode)
+	add("site", "%s, mode %s", s.Site, s.mode())
 	add("cluster", "%s", s.Cluster)
 	add("last tick", "%s", instantOf(s.LastTick))
 	if s.Late {
@@ -90,6 +90,15 @@ func (s siteStatus) topics() [][2]string {
 		add("unsent", "%s not known to have been sent", term.Count(s.Unsent, "message"))
 	}
 	return all
+}
+
+// mode is the mode for people. A site that observes updates no entry in git, so they
+// should see how many there are.
+func (s siteStatus) mode() string {
+	if s.Mode != "observe" || s.Entries == 0 {
+		return s.Mode
+	}
+	return fmt.Sprintf("observe (entries in git that are not updated: %d)", s.Entries)
 }
 
 // instantOf is an instant as reports have it; "never" is the zero one.

@@ -3,7 +3,7 @@ package latch_test
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
+	"regexp"
 	"testing"
 	"time"
 
@@ -105,10 +105,8 @@ func TestEveryStoredFieldIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, part := range strings.Split(string(data), `"`) {
-			if i%2 == 1 && part != "" && 'A' <= part[0] && part[0] <= 'Z' {
-				t.Errorf("field %s is stored under its Go name", part)
-			}
+		for _, field := range regexp.MustCompile(`"[A-Z]\w*":`).FindAllString(string(data), -1) {
+			t.Errorf("field %s is stored under its Go name", field)
 		}
 	}
 }

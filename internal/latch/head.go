@@ -64,7 +64,9 @@ type Cluster struct {
 type Agreed struct {
 	Tip       string `json:"tip,omitzero"`       // the commit of the branch
 	Directory string `json:"directory,omitzero"` // checkpoints/<site>
-	Policy    string `json:"policy,omitzero"`    // the policy file
+	Policy    string `json:"policy,omitzero"`    // the policy file; its last version once it is gone
+	// PolicyFile is the path of the policy file. A policy at another path was not agreed.
+	PolicyFile string `json:"policyFile,omitzero"`
 	// PolicySource is the policy file's content, so that a quiet tick reads
 	// nothing. Nil where there was no file.
 	PolicySource []byte `json:"policySource,omitzero"`

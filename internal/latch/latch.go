@@ -46,6 +46,11 @@ type Latch struct {
 	// in by writing it again or by adopting the workload.
 	OptedOut bool `json:"optedOut,omitzero"`
 
+	// RemovedUntil is set when a user removed the entry together with many others, which
+	// is an edit. If a user removes the entry again before this instant, the workload is
+	// opted out. Zero is no such removal.
+	RemovedUntil time.Time `json:"removedUntil,omitzero"`
+
 	// Missing runs while the workload is absent from complete samples.
 	Missing Stopwatch `json:"missing,omitzero"`
 
@@ -194,10 +199,24 @@ func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	return l.Unproposed()
 }
 
-// Yielded returns the latch without a yield that is over.
+// Removed returns the latch after a user removed the entry together with many others:
+// gitlatch leaves the workload alone until the given instant. A removal before again
+// opts the workload out.
+func (l Latch) Removed(until, again time.Time) Latch {
+	l = l.Adopted(checkpoint.Entry{}, until)
+	l.YieldScale = false
+	l.RemovedUntil = again
+	return l
+}
+
+// Yielded returns the latch without a yield that is over, and without a removal that is
+// too long ago to count.
 func (l Latch) Yielded(now time.Time) Latch {
 	if !now.Before(l.YieldUntil) {
 		l.YieldUntil, l.YieldScale = time.Time{}, false
+	}
+	if !now.Before(l.RemovedUntil) {
+		l.RemovedUntil = time.Time{}
 	}
 	return l
 }
@@ -205,14 +224,14 @@ func (l Latch) Yielded(now time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		len(l.Recent) == 0 && l.Flight == nil && l.YieldUntil.IsZero() && !l.OptedOut && l.Watch.blank()
+		len(l.Recent) == 0 && l.Flight == nil && l.YieldUntil.IsZero() && !l.OptedOut && l.RemovedUntil.IsZero() && l.Watch.blank()
 }
 
 // Equal reports whether two latches say the same, their revisions aside.
 func (l Latch) Equal(o Latch) bool {
 	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed() == o.Proposed() && l.Asked == o.Asked &&
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
-		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.Missing == o.Missing &&
+		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.RemovedUntil == o.RemovedUntil && l.Missing == o.Missing &&
 		slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
 }
 

@@ -83,6 +83,10 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
 	if l = l.WithRollout(l.Rollout().Pause(look.Last)); whole {
 		l.Up, l.Flight = latch.Up{}, nil // a workload that comes back starts anew
+		if d.From.IsZero() && !look.Now.Before(l.YieldUntil) {
+			l = l.Yielded(look.Now)
+			l.RemovedUntil = time.Time{} // there is nothing to remove again
+		}
 	}
 	switch {
 	case !whole:
@@ -127,6 +131,18 @@ func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 	}
 	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d entries are of absent workloads, more than %.3g %%", gone, entries, g.RetireShare*100),
 		Decision.Retires)
+}
+
+// removedLeast is the least number of removed entries that are many, except for those of
+// a whole file.
+const removedLeast = 3
+
+// ManyRemoved reports whether a commit that removes levels is more likely a mistake than
+// an opt-out. It removes more than RetireShare of the site's entries, and at least 3 of
+// them or a whole file.
+func ManyRemoved(g Guards, removed int, file bool, entries int) bool {
+	enough := removed >= removedLeast || removed > 0 && file
+	return enough && float64(removed) > shareOf(g.RetireShare, entries)
 }
 
 // Observe withholds every crossing: a site in mode observe writes nothing.

@@ -53,6 +53,7 @@ func Metrics() []Metric[tick.Report] {
 		{"Unread", "Count", "parts of the cluster that could not be read", state, func(r tick.Report) float64 { return float64(len(r.Unread)) }, nil},
 		{"UnderDeclaredPods", "Count", "pods that a rebuild now would lack", state, underDeclared, nil},
 		{"CheckpointAgeSeconds", "Seconds", "for how long the oldest crossing waits to be published; 0 is none", state, checkpointAge, nil},
+		{"ObservedEntries", "Count", "entries in git that no tick updates, since the site observes", state, entries, observes},
 	}
 }
 
@@ -87,6 +88,18 @@ func underDeclared(r tick.Report) (pods float64) {
 	}
 	return pods
 }
+
+// entries is the number of workloads with an entry in git.
+func entries(r tick.Report) (n float64) {
+	for _, l := range r.Latches {
+		if !l.Declared.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+func observes(r tick.Report) bool { return r.Observe }
 
 // checkpointAge is how long the oldest crossing waits unpublished, in seconds;
 // 0 where none does.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -27,6 +28,26 @@ func TestASiteThatObservesLacksNothing(t *testing.T) {
 	}
 	if r.Observe = true; underDeclared(r) != 0 {
 		t.Errorf("observing: %v pods are lacking, want none", underDeclared(r))
+	}
+}
+
+// A site that observes updates no entry in git. Its metrics have their number; a site
+// that latches has no such metric.
+func TestASiteThatObservesReportsItsEntriesInGit(t *testing.T) {
+	t.Parallel()
+	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
+	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
+	r := tick.Report{Site: "prod", At: noon, Observe: true, Latches: map[workload.ID]latch.Latch{
+		web: {Declared: checkpoint.Entry{Replicas: 100}},
+		api: {Recent: latch.Recent{{}}},
+	}}
+	path := filepath.Join(t.TempDir(), "gitlatch.prom")
+	if got := scraped(t, path, r, noon)["gitlatch_observed_entries"]; got != 1 {
+		t.Errorf("observing: %v entries, want 1", got)
+	}
+	r.Observe = false
+	if got, is := scraped(t, path, r, noon)["gitlatch_observed_entries"]; is {
+		t.Errorf("latching: %v entries, want no number", got)
 	}
 }
 

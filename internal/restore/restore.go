@@ -53,7 +53,7 @@ type Restore struct {
 	Until time.Time
 
 	Kinds   workload.Kinds // of workloads, those that the cluster is looked at for
-	Policy  error          // why the policy names no Kinds; nil is that it can be read
+	Policy  error          // what is wrong with the policy that names Kinds; nil is nothing
 	Options plan.Options
 	Pace    plan.Pace
 	// Hold is how long a brake holds; see CheckHold.
@@ -98,7 +98,7 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	}
 	report.Problems = append(unreadable(tree, r.Options.Namespaces), undeclared(tree, r.Options.Named())...)
 	if r.Policy != nil {
-		report.Problems = append(report.Problems, fmt.Errorf("no workload of a kind that the policy names is restored: %w", r.Policy))
+		report.Problems = append(report.Problems, r.Policy)
 	}
 	var err error
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {

@@ -79,7 +79,7 @@ func TestAPolicyThatCannotBeReadStopsNoOther(t *testing.T) {
 	r := w.restore()
 	r.Policy = errors.New("gitlatch.yaml:3: mode: unknown")
 	report, err := r.Run(t.Context(), w.tree())
-	if want := "no workload of a kind that the policy names is restored: gitlatch.yaml:3: mode: unknown"; err != nil || report.Err() == nil || report.Err().Error() != want {
+	if want := "gitlatch.yaml:3: mode: unknown"; err != nil || report.Err() == nil || report.Err().Error() != want {
 		t.Errorf("%v, %v; want %s", err, report.Err(), want)
 	}
 	w.holds(t, "the others")

@@ -70,6 +70,7 @@ func (a Amendment) apply(head *latch.Head, latches latches) error {
 		}
 		if a.Latch {
 			l.OptedOut, l.YieldUntil, l.YieldScale = false, time.Time{}, false
+			l.RemovedUntil = time.Time{}
 		}
 		latches.set(l)
 	}

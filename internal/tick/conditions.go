@@ -84,6 +84,8 @@ func (p *pass) notify(context.Context) error {
 		}
 	} else {
 		p.fleetConditions(p.fleet, p.head)
+		p.unruled(p.head.Agreed, p.latches)
+		p.conditions = append(p.conditions, stillRemoved(p.head.Open, p.latches, p.fleet.At)...)
 		p.fileConditions(p.files.Report(p.cover(), p.latches.now()))
 		p.conditions = append(p.conditions, anomalies(p.Period, p.head, p.fleet, p.report, p.latches)...)
 	}
@@ -184,7 +186,7 @@ func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
 	}
 	if many > 0 {
 		f.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
-			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch")
+			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch: entries of workloads that are not in the cluster stay removed. Keep the entries of workloads that are: many of these at once count as a mistake")
 	}
 	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
 		f.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),

@@ -79,6 +79,7 @@ func (w *world) leftBy(t *testing.T, source string) {
 	must(t, err)
 	head := w.head(t)
 	head.Agreed.Tip, head.Agreed.Policy, head.Agreed.PolicySource = tip, objects["gitlatch.yaml"].ID, []byte(source)
+	head.Agreed.PolicyFile = "gitlatch.yaml"
 	lease, err := w.Store.Acquire(t.Context(), site, "before", w.Now, w.Now.Add(time.Minute))
 	must(t, err)
 	_, err = w.Store.Save(t.Context(), lease, head, nil, nil)

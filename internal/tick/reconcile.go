@@ -154,28 +154,6 @@ func (p *pass) readBase(ctx context.Context) error {
 	return nil
 }
 
-// readPolicy takes the policy file at the tip. A broken one leaves the site
-// with the policy that was agreed before, and is a problem; without one before
-// there is nothing to go by.
-func (p *pass) readPolicy(o repo.Object) error {
-	agreed := &p.head.Agreed
-	source := o.Files[p.PolicyFile]
-	if o.ID != "" && o.ID == agreed.Policy {
-		source = agreed.PolicySource
-	}
-	set, err := p.ParsePolicy(p.PolicyFile, source)
-	switch {
-	case err == nil:
-		p.set, agreed.Policy, agreed.PolicySource = set, o.ID, source
-		return nil
-	case agreed.Policy == "" || agreed.Policy == o.ID:
-		return err
-	}
-	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
-	p.git.clean = false
-	return p.readPolicy(repo.Object{ID: agreed.Policy})
-}
-
 // readCheckpoints takes the site's directory at the tip, which the tree was read from.
 func (p *pass) readCheckpoints(ctx context.Context, o repo.Object, tree checkpoint.Tree) error {
 	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
@@ -207,6 +185,10 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object, tree checkpoi
 	if err != nil {
 		return err
 	}
+	removals, err := p.entriesRemoved(ctx, changes, found.Agreed)
+	if err != nil {
+		return err
+	}
 	p.mergeProposal(found)
 	judged := map[workload.ID]*ledger.Change{}
 	for i := range changes {
@@ -219,8 +201,15 @@ func (p *pass) readCheckpoints(ctx context.Context, o repo.Object, tree checkpoi
 			changes = append(changes, ledger.Change{ID: id}) // git holds no entry, and held none
 		}
 	}
+	removed := commitOf(removals)
+	until := p.fleet.At.Add(p.set.Guards.Yield)
+	again := until.Add(p.set.Guards.RetireAfter)
 	for _, c := range changes {
-		l, notices := follow(p.latches.get(c.ID), c, p.git.edited[c.ID], p.fleet.At.Add(p.set.Guards.Yield))
+		l, notices := follow(p.latches.get(c.ID), c, p.git.edited[c.ID], until)
+		if commit := removed[c.ID]; commit != "" {
+			l = p.latches.get(c.ID).Removed(until, again)
+			notices = []Notice{removedNotice(c.ID, commit, until, again)}
+		}
 		if p.latches.known(c.ID) || !l.Blank() {
 			p.latches.set(l)
 		}
@@ -263,6 +252,7 @@ func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch
 		notice(NoticeOptedOut, "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
+		l.RemovedUntil = time.Time{}
 		l.Missing = latch.Stopwatch{} // there is no entry to retire
 		return l, notices
 	}

@@ -16,13 +16,15 @@ import (
 )
 
 // stale are the namespaces whose Component or marks differ from their record, without
-// those that people declined to repair. Nothing is stale if the tree was not read.
+// those that people declined to repair, and those whose removed entries wait: the
+// removal may be a mistake. Nothing is stale if the tree was not read.
 func (p *pass) stale() []latch.Repair {
 	if p.git.tree == nil {
 		return nil
 	}
+	wait := waiting(p.latches, p.fleet.At)
 	return slices.DeleteFunc(staleIn(*p.git.tree, p.files.Following(p.cover(), p.git.tree.Entries())), func(m latch.Repair) bool {
-		return slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Repair == m })
+		return wait[m.Namespace] || slices.ContainsFunc(p.head.Declined, func(d latch.Declined) bool { return d.Repair == m })
 	})
 }
 
@@ -72,6 +74,10 @@ func repaired(tree checkpoint.Tree, marks []inplace.Following, repairs []latch.R
 func (p *pass) noticeStale() {
 	if len(p.fleet.Unread) > 0 && p.files.Behind(p.git.tree.Entries()) {
 		p.git.clean = false
+	}
+	wait := waiting(p.latches, p.fleet.At)
+	if slices.ContainsFunc(p.git.tree.Stale(), func(namespace string) bool { return wait[namespace] }) {
+		p.git.clean = false // it is stale once it waits no longer
 	}
 	for _, m := range p.stale() {
 		if ours := p.head.Proposal; p.Propose && ours != nil && slices.Contains(ours.Repairs, m) {

@@ -77,20 +77,21 @@ type NoticeKind string
 
 // The notices.
 const (
-	NoticeSeeded    NoticeKind = "seeded"    // state was new or lost, and read back from git
-	NoticeLanded    NoticeKind = "landed"    // an earlier tick's push, which it did not live to hear of
-	NoticeCut       NoticeKind = "cut"       // too much came to tell whose change each is
-	NoticeReverted  NoticeKind = "reverted"  // a person reverted what gitlatch pushed
-	NoticeAdopted   NoticeKind = "adopted"   // a person edited an entry
-	NoticeOptedOut  NoticeKind = "opted-out" // a person deleted an entry
-	NoticeRewritten NoticeKind = "rewritten" // the branch does not descend from what was agreed
-	NoticeMoved     NoticeKind = "moved"     // an entry moved while it was to be written
-	NoticeMerged    NoticeKind = "merged"    // people merged what was proposed
-	NoticeDeclined  NoticeKind = "declined"  // people closed the proposal, or took it over
-	NoticeWithdrawn NoticeKind = "withdrawn" // nothing was left of the proposal
-	NoticeStale     NoticeKind = "stale"     // a Component or a marked count does not say what its record says
-	NoticeIgnored   NoticeKind = "ignored"   // the policy file has a field that says nothing any more
-	NoticeOverruled NoticeKind = "overruled" // people edited a record and a marked count, each otherwise
+	NoticeSeeded    NoticeKind = "seeded"          // state was new or lost, and read back from git
+	NoticeLanded    NoticeKind = "landed"          // an earlier tick's push, which it did not live to hear of
+	NoticeCut       NoticeKind = "cut"             // too much came to tell whose change each is
+	NoticeReverted  NoticeKind = "reverted"        // a person reverted what gitlatch pushed
+	NoticeAdopted   NoticeKind = "adopted"         // a person edited an entry
+	NoticeOptedOut  NoticeKind = "opted-out"       // a person deleted an entry
+	NoticeRemoved   NoticeKind = "entries-removed" // a user's commit removed the entry with many others
+	NoticeRewritten NoticeKind = "rewritten"       // the branch does not descend from what was agreed
+	NoticeMoved     NoticeKind = "moved"           // an entry moved while it was to be written
+	NoticeMerged    NoticeKind = "merged"          // people merged what was proposed
+	NoticeDeclined  NoticeKind = "declined"        // people closed the proposal, or took it over
+	NoticeWithdrawn NoticeKind = "withdrawn"       // nothing was left of the proposal
+	NoticeStale     NoticeKind = "stale"           // a Component or a marked count does not say what its record says
+	NoticeIgnored   NoticeKind = "ignored"         // the policy file has a field that says nothing any more
+	NoticeOverruled NoticeKind = "overruled"       // people edited a record and a marked count, each otherwise
 )
 
 // A Commit is one that a tick made.

@@ -50,7 +50,7 @@ type Tick struct {
 	Wait func(ctx context.Context, d time.Duration)
 
 	// PolicyFile is the path of the site's policy on the branch, and ParsePolicy
-	// reads it; nil is the content of a file that is not there.
+	// reads it; nil is the content of a file that was never there.
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
@@ -126,7 +126,8 @@ func (p *pass) run(ctx context.Context) (err error) {
 		return fmt.Errorf("load the state: %w", err)
 	}
 	p.head = p.stored
-	if p.named, err = p.readNamed(ctx, p.stored); err != nil {
+	p.named, p.head.Agreed, err = p.readNamed(ctx, p.stored)
+	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)
 	}
 
@@ -193,25 +194,6 @@ func (t *Tick) loadHead(ctx context.Context) (latch.Head, error) {
 		err = &takenError{t.Site, t.Turn, head.At}
 	}
 	return head, err
-}
-
-// readNamed returns the agreed policy, which names what is looked at. Where none was
-// agreed to, as in a site's first tick, or none that can be read, the tip is asked. A
-// policy that cannot be read there names nothing.
-func (t *Tick) readNamed(ctx context.Context, head latch.Head) (policy.Set, error) {
-	set, err := t.ParsePolicy(t.PolicyFile, head.Agreed.PolicySource)
-	if err == nil && !head.At.IsZero() {
-		return set, nil
-	}
-	tip, _, err := t.Repository.Heads(ctx)
-	if err != nil {
-		return policy.Set{}, err
-	}
-	objects, err := t.Repository.Read(ctx, tip, nil, t.PolicyFile)
-	if err == nil {
-		set, _ = t.ParsePolicy(t.PolicyFile, objects[t.PolicyFile].Files[t.PolicyFile])
-	}
-	return set, err
 }
 
 func (p *pass) sample(ctx context.Context) error {

@@ -37,6 +37,8 @@ var Laws = []Law{
 	{"whoever lost the lease writes nothing", unfenced},
 	{"a commit changes the site's own files alone", strays},
 	{"nothing is declared to be 0", zero},
+	{"one commit does not opt many workloads out, unless it is the second", atOnce},
+	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
 
 func lost(s *Seen) string {
@@ -183,6 +185,13 @@ func ends(s *Seen) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d workloads have less than a quarter of what they had, or are gone, and the drop is over", still, total)
+}
+
+func observes(s *Seen) string {
+	if s.Calm && s.Told.Observe && s.ruled {
+		return "the last policy of the branch has mode latch, and the tick observes"
+	}
+	return ""
 }
 
 func mute(s *Seen) string {

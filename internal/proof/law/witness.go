@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/proof/story"
@@ -57,6 +58,9 @@ type Witness struct {
 	open     int                       // ticks that began and did not end
 	lost     []string                  // what of a person's the site's commits changed, until none is open
 	retired  map[workload.ID]time.Time // when entries were removed
+	removed  map[workload.ID]time.Time // when a tick took a user's removal of an entry as an edit
+	ruled    bool                      // the last policy that the branch had for a tick has mode latch
+	ruledBy  string                    // the path of that policy
 	truth
 }
 
@@ -99,7 +103,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, marks: map[workload.ID]int32{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{},
+		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, marks: map[workload.ID]int32{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -153,14 +157,30 @@ func (w *Witness) watch() func() {
 		w.ask(seen)
 		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
 		w.counted(seen)
+		w.rule(seen)
 		w.learn(seen, looks)
 		for _, law := range Laws {
 			if what := law.Broken(seen); what != "" {
 				w.Violations = append(w.Violations, Violation{law.Name, what})
 			}
 		}
+		w.noteRemoved(seen)
 		w.settle(seen)
 		w.remember(seen, looks)
+	}
+}
+
+// rule notes the mode of the policy that counts for a tick: the one on the branch, or the
+// last one that a tick saw there. A tick without a state saw none, nor one by a
+// configuration that names another path.
+func (w *Witness) rule(s *Seen) {
+	if s.Before.Head.At.IsZero() || w.ruledBy != s.World.PolicyFile {
+		w.ruled = false
+	}
+	w.ruledBy = s.World.PolicyFile
+	text, is := s.World.Repository.Show(s.Before.Tip)[s.World.PolicyFile]
+	if set, err := config.ParsePolicy(s.World.PolicyFile, []byte(text), story.Period); is && err == nil {
+		w.ruled = set.Latch
 	}
 }
 
@@ -214,6 +234,7 @@ func (w *Witness) hear(words []string) {
 		w.acknowledge()
 		if len(words) > 1 {
 			delete(w.theirs, story.ID(words[1]))
+			delete(w.removed, story.ID(words[1]))
 		}
 	}
 }
@@ -233,6 +254,7 @@ func (w *Witness) forget(head, latches bool) {
 	}
 	if latches {
 		w.vague, w.theirs = true, map[workload.ID]word{}
+		w.removed = map[workload.ID]time.Time{}
 		for id := range w.lives {
 			w.lives[id] = &life{}
 		}

@@ -44,6 +44,14 @@ var events = []event{
 	{"edit", 6, func(d *draw) []string { return d.then("person sets %s %d", d.who(), 1+d.IntN(300)) }},
 	{"bounds", 2, func(d *draw) []string { return d.then("person accepts %s 1 %d", d.who(), 100+d.IntN(20000)) }},
 	{"opt-out", 2, func(d *draw) []string { return d.then("person deletes %s", d.who()) }},
+	{"file removed", 3, func(d *draw) []string {
+		return d.then("person removes checkpoints/prod/%s/checkpoint.yaml", pick(d, "shop", "pay"))
+	}},
+	{"file removed, and again", 3, func(d *draw) []string {
+		line := "person removes checkpoints/prod/" + pick(d, "shop", "pay") + "/checkpoint.yaml"
+		return []string{line, fmt.Sprintf("try %d", 10+d.IntN(10)), line, "try 3"}
+	}},
+	{"site removed", 2, func(d *draw) []string { return append(d.then("person wipes"), "try 14") }},
 	{"asked back in", 2, func(d *draw) []string { return d.then("adopt %s", d.who()) }},
 	{"revert", 3, func(d *draw) []string { return d.then("person undoes") }},
 	{"work elsewhere", 4, func(d *draw) []string { return d.then("person commits app.yaml") }},
@@ -66,6 +74,9 @@ var events = []event{
 	}},
 	{"policy broken", 2, func(d *draw) []string {
 		return append(append([]string{`person writes gitlatch.yaml "mode: [latch"`}, d.then(d.scale())...), d.policy(), "try")
+	}},
+	{"policy removed", 2, func(d *draw) []string {
+		return append(append([]string{"person removes gitlatch.yaml"}, d.then(d.scale())...), pick(d, "state lost", "state lost but head", d.scale()), "try 3", d.policy(), "try")
 	}},
 	{"another policy", 2, func(d *draw) []string { return d.then(d.policy()) }},
 	{"mark edited", 3, func(d *draw) []string { return d.onMarks(fmt.Sprintf("person writes %s %q", marks, d.marked())) }},

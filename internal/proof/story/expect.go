@@ -50,6 +50,8 @@ func (s *Story) expect(w []string) error {
 		return equal("none", strings.Join(w[2:], " "))
 	case "message-of-commit":
 		return contains(s.Repository.Log()[0], w[1])
+	case "latches": // how many workloads have one
+		return equal(len(now.latches), w[1])
 	case "latch":
 		if n := now.latches[ID(w[1])].Declared.Replicas; n != 0 {
 			return equal(n, w[2])
@@ -196,6 +198,9 @@ func (s *Story) expect(w []string) error {
 		var got []string
 		for _, o := range now.head.Open {
 			subject := strings.Replace(o.Subject, "/deployment/", "/", 1)
+			if repo.CheckCommit(subject) == nil {
+				subject = "commit"
+			}
 			got = append(got, strings.TrimSpace(string(o.Kind)+" "+subject))
 		}
 		return equal(cmp.Or(strings.Join(got, ", "), "none"), strings.Join(w[1:], " "))

@@ -52,8 +52,12 @@ func (s *Story) person(w []string) error {
 			entries[who] = e
 		})
 		return err
-	case "deletes":
-		edit("opt out", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) { delete(entries, who) })
+	case "deletes": // shop/web shop/api: their lines, in one commit; the record stays
+		edit("opt out", func(entries map[workload.ID]checkpoint.Entry, _ workload.ID) {
+			for _, who := range w[1:] {
+				delete(entries, ID(who))
+			}
+		})
 	case "reverts": // the files of the last tick's commit
 		files := map[string][]byte{}
 		for path := range s.Repository.Files() {
@@ -69,8 +73,28 @@ func (s *Story) person(w []string) error {
 		return s.undo(func(repo.LogEntry) bool { return true })
 	case "commits":
 		s.Repository.Edit("work on the application", s.Now, map[string][]byte{w[1]: []byte(s.Now.String())})
-	case "removes":
-		s.Repository.Edit("remove", s.Now, map[string][]byte{w[1]: nil})
+	case "removes": // path ...: files, in one commit
+		files := map[string][]byte{}
+		for _, path := range w[1:] {
+			files[path] = nil
+		}
+		s.Repository.Edit("remove", s.Now, files)
+	case "wipes": // all files of the site
+		files := map[string][]byte{}
+		for path := range s.Repository.Files() {
+			if strings.HasPrefix(path, checkpoint.Directory(s.Site)+"/") {
+				files[path] = nil
+			}
+		}
+		s.Repository.Edit("wipe", s.Now, files)
+	case "renames": // shop store: the namespace of the files of a namespace
+		files := map[string][]byte{}
+		for _, path := range []func(site, namespace string) string{checkpoint.RecordPath, checkpoint.ComponentPath} {
+			text := s.Repository.Files()[path(s.Site, w[1])]
+			files[path(s.Site, w[1])] = nil
+			files[path(s.Site, w[2])] = []byte(strings.ReplaceAll(text, w[1], w[2]))
+		}
+		s.Repository.Edit("rename", s.Now, files)
 	case "replaces": // path "old" "new", ...: what is there once, in a file or several, as one commit
 		files := map[string][]byte{}
 		for w := w[1:]; len(w) > 2; w = w[3:] {

@@ -253,6 +253,11 @@ var events = map[string]func(*Story, []string) error{
 		s.InPlace = w
 		return nil
 	},
+	// policy-file rules/prod.yaml: the path of the policy in the configuration from now on.
+	"policy-file": func(s *Story, w []string) error {
+		s.PolicyFile = w[0]
+		return nil
+	},
 	// topic deaf | hears | refuses surge: whether alerts arrive from now on, or all
 	// but those of a kind, which it will never take.
 	"topic": func(s *Story, w []string) error {

@@ -83,6 +83,8 @@ type World struct {
 
 	// InPlace are the files that are edited in place.
 	InPlace []string
+	// PolicyFile is the path of the policy, as the configuration names it.
+	PolicyFile string
 
 	// Sent are the alerts that arrived since somebody last asked, and Arrived how often
 	// each did, or was refused for good, by id.
@@ -94,6 +96,7 @@ type World struct {
 func NewWorld(files map[string]string) *World {
 	return &World{
 		Site:       Site,
+		PolicyFile: "gitlatch.yaml",
 		Now:        Morning,
 		Cluster:    "uid-blue",
 		Fleet:      map[workload.ID]workload.Sample{},
@@ -121,7 +124,7 @@ func (w *World) Tick(change ...func(*tick.Tick)) (tick.Report, error) {
 		Alerts:      topic{w},
 		Flush:       w.Flush,
 		Clock:       func() time.Time { return w.Now },
-		PolicyFile:  "gitlatch.yaml",
+		PolicyFile:  w.PolicyFile,
 		ParsePolicy: w.parsePolicy,
 	}
 	if w.Host {
@@ -225,11 +228,7 @@ func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entr
 		r.Entries = map[workload.ID]checkpoint.Entry{}
 	}
 	edit(r.Entries)
-	data := r.Format()
-	if len(r.Entries) == 0 {
-		data = nil
-	}
-	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): data})
+	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): r.Format()})
 }
 
 // branch is the one from which the site proposes.

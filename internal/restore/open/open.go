@@ -16,6 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/cluster"
@@ -41,7 +42,7 @@ type Site struct {
 	client *cluster.Client
 	config *rest.Config
 	eks    *eks.Cluster // nil for one of a kubeconfig
-	policy error        // why the kinds of the policy are not known; nil is that they are
+	policy error        // what is wrong with the policy that names kinds; nil is nothing
 }
 
 // Open opens the cluster of a site. Of EKS it asks where that is; the cluster
@@ -100,15 +101,32 @@ func (s *Site) Declared(ctx context.Context) (tree checkpoint.Tree, err error) {
 	return tree, err
 }
 
-// kinds are those that the policy at a commit names.
+// kinds returns the kinds that the policy at a commit names. If the policy file is gone,
+// its last version names them. kinds also returns what is wrong with the policy.
 func (s *Site) kinds(ctx context.Context, r repo.Repository, commit string) (workload.Kinds, error) {
 	file := s.opener.Config.Repository.PolicyFile
 	objects, err := r.Read(ctx, commit, nil, file)
-	if err != nil {
-		return nil, err
+	found := objects[file]
+	var gone error
+	if err == nil && found.ID == "" {
+		var last history.Version
+		last, err = history.Last(ctx, r, commit, file)
+		found = last.Object
+		gone = errors.New(last.Gone(file))
 	}
-	set, err := site.ParsePolicy(s.opener.Config, file, objects[file].Files[file])
-	return set.Kinds, err
+	if err != nil {
+		return nil, unnamed(err)
+	}
+	set, err := site.ParsePolicy(s.opener.Config, file, found.Files[file])
+	if err != nil {
+		return nil, unnamed(err)
+	}
+	return set.Kinds, gone
+}
+
+// unnamed is an error that keeps the policy from naming kinds.
+func unnamed(err error) error {
+	return fmt.Errorf("no workload of a kind that the policy names is restored: %w", err)
 }
 
 // Explain says what to do about an error of a cluster of EKS.

@@ -30,6 +30,7 @@ func TestTheKindsOfARestoreAreThoseOfThePolicy(t *testing.T) {
 		"named":               {own, kinds, true, false},
 		"named no longer":     {own, header, false, false},
 		"it cannot be read":   {own, "kind: [", false, true},
+		"gone":                {own, kinds + "# gone\n", true, true},
 		"none":                {nil, kinds, false, false},
 		"none and not a word": {nil, "kind: [", false, false},
 	} {
@@ -41,6 +42,9 @@ func TestTheKindsOfARestoreAreThoseOfThePolicy(t *testing.T) {
 				t.Fatal(err)
 			}
 			origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"gitlatch.yaml": c.policy, "checkpoints/prod-eu/site.yaml": string(checkpoint.Site{Name: "prod-eu", Kinds: c.record}.Format())})
+			if name == "gone" {
+				origin.Push(t, "main", map[string]string{"gitlatch.yaml": gitserver.Removed}, "a bad merge")
+			}
 			o, err := config.ParseConfig("config", []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {memory: {}}\ncluster: {kubeconfig: "+kubeconfig+"}\nrepository: {url: "+origin.Dir+"}\n"))
 			if err != nil {
 				t.Fatal(err)

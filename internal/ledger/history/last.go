@@ -1,0 +1,82 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// lookedBack is how many commits Last looks through.
+const lookedBack = 1000
+
+// A Version is a file at a commit.
+type Version struct {
+	Commit string // "" is no commit
+	repo.Object
+}
+
+// Gone describes, for people, that a branch lacks its policy file, and which version is
+// used. It takes what Last returned.
+func (v Version) Gone(file string) string {
+	const do = "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
+	if v.Commit == "" {
+		return fmt.Sprintf("the branch has no %s, and its last %d commits had none: the defaults are used, with mode: observe; %s", file, lookedBack, do)
+	}
+	return fmt.Sprintf("%s is gone from the branch: its last version is used, of commit %s; %s", file, v.Commit, do)
+}
+
+// Last returns the last version of a file that the tip of a branch lacks: the file at the
+// commit that the branch had before the file was removed. The zero Version means that
+// Last found none.
+//
+// Last reads commits 1, 3, 7, 15 and so on before the tip, then halves the gap between
+// the last commit without the file and the first with it. It can miss a file that was
+// back for fewer commits than the gap.
+func Last(ctx context.Context, r Repository, tip, file string) (Version, error) {
+	w := walk{repository: r, query: Query{Commits: lookedBack}, tip: tip, commits: map[string]repo.LogEntry{}}
+	chain := []string{tip} // the branch's own commits, as far as they are known
+	lacks := 0             // the index in chain of a commit without the file
+	for step := 1; ; step *= 2 {
+		for len(chain) <= lacks+step {
+			c, known, err := w.commit(ctx, chain[len(chain)-1])
+			if err != nil {
+				return Version{}, err
+			}
+			if !known || len(c.Parents) == 0 {
+				break
+			}
+			chain = append(chain, c.Parents[0])
+		}
+		at := min(lacks+step, len(chain)-1)
+		if at == lacks {
+			return Version{}, nil
+		}
+		found, err := version(ctx, r, chain[at], file)
+		if err != nil {
+			return Version{}, err
+		}
+		if found.ID == "" {
+			lacks = at
+			continue
+		}
+		for at-lacks > 1 {
+			middle := (at + lacks) / 2
+			tried, err := version(ctx, r, chain[middle], file)
+			if err != nil {
+				return Version{}, err
+			}
+			if tried.ID == "" {
+				lacks = middle
+				continue
+			}
+			at, found = middle, tried
+		}
+		return found, nil
+	}
+}
+
+func version(ctx context.Context, r Repository, commit, file string) (Version, error) {
+	objects, err := r.Read(ctx, commit, nil, file)
+	return Version{commit, objects[file]}, err
+}

@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// A Removal is a commit that removed entries, as the branch saw it: a merge stands for
+// what it merged.
+type Removal struct {
+	Commit  string
+	Changes []Change
+	// Files are the namespaces of Changes whose checkpoint file the commit does not have.
+	Files []string
+}
+
+// Removed reports whether a person removed the entry.
+func (c Change) Removed() bool { return c.Persons() && c.Now.IsZero() && !c.Agreed.IsZero() }
+
+// Removals finds the commits of a window that removed entries, by the entries that the
+// tip lacks, the oldest first. It reads about as many commits as it halves the window.
+func (c *Commits) Removals(ctx context.Context, window repo.Window, tip string, gone []Change) ([]Removal, error) {
+	chain := ownCommits(window.Commits, tip)
+	var all []Removal
+	read := map[string]Snapshot{}
+	for len(gone) > 0 {
+		first, last := 0, len(chain)-1
+		for first < last {
+			middle := (first + last) / 2
+			lacking, _, err := c.lacking(ctx, read, chain[middle], gone)
+			if err != nil {
+				return nil, err
+			}
+			if len(lacking.Changes) > 0 {
+				last = middle
+			} else {
+				first = middle + 1
+			}
+		}
+		found, rest, err := c.lacking(ctx, read, chain[last], gone)
+		if err != nil {
+			return nil, err
+		}
+		if len(found.Changes) == 0 {
+			return all, nil // the tip has the entries, against the judgement
+		}
+		all = append(all, found)
+		gone = rest
+	}
+	return all, nil
+}
+
+// lacking parts entries into those that a commit lacks, and the rest.
+func (c *Commits) lacking(ctx context.Context, read map[string]Snapshot, commit string, of []Change) (r Removal, rest []Change, err error) {
+	at, known := read[commit]
+	if !known {
+		at, err = c.At(ctx, commit)
+		if err != nil {
+			return r, nil, err
+		}
+		read[commit] = at
+	}
+	r.Commit = commit
+	files := at.Objects[Checkpoints(c.Site)].Files
+	for _, change := range of {
+		namespace := change.ID.Namespace
+		_, has := at.Entries[change.ID]
+		if has || at.Broken[namespace] {
+			rest = append(rest, change)
+			continue
+		}
+		r.Changes = append(r.Changes, change)
+		_, file := files[checkpoint.RecordPath(c.Site, namespace)]
+		if !file && !slices.Contains(r.Files, namespace) {
+			r.Files = append(r.Files, namespace)
+		}
+	}
+	return r, rest, nil
+}
+
+// ownCommits are the commits of a window that the branch itself had as its tip, the
+// oldest first: the tip and its first parents.
+func ownCommits(window []repo.LogEntry, tip string) []string {
+	parents := map[string][]string{}
+	for _, c := range window {
+		parents[c.ID] = c.Parents
+	}
+	chain := []string{tip}
+	for {
+		of := parents[chain[len(chain)-1]]
+		if len(of) == 0 {
+			break
+		}
+		if _, within := parents[of[0]]; !within {
+			break
+		}
+		chain = append(chain, of[0])
+	}
+	slices.Reverse(chain)
+	return chain
+}

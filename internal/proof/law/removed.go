@@ -1,0 +1,80 @@
+package law
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// atOnce says that a user's commit opted workloads out although it removed many entries
+// of workloads that run, for the first time.
+func atOnce(s *Seen) string {
+	if !s.Calm || s.Told.Stop.Reason == policy.ReasonSecond {
+		return ""
+	}
+	window, descends := s.window(s.After.Tip, s.Before.Head.Agreed.Tip)
+	if !descends {
+		return ""
+	}
+	last := map[workload.ID]string{}
+	for _, c := range window {
+		for _, change := range c.Changes {
+			last[change.ID] = c.ID
+		}
+	}
+	for _, c := range window {
+		gone := s.removedBy(c)
+		gone = slices.DeleteFunc(gone, func(id workload.ID) bool { return last[id] != c.ID })
+		if !s.manyAtOnce(c, gone) {
+			continue
+		}
+		for _, id := range gone {
+			if s.After.Latches[id].OptedOut && !s.Before.Latches[id].OptedOut {
+				return fmt.Sprintf("%s removed %d entries at once, and %s is opted out", c.ID, len(gone), id)
+			}
+		}
+	}
+	return ""
+}
+
+// removedBy are the workloads that run and whose level a user's commit removed, for the
+// first time.
+func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
+	agreed := s.at(s.Before.Head.Agreed.Tip)
+	guards := s.Told.Set.Guards
+	for _, change := range c.Changes {
+		id := change.ID
+		_, runs := s.World.Fleet[id]
+		before, removed := s.removed[id]
+		again := removed && s.Told.At.Before(before.Add(guards.Yield+guards.RetireAfter))
+		if c.By == person && change.To.IsZero() && agreed[id].Replicas > 0 && runs && !again && !s.offered(c, change) {
+			gone = append(gone, id)
+		}
+	}
+	return gone
+}
+
+// manyAtOnce reports whether a commit removed so many entries that it is an edit.
+func (s *Seen) manyAtOnce(c Commit, gone []workload.ID) bool {
+	share := s.Told.Set.Guards.RetireShare * float64(len(s.at(s.Before.Head.Agreed.Tip)))
+	files := s.World.Repository.Show(c.ID)
+	whole := slices.ContainsFunc(gone, func(id workload.ID) bool {
+		_, is := files[checkpoint.RecordPath(s.World.Site, id.Namespace)]
+		return !is
+	})
+	return (len(gone) >= 3 || whole) && float64(len(gone)) > share
+}
+
+// noteRemoved remembers the entries whose removal was an edit: a second one opts out.
+func (w *Witness) noteRemoved(s *Seen) {
+	for _, n := range s.Told.Notices {
+		if n.Kind == tick.NoticeRemoved && s.settled() {
+			w.removed[story.ID(n.Subject)] = s.Told.At
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package tick
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// namedLargest is how many workloads an alert about removed entries names.
+const namedLargest = 5
+
+// A presence tells which workloads are in the site's cluster.
+type presence struct {
+	samples map[workload.ID]workload.Sample
+	// whole is true if a workload without a sample is known to be absent.
+	whole bool
+}
+
+func presenceIn(f workload.Fleet, cluster string) presence {
+	p := presence{samples: map[workload.ID]workload.Sample{}, whole: len(f.Unread) == 0 && f.Cluster == cluster}
+	for _, s := range f.Samples {
+		p.samples[s.ID] = s
+	}
+	return p
+}
+
+// removed are the entries that users removed although their workloads are in the
+// cluster, or may be. An entry that is removed a second time is not among them.
+func (p presence) removed(changes []ledger.Change, l latches, now time.Time) (gone []ledger.Change) {
+	for _, c := range changes {
+		_, seen := p.samples[c.ID]
+		again := now.Before(l.get(c.ID).RemovedUntil)
+		if c.Removed() && !again && (seen || !p.whole) {
+			gone = append(gone, c)
+		}
+	}
+	return gone
+}
+
+// levels are the removed entries with a level that a policy would have written.
+func (p presence) levels(set policy.Set, r ledger.Removal) (all []ledger.Change) {
+	for _, c := range r.Changes {
+		s, seen := p.samples[c.ID]
+		_, _, latched := set.Choose(s)
+		if c.Agreed.Replicas > 0 && (latched || !seen) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// entriesRemoved finds the user's commits that removed many entries at once. agreed is
+// what git held before. Such a commit is an edit of each entry, and opts nothing out.
+func (p *pass) entriesRemoved(ctx context.Context, changes []ledger.Change, agreed ledger.Holding) ([]ledger.Removal, error) {
+	if !slices.ContainsFunc(changes, ledger.Change.Removed) {
+		return nil, nil
+	}
+	here := presenceIn(p.fleet, p.head.Cluster.UID)
+	few := func(r ledger.Removal) bool {
+		levels := here.levels(p.set, r)
+		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(r.Files, c.ID.Namespace) })
+		return !policy.ManyRemoved(p.set.Guards, len(levels), whole, len(agreed.Entries))
+	}
+	all := ledger.Removal{Commit: p.git.tip, Changes: here.removed(changes, p.latches, p.fleet.At)}
+	for _, c := range all.Changes {
+		all.Files = append(all.Files, c.ID.Namespace)
+	}
+	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
+	if !few(all) && !p.past.rewritten {
+		var err error
+		removals, err = p.past.commits.Removals(ctx, p.past.window, p.git.tip, all.Changes)
+		if err != nil {
+			return nil, err
+		}
+	}
+	removals = slices.DeleteFunc(removals, few)
+	until := p.fleet.At.Add(p.set.Guards.Yield)
+	for _, r := range removals {
+		if p.set.Latch {
+			p.conditions = append(p.conditions, removedAtOnce(r.Commit, here.levels(p.set, r), len(agreed.Entries), until))
+		}
+	}
+	return removals, nil
+}
+
+// commitOf are the commits that removed entries, by workload.
+func commitOf(removals []ledger.Removal) map[workload.ID]string {
+	commits := map[workload.ID]string{}
+	for _, r := range removals {
+		for _, c := range r.Changes {
+			commits[c.ID] = r.Commit
+		}
+	}
+	return commits
+}
+
+func removedNotice(id workload.ID, commit string, until, again time.Time) Notice {
+	text := fmt.Sprintf("commit %s removed its entry with many others: left alone until %s, or until gitlatch adopt %s. If a user removes it again before %s, it is opted out",
+		commit, until.UTC().Format(timeFormat), id.Short(), again.UTC().Format(timeFormat))
+	return Notice{NoticeRemoved, id.String(), text}
+}
+
+// removedAtOnce is the condition that a commit removed entries, of so many.
+func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time) alert.Condition {
+	largest := slices.Clone(gone)
+	slices.SortStableFunc(largest, func(a, b ledger.Change) int { return cmp.Compare(b.Agreed.Replicas, a.Agreed.Replicas) })
+	var names []string
+	for _, c := range largest[:min(namedLargest, len(largest))] {
+		names = append(names, fmt.Sprintf("%s %d", c.ID, c.Agreed.Replicas))
+	}
+	text := fmt.Sprintf("commit %s removed %d of %d entries of workloads that are in the cluster: %s", commit, len(gone), of, strings.Join(names, ", "))
+	if more := len(gone) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return alert.Condition{
+		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
+		Did: "writes no level of them until " + until.UTC().Format(timeFormat) + "; from then on it decides about them as about new workloads",
+		Do:  "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
+	}
+}
+
+// stillRemoved are the open conditions about removed entries, while gitlatch leaves one
+// of their workloads alone.
+func stillRemoved(open []alert.Open, l latches, now time.Time) (lasting []alert.Condition) {
+	if len(waiting(l, now)) == 0 {
+		return nil
+	}
+	for _, o := range open {
+		if o.Kind == alert.EntriesRemoved {
+			lasting = append(lasting, o.Condition)
+		}
+	}
+	return lasting
+}
+
+// waiting are the namespaces with a workload that has no entry since a user removed many
+// at once, and that gitlatch leaves alone.
+func waiting(l latches, now time.Time) map[string]bool {
+	in := map[string]bool{}
+	for id, one := range l.now() {
+		if now.Before(one.RemovedUntil) && one.Declared.IsZero() && !one.OptedOut && now.Before(one.YieldUntil) {
+			in[id.Namespace] = true
+		}
+	}
+	return in
+}
