@@ -112,3 +112,44 @@ func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {
 		t.Errorf("a report does not say it: %+v", got)
 	}
 }
+
+// A tick without a commit names what stops it, as status does.
+func TestATickWithoutACommitNamesTheReason(t *testing.T) {
+	t.Parallel()
+	takesNoRisk := strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)
+	for _, c := range []struct {
+		name   string
+		spoil  func(*testing.T, *world)
+		end    string
+		status string // of status; "" is a site without a finding
+	}{
+		{"no rule", func(t *testing.T, w *world) {
+			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": takesNoRisk}, "take no risk")
+			w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 170, 170
+			w.api.workloads["shop/deployment/cart"].desired, w.api.workloads["shop/deployment/cart"].ready = 40, 40
+		}, "no commit: 2 level changes are blocked (no rule found)\n", "a level change has been waiting since"},
+		{"a mass drop", func(_ *testing.T, w *world) {
+			for _, p := range w.api.workloads {
+				p.desired, p.ready = max(1, p.desired/9), max(1, p.ready/9)
+			}
+		}, "no commit: gitlatch lowers no level during a mass drop\n", "1 alert open"},
+		{"Deployments", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = 403 },
+			"no commit: deployments could not be listed\n", "1 alert open"},
+		{"nothing", func(*testing.T, *world) {}, "no commit: no level change is due\n", ""},
+		{"a pause", func(_ *testing.T, w *world) { w.run("hold", "--until", "3h") }, "no commit: the site is paused\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := settled(t)
+			c.spoil(t, w)
+			w.tick()
+			got := w.tick()
+			if !strings.HasSuffix(got.out, "\n"+c.end) {
+				t.Errorf("it ends otherwise than with %q:\n%s", c.end, got.out)
+			}
+			if got := w.run("status"); !strings.Contains(got.err, c.status) || (got.err == "") != (c.status == "") {
+				t.Errorf("status does not print %q: %+v", c.status, got)
+			}
+		})
+	}
+}
