@@ -34,11 +34,11 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		Build struct{ Version string }
 		Sites []struct {
 			Site, Mode, Cluster        string
-			LastTick, HeldUntil        time.Time
+			LastTick, PausedUntil      time.Time
 			Late                       bool
 			Workloads                  int
 			CommitsLeft, CommitsPerDay int
-			Held                       []struct{ Workload string }
+			Paused                     []struct{ Workload string }
 			Alerts                     []any
 		}
 	}
@@ -47,14 +47,14 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	s := d.Sites[0]
-	if s.Site != "prod-eu" || s.Mode != "latch" || s.Cluster != "1f0c-blue" || !s.Late || s.HeldUntil.IsZero() || len(s.Held) != 1 || s.Held[0].Workload != "shop/deployment/web" ||
+	if s.Site != "prod-eu" || s.Mode != "latch" || s.Cluster != "1f0c-blue" || !s.Late || s.PausedUntil.IsZero() || len(s.Paused) != 1 || s.Paused[0].Workload != "shop/deployment/web" ||
 		s.CommitsLeft != 5 || s.CommitsPerDay != 24 || s.Workloads == 0 || s.Alerts == nil {
 		t.Errorf("%+v", s)
 	}
 	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick came since 2026-03-02T08:10:00Z") {
 		t.Errorf("late: status %d, %s", got.status, got.err)
 	}
-	if got := w.run("status"); !strings.Contains(got.out, "last tick   2026-03-02T08:10:00Z\n            no tick came for three periods\n") {
+	if got := w.run("status"); !strings.Contains(got.out, "last tick  2026-03-02T08:10:00Z\n           no tick came for three periods\n") {
 		t.Errorf("late: %s", got.out)
 	}
 }
@@ -151,5 +151,30 @@ func TestATickWithoutACommitNamesTheReason(t *testing.T) {
 				t.Errorf("status does not print %q: %+v", c.status, got)
 			}
 		})
+	}
+}
+
+// A pause and an edit grace period are two things.
+func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.replace(t, shop, `deployment.cart: "20"`, `deployment.cart: "30"`)
+	w.tick()
+	w.run("hold", "shop/web", "--until", "3h")
+	w.run("hold", "--until", "30m")
+	got := w.run("status")
+	for _, line := range []string{
+		"workloads   4 latched, ",
+		"paused      the site until 2026-03-02T08:50:00Z\npaused      shop/deployment/web until 2026-03-02T11:20:00Z\n",
+		"edit grace  shop/deployment/cart until 2026-03-03T08:15:00Z\n",
+	} {
+		if !strings.Contains(got.out, line) {
+			t.Errorf("no %q in\n%s", line, got.out)
+		}
+	}
+	w.run("hold", "--until", "now")
+	w.run("hold", "shop/web", "shop/cart", "--until", "now")
+	if got := w.run("status"); strings.Contains(got.out, "paused") || !strings.Contains(got.out, "edit grace  shop/deployment/cart until") {
+		t.Errorf("a pause that ended is listed, or ended the edit grace period:\n%s", got.out)
 	}
 }

@@ -111,7 +111,7 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 		{"lowers it where told exactly", 500, latch.Latch{}, view{desired: 40, ready: 40}, policy.FlushExact, 50, "cross", "", "a need of 40, which rounds to 50"},
 		{"lowers without a margin", 100, latch.Latch{}, view{desired: 50, ready: 50}, policy.FlushExact, 50, "cross", "", "a need of 50, which rounds to 50"},
 		{"lowers nothing that is not ready", 500, latch.Latch{}, view{desired: 40, ready: 20}, policy.FlushExact, 0, "freeze", "unready", "only 20 of 40"},
-		{"leaves alone what a person set", 100, yields, view{desired: 187, ready: 187}, policy.FlushExact, 0, "freeze", "yield", "a person"},
+		{"leaves alone what a person set", 100, yields, view{desired: 187, ready: 187}, policy.FlushExact, 0, "freeze", "yield", "edit grace period"},
 		{"knows nothing of what is unread", 100, latch.Latch{}, view{unread: true}, policy.FlushExact, 0, "freeze", "unread", "unknown"},
 		{"declares no zero", 100, latch.Latch{}, view{}, policy.FlushExact, 0, "freeze", "suspended", "zero"},
 	} {
