@@ -69,7 +69,11 @@ func (s siteStatus) topics() [][2]string {
 	if s.Late {
 		add("", "no tick came for three periods")
 	}
-	add("workloads", "%d latched, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, s.Frozen, s.OptedOut)
+	verb := "latched"
+	if s.Mode == "observe" {
+		verb = "observed"
+	}
+	add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
 	add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
 	if !s.PausedUntil.IsZero() {
 		add("paused", "the site until %s", instantOf(s.PausedUntil))

@@ -154,7 +154,7 @@ func TestATickWithoutACommitNamesTheReason(t *testing.T) {
 	}
 }
 
-// A pause and an edit grace period are two things.
+// A site that observes latches nothing. A pause and an edit grace period are two things.
 func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -176,5 +176,10 @@ func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
 	w.run("hold", "shop/web", "shop/cart", "--until", "now")
 	if got := w.run("status"); strings.Contains(got.out, "paused") || !strings.Contains(got.out, "edit grace  shop/deployment/cart until") {
 		t.Errorf("a pause that ended is listed, or ended the edit grace period:\n%s", got.out)
+	}
+	w.replace(t, "gitlatch.yaml", "mode: latch", "mode: observe")
+	w.tick()
+	if got := w.run("status"); !strings.Contains(got.out, "workloads   4 observed, ") || strings.Contains(got.out, "latched") {
+		t.Errorf("it latches although it observes:\n%s", got.out)
 	}
 }
