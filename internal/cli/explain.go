@@ -29,13 +29,13 @@ func newExplain(env Env) *cobra.Command {
 		Short: "Say what is decided of a workload, why, and what would change it",
 		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
 what git declares, at which counts it would leave that level, which timers run,
-and what would be decided now.` + targetWords,
+and what would be decided now.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE:    timed(longest, func(ctx context.Context, args []string) error { return e.run(ctx, env, args[0]) }),
 	}
 	e.register(c, env)
-	e.registerTargets(c, &e.flags)
+	e.registerWorkload(c, &e.flags)
 	e.output.register(c, explanation.Table, nil)
 	return c
 }
