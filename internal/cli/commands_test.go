@@ -97,11 +97,11 @@ func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(unfolded(got.out), "declared level 150 adopted; left alone until 2026-03-03T08:15:00Z, or until gitlatch adopt shop/web") {
 		t.Errorf("tick: %+v", got)
 	}
-	if got := w.run("status"); !strings.Contains(got.out, "left alone  shop/deployment/web until 2026-03-03T08:15:00Z\n") || strings.Contains(got.out, "held") {
+	if got := w.run("status"); !strings.Contains(got.out, "edit grace  shop/deployment/web until 2026-03-03T08:15:00Z\n") || strings.Contains(got.out, "paused") {
 		t.Errorf("status: %+v", got)
 	}
 	w.run("adopt", "shop/web")
-	if got := w.run("status"); strings.Contains(got.out, "left alone") {
+	if got := w.run("status"); strings.Contains(got.out, "edit grace") {
 		t.Errorf("adopted: %+v", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("site: %+v", got)
 	}
 	for range 3 {
-		if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "nothing is changed (hold): the site is held by a person until 2026-03-02T08:45:00Z") {
+		if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "nothing is changed (hold): a user paused the site until 2026-03-02T08:45:00Z") {
 			t.Errorf("held: %+v", got)
 		}
 	}
@@ -125,7 +125,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("until %s: %+v", past, got)
 		}
 	}
-	if got := w.tick(); !strings.Contains(got.out, "the site is held by a person until 2026-03-02T08:45:00Z") {
+	if got := w.tick(); !strings.Contains(got.out, "a user paused the site until 2026-03-02T08:45:00Z") {
 		t.Errorf("a typo ended it: %+v", got)
 	}
 	if got := w.run("hold", "--until", "now"); got != (outcome{0, "site prod-eu: no longer held\n", ""}) {
@@ -136,10 +136,10 @@ func TestHold(t *testing.T) {
 		t.Errorf("workloads: %+v", got)
 	}
 	w.tick()
-	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "left alone until 2026-03-03T08:00:00Z") {
+	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "a user paused the workload until 2026-03-03T08:00:00Z") {
 		t.Errorf("held: %+v", got)
 	}
-	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a person set its entry or holds it; left alone until 2026-03-03T08:00:00Z") {
+	if got := w.run("explain", "shop/web"); !strings.Contains(unfolded(got.out), "a user paused the workload until 2026-03-03T08:00:00Z gitlatch hold shop/web --until now ends that now") {
 		t.Errorf("explain: %+v", got)
 	}
 	if w.origin.Tip("main") != tip {

@@ -15,7 +15,7 @@ func TestAShellCompletesNames(t *testing.T) {
 	w := settled(t)
 	config := w.path("config.yaml")
 	for line, want := range map[string][]string{
-		"explain -c " + config + " ":              {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
+		"diff -c " + config + " ":                 {"pay", "shop", "pay/ledger", "shop/api", "shop/cart", "shop/web"},
 		"restore -c " + config + " -n shop ":      {"api", "cart", "web"},
 		"hold -c " + config + " -n ":              {"pay", "shop"},
 		"render record -c " + config + " ":        {"pay", "shop"},
@@ -36,6 +36,31 @@ func TestAShellCompletesNames(t *testing.T) {
 		}
 		if len(want) == 0 && len(words) > 0 {
 			t.Errorf("%s: %q", line, words)
+		}
+	}
+}
+
+// explain and log take one workload: neither their help nor a shell offers a namespace.
+func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	for _, command := range []string{"explain", "log"} {
+		help := run(w.now, command, "--help").out
+		for _, offer := range []string{"NAMESPACE,", "all of shop", "all of the namespace", "all that is named"} {
+			if strings.Contains(help, offer) {
+				t.Errorf("%s: its help offers %q:\n%s", command, offer, help)
+			}
+		}
+		if !strings.Contains(help, "TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME.") {
+			t.Errorf("%s: its help does not describe TARGET:\n%s", command, help)
+		}
+		got := run(w.now, cobra.ShellCompNoDescRequestCmd, command, "-c", w.path("config.yaml"), "")
+		words := strings.Split(strings.TrimSpace(got.out), "\n")
+		if want := []string{"pay/ledger", "shop/api", "shop/cart", "shop/web"}; !slices.Equal(words[:len(words)-1], want) {
+			t.Errorf("%s: a shell completes %q, want %q", command, words, want)
+		}
+		if got := w.run(command, "shop"); got.status == 0 || !strings.Contains(got.err, "name one workload of namespace shop: shop/api, ") {
+			t.Errorf("%s of a namespace: %+v", command, got)
 		}
 	}
 }

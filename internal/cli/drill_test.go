@@ -51,7 +51,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 	after := w.origin.Tip("main")
 	golden(t, "drill-good.txt", w.plain(got.out))
 	message := w.origin.Git(t, "log", "-1", "--format=%B", "main")
-	if after == tip || !strings.Contains(message, "latch(prod-eu): shop/web 100 -> 200") || !strings.Contains(message, "a drill declares the present need: 187 rounds to 200") {
+	if after == tip || !strings.Contains(message, "latch(prod-eu): shop/web 100 -> 200") || !strings.Contains(message, "a drill finds a need of 187, which rounds to 200") {
 		t.Errorf("commit %s", message)
 	}
 
@@ -288,5 +288,31 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)
 	if len(d.Unread) == 0 || d.Passed || d.Fleet.Coverage != 1 {
 		t.Errorf("unread %q, passed %v, %v", d.Unread, d.Passed, d.Fleet.Coverage)
+	}
+}
+
+// A drill without --flush declares nothing, and prints each reason once. The reason of
+// a level that no cause explains is printed, too: here of api, whose pods suffice.
+func TestADrillPrintsEachReasonOnce(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)}, "take no risk")
+	w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 187, 187
+	w.api.workloads["shop/deployment/api"].desired, w.api.workloads["shop/deployment/api"].ready = 5, 5
+	for _, args := range [][]string{{"drill"}, {"drill", "--flush", "--exact"}} {
+		got := w.run(args...)
+		text := strings.Join(strings.Fields(got.out), " ")
+		if strings.Contains(text, "declares the present need") {
+			t.Errorf("%v claims to declare a level:\n%s", args, got.out)
+		}
+		for _, reason := range []string{"a drill finds a need of 187, which rounds to 200", "a drill finds a need of 5, which rounds to 5"} {
+			want := 1
+			if strings.Contains(reason, " 5,") && len(args) == 1 {
+				want = 0 // it raises only
+			}
+			if n := strings.Count(text, reason); n != want {
+				t.Errorf("%v prints %q %d times:\n%s", args, reason, n, got.out)
+			}
+		}
 	}
 }

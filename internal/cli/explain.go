@@ -29,13 +29,13 @@ func newExplain(env Env) *cobra.Command {
 		Short: "Say what is decided of a workload, why, and what would change it",
 		Long: `Looks at the cluster once, writing nothing, and says of one workload what runs,
 what git declares, at which counts it would leave that level, which timers run,
-and what would be decided now.` + targetWords,
+and what would be decided now.` + workloadWords,
 		Example: "  gitlatch explain shop/web -c prod-eu.yaml",
 		Args:    arguments(cobra.ExactArgs(1), "one workload, as shop/web"),
 		RunE:    timed(longest, func(ctx context.Context, args []string) error { return e.run(ctx, env, args[0]) }),
 	}
 	e.register(c, env)
-	e.registerTargets(c, &e.flags)
+	e.registerWorkload(c, &e.flags)
 	e.output.register(c, explanation.Table, nil)
 	return c
 }
@@ -55,10 +55,11 @@ type explanation struct {
 	Workload report.Workload `json:"workload"`
 	// RaiseAbove and LowerAt are the counts, in pods, at which the level is left; null
 	// where it is not declared, or is never left.
-	RaiseAbove *int32    `json:"raiseAbove"`
-	LowerAt    *int32    `json:"lowerAt"`
-	FrozenFor  string    `json:"frozenFor,omitempty"` // why its timers stand still
-	HeldUntil  time.Time `json:"heldUntil,omitzero"`  // until when gitlatch leaves it alone
+	RaiseAbove  *int32    `json:"raiseAbove"`
+	LowerAt     *int32    `json:"lowerAt"`
+	FrozenFor   string    `json:"frozenFor,omitempty"`  // why its timers stand still
+	PausedUntil time.Time `json:"pausedUntil,omitzero"` // the end of a user's pause of the workload
+	GraceUntil  time.Time `json:"graceUntil,omitzero"`  // the end of its edit grace period
 
 	id workload.ID
 	of tick.Report
@@ -73,7 +74,9 @@ func newExplanation(r tick.Report, id workload.ID) explanation {
 		}
 	}
 	l := r.Latches[id]
-	e.FrozenFor, e.HeldUntil = l.Freeze.Reason, l.YieldUntil
+	e.FrozenFor = l.Freeze.Reason
+	e.PausedUntil = l.PausedUntil
+	e.GraceUntil = l.YieldUntil
 	for _, s := range r.Samples {
 		p, _, latched := r.Set.Choose(s)
 		if s.ID != id || !latched || s.Scale == nil || l.Declared.Replicas == 0 {
@@ -145,7 +148,7 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	}
 	for _, d := range r.Decisions {
 		if d.ID == id {
-			explainDecision(line, d)
+			explainDecision(line, d, r.Stop)
 		}
 	}
 	if r.Stop.Reason != policy.ReasonNone {
@@ -285,7 +288,7 @@ func template(t checkpoint.Template) string {
 	return fmt.Sprintf("%s (%s)", t.Hash, t.Images)
 }
 
-func explainDecision(line func(string, string, ...any), d policy.Decision) {
+func explainDecision(line func(string, string, ...any), d policy.Decision, stop policy.Stop) {
 	reason := ""
 	if d.Reason != policy.ReasonNone {
 		reason = " (" + string(d.Reason) + ")"
@@ -295,8 +298,13 @@ func explainDecision(line func(string, string, ...any), d policy.Decision) {
 		what = "rollout"
 	}
 	line(what, "%s%s: %s", d.Verdict, reason, d.Text)
-	if d.Reason == policy.ReasonYield {
+	switch {
+	case d.Reason == policy.ReasonYield:
 		line("", "gitlatch adopt %s ends that now", d.ID.Short())
+	case d.Reason == policy.ReasonHold && stop.Reason == policy.ReasonHold:
+		line("", "gitlatch hold --until now ends that now")
+	case d.Reason == policy.ReasonHold:
+		line("", "gitlatch hold %s --until now ends that now", d.ID.Short())
 	}
 	switch {
 	case !d.To.IsZero() && d.Reading == policy.ReadingScale:

@@ -39,15 +39,24 @@ func TestExplainSaysWhatIsKnownOfARollout(t *testing.T) {
 	}
 }
 
-// What a person set is left alone, and the way to end that is named.
-func TestExplainNamesTheWayOutOfAYield(t *testing.T) {
+// A pause and an edit grace period each have a command that ends them.
+func TestExplainNamesTheWayOutOfAPauseAndAnEdit(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
-	for reason, want := range map[policy.Reason]bool{policy.ReasonYield: true, policy.ReasonUnready: false} {
+	for _, c := range []struct {
+		reason, site policy.Reason
+		want         string
+	}{
+		{policy.ReasonYield, policy.ReasonNone, "gitlatch adopt shop/web ends that now\n"},
+		{policy.ReasonHold, policy.ReasonNone, "gitlatch hold shop/web --until now ends that now\n"},
+		{policy.ReasonHold, policy.ReasonHold, "gitlatch hold --until now ends that now\n"},
+		{policy.ReasonUnready, policy.ReasonNone, ""},
+	} {
 		var b strings.Builder
-		explainDecision(func(_, format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: reason})
-		if got := strings.Contains(b.String(), "gitlatch adopt shop/web ends that now"); got != want {
-			t.Errorf("%s: %s", reason, b.String())
+		line := func(_, format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+		explainDecision(line, policy.Decision{ID: web, Verdict: policy.Frozen, Reason: c.reason}, policy.Stop{Reason: c.site})
+		if _, got, _ := strings.Cut(b.String(), "\n"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.reason, got, c.want)
 		}
 	}
 }

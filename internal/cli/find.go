@@ -23,9 +23,25 @@ const targetWords = `
 A target is NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME. With -n a target
 leaves its namespace out: -n shop web is shop/web, and -n shop is all of shop.`
 
-// registerTargets adds the flag -n.
+// workloadWords describe the target of a command of one workload.
+const workloadWords = `
+
+TARGET is NAMESPACE/NAME or NAMESPACE/KIND/NAME. With -n it leaves its namespace
+out: -n shop web is shop/web.`
+
+// registerTargets adds the flag -n, for a command of any targets.
 func (t *targets) registerTargets(c *cobra.Command, f *flags) {
-	c.Flags().StringVarP(&t.namespace, "namespace", "n", "", "namespace of all that is named, which then leaves it out; alone it is all of the namespace")
+	t.registerNames(c, f, "namespace of all that is named, which then leaves it out; alone it is all of the namespace", t.offered)
+}
+
+// registerWorkload adds the flag -n, for a command of one workload.
+func (t *targets) registerWorkload(c *cobra.Command, f *flags) {
+	t.registerNames(c, f, "namespace of the workload, which TARGET then leaves out", t.workloads)
+}
+
+// registerNames adds the flag -n, and completes targets by the words of offered.
+func (t *targets) registerNames(c *cobra.Command, f *flags, usage string, offered func(known []workload.ID) []string) {
+	c.Flags().StringVarP(&t.namespace, "namespace", "n", "", usage)
 	names := func(of func(known []workload.ID) []string) cobra.CompletionFunc {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			git, err := f.declared(f.env)
@@ -36,14 +52,22 @@ func (t *targets) registerTargets(c *cobra.Command, f *flags) {
 		}
 	}
 	complete(c, "namespace", names(namespaces))
-	c.ValidArgsFunction = names(t.offered)
+	c.ValidArgsFunction = names(offered)
 }
 
 // offered are the words that complete a target, of what git declares: a namespace, a
 // workload, or with -n what is in the namespace.
 func (t *targets) offered(known []workload.ID) []string {
 	if t.namespace == "" {
-		return slices.Concat(namespaces(known), slices.Compact(each.Of(known, workload.ID.Short)))
+		return slices.Concat(namespaces(known), t.workloads(known))
+	}
+	return t.workloads(known)
+}
+
+// workloads are the words that complete a workload, of what git declares.
+func (t *targets) workloads(known []workload.ID) []string {
+	if t.namespace == "" {
+		return slices.Compact(each.Of(known, workload.ID.Short))
 	}
 	var inside []string
 	for _, id := range known {

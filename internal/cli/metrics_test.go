@@ -61,7 +61,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 	has(heartbeat(w.now), `gitlatch_unread{site="prod-eu"} 1`, `gitlatch_commits_total{site="prod-eu"} 1`)
 
 	got := w.tick("--metrics-file", w.path("nowhere/gitlatch.prom"))
-	if got.status != 2 || !strings.Contains(got.err, "write metrics to "+w.path("nowhere/gitlatch.prom")) || !strings.Contains(got.out, "no threshold was crossed") {
+	if got.status != 2 || !strings.Contains(got.err, "write metrics to "+w.path("nowhere/gitlatch.prom")) || !strings.Contains(got.out, "no commit: statefulsets could not be listed") {
 		t.Errorf("no folder: %+v", got)
 	}
 }

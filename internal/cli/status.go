@@ -33,8 +33,8 @@ func newStatus(env Env) *cobra.Command {
 		Long: `Reads the state. With the Config of a fleet it reads the list of sites, too.
 For each site it says the mode, the cluster, the last tick and what is left of
 the budget of commits. If a site observes, it shows how many entries in git are
-not updated. It lists what is held, what is left alone since a person
-edited it, the open proposal and the open alerts. No cluster is asked, and
+not updated. It lists what a user paused, the workloads in their edit grace
+period, the open proposal and the open alerts. No cluster is asked, and
 nothing is written.
 
 It exits with 0 if all is well, and with 2 if a state could not be read. It
@@ -74,8 +74,9 @@ type siteStatus struct {
 	CommitsLeft   int `json:"commitsLeft"` // of the budget, now
 	CommitsPerDay int `json:"commitsPerDay"`
 
-	HeldUntil time.Time      `json:"heldUntil,omitzero"` // the whole site
-	Held      []heldWorkload `json:"held,omitempty"`
+	PausedUntil time.Time   `json:"pausedUntil,omitzero"` // the site
+	Paused      []leftAlone `json:"paused,omitempty"`     // workloads that a user paused
+	EditGrace   []leftAlone `json:"editGrace,omitempty"`  // workloads in their edit grace period
 
 	Proposal    *proposed    `json:"proposal,omitempty"`
 	Unpublished time.Time    `json:"unpublishedSince,omitzero"` // since when a level change waits
@@ -83,9 +84,8 @@ type siteStatus struct {
 	Unsent      int          `json:"unsent,omitempty"` // messages that are not known to have been sent
 }
 
-// A heldWorkload is left alone until an instant, by a person's hold or since a
-// person changed its entry: the state does not tell which.
-type heldWorkload struct {
+// A leftAlone is a workload that gitlatch does not change until an instant.
+type leftAlone struct {
 	Workload workload.ID `json:"workload"`
 	Until    time.Time   `json:"until"`
 }
@@ -149,7 +149,7 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	}
 	s.Late = !head.At.IsZero() && now.Sub(head.At) > 3*c.Period
 	if head.HoldUntil.After(now) {
-		s.HeldUntil = head.HoldUntil
+		s.PausedUntil = head.HoldUntil
 	}
 	if p := head.Proposal; p != nil {
 		s.Proposal = &proposed{p.Branch, p.URL, p.Opened}
@@ -165,8 +165,11 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 		case l.Freeze.Reason != "":
 			s.Frozen++
 		}
+		if l.PausedUntil.After(now) {
+			s.Paused = append(s.Paused, leftAlone{l.ID, l.PausedUntil})
+		}
 		if l.YieldUntil.After(now) {
-			s.Held = append(s.Held, heldWorkload{l.ID, l.YieldUntil})
+			s.EditGrace = append(s.EditGrace, leftAlone{l.ID, l.YieldUntil})
 		}
 	}
 	if head.At.IsZero() {

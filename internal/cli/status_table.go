@@ -69,13 +69,20 @@ func (s siteStatus) topics() [][2]string {
 	if s.Late {
 		add("", "no tick came for three periods")
 	}
-	add("workloads", "%d latched, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, s.Frozen, s.OptedOut)
-	add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
-	if !s.HeldUntil.IsZero() {
-		add("held", "the whole site until %s", instantOf(s.HeldUntil))
+	verb := "latched"
+	if s.Mode == "observe" {
+		verb = "observed"
 	}
-	for _, h := range s.Held {
-		add("left alone", "%s until %s", h.Workload, instantOf(h.Until))
+	add("workloads", "%d %s, %d of them frozen, %d opted out", s.Workloads-s.OptedOut, verb, s.Frozen, s.OptedOut)
+	add("budget", "%s left now; %d more come in a day", term.Count(s.CommitsLeft, "commit"), s.CommitsPerDay)
+	if !s.PausedUntil.IsZero() {
+		add("paused", "the site until %s", instantOf(s.PausedUntil))
+	}
+	for _, one := range s.Paused {
+		add("paused", "%s until %s", one.Workload, instantOf(one.Until))
+	}
+	for _, one := range s.EditGrace {
+		add("edit grace", "%s until %s", one.Workload, instantOf(one.Until))
 	}
 	if p := s.Proposal; p != nil {
 		add("proposal", "%s, open since %s", strings.TrimSpace(p.URL+" branch "+p.Branch), instantOf(p.Opened))

@@ -34,11 +34,11 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		Build struct{ Version string }
 		Sites []struct {
 			Site, Mode, Cluster        string
-			LastTick, HeldUntil        time.Time
+			LastTick, PausedUntil      time.Time
 			Late                       bool
 			Workloads                  int
 			CommitsLeft, CommitsPerDay int
-			Held                       []struct{ Workload string }
+			Paused                     []struct{ Workload string }
 			Alerts                     []any
 		}
 	}
@@ -47,14 +47,14 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	s := d.Sites[0]
-	if s.Site != "prod-eu" || s.Mode != "latch" || s.Cluster != "1f0c-blue" || !s.Late || s.HeldUntil.IsZero() || len(s.Held) != 1 || s.Held[0].Workload != "shop/deployment/web" ||
+	if s.Site != "prod-eu" || s.Mode != "latch" || s.Cluster != "1f0c-blue" || !s.Late || s.PausedUntil.IsZero() || len(s.Paused) != 1 || s.Paused[0].Workload != "shop/deployment/web" ||
 		s.CommitsLeft != 5 || s.CommitsPerDay != 24 || s.Workloads == 0 || s.Alerts == nil {
 		t.Errorf("%+v", s)
 	}
 	if got.status != 1 || !strings.Contains(got.err, "site prod-eu: no tick came since 2026-03-02T08:10:00Z") {
 		t.Errorf("late: status %d, %s", got.status, got.err)
 	}
-	if got := w.run("status"); !strings.Contains(got.out, "last tick   2026-03-02T08:10:00Z\n            no tick came for three periods\n") {
+	if got := w.run("status"); !strings.Contains(got.out, "last tick  2026-03-02T08:10:00Z\n           no tick came for three periods\n") {
 		t.Errorf("late: %s", got.out)
 	}
 }
@@ -110,5 +110,76 @@ func TestVersionSaysWhatItWasBuiltFrom(t *testing.T) {
 	}
 	if got := settled(t).run("tick", "-o", "json"); !strings.Contains(got.out, `"build": "v1.2.3"`) {
 		t.Errorf("a report does not say it: %+v", got)
+	}
+}
+
+// A tick without a commit names what stops it, as status does.
+func TestATickWithoutACommitNamesTheReason(t *testing.T) {
+	t.Parallel()
+	takesNoRisk := strings.Replace(latching, "acceptRisk: true", "acceptRisk: false", 1)
+	for _, c := range []struct {
+		name   string
+		spoil  func(*testing.T, *world)
+		end    string
+		status string // of status; "" is a site without a finding
+	}{
+		{"no rule", func(t *testing.T, w *world) {
+			w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": takesNoRisk}, "take no risk")
+			w.api.workloads["shop/deployment/web"].desired, w.api.workloads["shop/deployment/web"].ready = 170, 170
+			w.api.workloads["shop/deployment/cart"].desired, w.api.workloads["shop/deployment/cart"].ready = 40, 40
+		}, "no commit: 2 level changes are blocked (no rule found)\n", "a level change has been waiting since"},
+		{"a mass drop", func(_ *testing.T, w *world) {
+			for _, p := range w.api.workloads {
+				p.desired, p.ready = max(1, p.desired/9), max(1, p.ready/9)
+			}
+		}, "no commit: gitlatch lowers no level during a mass drop\n", "1 alert open"},
+		{"Deployments", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = 403 },
+			"no commit: deployments could not be listed\n", "1 alert open"},
+		{"nothing", func(*testing.T, *world) {}, "no commit: no level change is due\n", ""},
+		{"a pause", func(_ *testing.T, w *world) { w.run("hold", "--until", "3h") }, "no commit: the site is paused\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := settled(t)
+			c.spoil(t, w)
+			w.tick()
+			got := w.tick()
+			if !strings.HasSuffix(got.out, "\n"+c.end) {
+				t.Errorf("it ends otherwise than with %q:\n%s", c.end, got.out)
+			}
+			if got := w.run("status"); !strings.Contains(got.err, c.status) || (got.err == "") != (c.status == "") {
+				t.Errorf("status does not print %q: %+v", c.status, got)
+			}
+		})
+	}
+}
+
+// A site that observes latches nothing. A pause and an edit grace period are two things.
+func TestStatusNamesWhatIsPausedAndWhatAUserEdited(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.replace(t, shop, `deployment.cart: "20"`, `deployment.cart: "30"`)
+	w.tick()
+	w.run("hold", "shop/web", "--until", "3h")
+	w.run("hold", "--until", "30m")
+	got := w.run("status")
+	for _, line := range []string{
+		"workloads   4 latched, ",
+		"paused      the site until 2026-03-02T08:50:00Z\npaused      shop/deployment/web until 2026-03-02T11:20:00Z\n",
+		"edit grace  shop/deployment/cart until 2026-03-03T08:15:00Z\n",
+	} {
+		if !strings.Contains(got.out, line) {
+			t.Errorf("no %q in\n%s", line, got.out)
+		}
+	}
+	w.run("hold", "--until", "now")
+	w.run("hold", "shop/web", "shop/cart", "--until", "now")
+	if got := w.run("status"); strings.Contains(got.out, "paused") || !strings.Contains(got.out, "edit grace  shop/deployment/cart until") {
+		t.Errorf("a pause that ended is listed, or ended the edit grace period:\n%s", got.out)
+	}
+	w.replace(t, "gitlatch.yaml", "mode: latch", "mode: observe")
+	w.tick()
+	if got := w.run("status"); !strings.Contains(got.out, "workloads   4 observed, ") || strings.Contains(got.out, "latched") {
+		t.Errorf("it latches although it observes:\n%s", got.out)
 	}
 }

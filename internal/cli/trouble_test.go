@@ -217,7 +217,7 @@ func TestAProtectedBranch(t *testing.T) {
 	for range 2 {
 		got := w.tick()
 		w.fails(t, got, "publish: ", server.URL("site"), "push was refused: ", "main is protected", "hint: let the identity of repository.auth push")
-		if !strings.Contains(got.out, "what crosses could not be committed") {
+		if !strings.Contains(got.out, "no commit: 2 level changes could not be committed\n") {
 			t.Errorf("shows\n%s", got.out)
 		}
 		if w.origin.Tip("main") != tip || w.declared(t) != declared {

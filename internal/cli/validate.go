@@ -82,7 +82,9 @@ func validate(env Env, files []string) (verdict, error) {
 			unread = append(unread, err)
 			continue
 		}
-		v.Files, texts[name] = append(v.Files, validated{File: name, Kind: config.KindOf(text)}), text
+		kind, _ := config.ParseKind(name, text) // problems repeats the error
+		v.Files = append(v.Files, validated{File: name, Kind: kind})
+		texts[name] = text
 		if c, err := config.ParseConfig(name, text); err == nil {
 			period = c.Period
 		}
@@ -102,8 +104,10 @@ func problems(f validated, text []byte, period time.Duration) []string {
 		_, err = config.ParsePolicy(f.File, text, period)
 	case config.KindFleet:
 		_, err = config.ParseFleet(f.File, text)
-	default:
+	case config.KindConfig:
 		_, err = config.ParseConfig(f.File, text)
+	default:
+		_, err = config.ParseKind(f.File, text)
 	}
 	if err == nil {
 		return []string{}

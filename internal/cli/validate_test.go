@@ -13,6 +13,11 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "bad.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latchh\ndefault: {hold: {down: 2w}}\n")
 	w.write(t, "fleet.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Fleet\nsites:\n- {site: Prod EU}\n")
 	w.write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\n")
+	w.write(t, "foo.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Foo\nmode: latch\n")
+	w.write(t, "unkind.yaml", "apiVersion: gitlatch.dev/v1alpha1\nmode: latch\n")
+	w.write(t, "list.yaml", "- kind: Policy\n")
+	w.write(t, "empty.yaml", "")
+	w.write(t, "flow.yaml", "{apiVersion: gitlatch.dev/v1alpha1, kind: Policy, mode: latch}\n")
 	w.write(t, "broken.yaml", "kind: [\n")
 	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
 	w.api.Close()
@@ -25,7 +30,12 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		{"config.yaml gitlatch.yaml", 0, []string{"config.yaml: valid, of kind Config\n", "gitlatch.yaml: valid, of kind Policy\n"}},
 		{"bad.yaml gitlatch.yaml", 1, []string{"bad.yaml:3: mode: must be one of observe, latch", "bad.yaml:4: default.hold.down: must be a duration such as 5m, 26h or 8d", "gitlatch.yaml: valid"}},
 		{"fleet.yaml", 1, []string{"fleet.yaml:4: sites[0].site: must be a DNS label", "fleet.yaml:4: sites[0].eks: is required"}},
-		{"other.yaml", 1, []string{"other.yaml:", "kind"}},
+		{"foo.yaml", 1, []string{`foo.yaml:2: kind: must be one of Config, Policy, Fleet, got "Foo"` + "\n"}},
+		{"other.yaml", 1, []string{`other.yaml:2: kind: must be one of Config, Policy, Fleet, got "ConfigMap"` + "\n"}},
+		{"unkind.yaml", 1, []string{"unkind.yaml:1: kind: is required: one of Config, Policy, Fleet\n"}},
+		{"list.yaml", 1, []string{"list.yaml:1: must be a mapping, got a list\n"}},
+		{"empty.yaml", 1, []string{"empty.yaml: is empty: start it with apiVersion: gitlatch.dev/v1alpha1 and kind: one of Config, Policy, Fleet\n"}},
+		{"flow.yaml", 0, []string{"flow.yaml: valid, of kind Policy\n"}},
 		{"broken.yaml", 1, []string{"broken.yaml:", "YAML"}},
 		{"kinds.yaml", 1, []string{"kinds.yaml:4: policies[0].match.kinds"}},
 		{"gitlatch.yaml none.yaml", 2, []string{"gitlatch.yaml: valid", "none.yaml: no such file"}},
@@ -39,6 +49,9 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 			if !strings.Contains(got.out+got.err, says) {
 				t.Errorf("%s: does not say %q: %+v", c.files, says, got)
 			}
+		}
+		if strings.Contains(got.out, "must be Config,") {
+			t.Errorf("%s: one kind of three is named: %+v", c.files, got)
 		}
 		if got.status != c.status {
 			t.Errorf("%s: %+v", c.files, got)

@@ -2,7 +2,6 @@ package config
 
 import (
 	"embed"
-	"regexp"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/strict"
@@ -44,14 +43,15 @@ func document(kind string, fields strict.Object) strict.Document {
 	return strict.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
 }
 
-// KindOf returns the kind that a document names; "" is none that there is.
-func KindOf(data []byte) string {
-	for kind := range purpose {
-		if regexp.MustCompile(`(?m)^kind:\s*["']?` + kind + `["']?\s*(#.*)?$`).Match(data) {
-			return kind
-		}
+// ParseKind returns the kind that the document in a file states. An error means that
+// it states none that gitlatch knows.
+func ParseKind(name string, data []byte) (string, error) {
+	r := strict.NewReader(name)
+	kind := r.Kind(data, APIVersion, KindConfig, KindPolicy, KindFleet)
+	if kind == "" {
+		return "", r.Err()
 	}
-	return ""
+	return kind, nil
 }
 
 // Modeline is the comment by which editors find the schema of a kind of document.

@@ -3,6 +3,7 @@ package drill
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func (p *sheet) flushed() string {
 	case f.Commit == "" && p.Fleet.Nothing != "":
 		return ""
 	case f.Commit == "":
-		return ", which says what is needed"
+		return "; the flush changed no level"
 	}
 	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
 }
@@ -172,6 +173,24 @@ func (p *sheet) why() {
 	})
 }
 
+// unexplained returns the blocked levels whose reason is not among the causes that
+// why prints.
+func (p *sheet) unexplained() []Level {
+	type reason struct {
+		of   term.Named
+		name string
+	}
+	printed := map[reason]bool{}
+	for _, w := range p.Workloads {
+		for _, c := range w.Causes {
+			if w.Missing > 0 {
+				printed[reason{w.Named, c.Name}] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Flush.Withheld), func(l Level) bool { return printed[reason{l.Named, l.Reason}] })
+}
+
 // remarks says what there is to remark of workloads, in the order of the first.
 func (p *sheet) remarks(on func(Workload) []remark) {
 	var order []remark
@@ -198,7 +217,7 @@ func (p *sheet) notes() {
 	if harmless := each.Count(p.Findings, func(f Finding) bool { return len(f.Workloads) == 0 }); harmless > 0 {
 		p.Say("", "gitlatch doctor has %d more to fix, which a rebuild does not suffer from", harmless)
 	}
-	for _, w := range p.Flush.Withheld {
+	for _, w := range p.unexplained() {
 		p.Say("", "not declared: %s %s -> %s: %s", w.ID().Short(), term.Some(w.From), term.Some(w.To), w.Text)
 	}
 	for _, text := range p.Unread {

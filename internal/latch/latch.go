@@ -36,11 +36,12 @@ type Latch struct {
 	// Freeze is why the timers stand still; the zero value is a running latch.
 	Freeze Freeze `json:"freeze,omitzero"`
 
-	// YieldUntil is how long gitlatch leaves the entry alone after a person
-	// changed it; zero is no yield.
+	// PausedUntil is the end of a pause that a user asked for; zero is no pause.
+	PausedUntil time.Time `json:"pausedUntil,omitzero"`
+	// YieldUntil is the end of the edit grace period; zero is none.
 	YieldUntil time.Time `json:"yieldUntil,omitzero"`
-	// YieldScale is true if gitlatch leaves only the scale alone: the person did not
-	// change the rollout.
+	// YieldScale is true if the edit grace period is of the scale alone: the user did
+	// not change the rollout.
 	YieldScale bool `json:"yieldScale,omitzero"`
 	// OptedOut is set when a person deleted the entry, until they ask it back
 	// in by writing it again or by adopting the workload.
@@ -209,9 +210,12 @@ func (l Latch) Removed(until, again time.Time) Latch {
 	return l
 }
 
-// Yielded returns the latch without a yield that is over, and without a removal that is
-// too long ago to count.
+// Yielded returns the latch without a pause or an edit grace period that is over, and
+// without a removal that is too long ago to count.
 func (l Latch) Yielded(now time.Time) Latch {
+	if !now.Before(l.PausedUntil) {
+		l.PausedUntil = time.Time{}
+	}
 	if !now.Before(l.YieldUntil) {
 		l.YieldUntil, l.YieldScale = time.Time{}, false
 	}
@@ -224,15 +228,16 @@ func (l Latch) Yielded(now time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		len(l.Recent) == 0 && l.Flight == nil && l.YieldUntil.IsZero() && !l.OptedOut && l.RemovedUntil.IsZero() && l.Watch.blank()
+		len(l.Recent) == 0 && l.Flight == nil && l.PausedUntil.IsZero() && l.YieldUntil.IsZero() && !l.OptedOut &&
+		l.RemovedUntil.IsZero() && l.Watch.blank()
 }
 
 // Equal reports whether two latches say the same, their revisions aside.
 func (l Latch) Equal(o Latch) bool {
 	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed() == o.Proposed() && l.Asked == o.Asked &&
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
-		l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut && l.RemovedUntil == o.RemovedUntil && l.Missing == o.Missing &&
-		slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
+		l.PausedUntil == o.PausedUntil && l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut &&
+		l.RemovedUntil == o.RemovedUntil && l.Missing == o.Missing && slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
 }
 
 // Checksum returns a hash of the workload and the revision.

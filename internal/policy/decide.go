@@ -241,15 +241,20 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 		return Stop{Reason: ReasonUnread, Text: "its scale is unknown: " + cmp.Or(s.Unknown, "it could not be read")}
 	case s.Scale.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, which git never declares"}
-	case look.Now.Before(l.YieldUntil):
-		return yields(l)
 	}
-	return Stop{}
+	return leftAlone(l, look.Now)
 }
 
-// yields is the Stop of a workload whose entry a person set, or that they hold.
-func yields(l latch.Latch) Stop {
-	return Stop{Reason: ReasonYield, Text: "a person set its entry or holds it; left alone until " + l.YieldUntil.UTC().Format(time.RFC3339)}
+// leftAlone returns the Stop of a pause or of an edit grace period; the zero Stop if
+// the workload has neither.
+func leftAlone(l latch.Latch, now time.Time) Stop {
+	switch {
+	case now.Before(l.PausedUntil):
+		return Stop{Reason: ReasonHold, Text: "a user paused the workload until " + l.PausedUntil.UTC().Format(time.RFC3339)}
+	case now.Before(l.YieldUntil):
+		return Stop{Reason: ReasonYield, Text: "a user edited its entry or declined a proposal; edit grace period until " + l.YieldUntil.UTC().Format(time.RFC3339)}
+	}
+	return Stop{}
 }
 
 // stopsLowering returns why a latch is not lowered; the zero Stop if it may be.

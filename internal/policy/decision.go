@@ -154,8 +154,8 @@ const (
 	ReasonUnread      Reason = "unread"         // its scale is not known
 	ReasonTerminating Reason = "terminating"    // it is being deleted
 	ReasonSuspended   Reason = "suspended"      // scaled to zero
-	ReasonYield       Reason = "yield"          // a person changed its entry, or holds it
-	ReasonHold        Reason = "hold"           // a person holds the site
+	ReasonYield       Reason = "yield"          // a user edited its entry, or declined a proposal
+	ReasonHold        Reason = "hold"           // a user paused the site or the workload
 	ReasonSecond      Reason = "second-cluster" // two live clusters share the site
 	ReasonBroken      Reason = "broken-record"  // git's record cannot be read
 

@@ -21,7 +21,7 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID
 		return h, nil, stop
 	}
 	if fleet.At.Before(h.HoldUntil) {
-		return h, nil, Stop{All: true, Reason: ReasonHold, Text: "the site is held by a person until " + h.HoldUntil.UTC().Format(time.RFC3339)}
+		return h, nil, Stop{All: true, Reason: ReasonHold, Text: "a user paused the site until " + h.HoldUntil.UTC().Format(time.RFC3339)}
 	}
 	h.HoldUntil = time.Time{}
 	if stop.Reason != ReasonNone {
@@ -104,8 +104,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 		if gone > 0 {
 			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
 		}
-	} else if look.Now.Before(l.YieldUntil) {
-		stop := yields(l)
+	} else if stop := leftAlone(l, look.Now); stop.Reason != ReasonNone {
 		d.Verdict, d.Reason = Frozen, stop.Reason
 		d.Text += "; " + stop.Text
 	} else if gone >= g.RetireAfter && !d.From.IsZero() {

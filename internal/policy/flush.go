@@ -32,7 +32,7 @@ func (f Flush) level(r rounding, declared int32, s workload.Scale, stop Stop) (l
 	case f == FlushExact && stop.Reason == ReasonNone && r.raised(s.Desired) < declared:
 		need, level = s.Desired, r.raised(s.Desired)
 	}
-	return level, fmt.Sprintf("a drill declares the present need: %d rounds to %d", need, level), level > 0
+	return level, fmt.Sprintf("a drill finds a need of %d, which rounds to %d", need, level), level > 0
 }
 
 // limit withholds a lowering or a retirement from a flush that only raises.

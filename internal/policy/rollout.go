@@ -69,8 +69,8 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 		return unread("its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read"))
 	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
-	case look.Now.Before(l.YieldUntil) && !l.YieldScale:
-		return yields(l)
+	case look.Now.Before(l.PausedUntil) || look.Now.Before(l.YieldUntil) && !l.YieldScale:
+		return leftAlone(l, look.Now)
 	case !r.InFlight:
 		return Stop{}
 	case len(r.Templates) == 0 || r.Templates[0].Hash == "":

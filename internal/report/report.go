@@ -9,6 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -72,6 +73,9 @@ type Workload struct {
 	Capped   bool           `json:"cappedByGit,omitempty"`
 	Mismatch *policy.Bounds `json:"liveBoundsDiffer,omitempty"`
 
+	// Proposed is true if the open proposal contains the change.
+	Proposed bool `json:"proposed,omitempty"`
+
 	// Rollout is what was decided of a rollout in flight, or of one that git
 	// still declares; left out where there is neither.
 	Rollout *Rollout `json:"rollout,omitempty"`
@@ -94,6 +98,7 @@ type Rollout struct {
 	Text     string `json:"text"`
 	To       *int32 `json:"to"` // what a crossing declares, or would; null also where it declares none any more
 	Urgent   bool   `json:"urgent,omitempty"`
+	Proposed bool   `json:"proposed,omitempty"` // true if the open proposal contains the change
 }
 
 // Condition is one thing that people should know of: a kind of the
@@ -157,7 +162,11 @@ func of(r tick.Report, told func(Workload) bool) Document {
 			continue
 		}
 		w := newWorkload(decision, samples[decision.ID])
-		if w.Rollout = rollouts[decision.ID]; told(w) {
+		if w.Rollout = rollouts[decision.ID]; w.Rollout != nil {
+			w.Rollout.Proposed = isProposed(w.Rollout.Verdict, r.Latches[decision.ID])
+		}
+		w.Proposed = isProposed(w.Verdict, r.Latches[decision.ID])
+		if told(w) {
 			d.Workloads = append(d.Workloads, w)
 		}
 	}
@@ -212,6 +221,12 @@ func newWorkload(d policy.Decision, s *workload.Sample) Workload {
 		w.InFlight = &s.Rollout.InFlight
 	}
 	return w
+}
+
+// isProposed reports whether a change that was decided is in the open proposal.
+func isProposed(verdict string, l latch.Latch) bool {
+	_, open := l.Change()
+	return open && (verdict == string(policy.Cross) || verdict == string(policy.Review))
 }
 
 func level(e checkpoint.Entry) *int32 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
@@ -52,26 +53,6 @@ func (d Document) Table(out io.Writer, s term.Style) error {
 		p.Say("", "%s", text)
 	}
 	return p.Print(out)
-}
-
-// outcome is what was committed, or why nothing was.
-func (d Document) outcome() string {
-	crosses := func(w Workload) bool {
-		return w.Verdict == string(policy.Cross) || w.Rollout != nil && w.Rollout.Verdict == string(policy.Cross)
-	}
-	switch {
-	case d.Commit != nil && d.DryRun:
-		return "would commit: " + d.Commit.Subject
-	case d.Commit != nil:
-		return "commit " + d.Commit.ID + ": " + d.Commit.Subject
-	case d.Mode == "observe":
-		return "mode is observe: nothing is written to git"
-	case d.Proposal != nil:
-		return ""
-	case slices.ContainsFunc(d.Workloads, crosses):
-		return "what crosses could not be committed"
-	}
-	return "no threshold was crossed: no commit"
 }
 
 // rows are the workloads, a line each and a column a fact. What is why is folded
@@ -126,15 +107,17 @@ func (d Document) leftOut() string {
 	}
 	text := fmt.Sprintf("%d quiet", quiet)
 	if skips > 0 {
-		reasons := slices.SortedFunc(maps.Keys(skipped), func(a, b string) int {
-			return cmp.Or(cmp.Compare(skipped[b], skipped[a]), cmp.Compare(a, b))
-		})
-		for i, r := range reasons {
-			reasons[i] = fmt.Sprintf("%s %d", r, skipped[r])
-		}
-		text += fmt.Sprintf(", %d not latched: %s", skips, strings.Join(reasons, ", "))
+		text += fmt.Sprintf(", %d not latched: %s", skips, strings.Join(commonest(skipped), ", "))
 	}
 	return text + "; tick -o json lists all"
+}
+
+// commonest lists reasons with their counts, the commonest first.
+func commonest(counts map[string]int) []string {
+	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	return each.Of(reasons, func(reason string) string { return fmt.Sprintf("%s %d", reason, counts[reason]) })
 }
 
 func (w Workload) decision() string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
@@ -45,7 +46,7 @@ func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 	moved := policy.Decision{Verdict: policy.Quiet, Text: "within", Mismatch: &policy.Bounds{Min: 2}}
 	frozen := policy.Decision{Verdict: policy.Frozen, Reason: policy.ReasonRollout, Text: "a rollout"}
 	skip := func(r policy.Reason) policy.Decision { return policy.Decision{Verdict: policy.Skip, Reason: r} }
-	const end = "no threshold was crossed: no commit\n"
+	const end = "no commit: no level change is due\n"
 	for _, c := range []struct {
 		name      string
 		decisions []policy.Decision
@@ -82,7 +83,7 @@ shop/web-0  51        50        cross to 100  2 samples in a row round to 100 or
 shop/web-1  4         -         freeze        its autoscaler cannot judge:
                                               ScalingActive is False:
                                               FailedGetResourceMetric
-what crosses could not be committed
+no commit: 1 level change could not be committed
 `
 	if got := table(t, r, 80); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
@@ -105,8 +106,58 @@ func TestAConditionKeepsItsIndent(t *testing.T) {
 		Kind: alert.Surge, Subject: "shop/deployment/web", Text: "its need rose from 100 to 900 pods within five minutes", Do: "see whether that is meant",
 	}}}
 	for line := range strings.Lines(table(t, r, 40)) {
-		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no threshold") {
+		if !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "warning: ") && !strings.HasPrefix(line, "no commit") {
 			t.Errorf("%q begins where its condition does", line)
+		}
+	}
+}
+
+// Where nothing was committed, the last line counts the changes that are blocked, by
+// reason.
+func TestTheTableEndsWithTheReasonForNoCommit(t *testing.T) {
+	t.Parallel()
+	to := checkpoint.Entry{Replicas: 50}
+	blocked := func(why policy.Reason) policy.Decision {
+		return policy.Decision{Verdict: policy.Pending, Reason: why, To: to}
+	}
+	milestone := policy.Decision{Verdict: policy.Pending, Reason: policy.ReasonRides, Reading: policy.ReadingRollout}
+	review := policy.Decision{Verdict: policy.Review, Reason: policy.ReasonSurge, To: to}
+	cross := policy.Decision{Verdict: policy.Cross, To: to}
+	proposed := map[workload.ID]latch.Latch{{Namespace: "shop", Kind: workload.Deployment, Name: "web-0"}: {Proposal: &to, Asked: true}}
+	of := func(r tick.Report, change func(*tick.Report)) tick.Report {
+		change(&r)
+		return r
+	}
+	stopped := func(why policy.Reason) tick.Report {
+		return of(decided(), func(r *tick.Report) { r.Stop = policy.Stop{Reason: why} })
+	}
+	for _, c := range []struct {
+		name string
+		r    tick.Report
+		want string
+	}{
+		{"one", decided(blocked(policy.ReasonNoEvidence)), "1 level change is blocked (no rule found)"},
+		{"several, for one reason", decided(blocked(policy.ReasonBudget), blocked(policy.ReasonBudget)), "2 level changes are blocked (the budget of commits is used up)"},
+		{"for several reasons, the commonest first", decided(blocked(policy.ReasonMany), blocked(policy.ReasonReport), blocked(policy.ReasonNoEvidence), blocked(policy.ReasonNoEvidence)),
+			"4 level changes are blocked (no rule found 2, the policy only reports 1, too many workloads are absent 1)"},
+		{"on its way", decided(policy.Decision{Verdict: policy.Pending, Text: "sample 1 of 2"}), "no level change is due"},
+		{"a milestone", decided(milestone, policy.Decision{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web-0"}}), "1 rollout change waits for the next commit"},
+		{"a review without a proposal", decided(review), "1 level change is blocked (review)"},
+		{"a review in a proposal", of(decided(review), func(r *tick.Report) { r.Latches = proposed }), "1 level change waits in the open proposal"},
+		{"a retirement in a proposal", of(decided(policy.Decision{Verdict: policy.Cross, From: to}, cross), func(r *tick.Report) { r.Latches = proposed }),
+			"1 level change could not be committed, 1 level change waits in the open proposal"},
+		{"a push that was refused", decided(cross, cross), "2 level changes could not be committed"},
+		{"two parts unread", of(decided(blocked(policy.ReasonNoEvidence)), func(r *tick.Report) {
+			r.Stop = policy.Stop{Reason: policy.ReasonPartial}
+			r.Unread = []workload.Unread{{Part: "deployments", Why: "forbidden: 403"}, {Part: "daemonsets"}}
+		}), "deployments and daemonsets could not be listed, 1 level change is blocked (no rule found)"},
+		{"another cluster", stopped(policy.ReasonOther), "gitlatch lowers no level until you adopt this cluster"},
+		{"a second cluster", stopped(policy.ReasonSecond), "two live clusters share the site"},
+	} {
+		got := table(t, c.r, 0)
+		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		if last := lines[len(lines)-1]; last != "no commit: "+c.want {
+			t.Errorf("%s: %q, want %q", c.name, last, "no commit: "+c.want)
 		}
 	}
 }

@@ -72,10 +72,36 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 }
 
 func kindOf(root *yaml.Node) string {
-	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "kind" {
-			return root.Content[i+1].Value
-		}
+	if node := kindNode(root); node != nil {
+		return node.Value
 	}
 	return ""
+}
+
+// kindNode returns the value of kind in a document; nil if there is none.
+func kindNode(root *yaml.Node) *yaml.Node {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "kind" {
+			return root.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// Kind returns the kind that the document in data states. It returns "", and notes
+// what is wrong, if the document states none of the kinds.
+func (r *Reader) Kind(data []byte, apiVersion string, kinds ...string) string {
+	var kind string
+	stated := Into(&kind, Word(kinds...))
+	root, ok := r.only(data, Document{APIVersion: apiVersion, Kind: stated.Must})
+	if !ok || !r.of("", root, yaml.MappingNode, "a mapping") {
+		return ""
+	}
+	node := kindNode(root)
+	if node == nil {
+		r.Report("kind", "is required: %s", stated.Must)
+		return ""
+	}
+	stated.read(r, "kind", node)
+	return kind
 }

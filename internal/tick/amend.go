@@ -16,10 +16,11 @@ type Amendment struct {
 	Cluster string
 	// Acknowledge ends a mass drop that the fleet will not recover from.
 	Acknowledge bool
-	// HoldUntil holds the site, or only the workloads where any are named; the
-	// zero value leaves holds alone, an instant that has passed ends them.
+	// HoldUntil pauses the site, or only the named workloads if there are any. The
+	// zero value changes no pause, and an instant that has passed ends them.
 	HoldUntil time.Time
-	// Latch asks the named workloads back in, and ends the yield to them.
+	// Latch asks the named workloads back in, and ends their pauses and edit grace
+	// periods.
 	Latch     bool
 	Workloads []workload.ID
 }
@@ -66,10 +67,13 @@ func (a Amendment) apply(head *latch.Head, latches latches) error {
 			return fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
 		}
 		if !a.HoldUntil.IsZero() {
-			l.YieldUntil, l.YieldScale = a.HoldUntil, false
+			l.PausedUntil = a.HoldUntil
 		}
 		if a.Latch {
-			l.OptedOut, l.YieldUntil, l.YieldScale = false, time.Time{}, false
+			l.OptedOut = false
+			l.PausedUntil = time.Time{}
+			l.YieldUntil = time.Time{}
+			l.YieldScale = false
 			l.RemovedUntil = time.Time{}
 		}
 		latches.set(l)

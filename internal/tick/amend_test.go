@@ -42,11 +42,16 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 		},
 		"hold a workload": {
 			amendment: tick.Amendment{HoldUntil: later, Workloads: []workload.ID{id("shop/web")}},
-			latch:     func(l *latch.Latch) { l.YieldUntil, l.YieldScale = later, false },
+			latch:     func(l *latch.Latch) { l.PausedUntil = later },
 		},
 		"ask a workload back in": {
 			amendment: tick.Amendment{Latch: true, Workloads: []workload.ID{id("shop/web")}},
-			latch:     func(l *latch.Latch) { l.OptedOut, l.YieldUntil, l.YieldScale = false, time.Time{}, false },
+			latch: func(l *latch.Latch) {
+				l.OptedOut = false
+				l.PausedUntil = time.Time{}
+				l.YieldUntil = time.Time{}
+				l.YieldScale = false
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

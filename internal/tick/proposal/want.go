@@ -48,7 +48,7 @@ func Want(latches map[workload.ID]latch.Latch, decisions []policy.Decision, all 
 		next, asked := by[c.ID]
 		l := latches[c.ID]
 		switch {
-		case l.OptedOut || now.Before(l.YieldUntil) && !(l.YieldScale && asked):
+		case l.OptedOut || now.Before(l.PausedUntil) || now.Before(l.YieldUntil) && !(l.YieldScale && asked):
 			delete(by, c.ID)
 		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas:
 			next.To = next.To.WithScale(c.To)

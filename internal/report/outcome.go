@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/term"
+)
+
+// outcome returns the commit that the tick made, or why it made none.
+func (d Document) outcome() string {
+	switch {
+	case d.Commit != nil && d.DryRun:
+		return "would commit: " + d.Commit.Subject
+	case d.Commit != nil:
+		return "commit " + d.Commit.ID + ": " + d.Commit.Subject
+	case d.Mode == "observe":
+		return "mode is observe: nothing is written to git"
+	case d.Proposal != nil:
+		return ""
+	}
+	reasons := slices.Concat(d.stops(), d.uncommitted())
+	if len(reasons) == 0 {
+		return "no commit: no level change is due"
+	}
+	return "no commit: " + strings.Join(reasons, ", ")
+}
+
+// siteStops are the reasons of a Stop, except for ReasonPartial: Unread names the
+// parts of the cluster.
+var siteStops = map[policy.Reason]string{
+	policy.ReasonHold:     "the site is paused",
+	policy.ReasonMassDrop: "gitlatch lowers no level during a mass drop",
+	policy.ReasonOther:    "gitlatch lowers no level until you adopt this cluster",
+	policy.ReasonSecond:   "two live clusters share the site",
+}
+
+// stops returns what stops level changes in the whole site.
+func (d Document) stops() []string {
+	var all []string
+	if len(d.Unread) > 0 {
+		parts := each.Of(d.Unread, func(text string) string {
+			part, _, _ := strings.Cut(text, ": ")
+			return part
+		})
+		all = append(all, strings.Join(parts, " and ")+" could not be listed")
+	}
+	if text, known := siteStops[d.Stop.Reason]; known {
+		all = append(all, text)
+	}
+	return all
+}
+
+// blocks are the reasons that block a change after its hold.
+var blocks = map[policy.Reason]string{
+	policy.ReasonBudget:     "the budget of commits is used up",
+	policy.ReasonMany:       "too many workloads are absent",
+	policy.ReasonNoEvidence: "no rule found",
+	policy.ReasonReport:     "the policy only reports",
+	policy.ReasonSurge:      "review",
+}
+
+// uncommitted counts the changes that are decided and not in git, levels first.
+func (d Document) uncommitted() []string {
+	var levels, rollouts changes
+	for _, w := range d.Workloads {
+		levels.add(w.Verdict, w.Reason, w.Proposed)
+		if r := w.Rollout; r != nil {
+			rollouts.add(r.Verdict, r.Reason, r.Proposed)
+		}
+	}
+	return slices.Concat(levels.texts("level change"), rollouts.texts("rollout change"))
+}
+
+// changes counts decided changes that are not in git. The zero value has none.
+type changes struct {
+	failed, blocked, proposed, riding int
+	reasons                           map[string]int // of the blocked ones
+}
+
+func (c *changes) add(verdict, reason string, proposed bool) {
+	why, blocked := blocks[policy.Reason(reason)]
+	switch v := policy.Verdict(verdict); {
+	case proposed:
+		c.proposed++
+	case v == policy.Cross:
+		c.failed++
+	case policy.Reason(reason) == policy.ReasonRides:
+		c.riding++
+	case blocked && (v == policy.Pending || v == policy.Review):
+		if c.reasons == nil {
+			c.reasons = map[string]int{}
+		}
+		c.reasons[why]++
+		c.blocked++
+	}
+}
+
+// texts returns a clause for each group of changes.
+func (c *changes) texts(thing string) []string {
+	var all []string
+	add := func(n int, one, several string) {
+		switch n {
+		case 0:
+		case 1:
+			all = append(all, term.Count(n, thing)+" "+one)
+		default:
+			all = append(all, term.Count(n, thing)+" "+several)
+		}
+	}
+	why := strings.Join(commonest(c.reasons), ", ")
+	if len(c.reasons) == 1 {
+		why = strings.TrimSuffix(why, fmt.Sprintf(" %d", c.blocked))
+	}
+	add(c.failed, "could not be committed", "could not be committed")
+	add(c.blocked, "is blocked ("+why+")", "are blocked ("+why+")")
+	add(c.proposed, "waits in the open proposal", "wait in the open proposal")
+	add(c.riding, "waits for the next commit", "wait for the next commit")
+	return all
+}
