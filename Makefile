@@ -58,9 +58,9 @@ fuzz: ## Fuzz every target for a time each, a few at once (FUZZTIME=10m; what is
 at-length = go test -v -count=1 -timeout 120m ./internal/$(1) | grep --line-buffered -vE '^(=== |--- PASS|PASS$$|ok )'
 
 .PHONY: faults
-faults: ## Hold what gitlatch promises against faults at length: random histories, defects put in, rollouts, a month, a crowd (HISTORIES=1000000 TICKS=1000000 LIVES=70000 DAYS=30; over an hour)
+faults: ## Test the promises of gitlatch against faults for over an hour: random histories, seeded defects, rollouts, a month, a crowd (HISTORIES=1000000 TICKS=1000000 LIVES=70000 DAYS=30; FIRST=1: the first seed of the simulator, drawn and printed by default)
 	@$(call at-length,policy -run '^Test(HistoriesAgree|FreezesLose|LevelsAreMonotone|AFlushDeclares)' -histories $(or $(HISTORIES),1000000))
-	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000))
+	@$(call at-length,proof/simulator -run '^TestRandomHistoriesBreakNoLaw$$' -ticks $(or $(TICKS),1000000) -first $(or $(FIRST),random))
 	@$(call at-length,proof/simulator -run '^TestSeededDefectsAreFound$$' -defects)
 	@$(call at-length,proof/rollouts -run '^TestWhatGitSaysOfRollouts$$' -lives $(or $(LIVES),70000))
 	@$(call at-length,tick -run '^TestTenMishapsInARowAreNobodys$$')

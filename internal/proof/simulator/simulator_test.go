@@ -17,12 +17,16 @@ import (
 
 var (
 	ticks = flag.Int("ticks", 10000, "how many ticks to play")
-	first = flag.Uint64("first", 1, "the first seed")
 	stop  = flag.Int("stop", 1, "how many broken histories end the run")
 	found = flag.String("found", "", "the folder to write scenarios to, one for each way in which a law is broken")
 	one   = flag.String("law", "", "the law that counts; none are all")
 	only  = flag.String("only", "", "kinds of events to draw, by name, semicolons between; none are all")
 )
+
+// first is the first seed.
+var first = seed(1)
+
+func init() { flag.Var(&first, "first", "the first `seed`, or random to draw one") }
 
 // A run is many histories, played side by side.
 type run struct {
@@ -44,7 +48,8 @@ func TestRandomHistoriesBreakNoLaw(t *testing.T) {
 	events = slices.DeleteFunc(events, func(e event) bool {
 		return *only != "" && !slices.Contains(chosen, e.name)
 	})
-	r := &run{seed: *first, seen: map[string]int{}, broken: map[string][]Played{}}
+	fmt.Printf("first seed %d: repeat these histories with make faults FIRST=%[1]d\n", first)
+	r := &run{seed: uint64(first), seen: map[string]int{}, broken: map[string][]Played{}}
 	var wait sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
