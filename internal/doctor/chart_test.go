@@ -52,3 +52,38 @@ func TestTheWorkloadOfAHelmRelease(t *testing.T) {
 		})
 	}
 }
+
+// A policy sets the level on creation. Who applies the workload is unknown in each of
+// these cases, so what it then sets is unknown, too.
+func TestAPolicyAloneMakesNoStartKnown(t *testing.T) {
+	t.Parallel()
+	const destination = "-  destination: {server: https://kubernetes.default.svc, namespace: shop}\n+  destination: {name: NAME, namespace: shop}\n"
+	for name, c := range map[string]struct {
+		base  string
+		more  fixture
+		start int32
+		traps string
+	}{
+		"Applications are unread":                   {"not-built", fixture{"unread Application": "forbidden: no\n"}, 0, ""},
+		"its Application may be of another":         {"not-built", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "prod", 1)}, 0, "not-built"},
+		"one with a rule may be of another":         {"not-built--ignored", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "prod", 1)}, 0, "not-built"},
+		"one with a rule is of this cluster":        {"not-built--ignored", fixture{"edit cluster.yaml": strings.Replace(destination, "NAME", "in-cluster", 1)}, 200, ""},
+		"a count in a folder that no tool applies":  {"not-built--nobody", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 3, "stated-count"},
+		"a count that a user's line covers":         {"not-built--own-line", fixture{"paths": "apps/shop", "edit repo/apps/shop/web.yaml": "-spec: {selector: {}}\n+spec: {selector: {}, replicas: 3}\n"}, 200, ""},
+		"its folder has a Component, and is broken": {"not-built--remote-base", fixture{"repo/apps/shop/kustomization.yaml": "resources: [gone.yaml]\ncomponents: [../../checkpoints/prod/shop]\n"}, 0, "no-ignore-rule build-fails"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := read(t, c.base)
+			for at, text := range c.more {
+				if file, ok := strings.CutPrefix(at, "edit "); ok {
+					at, text = file, edited(t, f[file], text)
+				}
+				f[at] = text
+			}
+			if r := f.examine(t); r.Workloads[0].Start != c.start || traps(r) != c.traps {
+				t.Errorf("want %d, %q:\n%s", c.start, c.traps, tell(r))
+			}
+		})
+	}
+}

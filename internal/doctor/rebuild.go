@@ -68,10 +68,12 @@ func (e *examination) starts(s *subject) {
 		e.lowers(s, RecordNotApplied, s.ID.Namespace, fmt.Sprintf("%s takes the record as parameter, and nothing that is built applies it: add %s to the resources of a kustomization in %s or above, apply that before the workloads, and name its folder by --path where no tool of this cluster does",
 			w.name(), checkpoint.RecordPath(e.Site, s.ID.Namespace), checkpoint.Directory(e.Site)))
 	case hidden:
-	case admitted && applied:
+	case admitted && applied && (built || stays):
 		if s.Start < s.Level {
 			s.Start, s.By = s.Level, w.name()
 		}
+	case admitted && applied && len(included) == 0:
+		// The start is unknown: not all was read.
 	case len(included) == 0:
 		e.without[s.ID.Namespace] = append(e.without[s.ID.Namespace], *s)
 	default:

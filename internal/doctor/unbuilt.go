@@ -22,19 +22,6 @@ func chart(files map[string][]byte, dir string) bool {
 	return there("Chart.yaml") && !slices.ContainsFunc(gitops.KustomizationNames(), there)
 }
 
-// resetters are the appliers that re-apply the replica count of a workload, and
-// known is whether all of its appliers are known.
-func (e *examination) resetters(s subject) (names []string, known bool) {
-	owners, _ := e.owners(s.ID)
-	for _, o := range owners {
-		if o.keeps(s, o.annotations) != nil || e.narrowed(s, o) != nil {
-			names = append(names, o.claim.name)
-		}
-	}
-	names = append(names, e.releases(s)...) // Helm ignores no field
-	return names, len(owners)+len(names) > 0 || e.userLine(s.ID) != ""
-}
-
 // guarded notes charts that drop the replica count, unless a policy raises their
 // workloads.
 func (e *examination) guarded() {
@@ -52,11 +39,22 @@ func (e *examination) guarded() {
 	}
 }
 
-// ignored reports whether no applier resets the replica count of a workload after
-// its creation.
+// ignored reports whether nothing resets the replica count of a workload after its
+// creation: an applier of this cluster is known, or a user's line covers the workload,
+// and all appliers ignore the field, which Helm does not.
 func (e *examination) ignored(s subject) bool {
-	names, known := e.resetters(s)
-	return known && len(names) == 0
+	if len(e.releases(s)) > 0 {
+		return false
+	}
+	known := e.userLine(s.ID) != ""
+	owners, _ := e.owners(s.ID)
+	for _, o := range owners {
+		if o.keeps(s, o.annotations) != nil || e.narrowed(s, o) != nil {
+			return false
+		}
+		known = known || !o.away
+	}
+	return known
 }
 
 // userLine is the line of inert.yaml that a user wrote and that covers a workload;
@@ -69,12 +67,11 @@ func (e *examination) userLine(id workload.ID) string {
 	return line
 }
 
-// reset notes a replica count that a manifest states and that an applier sets again
+// reset notes a replica count that a manifest states and that its next apply sets again
 // after a policy raised it on creation.
 func (e *examination) reset(s *subject) bool {
-	names, _ := e.resetters(*s)
 	o, w := e.given(s.ID)
-	if w.Replicas == nil || len(names) == 0 {
+	if w.Replicas == nil || e.ignored(*s) {
 		return false
 	}
 	s.Start, s.By = *w.Replicas, o.Dir
@@ -89,8 +86,9 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 	const rendered = "Or write the rendered manifests to a folder of the repository, and name it with --path"
 	before := len(s.Lowers)
 	owners, _ := e.owners(s.ID)
+	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
 	for _, o := range owners {
-		if !o.away && !e.fails(o.applier, s.ID.Namespace) {
+		if !e.fails(o.applier, s.ID.Namespace) {
 			e.unbuilt(s, admitted, o.claim.name, fmt.Sprintf("its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
 				o.unbuiltSource(e.Overlays), o.claim.name, o.tool, rendered))
 		}
@@ -99,7 +97,7 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 		e.unbuilt(s, admitted, name, "its workloads come from a Helm chart, which doctor does not render, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let the chart state no replicas. Write the rendered manifests to a folder of the repository, and name it with --path")
 	}
 	if len(s.Lowers) == before && len(owners) == 0 && admitted && len(e.Cluster.Unread) == 0 {
-		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("no tool lists it, and no folder that doctor builds has it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line for it to %s",
+		e.lowers(s, NotBuilt, s.ID.Short(), fmt.Sprintf("no tool of this cluster is known to apply it, and no folder that doctor builds has it, so the replicas that a rebuild starts it with are unknown. Name the folder with its manifests with --path. If another tool applies it and ignores %s, add a line for it to %s",
 			s.pointer(), checkpoint.EvidencePath(e.Site)))
 	}
 	return len(s.Lowers) > before
