@@ -49,7 +49,8 @@ func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
 	guards := s.Told.Set.Guards
 	for _, change := range c.Changes {
 		id := change.ID
-		_, runs := s.World.Fleet[id]
+		sample, runs := s.World.Fleet[id]
+		runs = runs && !sample.OptOut
 		before, removed := s.removed[id]
 		again := removed && s.Told.At.Before(before.Add(guards.Yield+guards.RetireAfter))
 		if c.By == person && change.To.IsZero() && agreed[id].Replicas > 0 && runs && !again && !s.offered(c, change) {
