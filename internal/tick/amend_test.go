@@ -51,6 +51,7 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 				l.PausedUntil = time.Time{}
 				l.YieldUntil = time.Time{}
 				l.YieldScale = false
+				l.RemovedUntil = time.Time{}
 			},
 		},
 	} {

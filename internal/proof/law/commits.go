@@ -23,13 +23,10 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	}
 	tree := w.tree(id)
 	entries := tree.Entries()
-	if len(tree.Broken) > 0 { // what cannot be read stands
-		log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
-		if err == nil && len(log[0].Parents) > 0 {
-			for of, e := range w.at(log[0].Parents[0]) {
-				if tree.Broken[of.Namespace] != nil {
-					entries[of] = e
-				}
+	if parent := w.parent(id); len(tree.Broken) > 0 && parent != "" { // what cannot be read stands
+		for of, e := range w.at(parent) {
+			if tree.Broken[of.Namespace] != nil {
+				entries[of] = e
 			}
 		}
 	}
@@ -37,17 +34,32 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	return entries
 }
 
-// tree is what a commit holds of the site.
+// parent returns the first parent of a commit; "" if it has none.
+func (w *Witness) parent(id string) string {
+	log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
+	if err != nil || len(log[0].Parents) == 0 {
+		return ""
+	}
+	return log[0].Parents[0]
+}
+
+// tree returns the site's tree at a commit. If site.yaml is broken there, the tree of the
+// parent stands.
 func (w *Witness) tree(id string) checkpoint.Tree {
+	tree, err := w.parse(id)
+	if parent := w.parent(id); err != nil && parent != "" {
+		return w.tree(parent)
+	}
+	return tree
+}
+
+// parse returns the site's tree at a commit, or the error of its site.yaml.
+func (w *Witness) parse(id string) (checkpoint.Tree, error) {
 	files := map[string][]byte{}
 	for path, text := range w.story.Repository.Show(id) {
 		files[path] = []byte(text)
 	}
-	tree, err := checkpoint.ParseTree(w.story.Site, files)
-	if err != nil {
-		return checkpoint.Tree{}
-	}
-	return tree
+	return checkpoint.ParseTree(w.story.Site, files)
 }
 
 // An author is who made a commit.

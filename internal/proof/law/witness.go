@@ -155,7 +155,7 @@ func (w *Witness) watch() func() {
 		}
 		seen.After = w.holds()
 		w.ask(seen)
-		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
+		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && seen.believes()
 		w.counted(seen)
 		w.rule(seen)
 		w.learn(seen, looks)
@@ -184,7 +184,14 @@ func (w *Witness) rule(s *Seen) {
 	}
 }
 
-// rewritten reports whether the tick did not believe the branch.
+// believes reports whether the tick believed the branch: it was not rewritten, and its
+// site.yaml is not broken.
+func (s *Seen) believes() bool {
+	_, err := s.parse(s.After.Tip)
+	return err == nil && !s.rewritten()
+}
+
+// rewritten reports whether the tick saw a rewritten branch.
 func (s *Seen) rewritten() bool { return s.says(tick.NoticeRewritten) }
 
 func (s *Seen) says(kind tick.NoticeKind) bool {
