@@ -52,6 +52,7 @@ const (
 	MarkRefused       Trap = "mark-refused"
 	MarkUnknown       Trap = "mark-of-no-workload"
 	MarkDiffers       Trap = "mark-differs"
+	ReviewWithoutHost Trap = "review-without-host"
 )
 
 // worst are all traps, the worst first.
@@ -61,5 +62,5 @@ var worst = []Trap{
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
 	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
+	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }
