@@ -41,7 +41,8 @@ func (p *pass) commit(ctx context.Context) error {
 			p.changes = append(p.changes, d)
 		}
 	}
-	for attempt := 0; len(p.changes) > 0 || len(p.repairs(len(p.changes) > 0, nil)) > 0; attempt++ {
+	attempt := 0
+	for len(p.changes) > 0 || len(p.repairs(len(p.changes) > 0, nil)) > 0 {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
@@ -51,8 +52,9 @@ func (p *pass) commit(ctx context.Context) error {
 			return err
 		}
 		err = p.pushBase(ctx, w)
-		if refused, is := errors.AsType[*repo.RefusedError](err); is && refused.TooLarge {
-			if half := halve(p.changes); len(half) < len(p.changes) {
+		if tooLarge(err) {
+			half := halve(p.changes)
+			if len(half) < len(p.changes) {
 				p.changes = half
 				continue
 			}
@@ -63,8 +65,9 @@ func (p *pass) commit(ctx context.Context) error {
 		if !errors.Is(err, repo.ErrMoved) {
 			return err
 		}
+		attempt++
 		if p.Wait != nil {
-			p.Wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
+			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
 		}
 		if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
 			return err
@@ -170,6 +173,23 @@ func (p *pass) pushBase(ctx context.Context, w writing) error {
 	return nil
 }
 
+// tooLarge reports whether the host may take a part of what it refused.
+func tooLarge(err error) bool {
+	refused, is := errors.AsType[*repo.RefusedError](err)
+	return is && refused.TooLarge
+}
+
+// later returns the namespaces that wait for another commit: half of those that the
+// proposal does not have, or half of all if it has all or none of them.
+func later(all, has []string) []string {
+	all = slices.Compact(slices.Sorted(slices.Values(all)))
+	rest := slices.DeleteFunc(slices.Clone(all), func(namespace string) bool { return slices.Contains(has, namespace) })
+	if len(rest) == 0 || len(rest) == len(all) {
+		return all[(len(all)+1)/2:]
+	}
+	return rest[len(rest)/2:]
+}
+
 // halve leaves the crossings of half of the namespaces to the next tick. Those of
 // one namespace stay together.
 func halve(crossings []policy.Decision) []policy.Decision {
@@ -177,9 +197,7 @@ func halve(crossings []policy.Decision) []policy.Decision {
 	for _, d := range crossings {
 		all = append(all, d.ID.Namespace)
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	later := all[(len(all)+1)/2:]
+	later := later(all, nil)
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 
