@@ -98,7 +98,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, rep
 	if err != nil || len(w.files) == 0 {
 		return false, err
 	}
-	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
+	wanted = slices.DeleteFunc(w.changes, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
 	edits := edits(p.head.Edited, w.records)
 	by, changes, err := trailers(p.Site, p.git.tip, *p.git.tree, w, edits)
 	if err != nil {

@@ -84,12 +84,22 @@ type writing struct {
 	marks    map[string]latch.Marks // the marks after the edit, by file
 	records  []string               // the namespaces whose record it writes
 	repaired []string               // the namespaces that are to follow their records
+	changes  []checkpoint.Change    // those that it should make, in the order of workload.Compare
+	renamed  []policy.Decision      // of these, the removals of entries under the old name of a kind
 }
 
 // merge applies the crossings to what the tip holds, and drops those whose entry
 // or whose marks are not what their decision saw.
 func (p *pass) merge(ctx context.Context) (writing, error) {
 	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(len(p.changes) > 0, nil)))
+	if err != nil {
+		return writing{}, err
+	}
+	for _, removal := range w.renamed {
+		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == removal.ID })
+		p.changes = append(p.changes, removal)
+	}
+	slices.SortStableFunc(p.changes, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
@@ -99,6 +109,28 @@ func (p *pass) merge(ctx context.Context) (writing, error) {
 		return writing{}, err // nothing is left that causes a commit
 	}
 	return w, err
+}
+
+// renaming returns the removal of an entry under the old name of its kind as a decision.
+func renaming(c checkpoint.Change, tree checkpoint.Tree, kinds workload.Kinds) policy.Decision {
+	o, _ := tree.Site.Kinds.Object(c.ID.Kind)
+	now, _ := kinds.Named(o.Group, o.Kind)
+	return policy.Decision{
+		ID: c.ID, Reading: policy.ReadingScale, Verdict: policy.Cross, From: c.From, To: c.To,
+		Text: fmt.Sprintf("the policy calls its kind %s now", now),
+	}
+}
+
+// replaced returns decisions with some of them replaced.
+func replaced(decisions, by []policy.Decision) []policy.Decision {
+	for _, r := range by {
+		for i, d := range decisions {
+			if d.ID == r.ID && d.Reading == r.Reading {
+				decisions[i] = r
+			}
+		}
+	}
+	return decisions
 }
 
 // write applies changes to what the tip holds, and has namespaces follow their
@@ -118,6 +150,12 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, repaired 
 		return writing{}, nil, err
 	}
 	w.repaired = repaired
+	changes, removals := tree.Rename(p.fleet.Kinds, changes)
+	w.changes = changes
+	for _, c := range removals {
+		w.renamed = append(w.renamed, renaming(c, *tree, p.fleet.Kinds))
+	}
+	p.report.Decisions = replaced(p.report.Decisions, w.renamed)
 	changes, moved := p.files.Unmoved(texts, changes)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	w.files, skipped = checkpoint.Merge(*tree, site, changes)
