@@ -120,7 +120,7 @@ func (s *stack) surges(t *testing.T) {
 		}
 	}
 	text := s.texts(t)
-	if !strings.HasPrefix(text, "gitlatch "+s.name+": surge "+subject+" raised\n") || !strings.Contains(text, "\nWhat gitlatch does: committed it: ") || !strings.Contains(text, "What to do: if the need is real, nothing.") {
+	if !strings.HasPrefix(text, "[warning] gitlatch "+s.name+": surge "+subject+"\n") || !strings.Contains(text, "\nEffect: gitlatch committed it: ") || !strings.Contains(text, "Action: if the need is real, nothing.") {
 		t.Errorf("text %q", text)
 	}
 }

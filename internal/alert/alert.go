@@ -21,9 +21,12 @@ type Condition struct {
 	// Subject is what it is about, beside the site: a workload, a branch, a
 	// cluster. Of one kind and subject there is one condition.
 	Subject string `json:"subject,omitempty"`
-	Text    string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
-	// Did is what gitlatch did, or goes on doing, about it, as a phrase: "lowers no
-	// checkpoint", "its checkpoint is 200: ..."; "" is nothing.
+	// Title is what the first line of a message says, with object and numbers; "" is the
+	// kind and the subject.
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text"` // a sentence with the numbers, no longer than Brief leaves it
+	// Did is the effect, as in "gitlatch lowers no level" or "its checkpoint is 200: ...";
+	// "" is none.
 	Did string `json:"did,omitempty"`
 	Do  string `json:"do"` // what a person should do about it
 }
@@ -213,13 +216,17 @@ func sorted(conditions []Condition) []Condition {
 	return slices.CompactFunc(s, func(a, b Condition) bool { return a.key() == b.key() })
 }
 
-// Headline is the alert in a line.
+// Headline is the first line of the alert: "[critical] gitlatch prod: unread deployments".
 func (a Alert) Headline() string {
-	about := string(a.Kind)
-	if a.Subject != "" {
-		about += " " + a.Subject
+	severity := string(a.Severity)
+	switch a.State {
+	case Lasting:
+		severity += ", lasting"
+	case Resolved:
+		severity = string(Resolved)
 	}
-	return "gitlatch " + a.Site + ": " + about + " " + string(a.State)
+	about := cmp.Or(a.Title, strings.TrimSpace(string(a.Kind)+" "+a.Subject))
+	return fmt.Sprintf("[%s] gitlatch %s: %s", severity, a.Site, about)
 }
 
 // Message is the alert for a person.
@@ -229,16 +236,16 @@ func (a Alert) Message() string {
 	b.WriteString(a.Text + "\n")
 	if a.State == Resolved {
 		b.WriteString("This is over; it began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
-	} else {
-		if !a.Since.Equal(a.At) {
-			b.WriteString("It began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
-		}
-		b.WriteString("\n")
-		if a.Did != "" {
-			b.WriteString("What gitlatch does: " + a.Did + "\n")
-		}
-		b.WriteString("What to do: " + a.Do + "\n")
-		b.WriteString("See: gitlatch help alerts\n")
+		return b.String()
 	}
+	if !a.Since.Equal(a.At) {
+		b.WriteString("It began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
+	}
+	b.WriteString("\n")
+	if a.Did != "" {
+		b.WriteString("Effect: " + a.Did + "\n")
+	}
+	b.WriteString("Action: " + a.Do + "\n")
+	b.WriteString("Help:   gitlatch help alerts\n")
 	return b.String()
 }

@@ -80,20 +80,44 @@ func TestEveryKindHasASeverity(t *testing.T) {
 
 func TestMessagesTellWhatToDoUntilItIsOver(t *testing.T) {
 	t.Parallel()
-	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Did: "tries again", Do: "let it push"}
+	c := Condition{Kind: Blocked, Text: "push was refused: protected branch", Did: "gitlatch tries again", Do: "let it push"}
 	for state, want := range map[State]bool{Raised: true, Lasting: true, Resolved: false} {
 		text := newAlert("prod", c, state, noon.Add(-time.Hour), noon).Message()
-		if got := strings.Contains(text, "What to do: let it push"); got != want {
+		if got := strings.Contains(text, "Action: let it push"); got != want {
 			t.Errorf("%s: says what to do: %v\n%s", state, got, text)
 		}
-		if got := strings.Contains(text, "See: gitlatch help alerts"); got != want {
+		if got := strings.Contains(text, "Help:   gitlatch help alerts"); got != want {
 			t.Errorf("%s: names its topic: %v\n%s", state, got, text)
 		}
-		if got := strings.Contains(text, "What gitlatch does: tries again"); got != want {
+		if got := strings.Contains(text, "Effect: gitlatch tries again"); got != want {
 			t.Errorf("%s: says what gitlatch does: %v\n%s", state, got, text)
 		}
 		if !strings.Contains(text, c.Text) || !strings.Contains(text, "2026-03-02T11:00:00Z") {
 			t.Errorf("%s: lacks the numbers\n%s", state, text)
+		}
+	}
+}
+
+// The first line has the severity until the condition is over, and all messages of one
+// condition are one thread.
+func TestHeadlines(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		c      Condition
+		state  State
+		want   string
+		thread string
+	}{
+		{Condition{Kind: Unread, Subject: "deployments"}, Raised, "[warning] gitlatch prod: unread deployments", "gitlatch prod: unread deployments"},
+		{Condition{Kind: Unread, Subject: "deployments"}, Lasting, "[warning, lasting] gitlatch prod: unread deployments", "gitlatch prod: unread deployments"},
+		{Condition{Kind: Unread, Subject: "deployments"}, Resolved, "[resolved] gitlatch prod: unread deployments", "gitlatch prod: unread deployments"},
+		{Condition{Kind: MassDrop, Title: "mass drop, 3 of 4 workloads"}, Raised, "[critical] gitlatch prod: mass drop, 3 of 4 workloads", "gitlatch prod: mass-drop"},
+		{Condition{Kind: MassDrop, Title: "mass drop, 3 of 4 workloads"}, Resolved, "[resolved] gitlatch prod: mass drop, 3 of 4 workloads", "gitlatch prod: mass-drop"},
+	} {
+		a := newAlert("prod", test.c, test.state, noon, noon)
+		n, err := a.Notice()
+		if got := a.Headline(); got != test.want || err != nil || n.Subject != test.want || n.Thread != test.thread {
+			t.Errorf("got %q, thread %q, want %q, %q", got, n.Thread, test.want, test.thread)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package alert
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // A Notice is a message that is about no condition: it is said once.
 type Notice struct {
@@ -10,6 +13,7 @@ type Notice struct {
 	Severity Severity
 	State    string
 	Subject  string // a line
+	Thread   string // the same for all messages of one condition
 	Text     string // for people
 	Do       string // what a person should do about it, which Text says, too; "" is nothing
 	Document []byte // for machines, as JSON
@@ -25,6 +29,7 @@ func (a Alert) Notice() (Notice, error) {
 		ID: a.ID, Site: a.Site, Kind: string(a.Kind), Severity: a.Severity, State: string(a.State),
 		Subject: a.Headline(), Text: a.Message(), Document: document,
 	}
+	n.Thread = "gitlatch " + a.Site + ": " + strings.TrimSpace(string(a.Kind)+" "+a.Condition.Subject)
 	if a.State != Resolved {
 		n.Do = a.Do
 	}

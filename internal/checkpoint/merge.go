@@ -19,8 +19,10 @@ import (
 // record and its Component written anew; one left without entries loses its
 // record, and keeps its Component. With the first of them comes site.yaml, where
 // it is not as site would have it; the kinds that the tree's names beside those of
-// site stay. Where no change was applied there are no files.
+// site stay, but for the old name of a kind without an entry. Where no change was
+// applied there are no files.
 func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, skipped []workload.ID) {
+	renamed := tree.renamed(site.Kinds)
 	site.Kinds = tree.Site.Kinds.With(site.Kinds)
 	tree.Site.Kinds = site.Kinds
 	touched := map[string]Record{}
@@ -42,6 +44,11 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 		}
 	}
 	slices.SortFunc(skipped, workload.Compare)
+	for kind := range renamed {
+		if !tree.has(kind, touched) {
+			delete(site.Kinds, kind)
+		}
+	}
 
 	files = map[string][]byte{}
 	for namespace, r := range touched {
@@ -82,6 +89,69 @@ func Repair(tree Tree, files map[string][]byte, namespaces []string) {
 			add(RecordPath(tree.name, namespace), r.Format())
 		}
 	}
+}
+
+// Rename returns changes that also remove entries under the old name of a kind, and these
+// removals. The entries are those of workloads that have an entry under the new name once
+// the changes are made: two entries would be two patches for one object. kinds has the
+// present names. The changes are in the order of workload.Compare.
+func (t Tree) Rename(kinds workload.Kinds, changes []Change) (all, removals []Change) {
+	renamed := t.renamed(kinds)
+	if len(renamed) == 0 {
+		return changes, nil
+	}
+	git := t.Entries()
+	after := maps.Clone(git)
+	for _, c := range changes {
+		after[c.ID] = c.To
+	}
+	replaced := func(id workload.ID) bool {
+		now := id
+		now.Kind = renamed[id.Kind]
+		return !after[now].IsZero()
+	}
+	for _, c := range changes {
+		if !replaced(c.ID) {
+			all = append(all, c)
+		}
+	}
+	for id, e := range git {
+		if replaced(id) {
+			removals = append(removals, Change{ID: id, From: e})
+		}
+	}
+	inOrder := func(a, b Change) int { return workload.Compare(a.ID, b.ID) }
+	slices.SortFunc(removals, inOrder)
+	all = append(all, removals...)
+	slices.SortFunc(all, inOrder)
+	return all, removals
+}
+
+// renamed returns the kinds of site.yaml that have another name in kinds, with that name.
+func (t Tree) renamed(kinds workload.Kinds) map[workload.Kind]workload.Kind {
+	renamed := map[workload.Kind]workload.Kind{}
+	for kind, o := range t.Site.Kinds {
+		now, named := kinds.Named(o.Group, o.Kind)
+		if _, same := kinds.Object(kind); named && !same {
+			renamed[kind] = now
+		}
+	}
+	return renamed
+}
+
+// has reports whether a record may have an entry of a kind, once some records are
+// replaced. A record that could not be read may have one.
+func (t Tree) has(kind workload.Kind, replaced map[string]Record) bool {
+	records := maps.Clone(t.Records)
+	maps.Copy(records, replaced)
+	for _, r := range records {
+		for id := range r.Entries {
+			if id.Kind == kind {
+				return true
+			}
+		}
+	}
+	return len(t.Broken) > 0
 }
 
 // takes reports whether a change can be applied to the tree.

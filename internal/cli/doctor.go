@@ -121,6 +121,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 	}
 	git.tell(env)
 	tip, seen.Site, seen.Set, seen.Tree = git.at, c.Site, git.set, git.tree
+	seen.Policy = c.Repository.PolicyFile
 	if seen.Fleet, err = sampler.Sample(ctx, seen.Set.Kinds); err != nil {
 		return seen, "", err
 	}

@@ -109,6 +109,17 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 	golden(t, "doctor-findings.json", asJSON.out)
 }
 
+// A plain git server has no pull requests, so no surge can wait for a review.
+func TestDoctorReportsAReviewThatTheHostCannotGive(t *testing.T) {
+	t.Parallel()
+	w := tended(t)
+	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, surge: {review: true}", 1)}, "review surges")
+	got := w.run("doctor")
+	if got.status != 1 || !strings.Contains(got.out, "review-without-host") || !strings.Contains(got.out, "default.surge.review") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // No pods are told from a number that is not known.
 func TestDoctorSaysThatWhatIsPausedHasNoPods(t *testing.T) {
 	t.Parallel()

@@ -118,7 +118,7 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	b.next = i.next(b.Commit, o.config, files, namespaces)
+	b.next = i.next(b.Commit, o.config, files, namespaces, git.set.Latch)
 	return i.output.write(env, b)
 }
 
@@ -138,8 +138,9 @@ func firstMessage(site string, files map[string][]byte) string {
 		site, strings.Join(slices.Sorted(maps.Keys(files)), "\n"), site)
 }
 
-// next says what was committed and what to do then.
-func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string) string {
+// next lists the commit, its files and the next steps. latches is true if the site's
+// policy writes levels.
+func (f *flags) next(id string, c config.Config, files map[string][]byte, namespaces []string, latches bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "commit %s\n", id)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -152,12 +153,19 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 	case f.repository != "":
 		flag = " --repository " + f.repository
 	}
-	fmt.Fprintf(&b, "\nNothing of what runs is written until %s says mode: latch.\nUntil then:\n\n", c.Repository.PolicyFile)
-	fmt.Fprintf(&b, "  gitlatch tick%s\n      every %s: says what it would do\n", flag, policy.Span(c.Period))
-	if len(namespaces) > 0 {
-		fmt.Fprintf(&b, "  components: [../%s]\n      in the overlay of each namespace, as its own folder leads there,\n      unless you use the admission policy\n",
-			path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0])))
+	ticks := "prints the level changes that it would make"
+	if latches {
+		ticks = "commits the level changes"
+		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nA tick writes the levels of workloads that a rule protects.\n", c.Repository.PolicyFile)
+	} else {
+		fmt.Fprintf(&b, "\ngitlatch only observes.\nIt writes no levels until you set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
-	fmt.Fprintf(&b, "  gitlatch doctor%s\n      says what would let a checkpoint act on the live cluster\n", flag)
+	fmt.Fprintf(&b, "\n  gitlatch tick%s\n      every %s: %s\n", flag, policy.Span(c.Period), ticks)
+	if len(namespaces) > 0 {
+		component := path.Dir(checkpoint.ComponentPath(c.Site, namespaces[0]))
+		fmt.Fprintf(&b, "  components: [../../%s]\n      in the overlay of each namespace, unless you use the admission policy;\n      this path is for apps/%s/kustomization.yaml\n",
+			component, namespaces[0])
+	}
+	fmt.Fprintf(&b, "  gitlatch doctor%s\n      lists the workloads whose live replica count no rule protects\n", flag)
 	return b.String()
 }

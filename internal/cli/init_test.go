@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +32,12 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	golden(t, "init.txt", strings.NewReplacer(w.origin.Tip("main"), "<commit>", w.dir, "<dir>").Replace(got.out))
+
+	// The Component's path leads there from the example's folder.
+	shown := regexp.MustCompile(`components: \[(\S+)\]\n.*\n.* (\S+)/kustomization.yaml`).FindStringSubmatch(got.out)
+	if shown == nil || path.Join(shown[2], shown[1]) != "checkpoints/prod-eu/pay" {
+		t.Errorf("the path of the Component is %q", shown)
+	}
 
 	// It says which cluster it looked at: restores and later ticks go by that.
 	if site := w.origin.Show(t, "main", "checkpoints/prod-eu/site.yaml"); !strings.Contains(site, "cluster: \"1f0c-blue\"\n") {
@@ -75,8 +83,12 @@ func TestInitWritesNothingOver(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.api.workloads["late/deployment/web"] = &pods{desired: 3, ready: 3, least: 2, most: 9}
-	if got := w.run("init"); got.status != 0 || !strings.Contains(got.out, "checkpoints/prod-eu/late/kustomization.yaml") {
+	got := w.run("init")
+	if got.status != 0 || !strings.Contains(got.out, "checkpoints/prod-eu/late/kustomization.yaml") {
 		t.Errorf("a namespace that came later: %+v", got)
+	}
+	if strings.Contains(got.out, "observes") || !strings.Contains(got.out, `gitlatch.yaml sets "mode: latch"`) {
+		t.Errorf("in mode latch: %+v", got)
 	}
 	after := w.files(t)
 	for name, text := range before {

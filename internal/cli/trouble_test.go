@@ -122,7 +122,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:15: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then what was agreed before it holds"},
+			[]string{shop + `:15: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses what was agreed before"},
 			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
@@ -196,7 +196,7 @@ func TestWhatIsUnreadIsSaidInFullOnce(t *testing.T) {
 		if n := strings.Count(got.out+got.err, "403 for "+part); n != 1 {
 			t.Errorf("%s: said %d times:\n%s%s", part, n, got.out, got.err)
 		}
-		if !strings.Contains(got.err, "not read: "+part+": forbidden: ") || !strings.Contains(got.out, "\nalert: gitlatch prod-eu: unread "+part+" raised\n") {
+		if !strings.Contains(got.err, "not read: "+part+": forbidden: ") || !strings.Contains(got.out, "\nalert: [warning] gitlatch prod-eu: unread "+part+"\n") {
 			t.Errorf("%s: not on a line of its own:\n%s%s", part, got.out, got.err)
 		}
 	}

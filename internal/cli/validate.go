@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -22,8 +24,9 @@ func newValidate(env Env) *cobra.Command {
 them. No cluster and no repository is asked, so that it runs in CI. - is the
 standard input.
 
-A Policy is judged by the period of a Config among the files, and by one of 5m
-where there is none.
+A Policy is checked against a Config among the files: its period, and whether
+the repository's host has pull requests. Without one, the period is 5m and the
+host has pull requests.
 
 It exits with 0 where all are valid, with 1 where one is not, and with 2 where
 one could not be read.`,
@@ -73,7 +76,7 @@ func (v verdict) Table(out io.Writer, _ term.Style) error {
 // read first. An error is what could not be read.
 func validate(env Env, files []string) (verdict, error) {
 	v := verdict{Document: term.DocumentOf("Validation"), Valid: true, Files: []validated{}}
-	period := defaultPeriod
+	period, noReview := defaultPeriod, false
 	var unread []error
 	texts := map[string][]byte{}
 	for _, file := range files {
@@ -87,21 +90,28 @@ func validate(env Env, files []string) (verdict, error) {
 		texts[name] = text
 		if c, err := config.ParseConfig(name, text); err == nil {
 			period = c.Period
+			noReview = !c.Repository.HasProposals()
 		}
 	}
 	for i, f := range v.Files {
-		v.Files[i].Problems = problems(f, texts[f.File], period)
+		v.Files[i].Problems = problems(f, texts[f.File], period, noReview)
 		v.Valid = v.Valid && len(v.Files[i].Problems) == 0
 	}
 	return v, errors.Join(unread...)
 }
 
-// problems are what is wrong with one file, a line each; none is valid.
-func problems(f validated, text []byte, period time.Duration) []string {
+// problems returns the problems of one file, a line each. noReview is true if the
+// host of the site's repository has no pull requests.
+func problems(f validated, text []byte, period time.Duration, noReview bool) []string {
 	var err error
 	switch f.Kind {
 	case config.KindPolicy:
-		_, err = config.ParsePolicy(f.File, text, period)
+		var set policy.Set
+		set, err = config.ParsePolicy(f.File, text, period)
+		set.NoReview = noReview
+		for _, p := range set.Unreviewed() {
+			err = errors.Join(err, strict.Problem{File: f.File, Path: p.Field, Text: p.Text})
+		}
 	case config.KindFleet:
 		_, err = config.ParseFleet(f.File, text)
 	case config.KindConfig:

@@ -20,6 +20,8 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 	w.write(t, "flow.yaml", "{apiVersion: gitlatch.dev/v1alpha1, kind: Policy, mode: latch}\n")
 	w.write(t, "broken.yaml", "kind: [\n")
 	w.write(t, "kinds.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker]}}\n")
+	w.write(t, "review.yaml", latching+"policies: [{name: careful, match: {names: [web]}, surge: {review: true}}]\n")
+	w.write(t, "hosted.yaml", "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\nstate: {bolt: {path: latch.db}}\nrepository: {codecommit: {name: fleet}}\n")
 	w.api.Close()
 	before := w.hash(t)
 	for _, c := range []struct {
@@ -38,6 +40,9 @@ func TestValidateSaysWhatIsWrongWithFiles(t *testing.T) {
 		{"flow.yaml", 0, []string{"flow.yaml: valid, of kind Policy\n"}},
 		{"broken.yaml", 1, []string{"broken.yaml:", "YAML"}},
 		{"kinds.yaml", 1, []string{"kinds.yaml:4: policies[0].match.kinds"}},
+		{"review.yaml", 0, []string{"review.yaml: valid"}},
+		{"review.yaml hosted.yaml", 0, []string{"review.yaml: valid"}},
+		{"review.yaml config.yaml", 1, []string{"review.yaml: policies[0].surge.review: the repository's host has no pull requests", "config.yaml: valid"}},
 		{"gitlatch.yaml none.yaml", 2, []string{"gitlatch.yaml: valid", "none.yaml: no such file"}},
 	} {
 		args := []string{"validate"}

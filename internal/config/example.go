@@ -43,6 +43,9 @@ func ExamplePolicy(period time.Duration) []byte {
 // example writes a field, each line behind the mark, its own line with the lead
 // in place of the end of its indent.
 func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
+	if _, note := f.Value.(strict.Note); note {
+		return
+	}
 	at := indent[:len(indent)-len(lead)] + lead
 	value, choices, inner, lead := usual(f.Value)
 	fmt.Fprintf(b, "## %s%s%s\n", indent, f.Doc, choices)

@@ -43,6 +43,11 @@ func (r Repository) Address() string {
 	return ""
 }
 
+// HasProposals reports whether the repository's host has pull requests.
+func (r Repository) HasProposals() bool {
+	return r.CodeCommit != (CodeCommit{}) || r.GitHub != (GitHub{})
+}
+
 // A Mode is how crossings reach the branch.
 type Mode string
 

@@ -17,6 +17,7 @@ type Case struct {
 	Here     Here
 	Fleet    workload.Fleet
 	Set      policy.Set
+	Policy   string // the path of the Set's file on the branch
 	Tree     checkpoint.Tree
 	Cluster  Cluster
 	Overlays []Overlay
@@ -69,6 +70,9 @@ func Examine(c Case) Report {
 	e.quotas()
 	e.overlays()
 	e.marks()
+	for _, p := range e.Set.Unreviewed() {
+		e.find(ReviewWithoutHost, e.Policy, p.Field+": "+p.Text)
+	}
 	e.evidence()
 	slices.SortStableFunc(e.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(worst, a.Trap), slices.Index(worst, b.Trap)),

@@ -53,6 +53,7 @@ const (
 	MarkRefused       Trap = "mark-refused"
 	MarkUnknown       Trap = "mark-of-no-workload"
 	MarkDiffers       Trap = "mark-differs"
+	ReviewWithoutHost Trap = "review-without-host"
 )
 
 // worst are all traps, the worst first.
@@ -62,5 +63,5 @@ var worst = []Trap{
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
 	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
-	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers,
+	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

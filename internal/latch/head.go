@@ -163,4 +163,16 @@ type Budget struct {
 type Drop struct {
 	Since     time.Time `json:"since,omitzero"`
 	Workloads int       `json:"workloads,omitzero"` // that were seen to have halved
+	Of        int       `json:"of,omitzero"`        // the workloads that were compared
+	Worst     []Fall    `json:"worst,omitzero"`     // those that lost the most pods, at most MostFalls
+}
+
+// MostFalls is how many workloads a Drop names.
+const MostFalls = 5
+
+// A Fall is the loss of pods of one workload in a Drop.
+type Fall struct {
+	ID   workload.ID `json:"id"`
+	From int32       `json:"from"`
+	To   int32       `json:"to"`
 }

@@ -14,6 +14,7 @@ const system = "kube-system"
 // latched is false and skip says why.
 func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bool) {
 	p, explicit := s.find(sample)
+	p.Review = p.Review && !s.NoReview
 	reason, text := ReasonNone, ""
 	switch {
 	case !sample.ID.Kind.Scales():
@@ -35,6 +36,24 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 		skip.Count = sample.Scale.Desired
 	}
 	return p, skip, false
+}
+
+// Unreviewed returns the fields that have no effect because the host has no pull
+// requests.
+func (s Set) Unreviewed() (found []Problem) {
+	add := func(p Policy, at string) {
+		if p.Review && s.NoReview {
+			found = append(found, Problem{
+				at + ".surge.review",
+				"the repository's host has no pull requests, so gitlatch commits a surge and sends an alert: remove the field, or set repository.github or repository.codecommit in the configuration",
+			})
+		}
+	}
+	for i, rule := range s.Rules {
+		add(rule.Policy, fmt.Sprintf("policies[%d]", i))
+	}
+	add(s.Default, "default")
+	return found
 }
 
 // ChooseRollout returns the policy for the rollouts of a workload, whether or not

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -18,6 +19,7 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	}
 	from = from.Add(-g.DropWithin)
 	down, total := 0, 0
+	var falls []latch.Fall
 	apart := unlatched(fleet, scales)
 	for id, r := range past {
 		scale, seen := scales[id]
@@ -26,6 +28,7 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 			continue
 		} else if total++; unknown || int64(scale)*2 <= int64(was) {
 			down++
+			falls = append(falls, latch.Fall{ID: id, From: was, To: scale})
 		}
 	}
 	mass := down >= g.DropLeast && float64(down) >= shareOf(g.DropShare, total) || h.Drop != nil && total == 0
@@ -33,9 +36,17 @@ func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workloa
 	case !mass:
 		h.Drop = nil
 	case h.Drop == nil:
-		h.Drop = &latch.Drop{Since: fleet.At, Workloads: down}
+		h.Drop = &latch.Drop{Since: fleet.At, Workloads: down, Of: total, Worst: worst(falls)}
 	}
 	return h
+}
+
+// worst returns the falls that lost the most pods, the largest first.
+func worst(falls []latch.Fall) []latch.Fall {
+	slices.SortFunc(falls, func(a, b latch.Fall) int {
+		return cmp.Or(cmp.Compare(b.From-b.To, a.From-a.To), workload.Compare(a.ID, b.ID))
+	})
+	return slices.Clone(falls[:min(len(falls), latch.MostFalls)])
 }
 
 // unlatched are the workloads that were seen and are not latched. What is remembered

@@ -33,7 +33,7 @@ type Policy struct {
 	// for the budget.
 	Urgent float64
 	// Surge is a ratio of need to declared level. A raise above Surge is out of the
-	// ordinary. With Review such a raise is withheld for a person to make.
+	// ordinary. With Review such a raise waits for a user to merge it.
 	Surge  float64
 	Review bool
 
@@ -223,7 +223,10 @@ type Set struct {
 	Rules   []Rule
 	Default Policy
 	Guards  Guards
-	Kinds   workload.Kinds // those that are sampled beside those that gitlatch knows
+	// NoReview is true if the repository's host has no pull requests. A surge that a
+	// policy wants reviewed is then committed like any other surge.
+	NoReview bool
+	Kinds    workload.Kinds // those that are sampled beside those that gitlatch knows
 	// InPlace are the files, from the root of the repository, in which counts that are
 	// marked follow the record; nil is none.
 	InPlace []string

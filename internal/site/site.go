@@ -61,5 +61,7 @@ func ParsePolicy(c config.Config, file string, data []byte) (policy.Set, error) 
 	if data == nil {
 		return config.DefaultPolicy(c.Period), nil
 	}
-	return config.ParsePolicy(file, data, c.Period)
+	set, err := config.ParsePolicy(file, data, c.Period)
+	set.NoReview = !c.Repository.HasProposals()
+	return set, err
 }

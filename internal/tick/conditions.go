@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
@@ -34,10 +35,10 @@ type findings struct {
 	conditions []alert.Condition
 }
 
-// condition notes what people should know: what there is, in a sentence, what
-// was done about it, and what they should do.
+// condition notes a condition: text is a sentence, did what gitlatch does about it, as
+// in "tries again", and do what a user should do.
 func (f *findings) condition(kind alert.Kind, subject, text, did, do string) {
-	f.conditions = append(f.conditions, alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: did, Do: do})
+	f.conditions = append(f.conditions, alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: "gitlatch " + did, Do: do})
 }
 
 // problem notes what a person must fix although the tick goes on.
@@ -50,8 +51,8 @@ func (f *findings) notice(kind NoticeKind, subject, text string) {
 
 // invalid notes a file on the branch that cannot be read.
 func (f *findings) invalid(file string, err error) {
-	did, do := "what was agreed before it holds", "fix "+file+" on the branch"
-	f.problem(fmt.Errorf("%w; %s; until then %s", err, do, did))
+	did, do := "uses what was agreed before", "fix "+file+" on the branch"
+	f.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, do, did))
 	f.condition(alert.Invalid, file, err.Error(), did, do)
 }
 
@@ -175,8 +176,7 @@ func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
 			"goes on without it: work per request is not judged", "fix the source, or take it out of demand in the configuration")
 	}
 	if d := head.Drop; d != nil {
-		f.condition(alert.MassDrop, "", fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s", d.Workloads, d.Since.UTC().Format(timeFormat)),
-			"lowers no checkpoint", "if this is an outage, nothing: it ends when they recover. If they will not, gitlatch adopt acknowledges it")
+		f.conditions = append(f.conditions, massDrop(f.report.Site, *d))
 	}
 	many := 0
 	for _, d := range f.report.Decisions {
@@ -194,12 +194,31 @@ func (f *findings) fleetConditions(fleet workload.Fleet, head latch.Head) {
 	}
 }
 
+// massDrop is the condition of a mass drop.
+func massDrop(site string, d latch.Drop) alert.Condition {
+	var falls []string
+	for _, f := range d.Worst {
+		falls = append(falls, fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To))
+	}
+	text := strings.Join(falls, ", ")
+	if more := d.Workloads - len(falls); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return alert.Condition{
+		Kind:  alert.MassDrop,
+		Title: fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
+		Text:  fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
+		Did:   "gitlatch keeps every level until these workloads recover. Raises continue.",
+		Do:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
+	}
+}
+
 // surge is what people should know once a raise out of the ordinary is committed.
 func surge(s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
 		Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %d pods were seen", from, to, s.Need),
-		Did:  "committed it: a checkpoint that is too high costs less than one that is too low",
+		Did:  "gitlatch committed it: a checkpoint that is too high costs less than one that is too low",
 		Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
 	}
 }

@@ -3,15 +3,19 @@ package tick_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -124,5 +128,112 @@ func TestACommitThatIsTooLargeLandsInParts(t *testing.T) {
 			}
 			w.Now = w.Now.Add(period)
 		}
+	}
+}
+
+// teams is a world of so many namespaces with a workload each.
+func teams(n int) *world {
+	w := newWorld(map[string]string{"gitlatch.yaml": latching})
+	for i := range n {
+		w.team(i)
+	}
+	return w
+}
+
+func (w *world) team(i int) {
+	id := workload.ID{Namespace: fmt.Sprintf("team-%03d", i), Kind: workload.Deployment, Name: "web"}
+	w.Fleet[id] = workload.Sample{ID: id, Rollout: &workload.Rollout{}, Scale: &workload.Scale{Desired: 20, Ready: 20, Driver: workload.DrivenByHPA}}
+}
+
+// tickAt runs a tick on a host that takes most files in a commit.
+func (w *world) tickAt(t *testing.T, most int) tick.Report {
+	t.Helper()
+	report, err := w.Tick(func(t *tick.Tick) { t.Repository = narrow{t.Repository, most} })
+	must(t, err)
+	w.Now = w.Now.Add(period)
+	return report
+}
+
+// proposed counts the changes of the open proposal.
+func (w *world) proposed(t *testing.T) int {
+	t.Helper()
+	if p := w.openProposal(); p == nil {
+		return 0
+	}
+	return len(proposal.Changes(w.latches(t)))
+}
+
+// Halving is not an attempt that lost a race: of 100 namespaces, one lands.
+func TestHalvingIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for _, proposes := range []bool{false, true} {
+		w := teams(100)
+		w.Host, w.Propose = proposes, proposes
+		w.tickAt(t, 3)
+		report := w.tickAt(t, 3)
+		if n := len(w.entries(t)) + w.proposed(t); report.Err() != nil || n != 1 {
+			t.Errorf("with proposals %v: %d entries, %v", proposes, n, report.Err())
+		}
+	}
+}
+
+// If a host does not take all of a proposal as one commit, gitlatch proposes a part. A
+// part that fits stays as it is, and the rest is proposed once the part is merged.
+func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int][]int{99: {0, 5, 5}, 7: {0, 3, 3}, 9: {0, 3, 4}, 3: {0, 1, 1}, 1: {0, 0, 0}} {
+		w := teams(5)
+		w.Host, w.Propose = true, true
+		for run, n := range want {
+			report := w.tickAt(t, most)
+			if refused := report.Err() != nil; refused != (most == 1 && run > 0) {
+				t.Errorf("%d files, tick %d: %v", most, run, report.Err())
+			}
+			if got := w.proposed(t); got != n {
+				t.Errorf("%d files, tick %d: %d changes are proposed, want %d", most, run, got, n)
+			}
+		}
+	}
+
+	w := teams(5)
+	w.Host, w.Propose = true, true
+	w.tickAt(t, 7)
+	w.tickAt(t, 7)
+	before := w.head(t)
+	w.tickAt(t, 7)
+	if after := w.head(t); after.Proposal.Head != before.Proposal.Head || after.Budget.Tokens < before.Budget.Tokens {
+		t.Errorf("a part that fits was pushed again: %+v, then %+v", before.Proposal, after.Proposal)
+	}
+	w.team(5)
+	w.team(6)
+	w.tickAt(t, 7)
+	w.tickAt(t, 7)
+	if after := w.head(t); after.Proposal.Head != before.Proposal.Head {
+		t.Errorf("new workloads took the place of some that were proposed")
+	}
+	for _, n := range []int{3, 5, 7} {
+		w.mergeProposal(true)
+		w.tickAt(t, 7)
+		if got := len(w.entries(t)); got != n {
+			t.Errorf("git has %d entries, want %d", got, n)
+		}
+	}
+	w.tickAt(t, 7)
+	if p := w.openProposal(); p != nil {
+		t.Errorf("a proposal is open: %+v", p)
+	}
+}
+
+// A part of a proposal waits for a user like a whole one.
+func TestAPartOfAProposalWaitsForAUser(t *testing.T) {
+	t.Parallel()
+	w := teams(5)
+	w.Host, w.Propose = true, true
+	for range int(25*time.Hour/period) + 2 {
+		w.tickAt(t, 7)
+	}
+	open := w.head(t).Open
+	if !slices.ContainsFunc(open, func(o alert.Open) bool { return o.Kind == alert.Blocked && strings.Contains(o.Text, "waits since") }) {
+		t.Errorf("after a day, %+v", open)
 	}
 }

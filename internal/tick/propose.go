@@ -33,7 +33,7 @@ func (p *pass) propose(ctx context.Context) error {
 	moved := len(wanted) > 0
 	if ours != nil {
 		before = ours.Repairs
-		moved = ours.Head != p.git.proposed || !slices.Equal(wanted, proposal.Changes(p.latches.now())) || rebased(*ours, p.files, p.git.directory)
+		moved = !upToDate(*ours, p.git, p.files) || !slices.Equal(wanted, proposal.Changes(p.latches.now()))
 	}
 	var repairs []latch.Repair
 	if p.Propose {
@@ -45,10 +45,11 @@ func (p *pass) propose(ctx context.Context) error {
 	case len(wanted)+len(repairs) == 0:
 		return p.withdraw(ctx, "nothing is left to change")
 	case moved || !slices.Equal(repairs, before):
-		if pushed, err := p.pushProposal(ctx, wanted, repairs); err != nil || !pushed {
+		if proposed, err := p.pushProposal(ctx, wanted, repairs); err != nil || !proposed {
 			return err
 		}
-	case ours.ID != "" || p.DryRun:
+	}
+	if p.head.Proposal == ours && (ours.ID != "" || p.DryRun) { // nothing was pushed
 		if p.fleet.At.Sub(ours.Opened) >= unmergedAfter {
 			p.condition(alert.Blocked, "proposal", fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat)),
 				"keeps it up to date", "merge it, or close it to say no")
@@ -56,6 +57,12 @@ func (p *pass) propose(ctx context.Context) error {
 		return nil
 	}
 	return p.openProposal(ctx)
+}
+
+// upToDate reports whether the proposal's branch has gitlatch's commit, on the base as
+// it is.
+func upToDate(ours latch.Proposal, git gitState, files inplace.Files) bool {
+	return ours.Head == git.proposed && !rebased(ours, files, git.directory)
 }
 
 // rebased reports whether the proposal must be made on the base anew: the site's
@@ -69,9 +76,11 @@ func rebased(ours latch.Proposal, files inplace.Files, directory string) bool {
 	return directory != "" && directory != ours.Directory
 }
 
-// pushProposal makes the proposal's branch one commit on the base. pushed is false if
-// the branch holds a person's commits, the push was refused or the run is dry.
-func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, repairs []latch.Repair) (pushed bool, err error) {
+// pushProposal makes the proposal's branch one commit on the base. A host may not take
+// all of it as one commit. Then a part waits, and nothing is pushed if the branch
+// already has the rest. proposed is false if the branch has a user's commits, the push
+// was refused or the run is dry.
+func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, repairs []latch.Repair) (proposed bool, err error) {
 	to := repo.Commit{Branch: ledger.ProposalBranch(p.Site), Expect: p.git.proposed}
 	var made *proposal.Made
 	if ours := p.head.Proposal; to.Expect != "" && (ours == nil || ours.Head != to.Expect) {
@@ -89,7 +98,7 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, rep
 	if err != nil || len(w.files) == 0 {
 		return false, err
 	}
-	wanted = slices.DeleteFunc(wanted, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
+	wanted = slices.DeleteFunc(w.changes, func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
 	edits := edits(p.head.Edited, w.records)
 	by, changes, err := trailers(p.Site, p.git.tip, *p.git.tree, w, edits)
 	if err != nil {
@@ -106,6 +115,17 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, rep
 	if made == nil || made.Base != p.git.tip || !slices.Equal(made.Changes, changes) {
 		head, err = p.push(ctx, w, to)
 	}
+	if tooLarge(err) {
+		ours, now := p.head.Proposal, proposal.Changes(p.latches.now())
+		fewer, mends := part(ours, now, wanted, repairs)
+		switch {
+		case len(fewer) == len(wanted) && len(mends) == len(repairs): // one namespace is too much
+		case ours != nil && upToDate(*ours, p.git, p.files) && slices.Equal(fewer, now) && slices.Equal(mends, ours.Repairs):
+			return true, nil
+		default:
+			return p.pushProposal(ctx, fewer, mends)
+		}
+	}
 	switch {
 	case p.refused(err, "propose: %w", "proposal", "let gitlatch's identity push to branch "+to.Branch):
 		return false, nil
@@ -118,6 +138,26 @@ func (p *pass) pushProposal(ctx context.Context, wanted []checkpoint.Change, rep
 	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
 	p.proposed(wanted, repairs, w, head)
 	return true, nil
+}
+
+// part returns a part of a proposal: without half of the namespaces that it does not
+// have yet, or without half of all if it has all. now is what it has.
+func part(ours *latch.Proposal, now, wanted []checkpoint.Change, repairs []latch.Repair) (fewer []checkpoint.Change, mends []latch.Repair) {
+	var has []string
+	for _, c := range now {
+		has = append(has, c.ID.Namespace)
+	}
+	if ours != nil {
+		has = append(has, namespaces(ours.Repairs)...)
+	}
+	all := namespaces(repairs)
+	for _, c := range wanted {
+		all = append(all, c.ID.Namespace)
+	}
+	later := later(all, has)
+	fewer = slices.DeleteFunc(slices.Clone(wanted), func(c checkpoint.Change) bool { return slices.Contains(later, c.ID.Namespace) })
+	mends = slices.DeleteFunc(slices.Clone(repairs), func(m latch.Repair) bool { return slices.Contains(later, m.Namespace) })
+	return fewer, mends
 }
 
 // proposed notes what the proposal's branch holds.

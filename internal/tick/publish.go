@@ -41,7 +41,8 @@ func (p *pass) commit(ctx context.Context) error {
 			p.changes = append(p.changes, d)
 		}
 	}
-	for attempt := 0; len(p.changes) > 0 || len(p.repairs(len(p.changes) > 0, nil)) > 0; attempt++ {
+	attempt := 0
+	for len(p.changes) > 0 || len(p.repairs(len(p.changes) > 0, nil)) > 0 {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
@@ -51,8 +52,9 @@ func (p *pass) commit(ctx context.Context) error {
 			return err
 		}
 		err = p.pushBase(ctx, w)
-		if refused, is := errors.AsType[*repo.RefusedError](err); is && refused.TooLarge {
-			if half := halve(p.changes); len(half) < len(p.changes) {
+		if tooLarge(err) {
+			half := halve(p.changes)
+			if len(half) < len(p.changes) {
 				p.changes = half
 				continue
 			}
@@ -63,8 +65,9 @@ func (p *pass) commit(ctx context.Context) error {
 		if !errors.Is(err, repo.ErrMoved) {
 			return err
 		}
+		attempt++
 		if p.Wait != nil {
-			p.Wait(ctx, time.Duration(attempt+1)*200*time.Millisecond)
+			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
 		}
 		if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
 			return err
@@ -81,12 +84,22 @@ type writing struct {
 	marks    map[string]latch.Marks // the marks after the edit, by file
 	records  []string               // the namespaces whose record it writes
 	repaired []string               // the namespaces that are to follow their records
+	changes  []checkpoint.Change    // those that it should make, in the order of workload.Compare
+	renamed  []policy.Decision      // of these, the removals of entries under the old name of a kind
 }
 
 // merge applies the crossings to what the tip holds, and drops those whose entry
 // or whose marks are not what their decision saw.
 func (p *pass) merge(ctx context.Context) (writing, error) {
 	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(len(p.changes) > 0, nil)))
+	if err != nil {
+		return writing{}, err
+	}
+	for _, removal := range w.renamed {
+		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == removal.ID })
+		p.changes = append(p.changes, removal)
+	}
+	slices.SortStableFunc(p.changes, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 	for _, id := range skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
 		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
@@ -96,6 +109,28 @@ func (p *pass) merge(ctx context.Context) (writing, error) {
 		return writing{}, err // nothing is left that causes a commit
 	}
 	return w, err
+}
+
+// renaming returns the removal of an entry under the old name of its kind as a decision.
+func renaming(c checkpoint.Change, tree checkpoint.Tree, kinds workload.Kinds) policy.Decision {
+	o, _ := tree.Site.Kinds.Object(c.ID.Kind)
+	now, _ := kinds.Named(o.Group, o.Kind)
+	return policy.Decision{
+		ID: c.ID, Reading: policy.ReadingScale, Verdict: policy.Cross, From: c.From, To: c.To,
+		Text: fmt.Sprintf("the policy calls its kind %s now", now),
+	}
+}
+
+// replaced returns decisions with some of them replaced.
+func replaced(decisions, by []policy.Decision) []policy.Decision {
+	for _, r := range by {
+		for i, d := range decisions {
+			if d.ID == r.ID && d.Reading == r.Reading {
+				decisions[i] = r
+			}
+		}
+	}
+	return decisions
 }
 
 // write applies changes to what the tip holds, and has namespaces follow their
@@ -115,6 +150,12 @@ func (p *pass) write(ctx context.Context, changes []checkpoint.Change, repaired 
 		return writing{}, nil, err
 	}
 	w.repaired = repaired
+	changes, removals := tree.Rename(p.fleet.Kinds, changes)
+	w.changes = changes
+	for _, c := range removals {
+		w.renamed = append(w.renamed, renaming(c, *tree, p.fleet.Kinds))
+	}
+	p.report.Decisions = replaced(p.report.Decisions, w.renamed)
 	changes, moved := p.files.Unmoved(texts, changes)
 	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
 	w.files, skipped = checkpoint.Merge(*tree, site, changes)
@@ -170,6 +211,23 @@ func (p *pass) pushBase(ctx context.Context, w writing) error {
 	return nil
 }
 
+// tooLarge reports whether the host may take a part of what it refused.
+func tooLarge(err error) bool {
+	refused, is := errors.AsType[*repo.RefusedError](err)
+	return is && refused.TooLarge
+}
+
+// later returns the namespaces that wait for another commit: half of those that the
+// proposal does not have, or half of all if it has all or none of them.
+func later(all, has []string) []string {
+	all = slices.Compact(slices.Sorted(slices.Values(all)))
+	rest := slices.DeleteFunc(slices.Clone(all), func(namespace string) bool { return slices.Contains(has, namespace) })
+	if len(rest) == 0 || len(rest) == len(all) {
+		return all[(len(all)+1)/2:]
+	}
+	return rest[len(rest)/2:]
+}
+
 // halve leaves the crossings of half of the namespaces to the next tick. Those of
 // one namespace stay together.
 func halve(crossings []policy.Decision) []policy.Decision {
@@ -177,9 +235,7 @@ func halve(crossings []policy.Decision) []policy.Decision {
 	for _, d := range crossings {
 		all = append(all, d.ID.Namespace)
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	later := all[(len(all)+1)/2:]
+	later := later(all, nil)
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 

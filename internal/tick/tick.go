@@ -38,9 +38,9 @@ type Tick struct {
 	Store      latch.Store
 	Repository repo.Repository
 	Clock      func() time.Time
-	// Proposals opens pull requests; nil is a host without them. With Propose all
-	// crossings are proposed. Without Propose only the crossings that a policy wants
-	// reviewed are.
+	// Proposals opens pull requests; nil is a host without them, for which ParsePolicy
+	// returns sets with NoReview. With Propose all crossings are proposed. Without
+	// Propose only the crossings that a policy wants reviewed are.
 	Proposals repo.Proposals
 	Propose   bool
 	// Alerts sends what people should know. Nil sends nothing.

@@ -180,19 +180,19 @@ func TestTheRecordedDayIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range w.Sent {
-			told = append(told, w.Now.Format("Mon 15:04 ")+strings.TrimPrefix(a.Headline(), "gitlatch prod: "))
+			told = append(told, w.Now.Format("Mon 15:04 ")+strings.Replace(a.Headline(), " gitlatch prod:", "", 1))
 		}
 	}
 	want := []string{
-		"Tue 02:00 surge data/deployment/nightly-import raised",
-		"Tue 11:25 surge data/deployment/price-refresh raised",
-		"Wed 11:15 rollout-failed payments/deployment/refunds raised",
-		"Wed 13:10 rollout-failed payments/deployment/refunds resolved",
-		"Wed 13:50 mass-drop raised",
-		"Wed 14:35 mass-drop resolved",
-		"Wed 19:45 ceiling tickets/deployment/seats raised",
-		"Wed 20:15 ceiling tickets/deployment/seats resolved",
-		"Wed 20:50 collapse tickets/deployment/seats raised",
+		"Tue 02:00 [warning] surge data/deployment/nightly-import",
+		"Tue 11:25 [warning] surge data/deployment/price-refresh",
+		"Wed 11:15 [warning] rollout-failed payments/deployment/refunds",
+		"Wed 13:10 [resolved] rollout-failed payments/deployment/refunds",
+		"Wed 13:50 [critical] mass drop, 35 of 89 workloads lost half of their pods",
+		"Wed 14:35 [resolved] mass drop, 35 of 89 workloads lost half of their pods",
+		"Wed 19:45 [warning] ceiling tickets/deployment/seats",
+		"Wed 20:15 [resolved] ceiling tickets/deployment/seats",
+		"Wed 20:50 [warning] collapse tickets/deployment/seats",
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))

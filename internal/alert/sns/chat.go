@@ -38,7 +38,9 @@ func chat(n alert.Notice) (string, error) {
 		c.NextSteps = []string{plain.Replace(n.Do)}
 	}
 	m := &v.Metadata
-	m.ThreadID, m.Summary, m.EventType = strings.TrimSuffix(n.Subject, " "+n.State), n.Subject, n.Kind
+	m.ThreadID = n.Thread
+	m.Summary = n.Subject
+	m.EventType = n.Kind
 	m.Context = map[string]string{"site": n.Site, "severity": string(n.Severity), "state": n.State}
 	text, err := json.Marshal(v)
 	return string(text), err

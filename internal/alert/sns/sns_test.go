@@ -115,10 +115,10 @@ func TestAChatGetsACustomNotification(t *testing.T) {
 		}
 	}
 	const begins = `{"version":"1.0","source":"custom","id":"1","content":{"textType":"client-markdown",` +
-		`"title":":rotating_light: gitlatch prod-eu: publishing-blocked main raised",` +
-		`"description":"gitlatch prod-eu: publishing-blocked main raised\n\nrefused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nWhat to do: let it push\nSee: gitlatch help alerts\n",` +
+		`"title":":rotating_light: [critical] gitlatch prod-eu: publishing-blocked main",` +
+		`"description":"[critical] gitlatch prod-eu: publishing-blocked main\n\nrefused: &lt;!channel&gt; &amp; &lt;https://example.com|click&gt;\n\nAction: let it push\nHelp:   gitlatch help alerts\n",` +
 		`"nextSteps":["let it push"],"keywords":["prod-eu","publishing-blocked","critical"]},` +
-		`"metadata":{"threadId":"gitlatch prod-eu: publishing-blocked main","summary":"gitlatch prod-eu: publishing-blocked main raised","eventType":"publishing-blocked",` +
+		`"metadata":{"threadId":"gitlatch prod-eu: publishing-blocked main","summary":"[critical] gitlatch prod-eu: publishing-blocked main","eventType":"publishing-blocked",` +
 		`"additionalContext":{"severity":"critical","site":"prod-eu","state":"raised"}}}`
 	got := chats(t, of.sent)
 	var want, first any

@@ -13,7 +13,7 @@ func Notice(s drill.Summary) (alert.Notice, error) {
 	document, err := json.Marshal(s)
 	n := alert.Notice{
 		ID: "drill-" + s.Site + "-" + s.At.UTC().Format(time.RFC3339), Site: s.Site, Kind: "drill", Severity: alert.Warning, State: "failed",
-		Subject: s.Headline(), Text: s.Text(), Document: document,
+		Subject: s.Headline(), Thread: s.Headline(), Text: s.Text(), Document: document,
 	}
 	if s.Passed {
 		n.Severity, n.State = alert.Info, "passed"

@@ -41,13 +41,13 @@ func (r *Run) withdraw(ctx context.Context, look score.Look, d drill.Document) d
 		Message: doctor.EvidenceMessage(found.Site, look.Tree.Evidence, left), When: r.Tick.Clock(),
 	})
 	gone := alert.Condition{
-		Kind: alert.RuleGone, Text: alert.Brief("nothing keeps checkpoints inert any more:\n" + reasons), Did: "writes no level of these workloads",
+		Kind: alert.RuleGone, Text: alert.Brief("nothing keeps checkpoints inert any more:\n" + reasons), Did: "gitlatch writes no level of these workloads",
 		Do: fmt.Sprintf("put the rule back and run \"gitlatch doctor --write\", or say so in %s yourself", file),
 	}
 	if err != nil {
-		gone.Did = fmt.Sprintf("could not take what does not hold out of %s, and may go on writing levels: %v", file, err)
+		gone.Did = fmt.Sprintf("gitlatch could not take what does not hold out of %s, and may go on writing levels: %v", file, err)
 	}
-	d = d.Problem(fmt.Errorf("%s\ngitlatch %s. What to do: %s", gone.Text, gone.Did, gone.Do))
+	d = d.Problem(fmt.Errorf("%s\n%s. What to do: %s", gone.Text, gone.Did, gone.Do))
 	_, alerts := alert.Advance(found.Site, nil, []alert.Condition{gone}, r.Tick.Clock(), 0)
 	for _, a := range alerts {
 		notice, err := a.Notice()

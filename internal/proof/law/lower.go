@@ -77,20 +77,29 @@ func (s *Seen) early(change checkpoint.Change) string {
 	return fmt.Sprintf("it was seen under its threshold for %s", under)
 }
 
+// renamed reports whether the policy no longer has the name of a workload's kind, and the
+// tick wrote an entry for the workload under another name.
+func (s *Seen) renamed(id workload.ID) bool {
+	_, named := s.Told.Set.Kinds.Object(id.Kind)
+	return !named && slices.ContainsFunc(s.changes(), func(c checkpoint.Change) bool {
+		return c.ID.Kind != id.Kind && c.ID.Namespace == id.Namespace && c.ID.Name == id.Name && c.To.Replicas > 0
+	})
+}
+
 func retires(s *Seen) string {
 	for _, change := range s.changes() {
+		if change.To.Replicas != 0 || change.From.Replicas == 0 || s.renamed(change.ID) {
+			continue
+		}
 		_, runs := s.World.Fleet[change.ID]
 		absent := s.absent(change.ID)
 		switch {
-		case change.To.Replicas != 0 || change.From.Replicas == 0:
 		case runs:
 			return fmt.Sprintf("%s runs, and its entry was removed", change.ID)
 		case absent < s.Told.Set.Guards.RetireAfter-story.Period:
 			return fmt.Sprintf("%s was retired after %s", change.ID, absent)
 		}
-		if change.To.Replicas == 0 && change.From.Replicas > 0 {
-			s.retired[change.ID] = s.Told.At
-		}
+		s.retired[change.ID] = s.Told.At
 	}
 	return s.many()
 }

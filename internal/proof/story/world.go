@@ -143,7 +143,7 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 		if set.InPlace != nil {
 			w.InPlace = set.InPlace
 		}
-		set.InPlace = w.InPlace
+		set.InPlace, set.NoReview = w.InPlace, !w.Host
 	}()
 	if data == nil {
 		return config.DefaultPolicy(Period), nil
