@@ -42,7 +42,7 @@ const opening = () => {
   put('headline', headline())
   put('lede', lede())
   if (scored) facts('facts', [
-    { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage, note: data.last ? points(fleet.coverage, data.last.coverage) : `${percent(data.minCoverage)} is asked for` },
+    { label: 'Coverage at the start', value: percent(fleet.coverage), bad: fleet.coverage < data.minCoverage || fleet.unknown > 0, note: data.last ? points(fleet.coverage, data.last.coverage) : `${percent(data.minCoverage)} is asked for` },
     { label: 'Pods missing at the start', value: number(fleet.need - fleet.covered), note: `of ${number(fleet.need)} needed` },
     { label: `Time to ${percent(data.minCoverage)} of the pods`, value: soon(growth.with), note: `${soon(growth.without)} without checkpoints` },
     { label: `Workloads below ${percent(data.minCoverage)}`, value: number(fleet.low), bad: fleet.low > 0, note: `of ${number(fleet.workloads)}; ${number(fleet.full)} are whole` },
