@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // better orders two results by each of the three aims, negative where a is the
@@ -68,7 +70,7 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 	covers := func(r Result) bool { return r.Declared > 0 && r.Worst.Share >= w.Coverage }
 	quiet := func(r Result) bool { return covers(r) && r.CommitsPerDay <= w.Commits }
 	judged := func(r Result) bool { return r.Declared > 0 && r.Worst.Measured() }
-	bound := fmt.Sprintf("%.4g %% of each need that lasted", 100*w.Coverage)
+	bound := term.Percent(w.Coverage) + " of each need that lasted"
 	for _, rule := range []struct {
 		in   func(Result) bool
 		aims [3]int

@@ -69,7 +69,7 @@ func (v Verdict) samples() string {
 }
 
 func (v Verdict) table() string {
-	rows := [][]string{{"", "policy", "commits", "updates", "covered", "worst", "waste pod h", ""}}
+	rows := [][]string{{"", "policy", "commits", "updates", "covered", "worst", "waste", ""}}
 	for _, i := range v.shown() {
 		r := v.Results[i]
 		mark := ""
@@ -80,8 +80,8 @@ func (v Verdict) table() string {
 			mark = "*"
 		}
 		rows = append(rows, []string{mark, clip(r.Candidate.Name, 22), fmt.Sprintf("%.2f", r.CommitsPerDay), term.Number(int64(r.Updates)),
-			orDash(r.Need > 0, percent(r.Coverage, 1)), orDash(r.Worst.Measured(), percent(r.Worst.Share, 0)),
-			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, percent(r.Excess(), 0))})
+			orDash(r.Need > 0, term.Percent(r.Coverage)), orDash(r.Worst.Measured(), term.Percent(r.Worst.Share)),
+			term.Number(int64(r.Waste + 0.5)), orDash(r.Need > 0, term.Percent(r.Excess()))})
 	}
 	return term.Table("llrrrrrr", rows...)
 }
@@ -103,7 +103,7 @@ func (v Verdict) shown() []int {
 // notes say what the table leaves out, or leaves to be guessed.
 func (v Verdict) notes(p *term.Page) {
 	notes := []string{
-		"Commits are a day; worst is of a need that lasted " + policy.Span(v.Lasting) + "; waste is also given as a part of what was needed. " +
+		"Commits are a day; worst is of a need that lasted " + policy.Span(v.Lasting) + "; waste is in pod hours, and as a part of what was needed. " +
 			"* is what no other beats in commits, worst or waste without being worse in another.",
 	}
 	if hidden := len(v.Results) - len(v.shown()); hidden > 0 {
@@ -172,8 +172,6 @@ func since(from, to time.Time) string {
 	}
 	return marks(to.Sub(from)).unit + " since " + from.Format(format)
 }
-
-func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
 
 // orDash is text where there was something to measure.
 func orDash(measured bool, text string) string {

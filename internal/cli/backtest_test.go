@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
 // pastScale is three days of two workloads that swing, one of which is gone in
@@ -42,6 +44,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	for name, args := range map[string][]string{
 		"backtest.txt":       {"backtest", past},
+		"backtest-topic.txt": {"backtest", past, "--sweep", "--series", "1-2-5,R10", "--margin", "10%"},
 		"backtest-sweep.txt": {"backtest", past, "--sweep", "--workload", "search/index", "--max-commits", "24"},
 	} {
 		got := run(time.Time{}, args...)
@@ -53,6 +56,9 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 			if n := utf8.RuneCountInString(line) - 1; n > 80 {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
+		}
+		if shown := strings.ReplaceAll("\n"+strings.TrimSpace(got.out), "\n", "\n    "); name == "backtest-topic.txt" && !strings.Contains(docs.Text("backtest"), strings.ReplaceAll(shown, "    \n", "\n")) {
+			t.Errorf("topic backtest does not show\n%s", got.out)
 		}
 		if strings.Contains(got.out, "\x1b") || strings.Contains(got.out, "\r") {
 			t.Errorf("%s: colour, or a line written anew, where there is no terminal", name)
@@ -231,8 +237,8 @@ func TestBacktestOfAShortPast(t *testing.T) {
 		apart time.Duration
 		want  []string
 	}{
-		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n", "\n    cope       0.00        0        -      -            0  -\n", "\nRecommended: none, no candidate declared anything.\n"}},
-		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -            0  -\n", "\nRecommended: none, no need lasted long enough to judge.\n  A need must last 5m after it was declared: give a longer past, or a shorter\n  --lasting.\n"}},
+		{1, 0, []string{"1 workload with 1 sample,\nfrom 2026-09-14 07:30 to 2026-09-14 07:30, looked at every 5m.\n", "\n    cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no candidate declared anything.\n"}},
+		{2, 5 * time.Minute, []string{"\n  *  cope       0.00        0        -      -      0  -\n", "\nRecommended: none, no need lasted long enough to judge.\n  A need must last 5m after it was declared: give a longer past, or a shorter\n  --lasting.\n"}},
 		{3, 5 * time.Minute, []string{"1 workload with 3 samples, 5m apart,\n", "   minutes since 2026-09-14 07:30\n", "\n         0      1      2      3 "}},
 		{30, 5 * time.Minute, []string{"   hours since 2026-09-14 07:30\n", "\n         0                           1                            2\n"}},
 		{80, time.Hour, []string{"   days since 2026-09-14 07:30\n"}},

@@ -183,13 +183,8 @@ func TestANeedThatChangedIsTold(t *testing.T) {
 	}
 }
 
-func TestNothingIsRoundedUpToWhole(t *testing.T) {
+func TestSpansAreOfMinutesAndSeconds(t *testing.T) {
 	t.Parallel()
-	for part, want := range map[float64]string{1: "100 %", 0.9999: "99.9 %", 0.95: "95 %", 0.29: "29 %", 0: "0 %", 0.001: "0.1 %"} {
-		if got := drill.Percent(part); got != want {
-			t.Errorf("%v is %s, want %s", part, got, want)
-		}
-	}
 	for seconds, want := range map[int64]string{0: "0 s", 45: "45 s", 60: "1 min", 450: "7 min 30 s"} {
 		if got := drill.Span(seconds); got != want {
 			t.Errorf("%d is %s, want %s", seconds, got, want)

@@ -69,16 +69,16 @@ func (s Summary) Headline() string {
 	if s.Fleet.Unknown > 0 {
 		needed += " by the workloads with a known start"
 	}
-	verdict := "at or above " + Percent(s.MinCoverage)
+	verdict := "at or above " + term.Percent(s.MinCoverage)
 	switch {
 	case s.Fleet.Coverage < s.MinCoverage:
-		verdict = "below " + Percent(s.MinCoverage)
+		verdict = "below " + term.Percent(s.MinCoverage)
 	case s.MassDrop:
 		verdict = "but the fleet lost much of its scale at once"
 	case !s.Passed:
 		verdict = "but not all is known"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, Percent(s.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild %s with %s of what is %s, %s", s.Site, starts, term.Percent(s.Fleet.Coverage), needed, verdict)
 }
 
 // Text is the summary for a person.
@@ -97,7 +97,7 @@ func (s Summary) Text() string {
 		s.score(&b)
 	}
 	if s.Before != nil {
-		fmt.Fprintf(&b, "At the last drill it was %s.\n", Percent(*s.Before))
+		fmt.Fprintf(&b, "At the last drill it was %s.\n", term.Percent(*s.Before))
 	}
 	s.worst(&b)
 	for i, l := range s.Links {
@@ -127,11 +127,6 @@ func (s Summary) worst(b *strings.Builder) {
 	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
 		fmt.Fprintf(b, "  and %d more below 100 %%\n", more)
 	}
-}
-
-// Percent is a part as people read it. It is never rounded up: 99.97 % is 99.9 %.
-func Percent(part float64) string {
-	return strconv.FormatFloat(float64(int64(part*1000+1e-9))/10, 'f', -1, 64) + " %"
 }
 
 // Span is a number of seconds as people read it: "45 s", "7 min 30 s", "12 min".

@@ -46,7 +46,7 @@ func (p *sheet) verdict() {
 		p.Say("  ", "Tagged: %s.", p.Tag)
 	}
 	if l := p.Last; l != nil {
-		was := Percent(l.Coverage)
+		was := term.Percent(l.Coverage)
 		if l.Nothing != "" {
 			was = "not known"
 		}
@@ -61,7 +61,7 @@ func (p *sheet) score() {
 	if p.Fleet.Full == 1 {
 		full = "starts with all that it needs"
 	}
-	p.Say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, Percent(p.MinCoverage))
+	p.Say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(p.MinCoverage))
 	p.Say("  ", "All at their need %s; without checkpoints %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
 }
 
@@ -98,7 +98,7 @@ func (p *sheet) rows(all bool) {
 		}
 		covered, start := "-", term.Some(w.RebuiltAt)
 		if w.Coverage != nil {
-			covered = Percent(*w.Coverage)
+			covered = term.Percent(*w.Coverage)
 		}
 		if w.StartUnknown {
 			covered, start = "unknown", "unknown"

@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,17 @@ func Some(n *int32) string {
 		return "-"
 	}
 	return strconv.Itoa(int(*n))
+}
+
+// Percent prints a share with at most one decimal. It rounds down: 0.29 is "29 %", and
+// 0.99985 is "99.9 %". Only a share of 1 or more is "100 %" or more. The function
+// percent of the pages does the same.
+func Percent(share float64) string {
+	tenths := math.Floor(1000*share + 1e-9) // 0.29 has no binary fraction
+	if share < 1 {
+		tenths = min(tenths, 999)
+	}
+	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + " %"
 }
 
 // Positive is a count, and a dash where there is none.

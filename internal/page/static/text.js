@@ -6,8 +6,12 @@ const number = n => whole.format(n)
 // count writes "1 workload", "2 workloads".
 const count = (n, noun, many = noun + 's') => number(n) + ' ' + (n === 1 ? noun : many)
 
-// percent rounds down, so that nothing is said to be covered which is not.
-const percent = share => Math.floor(1000 * share + 1e-6) / 10 + '\u00a0%'
+// percent prints a share as term.Percent does in tables: it rounds down, and only a
+// share of 1 or more is 100 % or more.
+const percent = share => {
+  const tenths = Math.floor(1000 * share + 1e-9) // 0.29 has no binary fraction
+  return (share < 1 ? Math.min(tenths, 999) : tenths) / 10 + '\u00a0%'
+}
 
 // rough writes a number to the digits that somebody reads.
 const rough = n => n === 0 ? '0' : n >= 100 ? number(Math.round(n)) : n >= 10 ? n.toFixed(1) : n.toFixed(2)

@@ -1,0 +1,60 @@
+package handbook
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// makes is a call of make in code: a span of it, or a line of a block.
+var makes = regexp.MustCompile("(?m)(?:`|^    |^\\s*\\$ )make ([a-z][a-z/-]*)")
+
+// targets are the names that the Makefile has a rule for.
+func targets(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, rule := range regexp.MustCompile(`(?m)^([a-z][a-z/-]*):(?:[^=]|$)`).FindAllStringSubmatch(string(text), -1) {
+		names = append(names, rule[1])
+	}
+	return names
+}
+
+// A page names no target that the Makefile does not have.
+func TestEachCallOfMakeHasATarget(t *testing.T) {
+	t.Parallel()
+	known, calls := targets(t), 0
+	for file, text := range pages(t) {
+		for _, call := range makes.FindAllStringSubmatch(text, -1) {
+			calls++
+			if !slices.Contains(known, call[1]) {
+				t.Errorf("%s: make %s is no target of the Makefile", file, call[1])
+			}
+		}
+	}
+	if calls < 10 {
+		t.Errorf("%d calls of make were found", calls)
+	}
+}
+
+// A developer finds the commands that set up, test and lint everything in the README.
+func TestTheREADMENamesTheCommandsOfADeveloper(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(pages(t)["README.md"], "\n## Development\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var named []string
+	for _, call := range makes.FindAllStringSubmatch(section, -1) {
+		named = append(named, call[1])
+	}
+	for _, target := range []string{"test", "test-short", "lint", "help"} {
+		if !slices.Contains(named, target) {
+			t.Errorf("its section Development does not name make %s: %q", target, named)
+		}
+	}
+}
