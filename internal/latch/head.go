@@ -61,6 +61,9 @@ type Agreed struct {
 	Tip       string `json:"tip,omitzero"`       // the commit of the branch
 	Directory string `json:"directory,omitzero"` // checkpoints/<site>
 	Policy    string `json:"policy,omitzero"`    // the policy file
+	// Sites is the tree that contains Directory, as git stores it, so that a tick on a
+	// moved branch need not ask for it. Nil if it is unknown or too large.
+	Sites []byte `json:"sites,omitzero"`
 	// PolicySource is the policy file's content, so that a quiet tick reads
 	// nothing. Nil where there was no file.
 	PolicySource []byte `json:"policySource,omitzero"`

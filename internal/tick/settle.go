@@ -24,6 +24,7 @@ func (p *pass) settle(ctx context.Context) error {
 		return err
 	}
 	p.head.At = p.fleet.At
+	p.head.Agreed.Sites = sitesAt(p.Repository, p.Site, p.head.Agreed)
 	put, drop := p.latches.changed()
 	_, err := p.Store.Save(ctx, p.lease, p.head, put, drop)
 	return err
