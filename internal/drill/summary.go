@@ -2,7 +2,6 @@ package drill
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,7 +77,7 @@ func (s Summary) Headline() string {
 	case !s.Passed:
 		verdict = "but not all is known"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild %s with %s of what is %s, %s", s.Site, starts, term.Percent(s.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, term.Percent(s.Fleet.Coverage), needed, verdict)
 }
 
 // Text is the summary for a person.

@@ -67,6 +67,9 @@ type Agreed struct {
 	Policy    string `json:"policy,omitzero"`    // the policy file; its last version once it is gone
 	// PolicyFile is the path of the policy file. A policy at another path was not agreed.
 	PolicyFile string `json:"policyFile,omitzero"`
+	// Sites is the tree that contains Directory, as git stores it, so that a tick on a
+	// moved branch need not ask for it. Nil if it is unknown or too large.
+	Sites []byte `json:"sites,omitzero"`
 	// PolicySource is the policy file's content, so that a quiet tick reads
 	// nothing. Nil where there was no file.
 	PolicySource []byte `json:"policySource,omitzero"`

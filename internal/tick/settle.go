@@ -25,6 +25,7 @@ func (p *pass) settle(ctx context.Context) error {
 	}
 	p.head.At = p.fleet.At
 	p.head.Latches = p.latches.checksum()
+	p.head.Agreed.Sites = sitesAt(p.Repository, p.Site, p.head.Agreed)
 	put, drop := p.latches.changed()
 	_, err := p.Store.Save(ctx, p.lease, p.head, put, drop)
 	return err

@@ -126,6 +126,7 @@ func (p *pass) run(ctx context.Context) (err error) {
 		return fmt.Errorf("load the state: %w", err)
 	}
 	p.head = p.stored
+	recallSites(p.Repository, p.stored.Agreed)
 	p.named, p.head.Agreed, err = p.readNamed(ctx, p.stored)
 	if err != nil {
 		return fmt.Errorf("reconcile with git: %w", err)

@@ -1,11 +1,13 @@
-// Command bench-crossing writes a file of a repository as a tick does whose workload
-// crosses: it looks where the branch is and what came since it last agreed, reads the
-// checkpoints of a site, and pushes. It is a program so that its start counts, as that of
-// what it is measured beside.
+// Command bench-crossing does the git work of a level change as a tick does it in a new
+// process: it reads the tip, the commits since the agreed one and the checkpoint files of a
+// site, and pushes one commit. SITES is the tree of the sites that the state of an earlier
+// tick has, in hexadecimal. It is a program, so that its start counts like the start of the
+// programs that it is compared with.
 package main
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"log"
 	"os"
@@ -17,19 +19,24 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 5 {
-		log.Fatal("usage: bench-crossing URL AGREED PATH CONTENT")
+	if len(os.Args) != 6 {
+		log.Fatal("usage: bench-crossing URL AGREED SITES PATH CONTENT")
 	}
-	if err := cross(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
+	sites, err := hex.DecodeString(os.Args[3])
+	if err == nil {
+		err = cross(context.Background(), os.Args[1], os.Args[2], sites, os.Args[4], os.Args[5])
+	}
+	if err != nil {
 		log.Fatal("bench-crossing: ", err)
 	}
 }
 
-func cross(ctx context.Context, url, agreed, path, content string) error {
+func cross(ctx context.Context, url, agreed string, sites []byte, path, content string) error {
 	r, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main"})
 	if err != nil {
 		return err
 	}
+	r.Recall(sites)
 	tip, _, err := r.Heads(ctx)
 	if err != nil {
 		return err
@@ -46,6 +53,9 @@ func cross(ctx context.Context, url, agreed, path, content string) error {
 	if !window.Descends || len(window.Commits) == 0 || len(found[site].Files) == 0 {
 		return fmt.Errorf("a window of %d commits, %d checkpoints: nothing was measured", len(window.Commits), len(found[site].Files))
 	}
-	_, err = r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: []byte(content)}, Message: "latch(prod): one level\n", When: time.Now()})
+	// A commit is younger than its parent, in a test too: with a clock that goes back and
+	// forth, the next window costs the server a walk through the whole past.
+	when := window.Commits[0].When.Add(time.Second)
+	_, err = r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: []byte(content)}, Message: "latch(prod): one level\n", When: when})
 	return err
 }

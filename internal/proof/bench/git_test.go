@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,52 +17,94 @@ import (
 
 const record = "checkpoints/prod/shop/checkpoint.yaml"
 
-// crossings measures what a crossing takes of git in a large repository, beside git
-// itself and go-git.
+// pairs is how many pairs of runs the comparison with go-git takes. git is so much slower
+// that a quarter of them shows it.
+const pairs = 20
+
+// crossings measures the git work of a level change in a large repository, beside the same
+// work by go-git and by git, at 200 refs and at 30,000.
 func crossings(t *testing.T, b book) {
-	crosses, clones := program(t, "bench-crossing"), program(t, "bench-gogit")
+	programs := programs{ours: program(t, "bench-crossing"), gogit: program(t, "bench-gogit")}
 	s := gitserver.Start(t)
 	o := repository(t, s, "large", scaled(200_000), 1000)
-	var refs strings.Builder
-	tip := o.Tip("main")
-	for n := range scaled(30_000) {
-		fmt.Fprintf(&refs, "create refs/pull/%d/head %s\n", n, tip)
+	refs := 1 // main
+	for _, at := range []struct {
+		name string
+		refs int
+	}{{"200", 200}, {"30k", 30_000}} {
+		refs = addRefs(t, o, refs, scaled(at.refs))
+		crossingsAt(t, b, at.name, programs, s, o)
 	}
-	o.GitInput(t, refs.String(), "update-ref", "--stdin")
-	// As hosts keep them: each ref as a file of its own costs any push a second.
-	o.Git(t, "pack-refs", "--all")
 	s.Reset()
 	_, _, err := openAt(t, s, "large").Heads(t.Context())
 	must(t, err)
 	quiet, requests := wire(s)
 	b.alone("quiet_git_bytes", float64(quiet))
 	b.alone("quiet_git_requests", float64(requests))
+}
 
+// addRefs adds refs of pull requests until there are so many refs.
+func addRefs(t *testing.T, o *gitserver.Origin, from, to int) int {
+	t.Helper()
+	var refs strings.Builder
+	tip := o.Tip("main")
+	for n := from; n < to; n++ {
+		fmt.Fprintf(&refs, "create refs/pull/%d/head %s\n", n, tip)
+	}
+	o.GitInput(t, refs.String(), "update-ref", "--stdin")
+	// Hosts pack refs. Each ref as a file of its own costs any push a second.
+	o.Git(t, "pack-refs", "--all")
+	return max(from, to)
+}
+
+// crossingsAt measures level changes at one number of refs.
+func crossingsAt(t *testing.T, b book, refs string, by programs, s *gitserver.Server, o *gitserver.Origin) {
+	var at start
 	n := 0
-	var ours, theirs int64
-	agreed := tip
-	// Before each somebody pushes: what is read anew is the same for all.
+	// A user pushes before each run, so that each has the same to read.
 	before := func() {
 		n++
-		agreed = o.Tip("main")
-		o.Push(t, "main", map[string]string{"area00/team00/file0.yaml": fmt.Sprint(n)}, "work")
+		at = begin(t, s, o, "large", fmt.Sprint(n))
 		s.Reset()
 	}
-	crossing := func() { cross(t, crosses, s.URL("large"), agreed, n); ours, requests = wire(s) }
+	var ours, theirs int64
+	var requests int
+	crossing := func() {
+		by.cross(t, at, n)
+		ours, requests = wire(s)
+	}
 	for _, than := range []struct {
 		name  string
 		times int
 		work  func()
 	}{
-		{"git", 5, func() { byGit(t, s.URL("large"), n); theirs, _ = wire(s) }},
-		{"gogit", 1, func() { byGoGit(t, clones, s.URL("large"), n); theirs, _ = wire(s) }},
+		{"partial_gogit", pairs, func() { by.goGit(t, at, n) }},
+		{"git_plumbing", pairs / 4, func() { gitPlumbing(t, at, n) }},
+		{"git_sparse", pairs / 4, func() { gitSparse(t, at, n) }},
 	} {
-		costs := turnsAfter(t, before, than.times, crossing, than.work)
-		b.beside("crossing_vs_"+than.name, ratio(costs[1].clock, costs[0].clock), seconds(costs[0].clock), seconds(costs[1].clock))
-		b.beside("crossing_bytes_vs_"+than.name, float64(theirs)/float64(ours), fmt.Sprintf("%d B", ours), fmt.Sprintf("%d B", theirs))
+		work := func() {
+			than.work()
+			theirs, _ = wire(s)
+		}
+		times := max(1, int(float64(than.times)*min(1, 5**size)))
+		c := inPairs(t, before, times, crossing, work)
+		b.beside("crossing_time_vs_"+than.name+"_"+refs, c.ratio, seconds(c.ours), seconds(c.theirs))
+		b.beside("crossing_bytes_vs_"+than.name+"_"+refs, float64(theirs)/float64(ours), fmt.Sprintf("%d B", ours), fmt.Sprintf("%d B", theirs))
 	}
-	b.alone("crossing_bytes_200k", float64(ours))
-	b.alone("crossing_requests", float64(requests))
+	b.alone("crossing_bytes_"+refs, float64(ours))
+	b.alone("crossing_requests_"+refs, float64(requests))
+}
+
+// A start is what a level change begins with: the repository's URL, and from the state of an
+// earlier tick the agreed tip and the tree of the sites.
+type start struct{ url, agreed, sites string }
+
+// begin returns the present start, and then has a user push to another file.
+func begin(t *testing.T, s *gitserver.Server, o *gitserver.Origin, name, content string) start {
+	t.Helper()
+	at := start{s.URL(name), o.Tip("main"), hex.EncodeToString(o.Raw(t, "tree", "main:checkpoints"))}
+	o.Push(t, "main", map[string]string{"area00/team00/file0.yaml": content}, "work")
+	return at
 }
 
 // repository is one of files of so many bytes that do not compress, in three levels of
@@ -97,38 +141,82 @@ func wire(s *gitserver.Server) (bytes int64, requests int) {
 	return bytes, requests
 }
 
-// cross is a crossing from a cold process: see scripts/bench-crossing.
-func cross(t *testing.T, binary, url, agreed string, n int) {
+// programs are the paths of two that are measured: see scripts/bench-crossing and
+// scripts/bench-gogit.
+type programs struct{ ours, gogit string }
+
+func (p programs) cross(t *testing.T, at start, n int) {
 	t.Helper()
-	run(t, binary, url, agreed, record, fmt.Sprintf("level: %d\n", n))
+	run(t, p.ours, at.url, at.agreed, at.sites, record, fmt.Sprintf("level: %d\n", n))
 }
 
-// byGit is the same by git itself, with as little as it takes.
-func byGit(t *testing.T, url string, n int) {
+func (p programs) goGit(t *testing.T, at start, n int) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Fatalf("the baseline is missing: %v", err)
+	run(t, p.gogit, at.url, at.agreed, record, fmt.Sprintf("go-git: %d\n", n))
+}
+
+// gitIn runs git in a folder with a standard input, and returns its output.
+func gitIn(t *testing.T, dir, input string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(input), gitserver.Environ()
+	var words strings.Builder
+	cmd.Stderr = &words
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, words.String())
 	}
+	return strings.TrimSpace(string(out))
+}
+
+// gitSparse is a level change by git with a partial clone and a sparse checkout. A Lambda has
+// no disk from one run to the next, so each run clones.
+func gitSparse(t *testing.T, at start, n int) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Env = gitserver.Environ()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	git("clone", "--quiet", "--depth=1", "--filter=blob:none", "--sparse", url, dir)
-	git("-C", dir, "sparse-checkout", "set", "checkpoints/prod")
-	must(t, os.WriteFile(filepath.Join(dir, record), fmt.Appendf(nil, "git: %d\n", n), 0o644))
-	git("-C", dir, "commit", "--quiet", "--all", "--message=level")
-	git("-C", dir, "push", "--quiet", "origin", "HEAD:main")
+	git := func(args ...string) { gitIn(t, dir, "", args...) }
+	gitIn(t, "", "", "clone", "--quiet", "--depth=1", "--no-tags", "--branch=main", "--filter=blob:none", "--sparse", "--no-checkout", at.url, dir)
+	git("sparse-checkout", "set", "--cone", "--sparse-index", "checkpoints/prod")
+	git("checkout", "--quiet", "main")
+	must(t, os.WriteFile(filepath.Join(dir, record), fmt.Appendf(nil, "sparse: %d\n", n), 0o644))
+	git("commit", "--quiet", "--all", "--message=level")
+	git("push", "--quiet", "origin", "HEAD:main")
 }
 
-// byGoGit is the same as go-git's own documentation does it: see scripts/bench-gogit.
-func byGoGit(t *testing.T, binary, url string, n int) {
+// gitPlumbing is a level change by git without a work tree, as a user who counts bytes scripts
+// it: a bare partial clone with the root tree, the checkpoint files in two fetches, and new
+// trees by mktree. A sparse checkout reads all trees of the repository, and this none of the
+// others. A clone has no agreed commit, so it brings no window of commits.
+func gitPlumbing(t *testing.T, at start, n int) {
 	t.Helper()
-	run(t, binary, url, record, fmt.Sprintf("go-git: %d\n", n))
+	dir := filepath.Join(t.TempDir(), "clone")
+	git := func(input string, args ...string) string { return gitIn(t, dir, input, args...) }
+	gitIn(t, "", "", "clone", "--quiet", "--bare", "--depth=1", "--no-tags", "--branch=main", "--filter=tree:1", at.url, dir)
+	tip := git("", "rev-parse", "main")
+	var blobs strings.Builder
+	for line := range strings.Lines(git("", "ls-tree", "-r", "main:checkpoints/prod")) {
+		fmt.Fprintln(&blobs, strings.Fields(line)[2])
+	}
+	// As git itself fetches the missing objects of a checkout.
+	git(blobs.String(), "-c", "fetch.negotiationAlgorithm=noop", "fetch", "origin", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--recurse-submodules=no", "--filter=blob:none", "--stdin")
+	git(blobs.String(), "cat-file", "--batch")
+	id, folder := git(fmt.Sprintf("plumbing: %d\n", n), "hash-object", "-w", "--stdin"), record
+	for folder != "." {
+		name := path.Base(folder)
+		folder = path.Dir(folder)
+		var tree strings.Builder
+		for line := range strings.Lines(git("", "ls-tree", "main:"+strings.TrimPrefix(folder, "."))) {
+			entry, held, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			if held == name {
+				entry = strings.Join(append(strings.Fields(entry)[:2], id), " ")
+			}
+			fmt.Fprintf(&tree, "%s\t%s\n", entry, held)
+		}
+		id = git(tree.String(), "mktree", "--missing")
+	}
+	commit := git("", "commit-tree", id, "-p", tip, "-m", "level")
+	git("", "push", "--quiet", "--force-with-lease=main:"+tip, "origin", commit+":refs/heads/main")
 }
 
 func run(t *testing.T, program string, args ...string) {
@@ -150,28 +238,33 @@ func program(t *testing.T, name string) string {
 	return binary
 }
 
-// Whoever works, the record is on the branch afterwards: what is compared is the same.
+// All that is compared does the same work: afterwards the branch has the new content, and
+// the user's commit below it.
 func TestBaselinesPushToo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("go-git is built: run without -short")
 	}
 	t.Parallel()
 	s := gitserver.Start(t)
-	crosses, clones := program(t, "bench-crossing"), program(t, "bench-gogit")
+	by := programs{ours: program(t, "bench-crossing"), gogit: program(t, "bench-gogit")}
 	o := repository(t, s, "small", 20, 10)
-	for want, work := range map[string]func(agreed string){
-		"level: 1\n":  func(agreed string) { cross(t, crosses, s.URL("small"), agreed, 1) },
-		"git: 2\n":    func(string) { byGit(t, s.URL("small"), 2) },
-		"go-git: 3\n": func(string) { byGoGit(t, clones, s.URL("small"), 3) },
+	for want, work := range map[string]func(at start){
+		"level: 1\n":    func(at start) { by.cross(t, at, 1) },
+		"go-git: 2\n":   func(at start) { by.goGit(t, at, 2) },
+		"plumbing: 3\n": func(at start) { gitPlumbing(t, at, 3) },
+		"sparse: 4\n":   func(at start) { gitSparse(t, at, 4) },
 	} {
-		agreed := o.Tip("main")
-		o.Push(t, "main", map[string]string{"area00/team00/file0.yaml": want}, "work")
-		before, _ := wire(s)
-		work(agreed)
-		if got := o.Show(t, "main", record); got != want {
-			t.Errorf("the record is %q, want %q", got, want)
+		at := begin(t, s, o, "small", want)
+		users := o.Tip("main")
+		s.Reset()
+		work(at)
+		if got := o.Show(t, "main", record); got != want || o.Git(t, "rev-parse", "main^") != users {
+			t.Errorf("the checkpoint file is %q, want %q on the user's commit", got, want)
 		}
-		if after, _ := wire(s); after == before {
+		if tree := o.Git(t, "diff", "--name-only", users, "main"); tree != record {
+			t.Errorf("%q: changed %q", want, tree)
+		}
+		if bytes, _ := wire(s); bytes == 0 {
 			t.Error("no bytes were counted")
 		}
 	}

@@ -36,16 +36,9 @@ func cpu(t testing.TB) time.Duration {
 // returns the median of each: of what disturbs the machine all have their share.
 func turns(t testing.TB, times int, runs ...func()) []cost {
 	t.Helper()
-	return turnsAfter(t, func() {}, times, runs...)
-}
-
-// turnsAfter is turns with something before each run that does not count.
-func turnsAfter(t testing.TB, before func(), times int, runs ...func()) []cost {
-	t.Helper()
 	all := make([][]cost, len(runs))
 	for n := range times + 1 {
 		for i, run := range runs {
-			before()
 			if c := took(t, run); n > 0 {
 				all[i] = append(all[i], c)
 			}
@@ -57,6 +50,43 @@ func turnsAfter(t testing.TB, before func(), times int, runs ...func()) []cost {
 		medians[i].cpu = median(costs, func(c cost) time.Duration { return c.cpu })
 	}
 	return medians
+}
+
+// A comparison is the medians of pairs of runs: of each side, and of their ratios.
+type comparison struct {
+	ours, theirs time.Duration
+	ratio        float64 // theirs / ours
+}
+
+// inPairs runs two sides in pairs, so many after one that does not count, each run after
+// before. The side that runs first changes with each pair.
+func inPairs(t testing.TB, before func(), times int, ours, theirs func()) comparison {
+	t.Helper()
+	timed := func(run func()) cost {
+		before()
+		return took(t, run)
+	}
+	var all [2][]cost
+	var ratios []float64
+	for n := range times + 1 {
+		var pair [2]cost
+		if n%2 == 0 {
+			pair[0] = timed(ours)
+			pair[1] = timed(theirs)
+		} else {
+			pair[1] = timed(theirs)
+			pair[0] = timed(ours)
+		}
+		if n > 0 {
+			all[0] = append(all[0], pair[0])
+			all[1] = append(all[1], pair[1])
+			ratios = append(ratios, ratio(pair[1].clock, pair[0].clock))
+		}
+	}
+	clock := func(c cost) time.Duration { return c.clock }
+	slices.Sort(ratios)
+	middle := (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
+	return comparison{median(all[0], clock), median(all[1], clock), middle}
 }
 
 func median(costs []cost, of func(cost) time.Duration) time.Duration {

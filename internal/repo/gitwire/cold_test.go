@@ -1,6 +1,7 @@
 package gitwire_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,35 +13,45 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A cold process finds the tip, learns what came since it last agreed, reads its
-// directory and commits to it: five requests, wherever the branch is.
-func TestAColdCrossingIsFiveRequests(t *testing.T) {
+// A new process reads the tip, learns what came since it last agreed, reads its directory and
+// commits to it, in four requests wherever the branch is. It recalls the tree of the sites
+// that an earlier process read. If git has another tree by now, it asks for it.
+func TestALevelChangeInANewProcessIsFourRequests(t *testing.T) {
 	t.Parallel()
 	s := gitserver.Start(t)
 	o := s.Create(t, "shop", nil)
 	o.GitInput(t, largeRepository(2000), "fast-import", "--quiet")
 	agreed := o.Push(t, "main", site(1), "begin")
 	const upload, receive = "POST git-upload-pack", "POST git-receive-pack"
+	four, five := []string{upload, upload, upload, receive}, []string{upload, upload, upload, upload, receive}
+	saved := o.Raw(t, "tree", agreed+":checkpoints")
 	for _, c := range []struct {
-		name  string
-		moved bool
-		want  []string
+		name   string
+		pushed string // to which path others pushed; "" is none
+		recall func([]byte) []byte
+		want   []string
 	}{
-		{"where nobody pushed", false, []string{upload, upload, upload, upload, receive}},
-		{"where others pushed", true, []string{upload, upload, upload, upload, receive}},
+		{"where nobody pushed", "", slices.Clone[[]byte], four},
+		{"where others pushed", "dir003/file7.yaml", slices.Clone[[]byte], four},
+		{"where another site pushed", "checkpoints/other/site.yaml", slices.Clone[[]byte], five},
+		{"without the state", "dir003/file7.yaml", func([]byte) []byte { return nil }, five},
+		{"with a part of the tree", "dir003/file7.yaml", func(tree []byte) []byte { return tree[:len(tree)-1] }, five},
+		{"with a tree that git never had", "dir003/file7.yaml", func(tree []byte) []byte { return bytes.Replace(tree, []byte("prod"), []byte("prob"), 1) }, five},
 	} {
-		if c.moved {
-			for n := range 3 {
-				o.Push(t, "main", map[string]string{"dir003/file7.yaml": fmt.Sprint(n)}, "work")
+		for n := range 3 {
+			if c.pushed != "" {
+				o.Push(t, "main", map[string]string{c.pushed: fmt.Sprint(c.name, n)}, "work")
 			}
 		}
+		users := o.Tip("main")
 		s.Reset()
 		r := open(t, gitwire.Options{URL: s.URL("shop")})
+		r.Recall(c.recall(saved))
 		tip, _, err := r.Heads(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.moved {
+		if c.pushed != "" {
 			if window, err := r.Between(t.Context(), agreed, tip); err != nil || !window.Descends || len(window.Commits) != 3 {
 				t.Fatalf("%s: the window has %d commits, %v", c.name, len(window.Commits), err)
 			}
@@ -50,7 +61,8 @@ func TestAColdCrossingIsFiveRequests(t *testing.T) {
 		if err != nil || len(found[path].Files) != 3 || found["gitlatch.yaml"].ID == "" {
 			t.Fatalf("%s: read %v, %v", c.name, found, err)
 		}
-		if agreed, err = r.Commit(t.Context(), edit(tip, "checkpoints/prod/ns000/checkpoint.yaml", c.name)); err != nil {
+		const record = "checkpoints/prod/ns000/checkpoint.yaml"
+		if agreed, err = r.Commit(t.Context(), edit(tip, record, c.name)); err != nil {
 			t.Fatal(err)
 		}
 		if got := asked(s); !slices.Equal(got, c.want) {
@@ -59,7 +71,54 @@ func TestAColdCrossingIsFiveRequests(t *testing.T) {
 		if bytes := wire(s); bytes > 5000 {
 			t.Errorf("%s: %d bytes, want at most 5,000", c.name, bytes)
 		}
+		if changed := o.Git(t, "diff", "--name-only", users, "main"); changed != record || o.Show(t, "main", record) != c.name {
+			t.Errorf("%s: the commit changes %q", c.name, changed)
+		}
+		saved = r.Tree(agreed, "checkpoints")
+		if want := o.Raw(t, "tree", agreed+":checkpoints"); !bytes.Equal(saved, want) {
+			t.Errorf("%s: the tree to save is %q, want %q", c.name, saved, want)
+		}
 	}
+}
+
+// A tree is saved only if it is in memory and small: the state is written with every tick.
+func TestATreeToSaveIsSmallAndAtHand(t *testing.T) {
+	t.Parallel()
+	files := site(1)
+	for n := range 20 {
+		files[fmt.Sprintf("checkpoints/site-%02d/site.yaml", n)] = "site\n"
+	}
+	s, o := shop(t, files)
+	sites := func(want bool) {
+		t.Helper()
+		tip := o.Tip("main")
+		r := open(t, gitwire.Options{URL: s.URL("shop")})
+		if tree := r.Tree(tip, "checkpoints"); tree != nil {
+			t.Errorf("before a read the tree is %q, want none", tree)
+		}
+		if _, err := r.Read(t.Context(), tip, nil, "checkpoints/prod"); err != nil {
+			t.Fatal(err)
+		}
+		s.Reset()
+		for _, c := range []struct {
+			commit, path string
+			want         bool
+		}{{tip, "checkpoints", want}, {tip, "checkpoints/site-00", false}, {tip, "absent", false}, {tip, "gitlatch.yaml", false}, {strings.Repeat("1", 40), "checkpoints", false}, {"", "checkpoints", false}} {
+			if tree := r.Tree(c.commit, c.path); (tree != nil) != c.want {
+				t.Errorf("the tree at %s of %q is %q", c.path, c.commit, tree)
+			}
+		}
+		if got := asked(s); len(got) != 0 {
+			t.Errorf("it took %v", got)
+		}
+	}
+	sites(true)
+	more := map[string]string{}
+	for n := range 10 {
+		more[fmt.Sprintf("checkpoints/site-%02d/site.yaml", 20+n)] = "site\n"
+	}
+	o.Push(t, "main", more, "more sites")
+	sites(false)
 }
 
 // What a directory holds comes at once, unless that is too much: then only what is

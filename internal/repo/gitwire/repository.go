@@ -1,11 +1,9 @@
 package gitwire
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -131,16 +129,16 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sig
 	}
 	asked := map[plumbing.Hash]bool{}
 	for {
-		s := &sight{objects: r.objects, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{}, whole: map[plumbing.Hash]bool{}}
+		s := newSight(ctx, r.objects, asked)
 		if err := f(s); err != nil || len(s.missing) == 0 {
 			return err
 		}
-		ids := slices.SortedFunc(maps.Keys(s.missing), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
-		for _, whole := range []bool{false, true} {
-			part := slices.DeleteFunc(slices.Clone(ids), func(id plumbing.Hash) bool { return s.whole[id] != whole })
-			if err := r.fetch(ctx, commit, part, whole); err != nil {
-				return err
-			}
+		alone, whole := s.parts()
+		if err := r.fetch(ctx, commit, alone, false); err != nil {
+			return err
+		}
+		if err := r.fetch(ctx, commit, whole, true); err != nil {
+			return err
 		}
 		maps.Copy(asked, s.missing)
 	}

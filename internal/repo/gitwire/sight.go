@@ -1,10 +1,13 @@
 package gitwire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -21,6 +24,27 @@ type sight struct {
 	asked map[plumbing.Hash]bool // what was fetched for; of what is not at hand there is none
 	// missing is what to fetch, and whole what of it to fetch with all below it.
 	missing, whole map[plumbing.Hash]bool
+	blobs          map[plumbing.Hash]bool // the missing blobs, which have nothing below them
+}
+
+func newSight(ctx context.Context, at *objects, asked map[plumbing.Hash]bool) *sight {
+	return &sight{objects: at, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{}, whole: map[plumbing.Hash]bool{}, blobs: map[plumbing.Hash]bool{}}
+}
+
+// parts returns the ids of the missing objects: those to fetch alone, and those to fetch with
+// all below them. If there are any of the second, the blobs are fetched with them: that is one
+// request fewer if no tree is fetched alone.
+func (s *sight) parts() (alone, whole []plumbing.Hash) {
+	ids := slices.SortedFunc(maps.Keys(s.missing), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
+	join := slices.ContainsFunc(ids, func(id plumbing.Hash) bool { return s.whole[id] })
+	for _, id := range ids {
+		if s.whole[id] || join && s.blobs[id] {
+			whole = append(whole, id)
+		} else {
+			alone = append(alone, id)
+		}
+	}
+	return alone, whole
 }
 
 // need returns an object; ok is false where it is missing, and is fetched. One
@@ -39,6 +63,7 @@ func (s *sight) need(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, o
 		return nil, false, unread{repo.Missing}
 	}
 	s.missing[id] = true
+	s.blobs[id] = kind == plumbing.BlobObject
 	return nil, false, nil
 }
 

@@ -1,0 +1,51 @@
+package gitwire
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+var _ repo.Recaller = (*Repository)(nil)
+
+// mostRecalled is the size in bytes of the largest tree that Tree returns, with about 25
+// entries. The state of a site is written with every tick, and a tree with more sites in it
+// changes too often to be worth its bytes.
+const mostRecalled = 1 << 10
+
+// Tree returns a tree that is in memory. See repo.Recaller.
+func (r *Repository) Tree(commit, path string) []byte {
+	defer r.turns.Take(new(error), "find a tree")()
+	id, err := parseID(commit)
+	if err != nil {
+		return nil
+	}
+	data, ok := r.objects.get(plumbing.CommitObject, id)
+	if !ok {
+		return nil
+	}
+	h, err := parseCommit(data)
+	if err != nil {
+		return nil
+	}
+	e, ok, err := newSight(context.Background(), r.objects, nil).find(h.tree, path)
+	if err != nil || !ok {
+		return nil
+	}
+	tree, ok := r.objects.get(plumbing.TreeObject, e.id)
+	if !ok || len(tree) > mostRecalled {
+		return nil
+	}
+	return bytes.Clone(tree)
+}
+
+// Recall holds a tree in memory. See repo.Recaller.
+func (r *Repository) Recall(tree []byte) {
+	defer r.turns.Take(new(error), "recall a tree")()
+	if len(tree) > 0 && len(tree) <= mostRecalled {
+		r.objects.add(object{plumbing.TreeObject, bytes.Clone(tree)})
+	}
+}
