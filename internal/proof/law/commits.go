@@ -21,12 +21,16 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	if entries, ok := w.entries[id]; ok {
 		return entries
 	}
-	tree := w.tree(id)
+	tree, err := w.read(id)
+	broken := err != nil // its site.yaml is
 	entries := tree.Entries()
-	if parent := w.parent(id); len(tree.Broken) > 0 && parent != "" { // what cannot be read stands
-		for of, e := range w.at(parent) {
-			if tree.Broken[of.Namespace] != nil {
-				entries[of] = e
+	if broken || len(tree.Broken) > 0 { // what cannot be read stands
+		log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
+		if err == nil && len(log[0].Parents) > 0 {
+			for of, e := range w.at(log[0].Parents[0]) {
+				if broken || tree.Broken[of.Namespace] != nil {
+					entries[of] = e
+				}
 			}
 		}
 	}
@@ -34,27 +38,22 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	return entries
 }
 
-// parent returns the first parent of a commit; "" if it has none.
-func (w *Witness) parent(id string) string {
-	log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
-	if err != nil || len(log[0].Parents) == 0 {
-		return ""
+// unread are the namespaces that cannot be read at a commit, each with the reason: all
+// of them if site.yaml is broken.
+func (w *Witness) unread(id string) map[string]error {
+	tree, err := w.read(id)
+	if err == nil {
+		return tree.Broken
 	}
-	return log[0].Parents[0]
+	all := map[string]error{}
+	for of := range w.at(id) {
+		all[of.Namespace] = err
+	}
+	return all
 }
 
-// tree returns the site's tree at a commit. If site.yaml is broken there, the tree of the
-// parent stands.
-func (w *Witness) tree(id string) checkpoint.Tree {
-	tree, err := w.parse(id)
-	if parent := w.parent(id); err != nil && parent != "" {
-		return w.tree(parent)
-	}
-	return tree
-}
-
-// parse returns the site's tree at a commit, or the error of its site.yaml.
-func (w *Witness) parse(id string) (checkpoint.Tree, error) {
+// read is what a commit holds of the site. The error is about site.yaml.
+func (w *Witness) read(id string) (checkpoint.Tree, error) {
 	files := map[string][]byte{}
 	for path, text := range w.story.Repository.Show(id) {
 		files[path] = []byte(text)

@@ -119,7 +119,7 @@ func (s *Seen) decided(why policy.Reason) bool {
 // broken reports whether the record that a workload is in cannot be read, or could not
 // when the tick looked.
 func (s *Seen) broken(id workload.ID) bool {
-	if s.tree(s.After.Tip).Broken[id.Namespace] != nil {
+	if s.unread(s.After.Tip)[id.Namespace] != nil {
 		return true
 	}
 	for _, d := range s.Told.Decisions {

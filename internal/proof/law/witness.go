@@ -155,7 +155,7 @@ func (w *Witness) watch() func() {
 		}
 		seen.After = w.holds()
 		w.ask(seen)
-		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && seen.believes()
+		seen.Calm = !seen.World.Disturbed && seen.Told.Failed == nil && seen.Told.NotRun == "" && !seen.rewritten()
 		w.counted(seen)
 		w.rule(seen)
 		w.learn(seen, looks)
@@ -184,14 +184,7 @@ func (w *Witness) rule(s *Seen) {
 	}
 }
 
-// believes reports whether the tick believed the branch: it was not rewritten, and its
-// site.yaml is not broken.
-func (s *Seen) believes() bool {
-	_, err := s.parse(s.After.Tip)
-	return err == nil && !s.rewritten()
-}
-
-// rewritten reports whether the tick saw a rewritten branch.
+// rewritten reports whether the tick did not believe the branch.
 func (s *Seen) rewritten() bool { return s.says(tick.NoticeRewritten) }
 
 func (s *Seen) says(kind tick.NoticeKind) bool {
@@ -211,7 +204,7 @@ func (w *Witness) settle(s *Seen) {
 		}
 	}
 	if len(w.blind) > 0 && s.settled() {
-		broken := w.tree(s.Before.Tip).Broken
+		broken := w.unread(s.Before.Tip)
 		maps.DeleteFunc(w.blind, func(namespace string, _ error) bool { return broken[namespace] == nil })
 	}
 	if s.Calm && s.Told.Stop.Reason != policy.ReasonSecond && disagree(s) == "" && !s.decided(policy.ReasonBroken) {
@@ -265,7 +258,7 @@ func (w *Witness) forget(head, latches bool) {
 		for id := range w.lives {
 			w.lives[id] = &life{}
 		}
-		w.blind = w.tree(w.head()).Broken
+		w.blind = w.unread(w.head())
 	}
 }
 
