@@ -192,7 +192,7 @@ func (s *stack) retires(t *testing.T) {
 	s.ticks(t)
 	s.declares(t, 5)
 	s.ask(t, http.MethodDelete, "/apis/apps/v1/namespaces/"+s.name+"/deployments/web", "")
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for answer := s.ticks(t); answer.Commit == nil; answer = s.ticks(t) {
 		if time.Now().After(deadline) {
 			t.Fatalf("answer %+v", answer)

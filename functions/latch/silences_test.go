@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 	"github.com/gitlatch/gitlatch/internal/testenv/github"
+	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
 )
@@ -131,18 +133,32 @@ func (x silence) happens(t *testing.T, s *stack) {
 		level = 100
 	}
 	x.begins(t, s)
-	s.timeout = 12 * time.Second
-	r := s.fails(t, x.says...)
+	r := x.fails(t, s)
 	if r.Error.Type == "Sandbox.Timedout" || strings.Count(r.Logs, `"message":"tick"`) != 1 {
 		t.Errorf("error %v, logs\n%s", r.Error, r.Logs)
 	}
-	s.timeout = 0
 	x.ends(t, s)
 	next := s.ticks(t) // finds no lease held
 	s.declares(t, level)
 	if x.pushed {
 		told(t, next, "landed")
 	}
+}
+
+// fails sends an event, and one with more time if a busy machine did not reach the
+// silence. The last one must fail, and name who is silent.
+func (x silence) fails(t *testing.T, s *stack) runtimeapi.Result {
+	t.Helper()
+	defer func() { s.timeout = 0 }()
+	for s.timeout = 12 * time.Second; s.timeout < time.Minute; s.timeout *= 2 {
+		_, r := s.send(t, "scheduler")
+		missing := func(says string) bool { return !strings.Contains(r.Error.Message, says) }
+		if r.Error != nil && !slices.ContainsFunc(x.says, missing) {
+			return r
+		}
+		t.Logf("within %s: %+v", s.timeout, r.Error)
+	}
+	return s.fails(t, x.says...)
 }
 
 // moves waits until the base is at another commit.

@@ -218,7 +218,7 @@ var secrets = regexp.MustCompile(`k8s-aws-v1\.|ghs_[0-9]|github_pat_|PRIVATE KEY
 // send sends an event of testdata/events, as of this site.
 func (s *stack) send(t *testing.T, event string) (answer report.Document, r runtimeapi.Result) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(s.timeout, time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(s.timeout, 5*time.Minute))
 	defer cancel()
 	r = s.function.Invoke(ctx, []byte(strings.Replace(eventOf(t, event), "prod-eu", s.name, 1)))
 	said := r.Logs + fmt.Sprint(r.Error)

@@ -82,11 +82,11 @@ func Start(t testing.TB, binary string, env ...string) *Function {
 
 // Invoke sends one event and returns when the function has answered and is ready
 // for the next, or is dead. The deadline of the context is the function's, at
-// which it is killed; without one it is a minute.
+// which it is killed; without one it is five minutes.
 func (f *Function) Invoke(ctx context.Context, payload []byte) Result {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 
 	from := f.written()
