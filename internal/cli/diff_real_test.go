@@ -57,7 +57,7 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.status.readyReplicas}=1874", "deployment/web", "--timeout=110s")
+	cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.status.readyReplicas}=1874", "deployment/web", "--timeout=280s")
 	says(0, "shop/web 1874 2000 in-sync 1874 is within the thresholds of 2000")
 
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=2001")

@@ -184,7 +184,7 @@ func TestFlaggersFleetIsDeclaredOnce(t *testing.T) {
 
 	// The cluster is lost, and comes back with what git declares.
 	f.bad.Store(false)
-	f.cp.Kubectl(t, "", "delete", "namespace", "shop", "--timeout=100s")
+	f.cp.Kubectl(t, "", "delete", "namespace", "shop", "--timeout=280s")
 	f.create(t, "app:2", f.tree(t).Entries()[id("shop/web")].Replicas)
 	f.promotes(t)
 	f.phase(t, "Initialized", atRest)

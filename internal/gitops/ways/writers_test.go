@@ -63,7 +63,7 @@ func TestOnlyAWriterWritesACheckpointFile(t *testing.T) {
 	if err := tenant.runs(t.Context(), "", patch+`{"metadata":{"finalizers":null}}`); err != nil {
 		t.Errorf("a tenant removes a finalizer: %v", err)
 	}
-	cp.Kubectl(t, "", "delete", "namespace", "shop", "--timeout=100s")
+	cp.Kubectl(t, "", "delete", "namespace", "shop", "--timeout=280s")
 }
 
 // A narrowed policy leaves the checkpoint files of other namespaces to anyone.

@@ -141,7 +141,7 @@ func (r *realCluster) since(t *testing.T) {
 		{"end", "delete deployment/end", plan.Absent, 0},
 	} {
 		r.cp.Apply(t, controlplane.Workload("Deployment", "shop", c.name), controlplane.Autoscaler("Deployment", "shop", c.name))
-		r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.spec.replicas}="+fmt.Sprint(idle), "deployment/"+c.name, "--timeout=60s")
+		r.cp.Kubectl(t, "", "wait", "-n", "shop", "--for=jsonpath={.spec.replicas}="+fmt.Sprint(idle), "deployment/"+c.name, "--timeout=280s")
 		late := id("deployment/" + c.name)
 		declared := tree()
 		declared.Records["shop"].Entries[late] = checkpoint.Entry{Replicas: level}

@@ -132,7 +132,7 @@ func (r *realCluster) restore() *restore.Restore {
 			case <-ctx.Done():
 			}
 		},
-		Pace: plan.Pace{PerMinute: 6000, Unready: 1000, Patience: time.Minute},
+		Pace: plan.Pace{PerMinute: 6000, Unready: 1000, Patience: 5 * time.Minute},
 		Hold: restore.Hold, Every: 100 * time.Millisecond,
 	}
 }

@@ -24,7 +24,7 @@ const User = "system:serviceaccount:argocd:argocd-application-controller"
 
 const (
 	// syncDeadline bounds one sync, which takes some seconds of an idle machine.
-	syncDeadline = 3 * time.Minute
+	syncDeadline = 5 * time.Minute
 	// resync is how often each Application is looked at, unasked.
 	resync = "5s"
 )

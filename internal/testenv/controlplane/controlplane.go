@@ -21,7 +21,7 @@ import (
 
 // upDeadline bounds the start, which takes some three seconds of an idle
 // machine.
-const upDeadline = 2 * time.Minute
+const upDeadline = 5 * time.Minute
 
 // Options are what a test wants otherwise than usual. The zero value is the
 // usual control plane.
@@ -239,13 +239,18 @@ func (cp *ControlPlane) wait(t testing.TB, what string, holds func(context.Conte
 	}
 }
 
+// tryDeadline bounds one try of Eventually, which takes some milliseconds of an idle
+// machine. A try that is given up is repeated, so one that is always slower than this
+// never ends well.
+const tryDeadline = 30 * time.Second
+
 // Eventually calls holds, each time with a deadline of its own, until it
 // returns nil or the time is over; then it returns the last error.
 func Eventually(ctx context.Context, within time.Duration, holds func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
-		once, done := context.WithTimeout(ctx, 5*time.Second)
+		once, done := context.WithTimeout(ctx, tryDeadline)
 		err := holds(once)
 		done()
 		if err == nil {

@@ -95,7 +95,7 @@ spec:
   groupPriorityMinimum: 100
   versionPriority: 100
 `, host, port, port))
-	cp.Kubectl(t, "", "wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=280s")
 }
 
 // podList is what is needed of a list of pods.

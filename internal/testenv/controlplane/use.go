@@ -12,7 +12,7 @@ import (
 )
 
 // commandDeadline bounds one kubectl.
-const commandDeadline = 2 * time.Minute
+const commandDeadline = 5 * time.Minute
 
 // Kubectl runs kubectl as an administrator with the given input and returns
 // what it printed; the test fails where kubectl does.
@@ -64,5 +64,5 @@ status:
 `, cp.nodes, cp.nodes)
 	}
 	cp.Kubectl(t, all.String(), "create", "-f", "-")
-	cp.Kubectl(t, "", "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=60s")
+	cp.Kubectl(t, "", "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=280s")
 }

@@ -26,7 +26,7 @@ import (
 const User = "system:serviceaccount:flux-system:kustomize-controller"
 
 // appliedDeadline bounds one reconcile, which takes a second of an idle machine.
-const appliedDeadline = 2 * time.Minute
+const appliedDeadline = 5 * time.Minute
 
 //go:embed sources.yaml
 var sources string

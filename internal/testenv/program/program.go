@@ -24,9 +24,9 @@ const (
 	// cores.
 	installDeadline = 45 * time.Minute
 	// upDeadline bounds a start, which takes a second of an idle machine.
-	upDeadline = 2 * time.Minute
-	// downDeadline bounds an end, which is at once.
-	downDeadline = 10 * time.Second
+	upDeadline = 5 * time.Minute
+	// downDeadline bounds an end, which is at once on an idle machine.
+	downDeadline = time.Minute
 )
 
 // Folder returns the folder that a script of this repository, such as
