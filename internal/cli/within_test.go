@@ -44,7 +44,7 @@ func TestATickEndsThatIsNotAnswered(t *testing.T) {
 		"git":     func(t *testing.T, w *world) { w.hasty(t, silent(t)+"/site.git") },
 		"cluster": func(t *testing.T, w *world) { w.kubeconfig(t, silent(t), "token: secret") },
 		"login": func(t *testing.T, w *world) {
-			w.kubeconfig(t, "https://127.0.0.1:1", `exec: {apiVersion: client.authentication.k8s.io/v1, command: sleep, args: ["10"], interactiveMode: Never}`)
+			w.kubeconfig(t, "https://127.0.0.1:1", `exec: {apiVersion: client.authentication.k8s.io/v1, command: sleep, args: ["45"], interactiveMode: Never}`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestATickEndsThatIsNotAnswered(t *testing.T) {
 			spoil(t, w)
 			begun := time.Now()
 			got := w.run("tick")
-			if took := time.Since(begun); got.status != 2 || !strings.Contains(got.err, "out of time: see who did not answer") || took > 15*time.Second {
+			if took := time.Since(begun); got.status != 2 || !strings.Contains(got.err, "out of time: see who did not answer") || took > 40*time.Second {
 				t.Errorf("after %s: %+v", took, got)
 			}
 		})

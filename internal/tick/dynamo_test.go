@@ -27,7 +27,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // needs are the pods of a fleet, by "namespace/name".
 type needs map[string]int32

@@ -64,7 +64,7 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 type deadlined struct{ repo.Repository }
 
 func (d deadlined) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (map[string]repo.Object, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	return d.Repository.Read(ctx, commit, known, paths...)
 }

@@ -165,7 +165,7 @@ func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
 // The tag is that of the deployed build; without it the Lambda links net/rpc, and
 // html/template with it.
 var listed = sync.OnceValues(func() ([]pkg, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc", "-json=ImportPath,Name,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps", "./...")
 	list.Dir = root

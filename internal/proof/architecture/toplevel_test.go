@@ -22,7 +22,7 @@ var deployment = []string{"infra", "template.yaml"}
 
 func TestTheTopLevelHoldsWhatIsAgreed(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	tree := exec.CommandContext(ctx, "git", "ls-files", "--cached")
 	tree.Dir = root

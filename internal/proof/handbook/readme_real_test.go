@@ -99,7 +99,7 @@ func TestTheReadmesQuickStartRunsAsItStands(t *testing.T) {
 			continue
 		}
 		ran++
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		cmd := exec.CommandContext(ctx, "bash", "-c", s.command)
 		cmd.Dir = work
 		cmd.Env = []string{"PATH=" + bin + ":" + kubectl + ":" + os.Getenv("PATH"), "HOME=" + home, "KUBECONFIG=" + cp.Kubeconfig(),

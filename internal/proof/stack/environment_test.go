@@ -67,7 +67,7 @@ var variables = func() map[string]func() ([]string, error) {
 }()
 
 func variablesOf(program string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "lambda.norpc",
 		"-f", "{{if not .Standard}}{{.ImportPath}} {{.Dir}} {{range .GoFiles}} {{.}}{{end}}{{end}}", program)
