@@ -158,7 +158,7 @@ func (f *flags) next(id string, c config.Config, files map[string][]byte, namesp
 		ticks = "commits the level changes"
 		fmt.Fprintf(&b, "\n%s sets \"mode: latch\".\nA tick writes the levels of workloads that a rule protects.\n", c.Repository.PolicyFile)
 	} else {
-		fmt.Fprintf(&b, "\ngitlatch only observes.\nIt writes no levels until you set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
+		fmt.Fprintf(&b, "\nThe site only observes.\nTo have gitlatch write levels, set \"mode: latch\" in %s.\n", c.Repository.PolicyFile)
 	}
 	fmt.Fprintf(&b, "\n  gitlatch tick%s\n      every %s: %s\n", flag, policy.Span(c.Period), ticks)
 	if len(namespaces) > 0 {

@@ -122,11 +122,11 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:15: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses what was agreed before"},
+			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses what was agreed before"},
 			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
-			[]string{shop + ":5: is not YAML: ", "fix " + shop + " on the branch"}, nil,
+			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{"<<<<<<< HEAD"}},
 		{"a record that is a symlink", func(t *testing.T, w *world) { w.link(t, shop, "../../../apps/web.yaml") },
 			[]string{shop + " is a symlink", "hint: commit a plain file", "fix " + shop + " on the branch"}, nil,
@@ -135,7 +135,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			[]string{siteDir + "/shop is a symlink", "hint: commit a plain file or folder"}, nil,
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`}},
 		{"the site file is a symlink", func(t *testing.T, w *world) { w.link(t, checkpoint.SitePath("prod-eu"), "../../apps/web.yaml") },
-			[]string{checkpoint.SitePath("prod-eu") + " is a symlink", "nothing is written for the site"}, []string{"what crosses could not be committed"},
+			[]string{checkpoint.SitePath("prod-eu") + " is a symlink", "nothing is written for the site"}, []string{"no commit: 2 level changes could not be committed"},
 			"", []string{`deployment.web: "100"`}},
 		{"a site file that is none", func(t *testing.T, w *world) {
 			w.origin.Push(t, "main", map[string]string{checkpoint.SitePath("prod-eu"): "moved"}, "by hand")
