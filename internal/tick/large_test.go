@@ -213,10 +213,11 @@ func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
 	}
 	for _, n := range []int{3, 5, 7} {
 		w.mergeProposal(true)
-		w.tickAt(t, 7)
+		w.tickAt(t, 7) // saves the merge
 		if got := len(w.entries(t)); got != n {
 			t.Errorf("git has %d entries, want %d", got, n)
 		}
+		w.tickAt(t, 7) // proposes the rest
 	}
 	w.tickAt(t, 7)
 	if p := w.openProposal(); p != nil {
