@@ -193,7 +193,7 @@ func troubles() []trouble {
 
 		{name: "topic-missing", provider: "codecommit", needs: 60, commits: 100,
 			breaks: as(`:topic-missing"`, `:gone"`), repairs: again,
-			says: []string{`send alert "gitlatch topic-missing: surge topic-missing/deployment/web raised"`, ":gone: the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn"}},
+			says: []string{`send alert "[warning] gitlatch topic-missing: surge topic-missing/deployment/web"`, ":gone: the topic does not exist: deploy the stack again, or correct alerts.sns.topicArn"}},
 		{name: "topic-denied", provider: "codecommit", needs: 60, commits: 100,
 			breaks:  instead("sns:Publish", gateway.Fault(http.StatusForbidden, "AuthorizationError", "not authorized")),
 			repairs: instead("sns:Publish", nil),
