@@ -59,6 +59,30 @@ func TestARestoreHoldsAgainstIdleAutoscalers(t *testing.T) {
 	}
 }
 
+// Autoscalers lower the idle workloads of a rebuilt cluster after their scale-down
+// window, even if they were created at their levels. A restore within the window has
+// nothing to raise and sets no brake. A restore after it raises, and its brakes stay.
+func TestARestoreAfterTheScaleDownWindow(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.window = w.now.Add(5 * time.Minute)
+	for id, one := range w.live {
+		one.Replicas = 100
+		one.Ready = 100
+		w.live[id] = one
+	}
+	early, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || early.Err() != nil || early.Plan.Reached != 3 || len(w.writes) > 0 {
+		t.Errorf("within the window: wrote %q, %+v, %v", w.writes, early, err)
+	}
+	w.now = w.window
+	late, err := w.restore().Run(t.Context(), w.tree())
+	if err != nil || late.Err() != nil || len(late.Raised) != 3 || len(late.Braked) != 3 {
+		t.Errorf("after the window: %+v, %v", late, err)
+	}
+	w.holds(t, "after the window")
+}
+
 // A runbook may name a namespace that has gone since.
 func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	t.Parallel()

@@ -24,9 +24,10 @@ import (
 var errKilled = errors.New("killed")
 
 // A world is a cluster in memory, with autoscalers that see idle pods: whatever
-// is not braked goes to one pod with each look.
+// is not braked goes to one pod with each look after the scale-down window.
 type world struct {
 	now     time.Time
+	window  time.Time // the end of the scale-down window; the zero time is before any look
 	live    map[workload.ID]plan.Workload
 	scalers map[string]*brake.Object
 	writes  []string
@@ -90,7 +91,7 @@ func (w *world) alive() error {
 func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
 	for id, one := range w.live {
 		for _, s := range one.Scalers {
-			if one.Replicas > 0 && !brake.Holds(*w.scalers[s.String()]) {
+			if one.Replicas > 0 && !w.now.Before(w.window) && !brake.Holds(*w.scalers[s.String()]) {
 				one.Replicas = 1
 			}
 		}

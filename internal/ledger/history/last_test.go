@@ -10,7 +10,7 @@ import (
 )
 
 // The last version of a file is found however long ago the file was removed, with few
-// reads. A branch that merged the removal shows it as its own.
+// reads.
 func TestTheLastVersionOfARemovedFileIsFound(t *testing.T) {
 	t.Parallel()
 	const file = "gitlatch.yaml"
@@ -38,6 +38,24 @@ func TestTheLastVersionOfARemovedFileIsFound(t *testing.T) {
 				t.Errorf("says %q", text)
 			}
 		})
+	}
+}
+
+// The last version is that of the branch before the merge that removed the file. Another
+// branch removed an older version.
+func TestTheLastVersionIsThatBeforeTheMerge(t *testing.T) {
+	t.Parallel()
+	const file = "gitlatch.yaml"
+	o := gitserver.NewOrigin(t, t.TempDir()+"/site.git", map[string]string{file: "version 1"})
+	o.Git(t, "branch", "feature", "main")
+	o.Push(t, "feature", map[string]string{file: gitserver.Removed, "feature.md": "hi"}, "remove")
+	o.Push(t, "feature", map[string]string{"feature.md": "hello"}, "elsewhere")
+	last := o.Push(t, "main", map[string]string{file: "version 2"}, "edit")
+	merge := o.Git(t, "commit-tree", "-m", "a bad merge", "-p", last, "-p", o.Tip("feature"), o.Tip("feature")+"^{tree}")
+	o.Git(t, "update-ref", "refs/heads/main", merge)
+	got, err := history.Last(t.Context(), open(t, o.Dir), merge, file)
+	if err != nil || got.Commit != last || string(got.Files[file]) != "version 2" {
+		t.Errorf("got %s of %s, %v; want version 2 of %s", got.Files[file], got.Commit, err, last)
 	}
 }
 
