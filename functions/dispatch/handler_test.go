@@ -139,7 +139,7 @@ func TestDispatchOnAWS(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for range 4 {
-		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: made.QueueUrl, MaxNumberOfMessages: 10})
+		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: made.QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 3600})
 		if err != nil {
 			t.Fatal(err)
 		}

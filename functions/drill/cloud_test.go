@@ -137,10 +137,11 @@ func (c *cloud) makeTopic(t *testing.T) {
 	}
 }
 
-// told is what arrived since last asked.
+// told returns the messages that arrived since it was last called. A queue gives a message
+// again once its visibility timeout is over, which is far beyond the length of a test.
 func (c *cloud) told(t *testing.T) string {
 	t.Helper()
-	answer, err := sqs.NewFromConfig(c.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &c.queue, MaxNumberOfMessages: 10})
+	answer, err := sqs.NewFromConfig(c.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &c.queue, MaxNumberOfMessages: 10, VisibilityTimeout: 3600})
 	if err != nil {
 		t.Fatal(err)
 	}

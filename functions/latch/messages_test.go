@@ -29,7 +29,7 @@ type message struct {
 func (s *stack) hears(t *testing.T) (m message) {
 	t.Helper()
 	queues := sqs.NewFromConfig(s.moto.Config())
-	err := controlplane.Eventually(t.Context(), 10*time.Second, func(ctx context.Context) error {
+	err := controlplane.Eventually(t.Context(), time.Minute, func(ctx context.Context) error {
 		got, err := queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &s.queue, MaxNumberOfMessages: 1, MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			return err

@@ -151,7 +151,7 @@ func TestTurnsArriveInAQueue(t *testing.T) {
 	}
 	var got []string
 	for range 10 {
-		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: made.QueueUrl, MaxNumberOfMessages: 10})
+		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: made.QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 3600})
 		if err != nil {
 			t.Fatal(err)
 		}
