@@ -37,7 +37,10 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 func (p presence) removed(changes []ledger.Change, l latches, now time.Time) (gone []ledger.Change) {
 	for _, c := range changes {
 		_, seen := p.samples[c.ID]
-		again := now.Before(l.get(c.ID).RemovedUntil)
+		was := l.get(c.ID)
+		// A tick that died may have saved the latch, but not that it read git: then the
+		// latch has no entry, and this is the same removal.
+		again := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
 		if c.Removed() && !again && (seen || !p.whole) {
 			gone = append(gone, c)
 		}

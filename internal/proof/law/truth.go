@@ -158,7 +158,11 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	if policy.Unready(*sample.Scale) {
 		need = sample.Scale.Ready
 	}
-	if of.urgent++; float64(need) <= urgent*float64(entry.Replicas) {
+	if entry.Max > 0 {
+		need = min(need, entry.Max) // a raise meets no more than the accepted maximum
+	}
+	of.urgent++
+	if float64(need) <= urgent*float64(entry.Replicas) {
 		of.urgent = 0
 	}
 }
