@@ -2,7 +2,7 @@ package backtest
 
 import (
 	"iter"
-	"maps"
+	"slices"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/latch"
@@ -49,20 +49,16 @@ type replay struct {
 	name    string
 	set     policy.Set
 	rows    []*row
+	byID    map[workload.ID]*row
 	begin   int64 // Unix seconds, as is now
 	now     int64 // of the tick
 	head    latch.Head
+	latches map[workload.ID]latch.Latch
 
 	latest   int64 // of all samples so far
 	observed int64 // seconds, up to then
 
 	commits, firsts, updates, reviews int
-
-	// Of one tick, kept so that the next one need not allocate them again.
-	looked    []*row
-	scales    map[workload.ID]int32
-	recent    map[workload.ID]latch.Recent
-	decisions []policy.Decision
 }
 
 // A row is one workload in a replay.
@@ -70,8 +66,7 @@ type row struct {
 	id    workload.ID
 	pull  func() (int64, fields, bool)
 	stop  func()
-	latch latch.Latch
-	last  time.Time // when it was looked at last
+	last  time.Time // of the sample before this tick; zero is none
 	meter meter
 
 	at    int64 // of the sample that comes next
@@ -80,17 +75,16 @@ type row struct {
 
 	seen  fields // the latest sample of the tick
 	fresh bool   // there was one
-
-	// What the tick makes of it: latched is false where the policy skips it.
-	scale   workload.Scale
-	sample  workload.Sample
-	policy  policy.Policy
-	skip    policy.Decision
-	latched bool
 }
 
 func newReplay(past *Past, c Candidate, o Options) *replay {
-	s := &replay{options: o, name: c.Name, set: c.Set, scales: map[workload.ID]int32{}, recent: map[workload.ID]latch.Recent{}}
+	s := &replay{
+		options: o,
+		name:    c.Name,
+		set:     latching(c.Set),
+		byID:    map[workload.ID]*row{},
+		latches: map[workload.ID]latch.Latch{},
+	}
 	from, _ := past.Span()
 	s.begin = from.Unix()
 	s.latest = s.begin
@@ -100,8 +94,21 @@ func newReplay(past *Past, c Candidate, o Options) *replay {
 		r.pull, r.stop = iter.Pull2(past.seconds(id))
 		r.advance()
 		s.rows = append(s.rows, r)
+		s.byID[id] = r
 	}
 	return s
+}
+
+// latching returns the policies of a site that latches, and that needs no rule: the past
+// does not show the mode that the site had, nor its rules.
+func latching(set policy.Set) policy.Set {
+	set.Latch = true
+	set.Default.AcceptRisk = true
+	set.Rules = slices.Clone(set.Rules)
+	for i := range set.Rules {
+		set.Rules[i].Policy.AcceptRisk = true
+	}
+	return set
 }
 
 func (s *replay) period() int64 { return int64(s.set.Guards.Period / time.Second) }
@@ -154,93 +161,86 @@ func (s *replay) watch(r *row, at int64) {
 	}
 }
 
-// tick decides as a tick of a site does: the fleet as a whole, each workload,
-// then what the budget has room for, which is one commit.
+// tick makes the decisions of a site, and settles what would be committed.
 func (s *replay) tick() {
 	at := instant(s.now)
-	looked := s.look()
-	fleet := workload.Fleet{Cluster: "past", At: at}
-	head, recent, stop := policy.Assess(s.set.Guards, s.head, fleet, s.scales, s.recent)
-	s.head, s.head.At = head, at
-	maps.Copy(s.recent, recent)
-
-	decisions := s.decisions[:0]
-	for _, r := range looked {
-		d := r.skip
-		if r.latched {
-			look := policy.Look{Now: at, Last: r.last, Period: s.set.Guards.Period, Stop: stop}
-			r.latch, d = policy.Decide(r.policy, r.latch, r.sample, look)
-			r.last = at
-		}
-		decisions = append(decisions, d)
-	}
-	s.decisions = decisions
-	s.settle(looked, policy.Afford(s.set.Guards, s.head.Budget, at, decisions), at)
-}
-
-// steady is the rollout of what never rolls out.
-var steady = &workload.Rollout{}
-
-// look returns the rows that the tick sees, each with its sample and its policy.
-// What it returns is that of the tick before, written anew, as are the scales.
-func (s *replay) look() []*row {
-	s.looked = s.looked[:0]
-	clear(s.scales)
-	for _, r := range s.rows {
-		if !r.fresh {
-			continue
-		}
-		r.scale = r.seen.scale()
-		r.sample = workload.Sample{ID: r.id, Scale: &r.scale, Rollout: steady}
-		if r.policy, r.skip, r.latched = s.set.Choose(r.sample); r.latched {
-			s.scales[r.id] = r.scale.Desired
-		}
-		s.looked = append(s.looked, r)
-	}
-	return s.looked
-}
-
-// settle declares what crossed, in one commit, and what a person is asked to
-// review in another. A commit that only declares what git knew nothing of is the
-// beginning of a site, which each candidate has alike.
-func (s *replay) settle(looked []*row, decisions []policy.Decision, at time.Time) {
-	var direct, reviewed commit
-	for i, d := range decisions {
+	decided := policy.Round(policy.Site{
+		State:  latch.State{Head: s.head, Latches: latch.LatchesOf(s.latches)},
+		Set:    s.set,
+		Fleet:  workload.Fleet{Cluster: "past", At: at, Kinds: s.set.Kinds, Samples: s.samples()},
+		Period: s.set.Guards.Period,
+		Last:   func(id workload.ID) time.Time { return s.byID[id].last },
+	})
+	var direct, reviewed []policy.Decision
+	for _, d := range decided.Decisions {
 		switch {
 		case d.Crosses():
-			direct.add(d)
+			direct = append(direct, d)
 		case d.Verdict == policy.Review:
-			reviewed.add(d)
-		default:
-			continue
+			reviewed = append(reviewed, d)
 		}
-		r := looked[i]
-		r.latch = r.latch.Settled(d.ApplyTo(d.From))
-		r.meter.declare(s.now, r.latch.Declared.Replicas)
-		s.watch(r, s.now)
 	}
-	for _, c := range []commit{direct, reviewed} {
-		switch {
-		case c.updates > 0:
-			s.commits++
-		case c.firsts > 0:
-			s.firsts++
-		default:
-			continue
+	state := s.settle(decided.State, direct)
+	before := s.updates
+	state = s.settle(state, reviewed)
+	s.reviews += s.updates - before
+
+	s.head = state.Head
+	s.head.At = at
+	for _, l := range state.Latches.Changed() {
+		s.latches[l.ID] = l
+	}
+	for _, r := range s.rows {
+		if r.fresh {
+			r.last = at
 		}
-		s.updates += c.updates
-		s.head.Budget = policy.Spend(s.set.Guards, s.head.Budget, at)
 	}
-	s.reviews += reviewed.updates
 }
 
-// A commit counts what it declares: of what had a level, and of what had none.
-type commit struct{ updates, firsts int }
+// steady is the rollout of a workload that never rolls out.
+var steady = &workload.Rollout{}
 
-func (c *commit) add(d policy.Decision) {
-	if d.From.IsZero() {
-		c.firsts++
-	} else {
-		c.updates++
+// samples are the samples of a tick. The scale of a workload between two of its samples
+// is unknown. Before the first and after the last one the workload is absent.
+func (s *replay) samples() []workload.Sample {
+	var samples []workload.Sample
+	for _, r := range s.rows {
+		if !r.fresh && (r.last.IsZero() || !r.more) {
+			continue
+		}
+		sample := workload.Sample{ID: r.id, Rollout: steady}
+		if r.fresh {
+			scale := r.seen.scale()
+			sample.Scale = &scale
+		}
+		samples = append(samples, sample)
 	}
+	return samples
+}
+
+// settle counts one commit of decisions, and declares what they want. A commit that only
+// writes first entries is the beginning of a site, which is the same for each candidate.
+func (s *replay) settle(state latch.State, decisions []policy.Decision) latch.State {
+	if len(decisions) == 0 {
+		return state
+	}
+	firsts := 0
+	for _, d := range decisions {
+		if d.From.IsZero() {
+			firsts++
+		}
+	}
+	s.updates += len(decisions) - firsts
+	if firsts == len(decisions) {
+		s.firsts++
+	} else {
+		s.commits++
+	}
+	state = policy.Settled(s.set.Guards, state, decisions, instant(s.now))
+	for _, d := range decisions {
+		r := s.byID[d.ID]
+		r.meter.declare(s.now, state.Latches.Get(d.ID).Declared.Replicas)
+		s.watch(r, s.now)
+	}
+	return state
 }

@@ -168,7 +168,7 @@ func (m minutes) lasted(i, minute int) int32 {
 func TestTheRecommendationIsThatOfAnExhaustiveSearch(t *testing.T) {
 	t.Parallel()
 	sweep := backtest.Sweep{
-		Series: []policy.Series{policy.OneTwoFive, policy.R10, policy.Tens}, Rounds: []policy.Round{policy.RoundUp, policy.RoundNearest, policy.RoundHeadroom},
+		Series: []policy.Series{policy.OneTwoFive, policy.R10, policy.Tens}, Rounds: []policy.Rounding{policy.RoundUp, policy.RoundNearest, policy.RoundHeadroom},
 		HoldDown: []time.Duration{0, 26 * time.Hour}, Margins: []float64{0, 0.1},
 	}
 	candidates := sweep.Over(policy.DefaultSet())

@@ -11,7 +11,7 @@ import (
 // on the way down and each margin.
 type Sweep struct {
 	Series   []policy.Series
-	Rounds   []policy.Round
+	Rounds   []policy.Rounding
 	HoldDown []time.Duration
 	Margins  []float64
 }
@@ -21,7 +21,7 @@ type Sweep struct {
 // margins from none to what the closest series has room for.
 func DefaultSweep() Sweep {
 	s := Sweep{
-		Rounds:   []policy.Round{policy.RoundUp, policy.RoundNearest},
+		Rounds:   []policy.Rounding{policy.RoundUp, policy.RoundNearest},
 		HoldDown: []time.Duration{0, 26 * time.Hour, 8 * 24 * time.Hour},
 		Margins:  []float64{0, 0.1, 0.15},
 	}

@@ -59,7 +59,7 @@ func (g *grid) check() error {
 		wrong = append(wrong, errors.New("--margin: must be below 100%"))
 	}
 	replace(&g.parsed.Series, series)
-	replace(&g.parsed.Rounds, each.Of(g.rounds, func(name string) policy.Round { return policy.Round(name) }))
+	replace(&g.parsed.Rounds, each.Of(g.rounds, func(name string) policy.Rounding { return policy.Rounding(name) }))
 	replace(&g.parsed.HoldDown, g.holds)
 	replace(&g.parsed.Margins, g.margins)
 	if len(wrong) == 0 && len(g.parsed.Over(policy.DefaultSet())) == 0 {

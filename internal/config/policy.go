@@ -93,7 +93,7 @@ var (
 
 	modes   = strict.Word(policy.Modes()...)
 	presets = strict.Word(policy.PresetNames()...)
-	rounds  = strict.Word(policy.Rounds()...)
+	rounds  = strict.Word(policy.Roundings()...)
 )
 
 func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {

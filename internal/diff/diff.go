@@ -1,13 +1,12 @@
 // Package diff holds what runs against what git declares, as the policy sees it:
 // a live count between the thresholds of its level is in sync with it, however
-// far the two numbers are apart. It decides by the same functions as a tick, and
-// needs no state: what a tick would do depends on how long things last, and here
-// it is asked what would come of them if they did.
+// far the two numbers are apart. The decisions are those of policy.Round. diff needs no
+// state: what a tick does depends on how long things last, and diff asks what comes of
+// them if they last.
 package diff
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -151,42 +150,58 @@ func (r Report) Unseen() error {
 	return errors.Join(each.Of(r.Gaps(), func(g Gap) error { return g.Err })...)
 }
 
-// Compare compares.
+// Compare makes the decisions of a site by what git declares, as if its samples lasted,
+// and compares the two.
 func Compare(c Case) Report {
-	r := Report{Case: c, Observe: !c.Set.Latch}
+	decided := policy.Round(c.site())
+	r := Report{Case: c, Observe: !c.Set.Latch, Stop: decided.Stop}
 	entries := c.Tree.Entries()
-	scales, seen := map[workload.ID]int32{}, map[workload.ID]bool{}
+	samples := map[workload.ID]workload.Sample{}
 	for _, s := range c.Fleet.Samples {
-		seen[s.ID] = true
-		if _, _, latched := c.Set.Choose(s); latched && s.Scale != nil {
-			scales[s.ID] = s.Scale.Desired
-		}
+		samples[s.ID] = s
 	}
-	_, _, r.Stop = policy.Assess(c.Set.Guards, latch.Head{Cluster: latch.Cluster{UID: c.Tree.Site.Cluster}}, c.Fleet, scales, nil)
-	for _, s := range c.Fleet.Samples {
-		p := pair{report: r, sample: s, declared: entries[s.ID]}
-		r.Rows = append(r.Rows, p.scale())
-		if row, ok := p.rollout(); ok {
-			r.Rows = append(r.Rows, row)
+	for _, d := range decided.Decisions {
+		s, seen := samples[d.ID]
+		row := rowOf(d, s, entries[d.ID])
+		switch {
+		case !seen:
+			row = r.absent(row)
+		case d.Reading == policy.ReadingRollout:
+			row = lastingRollout(row, d)
+		default:
+			row = r.lastingScale(row, d)
 		}
-	}
-	for id, e := range entries {
-		if !seen[id] {
-			r.Rows = append(r.Rows, r.absent(id, e))
-		}
-	}
-	for id := range c.Proposed {
-		if _, declared := entries[id]; !declared && !seen[id] {
-			r.Rows = append(r.Rows, r.absent(id, checkpoint.Entry{}))
-		}
-	}
-	for i, row := range r.Rows {
 		if e, ok := c.Proposed[row.ID]; ok && touches(row, e) {
-			r.Rows[i].Proposed, r.Rows[i].Proposes = e, true
+			row.Proposed = e
+			row.Proposes = true
 		}
+		r.Rows = append(r.Rows, row)
 	}
-	slices.SortStableFunc(r.Rows, func(a, b Row) int { return workload.Compare(a.ID, b.ID) })
 	return r
+}
+
+// site is a site without timers: its latches have the entries in git, and one for each
+// workload that a proposal adds.
+func (c Case) site() policy.Site {
+	latches := map[workload.ID]latch.Latch{}
+	for id := range c.Proposed {
+		latches[id] = latch.Latch{ID: id}
+	}
+	for id, e := range c.Tree.Entries() {
+		latches[id] = latch.Latch{ID: id, Declared: e}
+	}
+	head := latch.Head{
+		Cluster: latch.Cluster{UID: c.Tree.Site.Cluster},
+		Agreed:  latch.Agreed{Evidence: c.Tree.Evidence},
+	}
+	return policy.Site{
+		State:   latch.State{Head: head, Latches: latch.LatchesOf(latches)},
+		Set:     c.Set,
+		Fleet:   c.Fleet,
+		Period:  c.Set.Guards.Period,
+		Broken:  c.Tree.Broken,
+		Lasting: true,
+	}
 }
 
 // touches reports whether a proposed entry changes the reading of a row.
@@ -195,24 +210,4 @@ func touches(row Row, e checkpoint.Entry) bool {
 		return e.Rollout != row.Declared.Rollout
 	}
 	return e.WithRollout(checkpoint.Rollout{}) != row.Declared.WithRollout(checkpoint.Rollout{})
-}
-
-// absent is the row of what is declared and was not seen.
-func (r Report) absent(id workload.ID, e checkpoint.Entry) Row {
-	row := Row{ID: id, State: Absent, Declared: e}
-	if e.Replicas == 0 && e.Rollout != (checkpoint.Rollout{}) {
-		row.Reading = policy.ReadingRollout
-	}
-	_, looked := r.Fleet.Kinds.Object(id.Kind)
-	switch {
-	case !looked:
-		row.State, row.Reason, row.Text = Unknown, policy.ReasonUnread, policy.NotLookedFor(id.Kind)
-	case len(r.Fleet.Unread) > 0:
-		row.State, row.Reason, row.Text = Unknown, policy.ReasonUnread, "not seen, while part of the cluster could not be read"
-	case e == checkpoint.Entry{}:
-		row.Text = "proposed, and it does not run"
-	default:
-		row.Text = fmt.Sprintf("declared, and it does not run: its entry goes after %s of that", policy.Span(r.Set.Guards.RetireAfter))
-	}
-	return row
 }

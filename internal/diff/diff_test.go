@@ -151,12 +151,12 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		want   string
 	}{
 		{"at its milestone", at(30), rolling(30, ""), "in-sync 30 % -> -: its rollout is at 30 %, progressing: 30 of 100 pods of v2 are available"},
-		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 %: 30 of 100 pods of v2 are available"},
+		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 % (rides): 30 of 100 pods of v2 are available; it goes with the site's next commit"},
 		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of v2 are available, the first sample at the cut"},
 		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 is in flight, seen for 0m of 15m: recorded then, or when it fails"},
 		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 is in flight, seen for 0m of 15m: recorded then, or when it fails"},
 		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of v2 are available; deadline"},
-		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 %: deadline"},
+		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): deadline; it goes with the site's next commit"},
 		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: deadline"},
 		{"over", at(90), running(100), "pending 90 % -> 0 %: its rollout is over"},
 	} {
@@ -177,7 +177,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	t.Parallel()
 	c := one(latching(), declares(20))
 	row := func(c diff.Case) string { return told(diff.Compare(c).Rows[0]) }
-	if got := row(c); got != "absent 20 -> -: declared, and it does not run: its entry goes after 168h of that" {
+	if got := row(c); got != "absent 20 -> - (absent): declared, and it does not run: its entry goes after 168h of that" {
 		t.Error(got)
 	}
 	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}
@@ -186,6 +186,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 		t.Error(got)
 	}
 	c.Fleet.Kinds = workload.Kinds{"worker": {}}
+	c.Set.Kinds = c.Fleet.Kinds
 	if got := told(diff.Compare(c).Rows[1]); !strings.HasPrefix(got, "absent 20 -> -") {
 		t.Error(got)
 	}
@@ -242,7 +243,7 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	if len(r.Rows) != 2 || r.Rows[0].ID != agent {
 		t.Fatalf("%+v", r.Rows)
 	}
-	if got := told(r.Rows[0]); got != "absent - -> -: proposed, and it does not run; proposed 5" {
+	if got := told(r.Rows[0]); got != "absent - -> - (absent): proposed, and it does not run; proposed 5" {
 		t.Error(got)
 	}
 	if got := told(r.Rows[1]); got != "pending 20 -> 50: 40 is above 20: 50 once 2 samples in a row are; proposed 50" {

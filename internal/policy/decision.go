@@ -28,6 +28,9 @@ type Decision struct {
 	// Count is the scale that was seen, in pods; 0 if it is unknown. For a rollout,
 	// Count is the available pods of the target.
 	Count int32
+	// Samples is the number of samples like this one after which the scale was decided:
+	// 1, or more if Site.Lasting asks what a sample leads to if it lasts.
+	Samples int
 	// From is the declared entry. To is the entry that a crossing declares, or would
 	// declare if it were not withheld; zero is no entry. To differs from From in the
 	// Reading only. A Cross of the scale to no entry is a retirement, which also
@@ -151,7 +154,7 @@ type Reason string
 const (
 	ReasonNone Reason = ""
 
-	ReasonUnread      Reason = "unread"         // its scale is not known
+	ReasonUnread      Reason = "unread"         // its scale is not known, or whether it is absent
 	ReasonTerminating Reason = "terminating"    // it is being deleted
 	ReasonSuspended   Reason = "suspended"      // scaled to zero
 	ReasonYield       Reason = "yield"          // a user edited its entry, or declined a proposal
@@ -177,6 +180,7 @@ const (
 	// the live cluster.
 	ReasonNoEvidence Reason = "no-evidence"
 
+	ReasonAbsent   Reason = "absent"     // it is not in the cluster
 	ReasonUndriven Reason = "undriven"   // no autoscaler drives it
 	ReasonIgnored  Reason = "ignored"    // the policy ignores scale
 	ReasonOptedOut Reason = "opted-out"  // an annotation or a deleted entry says so

@@ -75,42 +75,57 @@ func NotLookedFor(kind workload.Kind) string {
 	return fmt.Sprintf("nothing looks for its kind: name %s in kinds of the policy, or delete its entry", kind)
 }
 
-// Retire looks at a latch whose workload is absent from the sample. whole is true if
-// the sample is complete and no guard stops anything. Only then does the absence
-// count towards retirement, and only while there is an entry to retire.
-func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decision) {
-	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonUnread}
+// Retire decides about a latch whose workload is absent from the sample. The absence
+// counts towards retirement only if the sample is complete and no guard stops anything,
+// and only while there is an entry to retire.
+func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
+	d := Decision{ID: l.ID, From: l.Declared, Verdict: Pending, Reason: ReasonAbsent}
 	l.Down.Stopwatch = l.Down.Pause(look.Last)
-	if l = l.WithRollout(l.Rollout().Pause(look.Last)); whole {
-		l.Up, l.Flight = latch.Up{}, nil // a workload that comes back starts anew
-		if d.From.IsZero() && !look.Now.Before(l.YieldUntil) {
-			l = l.Yielded(look.Now)
-			l.RemovedUntil = time.Time{} // there is nothing to remove again
-		}
+	l = l.WithRollout(l.Rollout().Pause(look.Last))
+	if look.Stop.Reason != ReasonNone {
+		return missed(g, l, d, look)
 	}
-	switch {
-	case !whole:
-		l.Missing = l.Missing.Pause(look.Last)
-	case !l.Missing.Running() || d.From.IsZero():
-		l.Missing = latch.Stopwatch{Since: look.Now}
-	default:
+
+	l.Up = latch.Up{} // a workload that comes back starts again
+	l.Flight = nil
+	if d.From.IsZero() && !look.Now.Before(l.YieldUntil) {
+		l = l.Yielded(look.Now)
+		l.RemovedUntil = time.Time{} // there is nothing to remove again
+	}
+	if l.Missing.Running() && !d.From.IsZero() {
 		l.Missing = l.Missing.Resume(look.Last).Lose(look.gap())
+	} else {
+		l.Missing = latch.Stopwatch{Since: look.Now}
 	}
 	gone := l.Missing.Elapsed(look.Now)
 	d.Text = fmt.Sprintf("absent for %s of %s", Span(gone), Span(g.RetireAfter))
-	if !whole {
+	stop := leftAlone(l, look.Now)
+	switch {
+	case stop.Reason != ReasonNone:
 		d.Verdict = Frozen
-		d.Text = "not seen; an absence counts only while the whole site can be read and no guard stops it"
-		if gone > 0 {
-			d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
-		}
-	} else if stop := leftAlone(l, look.Now); stop.Reason != ReasonNone {
-		d.Verdict, d.Reason = Frozen, stop.Reason
+		d.Reason = stop.Reason
 		d.Text += "; " + stop.Text
-	} else if gone >= g.RetireAfter && !d.From.IsZero() {
-		d.Verdict, d.Reason = Cross, ReasonNone
+	case gone >= g.RetireAfter && !d.From.IsZero():
+		d.Verdict = Cross
+		d.Reason = ReasonNone
 	}
 	return l, look.Flush.limit(d)
+}
+
+// missed pauses the absence of a workload while part of the site cannot be read, or a
+// guard stops something. The workload of an incomplete sample may be in the cluster.
+func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decision) {
+	l.Missing = l.Missing.Pause(look.Last)
+	d.Verdict = Frozen
+	if look.Stop.Reason == ReasonPartial {
+		d.Reason = ReasonUnread
+	}
+	d.Text = "not seen; an absence counts only while the whole site can be read and no guard stops it"
+	gone := l.Missing.Elapsed(look.Now)
+	if gone > 0 {
+		d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
+	}
+	return l, d
 }
 
 // LimitRetirement withholds all retirements while more than RetireShare of the entries
@@ -121,7 +136,7 @@ func Retire(g Guards, l latch.Latch, look Look, whole bool) (latch.Latch, Decisi
 func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 	gone := 0
 	for _, d := range absent {
-		if looked := d.Verdict != Frozen || d.Reason != ReasonUnread; looked && !d.From.IsZero() {
+		if d.Reason != ReasonUnread && !d.From.IsZero() {
 			gone++
 		}
 	}

@@ -145,7 +145,7 @@ func TestAFlushThatRaisesLeavesWhatIsDue(t *testing.T) {
 	for flush, crosses := range map[policy.Flush]bool{policy.FlushNone: true, policy.FlushRaise: false, policy.FlushExact: true} {
 		look.Flush = flush
 		_, lowering := policy.Decide(policy.Presets()["cope"], l, view{desired: 40, ready: 40}.sample(web), look)
-		_, retiring := policy.Retire(policy.DefaultGuards(), gone, look, true)
+		_, retiring := policy.Retire(policy.DefaultGuards(), gone, look)
 		for _, d := range []policy.Decision{lowering, retiring} {
 			if d.Crosses() != crosses || !crosses && d.Reason != policy.ReasonFlush {
 				t.Errorf("flush %q: %s %s: %s", flush, d.Verdict, d.Reason, d.Text)

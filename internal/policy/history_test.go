@@ -102,7 +102,7 @@ var listLevels = func() [][]int32 {
 
 func (h *history) drawPolicy() (rule, policy.Policy) {
 	r := rule{
-		round:  pick(h.rand, policy.Rounds()...),
+		round:  pick(h.rand, policy.Roundings()...),
 		holdUp: 1 + h.rand.IntN(4),
 		margin: int64(pick(h.rand, 0, 50, 100, 100, 125, 199, 300)),
 		bounds: pick(h.rand, policy.ModeReport, policy.ModeReport, policy.ModeLatch, policy.ModeIgnore),

@@ -10,7 +10,7 @@ import (
 )
 
 // at is a preset that holds for nothing, so that one look shows a level.
-func at(s policy.Series, r policy.Round) policy.Policy {
+func at(s policy.Series, r policy.Rounding) policy.Policy {
 	p := policy.Presets()["cope"]
 	p.Series, p.Round, p.HoldUp, p.HoldDown = s, r, 1, 0
 	return p
@@ -39,7 +39,7 @@ func TestRounding(t *testing.T) {
 	tests := []struct {
 		name string
 		s    policy.Series
-		r    policy.Round
+		r    policy.Rounding
 		seen workload.Scale
 		want int32
 	}{
@@ -86,7 +86,7 @@ func TestLoweringKeepsTheMargin(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
-		r        policy.Round
+		r        policy.Rounding
 		declared int32
 		seen     workload.Scale
 		want     int32

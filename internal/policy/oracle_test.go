@@ -25,7 +25,7 @@ type oracle struct {
 type rule struct {
 	series   string
 	levels   []int32 // ascending, far beyond any need
-	round    policy.Round
+	round    policy.Rounding
 	holdUp   int
 	holdDown time.Duration
 	margin   int64 // thousandths

@@ -18,7 +18,7 @@ type Policy struct {
 	Name string
 
 	Series Series
-	Round  Round
+	Round  Rounding
 
 	// HoldUp is how many consecutive samples a raise needs; at least 1.
 	HoldUp int
@@ -58,23 +58,23 @@ type Policy struct {
 	AcceptRisk bool
 }
 
-// Round is how a need becomes a level.
-type Round string
+// Rounding is how a need becomes a level.
+type Rounding string
 
 // The ways of rounding.
 const (
 	// RoundUp never declares less than was needed.
-	RoundUp Round = "up"
+	RoundUp Rounding = "up"
 	// RoundNearest declares the nearest level; two levels part at their geometric mean.
-	RoundNearest Round = "nearest"
+	RoundNearest Rounding = "nearest"
 	// RoundHeadroom declares the smallest level at or above the need times the
 	// autoscaler's target utilisation: the declared pods run at 100 % at most. Without
 	// such a target it is RoundUp.
-	RoundHeadroom Round = "headroom"
+	RoundHeadroom Rounding = "headroom"
 )
 
 // Rounds returns all ways of rounding.
-func Rounds() []Round { return []Round{RoundUp, RoundNearest, RoundHeadroom} }
+func Roundings() []Rounding { return []Rounding{RoundUp, RoundNearest, RoundHeadroom} }
 
 // Mode is what is done with a reading of a workload.
 type Mode string
@@ -143,7 +143,7 @@ func (p Policy) Problems() []Problem {
 		}
 	}
 	check(p.Series.name != "" || p.Series.list != nil, "series", "must have at least one level")
-	check(slices.Contains(Rounds(), p.Round), "round", "must be one of %s, got %q", list(Rounds()), p.Round)
+	check(slices.Contains(Roundings(), p.Round), "round", "must be one of %s, got %q", list(Roundings()), p.Round)
 	check(p.HoldUp >= 1, "hold.up", "must be at least 1 sample, got %d", p.HoldUp)
 	check(p.HoldDown >= 0, "hold.down", "must not be negative, got %s", p.HoldDown)
 	check(p.Margin >= 0 && p.Margin < p.Series.MaxMargin(), "margin",

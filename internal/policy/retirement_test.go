@@ -12,6 +12,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// incomplete returns the look with an incomplete sample, if it is one.
+func incomplete(look policy.Look, is bool) policy.Look {
+	if is {
+		look.Stop = policy.Stop{Reason: policy.ReasonPartial}
+	}
+	return look
+}
+
 func TestRetirement(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()
@@ -19,7 +27,7 @@ func TestRetirement(t *testing.T) {
 	day := func(l latch.Latch, whole []bool, intervals ...time.Duration) (latch.Latch, policy.Decision) {
 		look, d := policy.Look{Now: noon, Period: 5 * time.Minute}, policy.Decision{}
 		for i, w := range whole {
-			l, d = policy.Retire(g, l, look, w)
+			l, d = policy.Retire(g, l, incomplete(look, !w))
 			look.Last = look.Now
 			look.Now = look.Now.Add(intervals[min(i, len(intervals)-1)])
 		}
@@ -70,8 +78,9 @@ func TestRetirement(t *testing.T) {
 				t.Errorf("%s: %+v", tt.name, d)
 			}
 		default:
-			if d.Reason != policy.ReasonUnread {
-				t.Errorf("%s: reason %q", tt.name, d.Reason)
+			want := map[policy.Verdict]policy.Reason{policy.Frozen: policy.ReasonUnread, policy.Pending: policy.ReasonAbsent}[d.Verdict]
+			if d.Reason != want {
+				t.Errorf("%s: reason %q, want %q", tt.name, d.Reason, want)
 			}
 		}
 	}
@@ -86,14 +95,14 @@ func TestAnAbsenceCountsFromTheEntryOn(t *testing.T) {
 	l := latch.Latch{ID: web, Up: latch.Up{Levels: []int32{100}}}
 	look := policy.Look{Now: noon, Period: 5 * time.Minute}
 	for range 24 {
-		l, _ = policy.Retire(g, l, look, true)
+		l, _ = policy.Retire(g, l, look)
 		look.Last, look.Now = look.Now, look.Now.Add(5*time.Minute)
 	}
 	if !l.Blank() {
 		t.Errorf("two hours after it was last seen its latch says %+v", l)
 	}
 	l.Declared.Replicas = 70
-	if _, d := policy.Retire(g, l, look, true); d.Retires() {
+	if _, d := policy.Retire(g, l, look); d.Retires() {
 		t.Errorf("its entry is a look old: %s %q", d.Verdict, d.Text)
 	}
 }
@@ -110,7 +119,7 @@ func TestAbsenceLowersNothing(t *testing.T) {
 		if present {
 			l, d = policy.Decide(p, l, low, look)
 		} else {
-			l, d = policy.Retire(g, l, look, i%2 == 0)
+			l, d = policy.Retire(g, l, incomplete(look, i%2 != 0))
 		}
 		if crosses := i == 9; d.Crosses() != crosses {
 			t.Errorf("look %d: %s %q", i, d.Verdict, d.Text)
@@ -202,7 +211,7 @@ func TestRetirementIsLimitedOverTime(t *testing.T) {
 			var who []int
 			for i := range min(workloads, (tick+1)*vanish) {
 				if l, there := latches[i]; there {
-					l, d := policy.Retire(g, l, look, true)
+					l, d := policy.Retire(g, l, look)
 					latches[i], absent, who = l, append(absent, d), append(who, i)
 				}
 			}

@@ -1,0 +1,126 @@
+package diff
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// rowOf is the row of a decision about a workload with an entry; the zero sample is
+// one of an absent workload, and the zero entry is none.
+func rowOf(d policy.Decision, s workload.Sample, entry checkpoint.Entry) Row {
+	return Row{
+		ID: d.ID, Reading: d.Reading, Sample: s, Policy: d.Policy,
+		State: stateOf(d), Reason: d.Reason, Text: d.Text,
+		Declared: entry, To: d.To,
+		Mismatch: d.Mismatch, Capped: d.Capped,
+	}
+}
+
+// stateOf is the state of a workload by the decision about it.
+func stateOf(d policy.Decision) State {
+	switch {
+	case d.Reason == policy.ReasonAbsent:
+		return Absent
+	case d.Reason == policy.ReasonUnread, d.Reason == policy.ReasonBroken:
+		return Unknown
+	case d.Verdict == policy.Quiet:
+		return InSync
+	case d.Verdict == policy.Frozen:
+		return Frozen
+	case d.Verdict == policy.Skip:
+		return Unlatched
+	}
+	return Pending
+}
+
+// lastingScale adds to a row what comes of the scale if it lasts.
+func (r Report) lastingScale(row Row, d policy.Decision) Row {
+	if d.Policy == "" {
+		return row // left out: no policy decided
+	}
+	chosen, _, _ := r.Set.Choose(row.Sample)
+	if row.Sample.Scale != nil && row.Declared.Replicas > 0 {
+		row.RaiseAbove, row.LowerAt = policy.Thresholds(chosen, row.Declared, *row.Sample.Scale)
+	}
+	if row.State == InSync && (row.Mismatch != nil || row.Capped) {
+		row.State = Bounds
+	}
+	if row.State == Bounds && row.Capped {
+		row.Text = fmt.Sprintf("%d run, and the accepted max is %d", d.Count, row.Declared.Max)
+	}
+	if row.State == Pending && !row.To.IsZero() {
+		row.Text = crossing(row, chosen, d.Samples)
+		if chosen.HoldDown > 0 && row.To.Replicas < row.Declared.Replicas {
+			row.State = Waiting
+		}
+	}
+	_, covered := r.Tree.Evidence.Covers(row.ID)
+	writes := row.Declared.Replicas > 0 || !row.To.IsZero()
+	row.Unproven = r.Set.Latch && chosen.Scale == policy.ModeLatch && !chosen.AcceptRisk && !covered && writes
+	return row
+}
+
+// crossing says which threshold is passed, and what would come of it.
+func crossing(row Row, chosen policy.Policy, samples int) string {
+	s := *row.Sample.Scale
+	from := row.Declared.Replicas
+	to := row.To.Replicas
+	seen := fmt.Sprintf("%d", s.Desired)
+	if s.Ready < s.Desired {
+		seen = fmt.Sprintf("%d, %d of them ready,", s.Desired, s.Ready)
+	}
+	held := "at once"
+	if samples > 1 {
+		held = fmt.Sprintf("once %d samples in a row are", samples)
+	}
+	var text string
+	switch {
+	case from == 0:
+		text = fmt.Sprintf("nothing is declared: %s rounds to %d", seen, to)
+	case to > from && row.RaiseAbove < math.MaxInt32:
+		text = fmt.Sprintf("%s is above %d: %d %s", seen, row.RaiseAbove, to, held)
+	case to > from:
+		text = fmt.Sprintf("%s: %d %s", seen, to, held)
+	case to < from && chosen.HoldDown > 0:
+		text = fmt.Sprintf("%s is at or under %d: %d after %s of it", seen, row.LowerAt, to, policy.Span(chosen.HoldDown))
+	case to < from:
+		text = fmt.Sprintf("%s is at or under %d: %d %s", seen, row.LowerAt, to, held)
+	default:
+		text = "its bounds are followed: " + policy.Bounds{Min: row.To.Min, Max: row.To.Max}.String()
+	}
+	switch row.Reason {
+	case policy.ReasonReport:
+		text += "; its policy only reports that"
+	case policy.ReasonSurge:
+		text += "; a surge, which a person should make"
+	}
+	return text
+}
+
+// lastingRollout marks a change of a rollout entry that waits: one sample shows neither
+// for how long the rollout has been in flight nor what the samples before it were.
+func lastingRollout(row Row, d policy.Decision) Row {
+	if d.Rides || d.Verdict == policy.Pending && d.Reason == policy.ReasonNone {
+		row.State = Waiting
+	}
+	return row
+}
+
+// absent adds to the row of an absent workload what comes of its entry.
+func (r Report) absent(row Row) Row {
+	if row.Declared.Replicas == 0 && row.Declared.Rollout != (checkpoint.Rollout{}) {
+		row.Reading = policy.ReadingRollout
+	}
+	switch {
+	case row.State != Absent:
+	case row.Declared.IsZero():
+		row.Text = "proposed, and it does not run"
+	default:
+		row.Text = fmt.Sprintf("declared, and it does not run: its entry goes after %s of that", policy.Span(r.Set.Guards.RetireAfter))
+	}
+	return row
+}

@@ -1,0 +1,260 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Site is what is known of a site when its decisions are made. All fields must be set
+// but Broken, Flush, Lasting and Last.
+type Site struct {
+	latch.State
+	Set    Set
+	Fleet  workload.Fleet
+	Period time.Duration // from one sample to the next, as scheduled
+	// Broken are the namespaces whose checkpoint file cannot be read, and why.
+	Broken map[string]error
+	Flush  Flush
+	// Lasting asks what the samples lead to if they last: each is repeated until it
+	// decides, as if the hold of a lowering were over by the next sample.
+	Lasting bool
+	// Last returns the instant of the sample of a workload before this one; the zero
+	// time is no such sample. Nil is Head.At for all workloads.
+	Last func(workload.ID) time.Time
+}
+
+// Decided are the decisions about a site, and the state with its timers advanced.
+// Nothing is settled: the caller settles the changes that git then holds.
+type Decided struct {
+	latch.State
+	Stop Stop
+	// Decisions are those about each workload that was sampled, and about each absent
+	// workload with a latch, in the order of workload.Compare.
+	Decisions []Decision
+}
+
+// Round makes every decision about a site: first about the fleet as a whole, then about
+// each workload, then about all decisions together.
+func Round(s Site) Decided {
+	guards := s.Set.Guards
+	head, recent, stop := Assess(guards, s.Head, s.Fleet, scales(s.Set, s.Fleet.Samples), recents(s.Latches))
+	remembered := make(map[workload.ID]latch.Latch, len(recent))
+	for id, r := range recent {
+		l := s.Latches.Get(id)
+		l.Recent = r
+		remembered[id] = l
+	}
+	s.Latches = s.Latches.With(remembered)
+
+	r := round{Site: s, stop: stop}
+	present := make(map[workload.ID]bool, len(s.Fleet.Samples))
+	changed := map[workload.ID]latch.Latch{}
+	decisions := make([]Decision, 0, len(s.Fleet.Samples))
+	for _, sample := range s.Fleet.Samples {
+		present[sample.ID] = true
+		was := s.Latches.Get(sample.ID)
+		l, d := r.scale(was, sample)
+		decisions = append(decisions, d)
+		l, d = r.rollout(l, sample)
+		if d.Verdict != "" {
+			decisions = append(decisions, d)
+		}
+		if !l.Equal(was) {
+			changed[l.ID] = l
+		}
+	}
+	var absent []Decision
+	for was := range s.Latches.All() {
+		if present[was.ID] || was.OptedOut {
+			continue
+		}
+		l, d := r.absent(was)
+		absent = append(absent, d)
+		if !l.Equal(was) {
+			changed[l.ID] = l
+		}
+	}
+	latches := s.Latches.With(changed)
+	decisions = append(decisions, LimitRetirement(guards, latches.Entries(), absent)...)
+	slices.SortStableFunc(decisions, func(a, b Decision) int { return workload.Compare(a.ID, b.ID) })
+	return Decided{latch.State{Head: head, Latches: latches}, stop, limit(s, head, decisions)}
+}
+
+// limit blocks the level changes that do not fit the site as a whole. Each limit sees
+// those that the limits before it blocked.
+func limit(s Site, head latch.Head, decisions []Decision) []Decision {
+	if !s.Set.Latch {
+		decisions = Observe(decisions)
+	}
+	decisions = RequireEvidence(head.Agreed.Evidence, decisions)
+	decisions = Ride(decisions)
+	if s.Flush == FlushNone {
+		decisions = Afford(s.Set.Guards, head.Budget, s.Fleet.At, decisions)
+	}
+	return decisions
+}
+
+// Settled returns the state after git holds what the decisions want, by one commit of
+// gitlatch at an instant.
+func Settled(g Guards, s latch.State, decisions []Decision, at time.Time) latch.State {
+	s.Head.Budget = Spend(g, s.Head.Budget, at)
+	settled := map[workload.ID]latch.Latch{}
+	for _, c := range Changes(decisions) {
+		settled[c.ID] = s.Latches.Get(c.ID).Settled(c.To)
+	}
+	s.Latches = s.Latches.With(settled)
+	return s
+}
+
+// scales are the pods of each workload that its policy latches, or latch.Unknown.
+func scales(set Set, samples []workload.Sample) map[workload.ID]int32 {
+	scales := make(map[workload.ID]int32, len(samples))
+	for _, s := range samples {
+		if _, _, latched := set.Choose(s); !latched {
+			continue
+		}
+		scale := latch.Unknown
+		if s.Scale != nil {
+			scale = s.Scale.Desired
+		}
+		scales[s.ID] = scale
+	}
+	return scales
+}
+
+// recents are the remembered scales of all workloads that have some.
+func recents(l latch.Latches) map[workload.ID]latch.Recent {
+	all := map[workload.ID]latch.Recent{}
+	for one := range l.All() {
+		if len(one.Recent) > 0 {
+			all[one.ID] = one.Recent
+		}
+	}
+	return all
+}
+
+// A round decides workload by workload.
+type round struct {
+	Site
+	stop Stop
+}
+
+// look returns the instant of the sample of a workload.
+func (r round) look(id workload.ID) Look {
+	last := r.Head.At
+	if r.Last != nil {
+		last = r.Last(id)
+	}
+	return Look{Now: r.Fleet.At, Last: last, Period: r.Period, Stop: r.stop, Flush: r.Flush}
+}
+
+// scale decides about the level of a workload that was sampled.
+func (r round) scale(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
+	chosen, skip, latched := r.Set.Choose(s)
+	if latched {
+		skip = r.leftOut(l)
+	}
+	if skip.Verdict != "" {
+		if s.Scale != nil {
+			skip.Count = s.Scale.Desired
+		}
+		return r.pause(chosen, l, s), skip
+	}
+	look := r.look(s.ID)
+	if r.Lasting {
+		look.Period = max(look.Period, chosen.HoldDown)
+	}
+	decided, d := Decide(chosen, l.Effective(), s, look)
+	d.Samples = 1
+	for r.Lasting && waits(d) && d.Samples <= max(chosen.HoldUp, RolloutHold) {
+		samples := d.Samples + 1
+		look.Last = look.Now
+		look.Now = look.Now.Add(look.Period)
+		decided, d = Decide(chosen, decided, s, look)
+		d.Samples = samples
+	}
+	decided.Declared = l.Declared
+	return decided, d
+}
+
+// waits reports whether a decision waits for more samples like this one.
+func waits(d Decision) bool { return d.Verdict == Pending && d.To.IsZero() }
+
+// rollout decides about the rollout entry of a workload, apart from its scale. The zero
+// decision means that no rollout is in flight or in git.
+func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
+	chosen := r.Set.ChooseRollout(s)
+	recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
+	silent := !recorded && (s.Rollout == nil || !s.Rollout.InFlight || chosen.Rollout == ModeIgnore)
+	look := r.look(s.ID)
+	d := r.leftOut(l)
+	if d.Verdict == "" {
+		decided, d := DecideRollout(chosen, l.Effective(), s, look)
+		decided.Declared = l.Declared
+		if silent {
+			return decided, Decision{}
+		}
+		return decided, d
+	}
+	l = l.WithRollout(l.Rollout().Pause(look.Last))
+	if d.Verdict != Frozen {
+		l.Flight = nil
+		return l, Decision{}
+	}
+	if silent {
+		return l, Decision{}
+	}
+	d.Reading = ReadingRollout
+	return l, d
+}
+
+// absent decides about the entry of a workload that was not sampled.
+func (r round) absent(l latch.Latch) (latch.Latch, Decision) {
+	if why := r.leftOut(l); why.Verdict != "" {
+		return r.pause(Policy{}, l, workload.Sample{}), why
+	}
+	return Retire(r.Set.Guards, l, r.look(l.ID))
+}
+
+// pause pauses the timers of a workload that is left out, if it has a latch. The zero
+// sample is one of an absent workload.
+func (r round) pause(p Policy, l latch.Latch, s workload.Sample) latch.Latch {
+	if _, known := r.Latches.Lookup(l.ID); !known {
+		return l
+	}
+	paused := Skipped(p, l.Effective(), s, r.look(l.ID))
+	paused.Declared = l.Declared
+	return paused
+}
+
+// leftOut returns the decision about a workload that is left out although its policy
+// would latch it. The zero decision means that it is not left out.
+func (r round) leftOut(l latch.Latch) Decision {
+	d := Decision{ID: l.ID, From: l.Declared, Verdict: Frozen}
+	_, looked := r.Fleet.Kinds.Object(l.ID.Kind)
+	_, named := r.Set.Kinds.Object(l.ID.Kind)
+	err := checkpoint.Fits(l.ID)
+	switch {
+	case l.OptedOut:
+		d.Verdict = Skip
+		d.Reason = ReasonOptedOut
+		d.Text = "a person deleted its entry; write it again or adopt the workload to latch it"
+	case r.Broken[l.ID.Namespace] != nil:
+		d.Reason = ReasonBroken
+		d.Text = "the record of its namespace cannot be read"
+	case !looked || !named:
+		d.Reason = ReasonUnread
+		d.Text = NotLookedFor(l.ID.Kind)
+	case err != nil:
+		d.Verdict = Skip
+		d.Reason = ReasonName
+		d.Text = err.Error()
+	default:
+		return Decision{}
+	}
+	return d
+}
