@@ -52,6 +52,7 @@ func TestEdges(t *testing.T) {
 
 		{"grown by less than a quarter for no load", alert.NotLoad, latch.Latch{}, []stretch{{loaded(17, 0.5), 1, false}, {loaded(21, 0.5), long, false}}},
 		{"grown by a quarter, and by three pods", alert.NotLoad, latch.Latch{}, []stretch{{loaded(12, 0.5), 1, false}, {loaded(15, 0.5), long, false}}},
+		{"grown from zero", alert.NotLoad, latch.Latch{}, []stretch{{loaded(16, 0.5), 1, false}, {loaded(0, 0.5), 1, false}, {loaded(20, 0.5), long, false}}},
 		{"grown by a quarter and four pods, then a tenth less", alert.NotLoad, latch.Latch{},
 			[]stretch{{loaded(16, 0.5), 1, false}, {loaded(20, 0.89), 12, false}, {loaded(20, 0.89), 1, true}, {loaded(18, 0.5), 4, true}, {loaded(17, 0.5), 1, false}}},
 		{"grown by a quarter, until there is load for it", alert.NotLoad, latch.Latch{},

@@ -147,7 +147,10 @@ func (c *candidate) judge() (found []alert.Condition) {
 	var episodes []latch.Episode
 	for _, r := range rules {
 		was := c.episode(r.kind)
-		now := c.see(r, was)
+		now := unknown
+		if c.sample.Scale != nil {
+			now = r.see(c, was)
+		}
 		next := c.step(r, now, was)
 		if next == nil {
 			continue
@@ -173,14 +176,6 @@ func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 		}
 	}
 	return nil
-}
-
-// see applies one rule.
-func (c *candidate) see(r rule, was *latch.Episode) sight {
-	if c.sample.Scale == nil || r.whole && !c.Whole {
-		return unknown
-	}
-	return r.see(c, was)
 }
 
 // step returns the episode after this sample; nil if there is none.

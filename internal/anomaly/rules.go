@@ -13,8 +13,6 @@ import (
 // A rule is one kind of condition.
 type rule struct {
 	kind alert.Kind
-	// whole is true if the rule needs a complete sample of the site's own cluster.
-	whole bool
 	// hold is how long an episode must last until its condition is raised.
 	hold time.Duration
 	// see applies the rule to a workload. The episode is the one that runs; nil is none.
@@ -58,19 +56,19 @@ const (
 
 // rules are all rules, in the order of their kinds.
 var rules = []rule{
-	{alert.Mismatch, false, deployed, (*candidate).mismatch,
+	{alert.Mismatch, deployed, (*candidate).mismatch,
 		"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
-	{alert.BrakeLeft, false, unreleased, (*candidate).brakeLeft,
+	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
 		"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
-	{alert.Capped, false, momentary, (*candidate).capped,
+	{alert.Capped, momentary, (*candidate).capped,
 		"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
-	{alert.Override, false, momentary, (*candidate).override,
+	{alert.Override, momentary, (*candidate).override,
 		"nothing, if that was meant: the autoscaler takes over by itself, unless it was paused. Else write back the count"},
-	{alert.NotLoad, false, longestWindow, (*candidate).notLoad,
+	{alert.NotLoad, longestWindow, (*candidate).notLoad,
 		"see what raised it: a higher minReplicas, a schedule, a person, another autoscaler"},
-	{alert.Zero, true, overshoot, (*candidate).zero,
+	{alert.Zero, overshoot, (*candidate).zero,
 		"scale it up; an autoscaler with a min above 0 does not by itself. If it is to stay so, delete its entry on the branch"},
-	{alert.WorkPerRequest, false, overshoot, (*candidate).workPerRequest,
+	{alert.WorkPerRequest, overshoot, (*candidate).workPerRequest,
 		"see what its pods do: a new version, a retry storm, a metric that counts something else"},
 }
 
@@ -100,6 +98,9 @@ const (
 // zero matches a workload that has an entry and no pods, unless its autoscaler may scale
 // it to zero.
 func (c *candidate) zero(was *latch.Episode) sight {
+	if !c.Whole {
+		return unknown
+	}
 	s := c.scale
 	declared := c.latch.Declared.Replicas
 	mayRest := s.Min == 0 && autoscaled(s)
