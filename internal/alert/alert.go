@@ -66,15 +66,9 @@ const (
 // The kinds of a workload.
 const (
 	Surge          Kind = "surge"            // a crossing beyond the policy's surge was committed
-	Collapse       Kind = "collapse"         // it lost most of its scale at once
 	Zero           Kind = "unexpected-zero"  // it is at zero, and its autoscaler would not have that
-	Ceiling        Kind = "ceiling"          // it is at its autoscaler's max
 	NotLoad        Kind = "not-load-driven"  // it grew, and no metric asks for that
 	WorkPerRequest Kind = "work-per-request" // it needs far more pods for the same demand
-	Flapping       Kind = "flapping"         // it goes up and down all the time
-	Unrealised     Kind = "unrealised"       // far more pods are asked for than are ready
-	RolloutStalled Kind = "rollout-stalled"  // a rollout gets no further
-	RolloutFailed  Kind = "rollout-failed"   // a rollout failed
 	Override       Kind = "human-override"   // a person wrote a count that an autoscaler drives
 	Mismatch       Kind = "bounds-mismatch"  // live bounds are not those that git accepted
 	Capped         Kind = "capped-by-git"    // the need is above the max that git accepted
@@ -111,15 +105,9 @@ var kinds = map[Kind]struct {
 	RuleGone:       {severity: Warning, event: true},
 
 	Surge:          {severity: Warning, event: true, anomaly: true},
-	Collapse:       {severity: Warning, anomaly: true},
 	Zero:           {severity: Critical, anomaly: true},
-	Ceiling:        {severity: Warning, anomaly: true},
 	NotLoad:        {severity: Warning, anomaly: true},
 	WorkPerRequest: {severity: Warning, anomaly: true},
-	Flapping:       {severity: Warning, anomaly: true},
-	Unrealised:     {severity: Critical, anomaly: true},
-	RolloutStalled: {severity: Warning, anomaly: true},
-	RolloutFailed:  {severity: Warning, anomaly: true},
 	Override:       {severity: Warning, anomaly: true},
 	Mismatch:       {severity: Warning, anomaly: true},
 	Capped:         {severity: Warning, anomaly: true},

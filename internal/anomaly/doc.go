@@ -1,13 +1,11 @@
-// Package anomaly tells what is out of the ordinary: of a workload's scale and
-// rollout, by what was seen of it now and in the past half hour, by the metrics
-// of its autoscaler, and by the little that its latch remembers.
+// Package anomaly finds unusual conditions of workloads: facts that a checkpoint depends
+// on and that monitoring does not show, such as more desired pods than git accepts.
 //
-// Each kind is a row of a table, which sees one of four things: nothing, the
-// thing itself, not enough to begin an episode and too much to end one, or that
-// it cannot be known. What begins is an episode; it is raised once it has lasted
-// for the row's hold, and over when the row sees nothing of it. What cannot be
-// known begins nothing, raises nothing and ends nothing.
+// Each kind of condition is a rule. From the first sample that matches a rule, an episode
+// runs. Its condition is raised once the episode has lasted for the rule's hold, and is
+// over at the first sample that does not match. A sample that does not show whether the
+// rule matches starts no episode, raises no condition and ends no episode.
 //
-// It is pure, and changes what a latch remembers only where an episode begins,
-// is raised or ends, or a habit shows: a quiet look writes nothing.
+// The package is pure. A latch remembers episodes and the usual work of its workload. An
+// ordinary sample changes neither, so that it causes no write.
 package anomaly

@@ -9,14 +9,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// single is how many workloads with the same anomaly are said one by one: what is
-// open and what is to be sent lies in one item of the state, and nobody reads
-// more.
+// single is how many workloads with the same kind of condition have one condition each.
+// One item of the state store contains all open conditions, and nobody reads more.
 const single = 10
 
-// group puts together, kind by kind, what would be too many messages: beyond ten
-// workloads all that were not said before are one condition, and stay that until
-// it is over.
+// group joins conditions of a kind if they are too many for a message each: the workloads
+// without an open condition of their own become one condition, until it is over.
 func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 	by := map[alert.Kind][]alert.Condition{}
 	for _, c := range found {
@@ -25,16 +23,16 @@ func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 	var all []alert.Condition
 	for _, r := range rules {
 		of := by[r.kind]
-		said := func(subject string) bool {
+		isOpen := func(subject string) bool {
 			return slices.ContainsFunc(open, func(o alert.Open) bool { return o.Kind == r.kind && o.Subject == subject })
 		}
-		if len(of) <= single && !said("") {
+		if len(of) <= single && !isOpen("") {
 			all = append(all, of...)
 			continue
 		}
 		var others []alert.Condition
 		for _, c := range of {
-			if said(c.Subject) {
+			if isOpen(c.Subject) {
 				all = append(all, c)
 			} else {
 				others = append(others, c)
@@ -47,9 +45,10 @@ func group(found []alert.Condition, open []alert.Open) []alert.Condition {
 	return all
 }
 
-// together is the condition of several workloads with the same anomaly.
+// together returns one condition for several workloads.
 func together(of []alert.Condition) alert.Condition {
-	names, first := each.Of(of, func(c alert.Condition) string { return c.Subject }), of[0]
+	names := each.Of(of, func(c alert.Condition) string { return c.Subject })
+	first := of[0]
 	return alert.Condition{
 		Kind: first.Kind,
 		Text: fmt.Sprintf("%d workloads: %s. Of the first: %s", len(of), term.Among(names), first.Text),

@@ -10,44 +10,34 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Look is what a tick saw of a site, decided and did.
+// A Look is the samples of one tick, with the decisions and latches that follow from them.
 type Look struct {
 	Now    time.Time
-	Last   time.Time     // of the look before; zero where there was none
-	Period time.Duration // from one look to the next, as planned
+	Last   time.Time     // of the previous sample; zero if there was none
+	Period time.Duration // planned time from one sample to the next
 
 	Set     policy.Set
 	Samples []workload.Sample
-	// Latches are those after the tick, Decisions what it decided, and of these
-	// Committed what it committed. Samples and Decisions are in the order of
-	// workload.Compare.
-	Latches   map[workload.ID]latch.Latch
+	// Decisions are those of the tick, and Latches the latches after it. Samples and
+	// Decisions are in the order of workload.Compare.
 	Decisions []policy.Decision
-	Committed []policy.Decision
+	Latches   map[workload.ID]latch.Latch
 
-	// Whole is set where all of the site's own cluster was read. Without it
-	// nothing is said of what is missing.
+	// Whole is true if the tick could list everything, and in the site's own cluster.
+	// Otherwise missing pods and missing workloads prove nothing.
 	Whole bool
-	// Dropped is set while much of the fleet has lost its scale: that is said
-	// once, not once for each workload.
-	Dropped bool
-	// Open are the conditions that people know of.
+	// Open are the conditions that were open before the tick.
 	Open []alert.Open
 }
 
-// Judge returns what people should know of the workloads now, and what their
-// latches are to remember, for those of which that changed. A second look at the
-// same instant changes nothing.
+// Judge returns the open conditions of the workloads, and the new watch state of each
+// latch whose watch state changed. A repeated sample changes nothing.
 func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 	var found []alert.Condition
 	changed := map[workload.ID]latch.Watch{}
-	decisions := l.Decisions
-	var c candidate // one for all: a new one for each was a tenth of what a tick leaves behind
+	var c candidate // reused: one for each workload was a tenth of a tick's garbage
 	for _, s := range l.Samples {
-		for len(decisions) > 0 && workload.Compare(decisions[0].ID, s.ID) < 0 {
-			decisions = decisions[1:]
-		}
-		c = newCandidate(&l, s, decisions)
+		c = newCandidate(&l, s)
 		found = append(found, c.judge()...)
 		if !c.watch.Equal(c.latch.Watch) {
 			changed[s.ID] = c.watch
@@ -58,17 +48,18 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 		switch {
 		case !l.Whole:
 			found = append(found, l.lasting(was)...)
-		case !was.Watch.Equal(latch.Watch{}): // it is gone, and all about it over
+		case !was.Watch.Equal(latch.Watch{}):
 			changed[id] = latch.Watch{}
 		}
 	}
 	return group(found, l.Open), changed
 }
 
-// absent are the workloads that have a latch and were not seen, in order.
+// absent returns the workloads that have a latch and no sample, in order.
 func (l *Look) absent() (all []workload.ID) {
 	for id := range l.Latches {
-		if _, seen := slices.BinarySearchFunc(l.Samples, id, func(s workload.Sample, id workload.ID) int { return workload.Compare(s.ID, id) }); !seen {
+		_, sampled := slices.BinarySearchFunc(l.Samples, id, func(s workload.Sample, id workload.ID) int { return workload.Compare(s.ID, id) })
+		if !sampled {
 			all = append(all, id)
 		}
 	}
@@ -76,21 +67,21 @@ func (l *Look) absent() (all []workload.ID) {
 	return all
 }
 
-// lasting are the conditions of a workload that was not seen, and may be there.
+// lasting returns the raised conditions of a workload without a sample.
 func (l *Look) lasting(of latch.Latch) (all []alert.Condition) {
 	for _, e := range of.Watch.Episodes {
 		if e.Raised {
-			all = append(all, l.again(of.ID, e, says(ruleOf(e.Kind).of, of.Declared)))
+			all = append(all, l.again(of.ID, e, level(of.Declared)))
 		}
 	}
 	return all
 }
 
-// again is a condition that was raised before and cannot be told just now: in
-// the words of when it could, but for what is done about it.
-func (l *Look) again(id workload.ID, e latch.Episode, did string) alert.Condition {
+// again returns a raised condition of which the sample shows nothing. It has the text of
+// the last sample that did.
+func (l *Look) again(id workload.ID, e latch.Episode, effect string) alert.Condition {
 	c := alert.Condition{
-		Kind: e.Kind, Subject: id.String(), Did: did, Do: ruleOf(e.Kind).do,
+		Kind: e.Kind, Subject: id.String(), Did: effect, Do: ruleOf(e.Kind).do,
 		Text: "it was so since " + instant(e.Since) + ", and cannot be told just now",
 	}
 	for _, o := range l.Open {
@@ -101,129 +92,83 @@ func (l *Look) again(id workload.ID, e latch.Episode, did string) alert.Conditio
 	return c
 }
 
-// A candidate is one workload that is looked at.
-type candidate struct {
-	*Look
-	sample workload.Sample
-	scale  workload.Scale // the zero value where it is unknown
-	policy policy.Policy
-	latch  latch.Latch
-	watch  latch.Watch // as it will be
-	// decisions begin with its own; those of others follow.
-	decisions []policy.Decision
-	// judgesScale and judgesRollout say which of its readings are judged.
-	judgesScale, judgesRollout bool
-	// fell is set where it fell just now, as it is not in the habit of.
-	fell bool
-}
+// gap reports whether so much time passed since the previous sample that it does not
+// count as observed: more than three periods, as for the holds of a policy.
+func (l *Look) gap() bool { return !l.Last.IsZero() && l.Now.Sub(l.Last) > 3*l.Period }
 
-func newCandidate(l *Look, s workload.Sample, decisions []policy.Decision) candidate {
-	c := candidate{Look: l, sample: s, latch: l.Latches[s.ID], decisions: decisions}
-	c.watch = c.latch.Watch
-	if s.Scale != nil {
-		c.scale = *s.Scale
-	}
-	c.policy, _, _ = l.Set.Choose(s)
-	d, decided := c.decided(policy.ReadingScale)
-	there := !s.Terminating && !c.latch.OptedOut
-	c.judgesScale = there && decided && d.Verdict != policy.Skip
-	c.judgesRollout = there && l.Set.ChooseRollout(s).Rollout != policy.ModeIgnore
-	return c
-}
-
-// decided is what the tick decided of a reading; ok is false where that is nothing.
-func (c *candidate) decided(of policy.Reading) (d policy.Decision, ok bool) {
-	for _, d := range c.decisions {
-		if d.ID != c.sample.ID {
+// decision returns the decision about the scale of a workload; ok is false if the tick
+// made none.
+func (l *Look) decision(id workload.ID) (_ policy.Decision, ok bool) {
+	first, _ := slices.BinarySearchFunc(l.Decisions, id, func(d policy.Decision, id workload.ID) int { return workload.Compare(d.ID, id) })
+	for _, d := range l.Decisions[first:] {
+		if d.ID != id {
 			break
 		}
-		if d.Reading == of {
+		if d.Reading == policy.ReadingScale {
 			return d, true
 		}
 	}
 	return policy.Decision{}, false
 }
 
-// judges reports whether a reading is judged.
-func (c *candidate) judges(of policy.Reading) bool {
-	return of == policy.ReadingScale && c.judgesScale || of == policy.ReadingRollout && c.judgesRollout
+// A candidate is one workload that is judged.
+type candidate struct {
+	*Look
+	sample   workload.Sample
+	scale    workload.Scale // the zero value if it is unknown
+	policy   policy.Policy
+	decision policy.Decision
+	latch    latch.Latch
+	watch    latch.Watch // after this sample
+	// judged is false for a workload that gitlatch leaves out.
+	judged bool
 }
 
-// judge goes through the table, and leaves in watch what is to be remembered.
+func newCandidate(l *Look, s workload.Sample) candidate {
+	c := candidate{Look: l, sample: s, latch: l.Latches[s.ID]}
+	c.watch = c.latch.Watch
+	if s.Scale != nil {
+		c.scale = *s.Scale
+	}
+	c.policy, _, _ = l.Set.Choose(s)
+	decision, decided := l.decision(s.ID)
+	c.decision = decision
+	c.judged = decided && decision.Verdict != policy.Skip && !s.Terminating && !c.latch.OptedOut
+	return c
+}
+
+// judge applies every rule, updates the watch state and returns the open conditions.
 func (c *candidate) judge() (found []alert.Condition) {
-	if !c.judgesScale && !c.judgesRollout {
+	if !c.judged {
 		c.watch = latch.Watch{}
 		return nil
 	}
-	if c.watch.Since.IsZero() {
-		c.watch.Since = c.Now
-	}
-	if c.judgesScale && c.sample.Scale != nil {
-		c.learn()
-	}
+	c.learn()
 	var episodes []latch.Episode
 	for _, r := range rules {
 		was := c.episode(r.kind)
-		now := c.see(r, was)
-		next, goes := c.step(r, now, was)
-		if !goes {
+		now := unknown
+		if c.sample.Scale != nil {
+			now = r.see(c, was)
+		}
+		next := c.step(r, now, was)
+		if next == nil {
 			continue
 		}
-		episodes = append(episodes, next)
+		episodes = append(episodes, *next)
 		switch {
 		case !next.Raised:
-		case now.seen == unknown:
-			found = append(found, c.again(c.sample.ID, next, c.did(r.of)))
+		case !now.known:
+			found = append(found, c.again(c.sample.ID, *next, c.effect()))
 		default:
-			found = append(found, alert.Condition{
-				Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.did(r.of), Do: r.do,
-			})
+			found = append(found, alert.Condition{Kind: r.kind, Subject: c.sample.ID.String(), Text: now.text, Did: c.effect(), Do: r.do})
 		}
 	}
 	c.watch.Episodes = episodes
 	return found
 }
 
-// see is what a rule sees of the workload.
-func (c *candidate) see(r rule, was *latch.Episode) sight {
-	switch {
-	case !c.judges(r.of):
-		return sight{seen: nothing}
-	case r.of == policy.ReadingScale && c.sample.Scale == nil, r.of == policy.ReadingRollout && c.sample.Rollout == nil,
-		r.whole && !c.Whole:
-		return sight{seen: unknown}
-	}
-	return r.see(c, was)
-}
-
-// step takes an episode from one look to the next; goes is false where there is
-// none any more.
-func (c *candidate) step(r rule, now sight, was *latch.Episode) (next latch.Episode, goes bool) {
-	switch {
-	case now.seen == nothing:
-		return latch.Episode{}, false
-	case now.seen == unknown || now.seen == less:
-		if was == nil {
-			return latch.Episode{}, false
-		}
-		return *was, true
-	case was == nil || was.About != now.about || was.From != now.from:
-		next = latch.Episode{Kind: r.kind, Since: c.Now, From: now.from, About: now.about}
-	default:
-		next = *was
-	}
-	if !next.Raised && c.gap() {
-		next.Since = c.Now // what was between was not seen
-	}
-	next.Raised = next.Raised || c.Now.Sub(next.Since) >= max(r.hold, now.hold)
-	return next, true
-}
-
-// gap reports whether too much time passed since the look before to have been
-// seen: more than three periods, as for the holds of a policy.
-func (l *Look) gap() bool { return !l.Last.IsZero() && l.Now.Sub(l.Last) > 3*l.Period }
-
-// episode is the one of a kind that goes on; nil where there is none.
+// episode returns the running episode of a kind; nil if there is none.
 func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 	for i, e := range c.watch.Episodes {
 		if e.Kind == kind {
@@ -231,4 +176,23 @@ func (c *candidate) episode(kind alert.Kind) *latch.Episode {
 		}
 	}
 	return nil
+}
+
+// step returns the episode after this sample; nil if there is none.
+func (c *candidate) step(r rule, now sight, was *latch.Episode) *latch.Episode {
+	if !now.known {
+		return was
+	}
+	if !now.matches {
+		return nil
+	}
+	next := latch.Episode{Kind: r.kind, Since: c.Now, From: now.from}
+	if was != nil && was.From == now.from {
+		next = *was
+	}
+	if !next.Raised && c.gap() {
+		next.Since = c.Now
+	}
+	next.Raised = next.Raised || c.Now.Sub(next.Since) >= r.hold
+	return &next
 }

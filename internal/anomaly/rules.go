@@ -1,108 +1,75 @@
 package anomaly
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A rule is how one kind of anomaly is told.
+// A rule is one kind of condition.
 type rule struct {
 	kind alert.Kind
-	// of is the reading that it looks at, and whose decision says what was done.
-	of policy.Reading
-	// whole is set for what is missing, which a part of a cluster, or another
-	// cluster, does not tell.
-	whole bool
-	// hold is how long it must be seen before people are told.
+	// hold is how long an episode must last until its condition is raised.
 	hold time.Duration
-	see  func(*candidate, *latch.Episode) sight
-	do   string
+	// see applies the rule to a workload. The episode is the one that runs; nil is none.
+	see func(*candidate, *latch.Episode) sight
+	do  string
 }
 
-// A sight is what a rule sees at one look.
+// A sight is the result of a rule at one sample. The zero value means that the sample
+// does not show whether the rule matches.
 type sight struct {
-	seen seen
-	text string // a sentence with the numbers, where it is seen
-	// from and about go into an episode; one that has others is another episode.
-	from  int32
-	about string
-	hold  time.Duration // where this one needs longer than its rule says
+	known, matches bool
+	text           string // a sentence with the numbers
+	// from is the replica count that the episode is measured from; 0 is none. Another
+	// one starts another episode.
+	from int32
 }
 
-// seen is how much of what it looks for a rule sees.
-type seen int
-
-const (
-	unknown seen = iota // it cannot be known
-	nothing
-	less // too little to begin an episode, too much to end one
-	it
+var (
+	unknown = sight{}
+	no      = sight{known: true}
 )
 
-// The holds. Each is longer than what ends by itself.
+func yes(format string, args ...any) sight {
+	return sight{known: true, matches: true, text: fmt.Sprintf(format, args...)}
+}
+
+// The holds. Each is longer than a condition of its kind that ends without help.
 const (
-	// A count that a deploy resets, or a person writes, is written over by an
-	// autoscaler's next syncs, 15 s apart, and its pods start: two looks in a row
-	// are no such moment.
+	// An autoscaler replaces a replica count that someone else wrote with its next
+	// syncs, which are 15 s apart.
 	momentary = 5 * time.Minute
-	// An autoscaler looks back over 5 minutes on its way down, and its metrics lag
-	// by a minute or two: what was overshot is over in a quarter of an hour.
+	// An autoscaler scales down after 5 minutes, and its metrics lag by a minute or two.
 	overshoot = 15 * time.Minute
-	// A peak may touch a max. What stays at it for half an hour has no more to
-	// give to the rest of that peak.
-	atMax = 30 * time.Minute
-	// On a ramp of 100 to 3,000 pods in 45 minutes, with 8 minutes to readiness,
-	// pods are missing from the fifth minute to the last.
-	ramp = time.Hour
-	// The longest window that Kubernetes lets an autoscaler look back over before
-	// it shrinks anything: 3600 s.
+	// The longest stabilization window for scaling down that Kubernetes accepts, 3600 s.
 	longestWindow = time.Hour
-	// A change of bounds by git has reached both the cluster and the record.
+	// New minimum and maximum replicas from git have reached the cluster and the entry.
 	deployed = time.Hour
-	// A Deployment has 10 minutes for its next pod by default, and a tenth of a
-	// StatefulSet of 200 pods, at 2 minutes each, takes 40.
-	noProgress = 2 * time.Hour
-	// Four of the runs that release on AWS, each 15 minutes, could have done it.
+	// On AWS, the restore function releases brakes every 15 minutes.
 	unreleased = time.Hour
-	// A rollout that somebody halted has had its working day.
-	halted = 24 * time.Hour
 )
 
-// rules are all kinds that Judge tells, sorted.
-var rules []rule
-
-func init() {
-	rules = []rule{
-		{alert.Mismatch, policy.ReadingScale, false, deployed, (*candidate).mismatch,
-			"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
-		{alert.BrakeLeft, policy.ReadingScale, false, unreleased, (*candidate).brakeLeft,
-			"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
-		{alert.Capped, policy.ReadingScale, false, momentary, (*candidate).capped,
-			"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
-		{alert.Ceiling, policy.ReadingScale, false, atMax, (*candidate).ceiling,
-			"see whether its load is real, then raise the max of its autoscaler"},
-		{alert.Collapse, policy.ReadingScale, true, 2 * momentary, (*candidate).collapse,
-			"see whether it has lost its traffic, or its metrics: what is in front of it, and its autoscaler's events"},
-		{alert.Flapping, policy.ReadingScale, false, 0, (*candidate).flaps,
-			"give its autoscaler a longer scaleDown.stabilizationWindowSeconds, or a metric that does not follow its own pods"},
-		{alert.Override, policy.ReadingScale, false, momentary, (*candidate).override,
-			"nothing, if that was meant: the autoscaler takes over by itself, unless it was paused. Else write back the count"},
-		{alert.NotLoad, policy.ReadingScale, false, longestWindow, (*candidate).notLoad,
-			"see what raised it: a higher minReplicas, a schedule, a person, another autoscaler"},
-		{alert.RolloutFailed, policy.ReadingRollout, false, 0, (*candidate).failed,
-			"undo the rollout, or roll forward"},
-		{alert.RolloutStalled, policy.ReadingRollout, false, noProgress, (*candidate).stalled,
-			"see why its pods do not get available; resume it, roll forward or undo it"},
-		{alert.Zero, policy.ReadingScale, true, overshoot, (*candidate).zero,
-			"scale it up; an autoscaler with a min above 0 does not by itself. If it is to stay so, delete its entry on the branch"},
-		{alert.Unrealised, policy.ReadingScale, false, ramp, (*candidate).unrealised,
-			"see the events of its pods: nodes, quota, images, readiness"},
-		{alert.WorkPerRequest, policy.ReadingScale, false, overshoot, (*candidate).workPerRequest,
-			"see what its pods do: a new version, a retry storm, a metric that counts something else"},
-	}
+// rules are all rules, in the order of their kinds.
+var rules = []rule{
+	{alert.Mismatch, deployed, (*candidate).mismatch,
+		"accept the live bounds by editing the record, or give the autoscaler back those that git accepted"},
+	{alert.BrakeLeft, unreleased, (*candidate).brakeLeft,
+		"gitlatch restore release --expired --yes. If it says that the annotation cannot be read, set how the autoscaler scales down by hand, and remove the annotation"},
+	{alert.Capped, momentary, (*candidate).capped,
+		"accept the live bounds by editing the record: a rebuild now would start with too few pods"},
+	{alert.Override, momentary, (*candidate).override,
+		"nothing, if that was meant: the autoscaler takes over by itself, unless it was paused. Else write back the count"},
+	{alert.NotLoad, longestWindow, (*candidate).notLoad,
+		"see what raised it: a higher minReplicas, a schedule, a person, another autoscaler"},
+	{alert.Zero, overshoot, (*candidate).zero,
+		"scale it up; an autoscaler with a min above 0 does not by itself. If it is to stay so, delete its entry on the branch"},
+	{alert.WorkPerRequest, overshoot, (*candidate).workPerRequest,
+		"see what its pods do: a new version, a retry storm, a metric that counts something else"},
 }
 
 func ruleOf(kind alert.Kind) rule {
@@ -112,4 +79,122 @@ func ruleOf(kind alert.Kind) rule {
 		}
 	}
 	return rule{}
+}
+
+const (
+	// An autoscaler tolerates 10 % around its target. At a lower load than idle it wants
+	// fewer pods, and at a higher load than busy more.
+	idle, busy = 0.9, 1.1
+	// A replica count that the autoscaler has not changed for so long is one that it
+	// would write itself.
+	confirmed = 24 * time.Hour
+	// A growth is by a quarter, as an urgent raise, and by 4 pods, the smallest step of
+	// an autoscaler, since the lowest sample of the past half hour.
+	grown     = 1.25
+	leastStep = 4
+	past      = 30 * time.Minute
+)
+
+// zero matches a workload that has an entry and no pods, unless its autoscaler may scale
+// it to zero.
+func (c *candidate) zero(was *latch.Episode) sight {
+	if !c.Whole {
+		return unknown
+	}
+	s := c.scale
+	declared := c.latch.Declared.Replicas
+	mayRest := s.Min == 0 && autoscaled(s)
+	if s.Desired != 0 || declared == 0 || mayRest {
+		return no
+	}
+	if s.Min > 0 {
+		return yes("it is scaled to zero, %s, and the min of its autoscaler is %d: git declares %d", c.span(was), s.Min, declared)
+	}
+	return yes("it is scaled to zero, %s: git declares %d", c.span(was), declared)
+}
+
+func autoscaled(s workload.Scale) bool {
+	return s.Driver == workload.DrivenByHPA || s.Driver == workload.DrivenByKEDA
+}
+
+// override matches a replica count that a user wrote although an autoscaler drives it,
+// unless the autoscaler would write the same.
+func (c *candidate) override(*latch.Episode) sight {
+	s := c.scale
+	old := !s.Handed.IsZero() && c.Now.Sub(s.Handed) >= confirmed
+	if s.Hand == "" || !autoscaled(s) || s.Desired == 0 || old || agrees(s) {
+		return no
+	}
+	by := s.Hand
+	if !s.Handed.IsZero() {
+		by += " at " + instant(s.Handed)
+	}
+	return yes("its count, %d, was written by %s, although its autoscaler drives it", s.Desired, by)
+}
+
+// agrees reports whether the metrics of an autoscaler ask for the current replicas.
+func agrees(s workload.Scale) bool {
+	switch {
+	case s.Load == 0:
+		return false
+	case s.Load < idle:
+		return s.Desired <= s.Min
+	case s.Load > busy:
+		return s.Max > 0 && s.Desired >= s.Max
+	}
+	return true
+}
+
+// mismatch matches live minimum and maximum replicas that differ from the entry. If the
+// maximum of the entry is too low, capped matches instead.
+func (c *candidate) mismatch(*latch.Episode) sight {
+	declared := c.latch.Declared
+	live, tooLow := policy.CompareBounds(c.policy, declared, c.scale)
+	if live == nil || tooLow || c.policy.Bounds != policy.ModeReport {
+		return no
+	}
+	return yes("the bounds of its autoscaler are %s, and git accepted %s", live, policy.Bounds{Min: declared.Min, Max: declared.Max})
+}
+
+// capped matches desired replicas above the maximum of the entry.
+func (c *candidate) capped(*latch.Episode) sight {
+	declared := c.latch.Declared
+	if _, tooLow := policy.CompareBounds(c.policy, declared, c.scale); !tooLow {
+		return no
+	}
+	return yes("%d pods are asked for, and git accepts at most %d", c.scale.Desired, declared.Max)
+}
+
+// brakeLeft matches a brake of a restore that is past its end, or whose end is unknown.
+func (c *candidate) brakeLeft(*latch.Episode) sight {
+	b := c.scale.Brake
+	if b.On == "" || b.Until.After(c.Now) {
+		return no
+	}
+	return yes("%s", b)
+}
+
+// notLoad matches a workload that grew while its metrics asked for fewer pods. The episode
+// lasts until the metrics ask for its pods, or a tenth of them is gone.
+func (c *candidate) notLoad(was *latch.Episode) sight {
+	s := c.scale
+	low, _ := c.latch.Recent.Range(c.Now.Add(-past))
+	switch {
+	case s.Load == 0:
+		return unknown
+	case s.Load >= idle:
+		return no
+	case was != nil && float64(s.Desired) >= idle*float64(was.From):
+		return c.grew(was, was.From)
+	case low > 0 && s.Desired-low >= leastStep && float64(s.Desired) >= grown*float64(low):
+		return c.grew(was, s.Desired)
+	}
+	return no
+}
+
+func (c *candidate) grew(was *latch.Episode, to int32) sight {
+	s := yes("it grew to %d pods, %s, while its metrics were at less than %.1f of their targets; now they are at %.2f",
+		c.scale.Desired, c.span(was), idle, c.scale.Load)
+	s.from = to
+	return s
 }

@@ -2,47 +2,47 @@ package anomaly
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// effect states the level in git after the tick, and why it is that level.
+func (c *candidate) effect() string {
+	d := c.decision
+	inGit := level(c.latch.Declared)
+	_, proposed := c.latch.Change()
+	switch {
+	case d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To:
+		return fmt.Sprintf("%s, by this tick: %s", inGit, d.Text)
+	case proposed:
+		return fmt.Sprintf("%s, and people are asked for another: %s", inGit, d.Text)
+	case d.Crosses():
+		return fmt.Sprintf("%s, since no commit could be made: %s", inGit, d.Text)
+	case d.Reason == policy.ReasonReport:
+		return fmt.Sprintf("%s, since its policy only reports: %s", inGit, d.Text)
+	case d.Text == "":
+		return inGit
+	}
+	return inGit + ": " + d.Text
+}
 
-func span(d time.Duration) string { return policy.Span(d) }
+// level states the level of an entry; the zero entry is none.
+func level(e checkpoint.Entry) string {
+	if e.Replicas == 0 {
+		return "nothing is declared for it"
+	}
+	return fmt.Sprintf("its checkpoint is %d", e.Replicas)
+}
 
-// span is how long an episode has lasted: "since 2026-03-02T08:00:00Z, for 2h".
+// span states how long an episode has lasted: "since 2026-03-02T08:00:00Z, for 2h".
 func (c *candidate) span(was *latch.Episode) string {
 	if was == nil || !was.Since.Before(c.Now) {
 		return "since now"
 	}
-	return fmt.Sprintf("since %s, for %s", instant(was.Since), span(c.Now.Sub(was.Since)))
+	return fmt.Sprintf("since %s, for %s", instant(was.Since), policy.Span(c.Now.Sub(was.Since)))
 }
 
-// times is a load as a person says it: "1.40".
-func times(ratio float64) string { return strconv.FormatFloat(ratio, 'f', 2, 64) }
-
-// figure is a number with three digits that count, or all of an integer's.
-func figure(x float64) string {
-	if x >= 100 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 3, 64)
-}
-
-// podsAre is a count as a subject: "1 pod is", "20 pods are".
-func podsAre(n int32) string {
-	if n == 1 {
-		return "1 pod is"
-	}
-	return fmt.Sprintf("%d pods are", n)
-}
-
-func are(n int32) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

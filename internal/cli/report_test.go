@@ -51,7 +51,8 @@ func TestReportsHaveTheirForm(t *testing.T) {
 }
 
 // rolling is a world in which rollouts are in flight: one advances, one fails,
-// one is done, one is seen for the first time, and one crosses with its level.
+// one is done, one is seen for the first time, and one crosses with its level. The maximum
+// in git is too low for another workload.
 func rolling(t *testing.T) *world {
 	w := newWorld(t)
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {after: 5m}", 1)}, "policy")
@@ -61,6 +62,7 @@ func rolling(t *testing.T) *world {
 	for _, name := range []string{"advances", "done", "fails", "first", "level"} {
 		set(name, 40, nil)
 	}
+	set("capped", 300, nil)
 	ticks := func(n int) {
 		for range n {
 			if got := w.tick(); got.status != 0 {
@@ -75,6 +77,8 @@ func rolling(t *testing.T) *world {
 	set("level", 90, &rolls{updated: 10})
 	ticks(2)
 	set("advances", 40, &rolls{updated: 24})
+	set("capped", 320, nil)
+	w.api.workloads["shop/deployment/capped"].most = 400
 	ticks(1)
 	set("done", 40, nil)
 	set("fails", 40, &rolls{updated: 30, failed: "ProgressDeadlineExceeded"})

@@ -51,11 +51,11 @@ func (r *realCluster) stuck(t *testing.T) {
 func heldAt(n int32, by, from, to string) func(workload.Sample) bool {
 	return func(s workload.Sample) bool {
 		r := s.Rollout
-		if s.Scale == nil || s.Scale.Ready != n || r == nil || !r.Held() || r.Halted != by {
+		if s.Scale == nil || s.Scale.Ready != n || r == nil || !r.InFlight || r.Mixed() || r.Halted != by || len(r.Templates) < 2 {
 			return false
 		}
 		target, old := r.Templates[0], r.Templates[1]
-		return target.Hash != "" && target.Images["main"] == to && old.Images["main"] == from && old.Available == n && old.ImagesOnly
+		return !target.Runs() && target.Hash != "" && target.Images["main"] == to && old.Images["main"] == from && old.Available == n && old.ImagesOnly
 	}
 }
 

@@ -32,8 +32,8 @@ func TestStoredFormIsStable(t *testing.T) {
 		OptedOut:   true,
 		Missing:    watch,
 		Recent:     latch.Recent{{Pods: 20, Until: noon}, {Pods: 12}},
-		Watch: latch.Watch{Since: noon, Episodes: []latch.Episode{{Kind: "ceiling", Since: noon, From: 7, About: "v2", Raised: true}},
-			Falls: []time.Time{noon}, Turns: []time.Time{noon}, Rising: true, Measured: noon, Usual: 0.5, Learned: noon},
+		Watch: latch.Watch{Episodes: []latch.Episode{{Kind: "brake-left", Since: noon, From: 7, Raised: true}},
+			Usual: 0.5, Learned: noon, Measured: noon},
 		Rev: 7,
 	}, `{"format":3,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
 		`"up":{"levels":[500,1000]},`+
@@ -42,10 +42,8 @@ func TestStoredFormIsStable(t *testing.T) {
 		`"yieldUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
 		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"recent":[{"pods":20,"until":"2026-11-20T12:00:00.000000001Z"},{"pods":12}],`+
-		`"watch":{"since":"2026-11-20T12:00:00.000000001Z",`+
-		`"episodes":[{"kind":"ceiling","since":"2026-11-20T12:00:00.000000001Z","from":7,"about":"v2","raised":true}],`+
-		`"falls":["2026-11-20T12:00:00.000000001Z"],"turns":["2026-11-20T12:00:00.000000001Z"],"rising":true,`+
-		`"measured":"2026-11-20T12:00:00.000000001Z","usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
+		`"watch":{"episodes":[{"kind":"brake-left","since":"2026-11-20T12:00:00.000000001Z","from":7,"raised":true}],`+
+		`"usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z","measured":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
 		Agreed:   latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
 		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee"},

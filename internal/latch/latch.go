@@ -58,7 +58,7 @@ type Latch struct {
 	// Recent is its scale in the recent past, as the guard against a mass drop
 	// remembers it.
 	Recent Recent `json:"recent,omitzero"`
-	// Watch is what is remembered to tell what is out of the ordinary.
+	// Watch is the facts that are remembered to find unusual conditions.
 	Watch Watch `json:"watch,omitzero"`
 
 	// Rev counts saves, so that a save can tell that another came between.
@@ -229,7 +229,7 @@ func (l Latch) Yielded(now time.Time) Latch {
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
 		len(l.Recent) == 0 && l.Flight == nil && l.PausedUntil.IsZero() && l.YieldUntil.IsZero() && !l.OptedOut &&
-		l.RemovedUntil.IsZero() && l.Watch.blank()
+		l.RemovedUntil.IsZero() && l.Watch.Equal(Watch{})
 }
 
 // Equal reports whether two latches say the same, their revisions aside.

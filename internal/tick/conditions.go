@@ -135,26 +135,19 @@ func unpublishedSince(head latch.Head, r Report, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// anomalies finds what is out of the ordinary with workloads, and leaves in
-// their latches what is to be remembered of it.
+// anomalies returns the unusual conditions of workloads, and updates the watch state of
+// their latches.
 func anomalies(period time.Duration, head latch.Head, fleet workload.Fleet, r Report, latches latches) []alert.Condition {
-	look := anomaly.Look{
+	found, changed := anomaly.Judge(anomaly.Look{
 		Now: fleet.At, Last: head.At, Period: period,
-		Set: r.Set, Samples: fleet.Samples, Latches: latches.now(),
-		Decisions: r.Decisions,
-		Whole:     len(fleet.Unread) == 0 && fleet.Cluster != "" && r.Stop.Reason != policy.ReasonOther,
-		Dropped:   head.Drop != nil,
-		Open:      head.Open,
-	}
-	if c := r.Commit; c != nil {
-		look.Committed = c.Changes
-	}
-	found, changed := anomaly.Judge(look)
+		Set: r.Set, Samples: fleet.Samples, Decisions: r.Decisions, Latches: latches.now(),
+		Whole: len(fleet.Unread) == 0 && fleet.Cluster != "" && r.Stop.Reason != policy.ReasonOther,
+		Open:  head.Open,
+	})
 	for id, watch := range changed {
-		if l := latches.get(id); latches.known(id) || len(watch.Episodes) > 0 {
-			l.Watch = watch
-			latches.set(l)
-		}
+		l := latches.get(id)
+		l.Watch = watch
+		latches.set(l)
 	}
 	return found
 }

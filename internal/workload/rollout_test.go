@@ -58,8 +58,5 @@ func TestMixedIsOverOnceAllPodsAreOfOneTemplate(t *testing.T) {
 		if got := c.rollout.Mixed(); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
-		if got := c.rollout.Held(); got != (name == "halted, with one") {
-			t.Errorf("%s: held %t", name, got)
-		}
 	}
 }

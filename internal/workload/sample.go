@@ -176,8 +176,8 @@ func (r Rollout) Percent() int32 {
 // Mixed reports whether there are, or may be, pods of more than one template, or
 // are about to be. A rollout that failed, and whose controller took all pods back
 // to one template, is in flight for as long as git asks for it, and not mixed; nor
-// is one that has pods of the target alone, and waits for them, nor one that is
-// held.
+// is one that has pods of the target alone, and waits for them, nor one that someone
+// halted before its first pod.
 func (r Rollout) Mixed() bool {
 	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
@@ -190,12 +190,6 @@ func (r Rollout) Mixed() bool {
 	}
 	begins := r.Failure == "" && r.Halted == "" && !r.Templates[0].Runs()
 	return with != 1 || begins
-}
-
-// Held reports whether somebody keeps the rollout from its first pod, and all pods
-// are of one template: nothing rolls, for weeks perhaps.
-func (r Rollout) Held() bool {
-	return r.InFlight && r.Halted != "" && len(r.Templates) > 1 && !r.Templates[0].Runs() && !r.Mixed()
 }
 
 // Template is one pod template of a rollout in flight.

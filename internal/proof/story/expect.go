@@ -194,7 +194,7 @@ func (s *Story) expect(w []string) error {
 		}
 		s.Sent = nil
 		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
-	case "open": // ceiling shop/web | none: what people know of, or of a kind without a workload that all of it is one
+	case "open": // capped-by-git shop/web | none: what people know of, or of a kind without a workload that all of it is one
 		var got []string
 		for _, o := range now.head.Open {
 			subject := strings.Replace(o.Subject, "/deployment/", "/", 1)
