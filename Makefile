@@ -95,7 +95,7 @@ functions:
 .PHONY: package
 package: functions ## Write what deploys on AWS without Go or SAM to bin/package: zips of the Lambdas, and templates that take them from a bucket
 	@rm -rf bin/package
-	@go run ./scripts/package -from bin -o bin/package -version $(VERSION) template.yaml infra/fleet/template.yaml
+	@go run ./scripts/package -from bin -o bin/package -version $(VERSION) template.yaml infra/drill.yaml infra/restore.yaml infra/fleet/template.yaml
 
 # Go knows best what is out of date.
 .PHONY: bin/gitlatch

@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/dispatch/queue"
-	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -62,7 +62,8 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 	case url == "":
 		return nil, fmt.Errorf("environment variable %s must hold the URL of the queue", queueVariable)
 	}
-	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}}, clock: clock, log: log, metrics: metrics}
+	h := &handler{config: c, roster: site.Roster{Opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock, ReadOnly: true}},
+		clock: clock, log: log, metrics: metrics}
 	ctx, cancel := context.WithTimeout(context.Background(), openDeadline)
 	defer cancel()
 	own, err := h.roster.Opener.In(ctx, queueVariable, "")
@@ -73,7 +74,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 // handle gives each site its turn in the period that begins. A list that cannot be
 // read is an error, and the one before it is used where there was one.
 func (h *handler) handle(ctx context.Context, payload json.RawMessage) (answer, error) {
-	e, err := invocation.Event[event](payload, `{"time": "2006-01-02T15:04:05Z"} or less`)
+	e, err := awslambda.Event[event](payload, `{"time": "2006-01-02T15:04:05Z"} or less`)
 	if err != nil {
 		return answer{}, err
 	}

@@ -167,7 +167,7 @@ func configOf(t *testing.T) string {
 			} `yaml:"DrillFunction"`
 		} `yaml:"Resources"`
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "../../template.yaml")), &tree); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "../../infra/drill.yaml")), &tree); err != nil {
 		t.Fatal(err)
 	}
 	found := tree.Resources.DrillFunction.Properties.Environment.Variables[config.Variable]
@@ -233,7 +233,7 @@ func (s *stack) start(t *testing.T, hosted string) {
 	t.Helper()
 	filled := map[string]string{
 		"Site": s.name, "ClusterName": clusterName, "AWS::Region": moto.Region, "Host": hosted, "Branch": "main", "PublishMode": "direct", "PeriodMinutes": "5",
-		"Table": table, "Topic": s.topic, "Hub": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
+		"TableName": table, "TopicArn": s.topic, "Hub": "", "Drills": fmt.Sprintf("drills: {s3: {bucket: %s, prefix: gitlatch/drills/}}", bucket),
 	}
 	document := os.Expand(s.config, func(name string) string {
 		value, known := filled[name]

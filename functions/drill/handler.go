@@ -10,10 +10,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/drill"
 	"github.com/gitlatch/gitlatch/internal/drill/open"
-	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -67,7 +67,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 
 // parse reads an event for the configured site.
 func (h *handler) parse(payload json.RawMessage) (event, error) {
-	e, err := invocation.Event[event](payload, fmt.Sprintf(`{"site": %q, "minCoverage": 0.95, "exact": false} or less`, h.config.Site))
+	e, err := awslambda.Event[event](payload, fmt.Sprintf(`{"site": %q, "minCoverage": 0.95, "exact": false} or less`, h.config.Site))
 	switch {
 	case err != nil:
 		return e, err
@@ -86,11 +86,11 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (drill.Do
 	if err != nil {
 		return drill.Document{}, err
 	}
-	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
+	ctx, cancel := awslambda.Ended(ctx, time.Now(), errTime)
 	defer cancel()
 	start := h.clock()
 	d, err := h.drill(ctx, e)
-	err = invocation.Explain(ctx, err, errTime)
+	err = awslambda.Explain(ctx, err, errTime)
 	h.note(e, d, h.clock().Sub(start), err)
 	if err != nil {
 		return drill.Document{}, err
@@ -107,12 +107,14 @@ func (h *handler) drill(ctx context.Context, e event) (d drill.Document, err err
 		return d, err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = invocation.Owner(ctx, "drill")
+	parts.Owner = awslambda.Owner(ctx, "drill")
 	r, err := open.Open(ctx, h.opener, parts)
 	if err != nil {
 		return d, err
 	}
-	r.Tick.DryRun, r.Exact, r.Tag = !e.flushes(), e.Exact, e.Tag
+	r.Tick.DryRun = !e.flushes()
+	r.Exact = e.Exact
+	r.Tag = e.Tag
 	if end, ok := ctx.Deadline(); ok {
 		r.LeaseWithin = time.Until(end) / leasePart
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 	"github.com/gitlatch/gitlatch/internal/build"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 	ticks "github.com/gitlatch/gitlatch/internal/tick"
@@ -47,7 +47,9 @@ type handler struct {
 	metrics io.Writer
 }
 
-func newHandler(c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer) (_ *handler, err error) {
+func newHandler(
+	c config.Config, getenv func(string) string, clock func() time.Time, log zerolog.Logger, metrics io.Writer,
+) (_ *handler, err error) {
 	h := &handler{config: c, opener: &site.Opener{Config: c, Getenv: getenv, Clock: clock}, log: log, metrics: metrics}
 	// Before the first event a function has a whole CPU, which what is opened by
 	// an event would have to wait for.
@@ -59,7 +61,7 @@ func newHandler(c config.Config, getenv func(string) string, clock func() time.T
 
 // parse reads an event for the configured site.
 func (h *handler) parse(payload json.RawMessage) (event, error) {
-	e, err := invocation.Event[event](payload, fmt.Sprintf(`{"site": %q, "dryRun": true} or less`, h.config.Site))
+	e, err := awslambda.Event[event](payload, fmt.Sprintf(`{"site": %q, "dryRun": true} or less`, h.config.Site))
 	if err == nil && e.Site != "" && e.Site != h.config.Site {
 		err = fmt.Errorf("event: site is %q, and this function is configured for %q", e.Site, h.config.Site)
 	}
@@ -73,13 +75,13 @@ func (h *handler) handle(ctx context.Context, payload json.RawMessage) (report.D
 	if err != nil {
 		return report.Document{}, err
 	}
-	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
+	ctx, cancel := awslambda.Ended(ctx, time.Now(), errTime)
 	defer cancel()
 	if err := h.reopen(ctx); err != nil {
 		return report.Document{}, err
 	}
 	parts := h.parts
-	parts.Owner = invocation.Owner(ctx, "latch")
+	parts.Owner = awslambda.Owner(ctx, "latch")
 	t := site.Tick(h.config, parts)
 	t.DryRun = e.DryRun
 	t.Turn = e.Time
@@ -104,7 +106,7 @@ func run(ctx context.Context, t *ticks.Tick, log zerolog.Logger) (ticks.Report, 
 	debug.SetGCPercent(garbage)
 	start := t.Clock()
 	r, err := t.Run(ctx)
-	err = invocation.Explain(ctx, err, errTime)
+	err = awslambda.Explain(ctx, err, errTime)
 	report.Log(log, r, t.Clock().Sub(start), err)
 	return r, err
 }

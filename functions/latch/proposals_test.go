@@ -84,7 +84,7 @@ func (s *stack) quiet(t *testing.T) report.Document {
 // yields fails the test unless the latch leaves alone what a person decided.
 func (s *stack) yields(t *testing.T) {
 	t.Helper()
-	if until := time.Until(s.latch(t).YieldUntil); until < 23*time.Hour || until > 24*time.Hour {
+	if until := time.Until(s.latch(t).GraceUntil); until < 23*time.Hour || until > 24*time.Hour {
 		t.Errorf("left alone for %s", until)
 	}
 	told(t, s.quiet(t))

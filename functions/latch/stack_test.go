@@ -111,7 +111,7 @@ func (c *cloud) deploy(t *testing.T, p plan) *stack {
 	s.subscribe(t)
 	s.filled = map[string]string{
 		"Site": p.name, "PeriodMinutes": "5", "ClusterName": cluster, "Region": moto.Region, "AWS::Region": moto.Region, "Assume": "",
-		"Table": table, "Host": hosted, "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Measures": "",
+		"Table": table, "Host": hosted, "Branch": "main", "PublishMode": p.mode, "Topic": s.topic, "Demand": "",
 	}
 	entry := s.role
 	if p.provider == "spoke" {

@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
-	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/site"
 )
@@ -42,7 +42,7 @@ func (w *worker) handle(ctx context.Context, batch events.SQSEvent) (events.SQSE
 	if len(batch.Records) == 0 {
 		return events.SQSEventResponse{}, errors.New("event: has no Records: this function is configured for a fleet, and takes messages of its queue alone")
 	}
-	ctx, cancel := invocation.Ended(ctx, time.Now(), errTime)
+	ctx, cancel := awslambda.Ended(ctx, time.Now(), errTime)
 	defer cancel()
 	members, unread := w.roster.Read(ctx)
 	if unread != nil {
@@ -94,7 +94,7 @@ func (w *worker) tick(ctx context.Context, of config.Member, turn time.Time) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, parts.Close()) }()
-	parts.Owner = invocation.Owner(ctx, "latch")
+	parts.Owner = awslambda.Owner(ctx, "latch")
 	t := site.Tick(opener.Config, parts)
 	t.Turn = turn
 	r, err := run(ctx, t, w.log)

@@ -90,7 +90,7 @@ func configOf(t *testing.T) string {
 			} `yaml:"RestoreFunction"`
 		} `yaml:"Resources"`
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "../../template.yaml")), &tree); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "../../infra/restore.yaml")), &tree); err != nil {
 		t.Fatal(err)
 	}
 	found := tree.Resources.RestoreFunction.Properties.Environment.Variables[config.Variable]

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/gitlatch/gitlatch/internal/awslambda"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/invocation"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
@@ -61,7 +61,7 @@ func newHandler(getenv func(string) string, clock func() time.Time, log zerolog.
 
 // parse reads an event for the configured site.
 func (h *handler) parse(payload json.RawMessage) (event, error) {
-	e, err := invocation.Event[event](payload, fmt.Sprintf(`{"site": %q, "action": "restore", "dryRun": true} or the like`, h.config.Site))
+	e, err := awslambda.Event[event](payload, fmt.Sprintf(`{"site": %q, "action": "restore", "dryRun": true} or the like`, h.config.Site))
 	switch {
 	case err != nil:
 		return e, err

@@ -173,7 +173,8 @@ func Advance(site string, open []Open, now []Condition, at time.Time, every time
 		case i < 0:
 			say(c, Raised, at)
 		default:
-			if was = open[i]; at.Sub(was.Raised) >= every {
+			was = open[i]
+			if at.Sub(was.Raised) >= every {
 				was.Raised = at
 				say(c, Lasting, was.Since)
 			}

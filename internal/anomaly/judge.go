@@ -21,7 +21,7 @@ type Look struct {
 	// Decisions are those of the tick, and Latches the latches after it. Samples and
 	// Decisions are in the order of workload.Compare.
 	Decisions []policy.Decision
-	Latches   map[workload.ID]latch.Latch
+	Latches   latch.Latches
 
 	// Whole is true if the tick could list everything, and in the site's own cluster.
 	// Otherwise missing pods and missing workloads prove nothing.
@@ -44,7 +44,7 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 		}
 	}
 	for _, id := range l.absent() {
-		was := l.Latches[id]
+		was := l.Latches.Get(id)
 		switch {
 		case !l.Whole:
 			found = append(found, l.lasting(was)...)
@@ -57,10 +57,11 @@ func Judge(l Look) ([]alert.Condition, map[workload.ID]latch.Watch) {
 
 // absent returns the workloads that have a latch and no sample, in order.
 func (l *Look) absent() (all []workload.ID) {
-	for id := range l.Latches {
-		_, sampled := slices.BinarySearchFunc(l.Samples, id, func(s workload.Sample, id workload.ID) int { return workload.Compare(s.ID, id) })
+	for one := range l.Latches.All() {
+		byID := func(s workload.Sample, id workload.ID) int { return workload.Compare(s.ID, id) }
+		_, sampled := slices.BinarySearchFunc(l.Samples, one.ID, byID)
 		if !sampled {
-			all = append(all, id)
+			all = append(all, one.ID)
 		}
 	}
 	slices.SortFunc(all, workload.Compare)
@@ -125,7 +126,7 @@ type candidate struct {
 }
 
 func newCandidate(l *Look, s workload.Sample) candidate {
-	c := candidate{Look: l, sample: s, latch: l.Latches[s.ID]}
+	c := candidate{Look: l, sample: s, latch: l.Latches.Get(s.ID)}
 	c.watch = c.latch.Watch
 	if s.Scale != nil {
 		c.scale = *s.Scale

@@ -39,7 +39,7 @@ func newSite() *site {
 // judge judges one sample of each workload, and returns the open conditions and the alerts.
 func (s *site) judge(now time.Time, samples ...workload.Sample) ([]alert.Condition, []alert.Alert) {
 	l := s.look
-	l.Now, l.Samples, l.Latches, l.Open = now, samples, s.latches, s.open
+	l.Now, l.Samples, l.Latches, l.Open = now, samples, latch.LatchesOf(s.latches), s.open
 	for _, one := range samples {
 		p, d, latched := l.Set.Choose(one)
 		if latched {

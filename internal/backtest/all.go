@@ -2,37 +2,32 @@ package backtest
 
 import (
 	"context"
+	"runtime"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// TryAll runs candidates over a past that was checked, several at once, and
-// returns their results in the order of the candidates. done, which may be nil, is
-// called after each with how many are done, never twice at once. The error is that
-// of a context which ended.
-func TryAll(ctx context.Context, past *Past, candidates []Candidate, o Options, workers int, done func(int)) ([]Result, error) {
+// TryAll runs candidates over a past that was checked, one for each processor at a
+// time, and returns their results in the order of the candidates. It calls done after
+// each candidate with the number of finished candidates, never twice at once. The error
+// is that of the context.
+func TryAll(ctx context.Context, past *Past, candidates []Candidate, o Options, done func(int)) ([]Result, error) {
 	results := make([]Result, len(candidates))
-	next := make(chan int)
-	stop := o.Stop
-	o.Stop = func() bool { return ctx.Err() != nil || stop != nil && stop() }
-	var group sync.WaitGroup
+	o.Stop = func() bool { return ctx.Err() != nil }
 	var mutex sync.Mutex
 	finished := 0
-	for range max(1, workers) {
-		group.Go(func() {
-			for i := range next {
-				results[i], _ = Try(past, candidates[i], o)
-				mutex.Lock()
-				if finished++; done != nil {
-					done(finished)
-				}
-				mutex.Unlock()
-			}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, c := range candidates {
+		group.Go(func() error {
+			results[i], _ = Try(past, c, o)
+			mutex.Lock()
+			defer mutex.Unlock()
+			finished++
+			done(finished)
+			return ctx.Err()
 		})
 	}
-	for i := range candidates {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-	return results, ctx.Err()
+	return results, group.Wait()
 }

@@ -35,7 +35,9 @@ func (m *meter) sample(at int64, f fields) {
 		m.until, m.low = at, m.low[:0]
 	}
 	m.pass(at)
-	m.begun, m.sampled, m.need = true, at, f[desired]
+	m.begun = true
+	m.sampled = at
+	m.need = f[desired]
 	if f[desired] <= 0 || policy.Unready(f.scale()) {
 		m.low = m.low[:0]
 		return

@@ -74,13 +74,18 @@ func (p *packed) add(at int64, f fields) {
 		}
 	}
 	p.chunks[n] = b
-	p.samples, p.at, p.step, p.now = p.samples+1, at, step, f
+	p.samples++
+	p.at = at
+	p.step = step
+	p.now = f
 }
 
 // all are the samples, with their instants in Unix seconds.
 func (p *packed) all() iter.Seq2[int64, fields] {
 	return func(yield func(int64, fields) bool) {
-		at, step, f := p.first, int64(0), fields{}
+		at := p.first
+		step := int64(0)
+		f := fields{}
 		for _, b := range p.chunks {
 			for len(b) > 0 {
 				head, n := binary.Uvarint(b)

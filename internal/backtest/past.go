@@ -115,7 +115,8 @@ func (p *Past) Step() time.Duration {
 				if seen > 0 {
 					usual[at-last]++
 				}
-				if seen++; seen > 1000 {
+				seen++
+				if seen > 1000 {
 					break
 				}
 				last = at
@@ -159,7 +160,8 @@ func (p *Past) seconds(id workload.ID) iter.Seq2[int64, fields] {
 				if begun && at <= last {
 					continue
 				}
-				if last, begun = at, true; !yield(at, f) {
+				last, begun = at, true
+				if !yield(at, f) {
 					return
 				}
 			}

@@ -9,29 +9,26 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A page holds so many lines at most, each of so many buckets: some 2 MB however
-// long the past is and however many there were.
+// The limits of a page: some 2 MB for ten candidates, for any length of the past and any
+// number of workloads.
 const (
-	drawnWorkloads  = 20
-	drawnCandidates = 10
-	drawnBuckets    = 480
+	drawnWorkloads = 20
+	drawnBuckets   = 480
 )
 
-// Pictures returns lines of the workloads that matter most by the candidates that
-// do, of the workload that was asked for in any case. say takes lines of progress.
-// The error is that of a context which ended.
+// Pictures returns lines of the workloads that matter most, of the workload that was
+// asked for in any case. say takes lines of progress. The error is that of the context.
 func (v Verdict) Pictures(ctx context.Context, asked workload.ID, say func(format string, args ...any)) (*Pictures, error) {
 	from, to := v.Past.Span()
 	bucket := v.bucket(drawnBuckets)
-	candidates := v.matter()
-	drawn, otherCandidates := first(candidates, drawnCandidates)
-	ids, otherWorkloads := first(v.worthDrawing(asked, drawn), drawnWorkloads)
+	all := v.worthDrawing(asked)
+	ids := all[:min(len(all), drawnWorkloads)]
 	p := &Pictures{
-		BucketSeconds: int64(bucket / time.Second), Buckets: int32(to.Sub(from)/bucket) + 1, Workloads: each.Of(ids, workload.ID.String), Candidates: drawn,
-		OtherWorkloads: otherWorkloads, OtherCandidates: otherCandidates,
+		BucketSeconds: int64(bucket / time.Second), Buckets: int32(to.Sub(from)/bucket) + 1,
+		Workloads: each.Of(ids, workload.ID.String), OtherWorkloads: len(all) - len(ids),
 	}
-	for n, i := range drawn {
-		trace, ok := Follow(v.Past, v.Results[i].Candidate, ids, bucket, func() bool { return ctx.Err() != nil })
+	for n, r := range v.Results {
+		trace, ok := Follow(v.Past, r.Candidate, ids, bucket, func() bool { return ctx.Err() != nil })
 		if !ok {
 			return nil, ctx.Err()
 		}
@@ -43,7 +40,7 @@ func (v Verdict) Pictures(ctx context.Context, asked workload.ID, say func(forma
 			}
 		}
 		p.Levels = append(p.Levels, levels)
-		say("drew %d of %d policies", n+1, len(drawn))
+		say("drew %d of %d policies", n+1, len(v.Results))
 	}
 	return p, nil
 }
@@ -55,31 +52,13 @@ func (v Verdict) bucket(buckets int64) time.Duration {
 	return max(time.Duration(int64(to.Sub(from)/time.Second)/buckets+1)*time.Second, v.Period)
 }
 
-// matter are the results in the order in which one would look at them: what is
-// recommended, the front, then the others, the quietest first.
-func (v Verdict) matter() []int {
-	v.All = true
-	all := v.shown()
-	rank := func(i int) int {
-		switch {
-		case i == v.Best:
-			return 0
-		case v.Front[i]:
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(all, func(a, b int) int { return rank(a) - rank(b) })
-	return all
-}
-
 // worthDrawing are the workloads in the order in which one would look at them: the
 // one that was asked for, those that some candidate covered worst, then those that
 // needed most.
-func (v Verdict) worthDrawing(asked workload.ID, candidates []int) []workload.ID {
+func (v Verdict) worthDrawing(asked workload.ID) []workload.ID {
 	ids := []workload.ID{asked}
-	for _, i := range candidates {
-		if w := v.Results[i].Worst; w.Measured() && w.Share < 1 {
+	for _, r := range v.Results {
+		if w := r.Worst; w.Measured() && w.Share < 1 {
 			ids = append(ids, w.Workload)
 		}
 	}
@@ -92,28 +71,19 @@ func (v Verdict) worthDrawing(asked workload.ID, candidates []int) []workload.ID
 	return once
 }
 
-// first are the first of all, and how many are left.
-func first[T any](all []T, most int) ([]T, int) {
-	n := min(len(all), most)
-	return all[:n], len(all) - n
-}
-
 // Pictures are what some workloads needed, and what some candidates declared of
 // them, in buckets of time.
 type Pictures struct {
 	BucketSeconds int64 `json:"bucketSeconds"`
 	Buckets       int32 `json:"buckets"`
-	// Workloads are drawn by name ("shop/deployment/web"), and Candidates by their place in
-	// the document's.
-	Workloads  []string `json:"workloads"`
-	Candidates []int    `json:"candidates"`
-	// Needs has a line for each workload, and Levels for each candidate one for
-	// each workload.
+	// Workloads are names, as "shop/deployment/web".
+	Workloads []string `json:"workloads"`
+	// Needs has a line for each workload, and Levels for each candidate of the document
+	// a line for each workload.
 	Needs  []Line   `json:"needs"`
 	Levels [][]Line `json:"levels"`
-	// What was left out, so that the page stays small.
-	OtherWorkloads  int `json:"otherWorkloads"`
-	OtherCandidates int `json:"otherCandidates"`
+	// OtherWorkloads is the number of workloads that were left out, to limit the page.
+	OtherWorkloads int `json:"otherWorkloads"`
 }
 
 // A Line is stretches of time, each as [bucket, lowest, highest]: it lasts until

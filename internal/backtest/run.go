@@ -187,8 +187,12 @@ func (s *replay) tick() {
 
 	s.head = state.Head
 	s.head.At = at
-	for _, l := range state.Latches.Changed() {
+	put, drop := state.Latches.Changed()
+	for _, l := range put {
 		s.latches[l.ID] = l
+	}
+	for _, id := range drop {
+		delete(s.latches, id)
 	}
 	for _, r := range s.rows {
 		if r.fresh {

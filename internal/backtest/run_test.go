@@ -227,9 +227,9 @@ func TestRunsAreTheSameHoweverManyAtOnce(t *testing.T) {
 	t.Parallel()
 	samples, _ := fortnight()
 	past := of(t, map[workload.ID][]backtest.Sample{web: samples[:1000]})
-	candidates := backtest.DefaultSweep().Over(policy.DefaultSet())[:20]
+	candidates := grid()[:20]
 	calls := 0
-	many, err := backtest.TryAll(t.Context(), past, candidates, backtest.Options{}, 8, func(done int) {
+	many, err := backtest.TryAll(t.Context(), past, candidates, backtest.Options{}, func(done int) {
 		if calls++; done != calls {
 			t.Errorf("call %d says %d", calls, done)
 		}
@@ -245,29 +245,7 @@ func TestRunsAreTheSameHoweverManyAtOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := backtest.TryAll(ctx, past, candidates, backtest.Options{}, 2, nil); !errors.Is(err, context.Canceled) {
+	if _, err := backtest.TryAll(ctx, past, candidates, backtest.Options{}, func(int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestASweepHasNoPolicyThatIsNotValid(t *testing.T) {
-	t.Parallel()
-	names := map[string]bool{}
-	all := backtest.DefaultSweep().Over(policy.DefaultSet())
-	for _, c := range all {
-		if problems := c.Set.Default.Problems(); problems != nil || names[c.Name] {
-			t.Errorf("%s: %v, twice %v", c.Name, problems, names[c.Name])
-		}
-		names[c.Name] = true
-	}
-	if len(all) != 5*2*3*3 {
-		t.Errorf("%d policies", len(all))
-	}
-	s := backtest.DefaultSweep()
-	s.Margins = []float64{0.3}
-	for _, c := range s.Over(policy.DefaultSet()) {
-		if c.Set.Default.Series.String() == "R10" {
-			t.Errorf("%s has no room for its margin", c.Name)
-		}
 	}
 }

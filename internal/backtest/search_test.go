@@ -167,11 +167,7 @@ func (m minutes) lasted(i, minute int) int32 {
 
 func TestTheRecommendationIsThatOfAnExhaustiveSearch(t *testing.T) {
 	t.Parallel()
-	sweep := backtest.Sweep{
-		Series: []policy.Series{policy.OneTwoFive, policy.R10, policy.Tens}, Rounds: []policy.Rounding{policy.RoundUp, policy.RoundNearest, policy.RoundHeadroom},
-		HoldDown: []time.Duration{0, 26 * time.Hour}, Margins: []float64{0, 0.1},
-	}
-	candidates := sweep.Over(policy.DefaultSet())
+	candidates := grid()
 	for name, m := range map[string]minutes{
 		"swing": swinging(),
 		"shop":  recorded(t, "shop"),
@@ -179,7 +175,7 @@ func TestTheRecommendationIsThatOfAnExhaustiveSearch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			results, err := backtest.TryAll(t.Context(), m.past(t), candidates, backtest.Options{Lasting: lasting}, 2, nil)
+			results, err := backtest.TryAll(t.Context(), m.past(t), candidates, backtest.Options{Lasting: lasting}, func(int) {})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,6 @@ type Verdict struct {
 	Why             string
 	Wants           Wants
 	Period, Lasting time.Duration
-	All             bool // tells what is not on the front, too
 }
 
 // Table writes the verdict for a person, and draws one workload.
@@ -50,7 +49,7 @@ func (v Verdict) Table(out io.Writer, s term.Style, drawn workload.ID) error {
 		p.Say("  ", "At worst %s pods were declared of the %s that %s needed at %s.",
 			term.Number(int64(w.Declared)), term.Number(int64(w.Need)), w.Workload.Short(), w.At.Format("2006-01-02 15:04"))
 	}
-	p.Line("\n    %s\n", asPolicy(best.Candidate.Set.Default))
+	p.Line("\n  %s\n", asPolicy(best.Candidate.Set.Default))
 	p.Line("%s  %s   %s", v.plot(drawn).Draw(s), s.Legend("pods asked for", "declared"), s.Faint(since(from, to)))
 	return p.Print(out)
 }
@@ -70,7 +69,7 @@ func (v Verdict) samples() string {
 
 func (v Verdict) table() string {
 	rows := [][]string{{"", "policy", "commits", "updates", "covered", "worst", "waste", ""}}
-	for _, i := range v.shown() {
+	for _, i := range v.quietest() {
 		r := v.Results[i]
 		mark := ""
 		switch {
@@ -86,18 +85,16 @@ func (v Verdict) table() string {
 	return term.Table("llrrrrrr", rows...)
 }
 
-// shown are the results that the table has, the quietest first.
-func (v Verdict) shown() []int {
-	var shown []int
-	for i := range v.Results {
-		if v.All || v.Front[i] || i == v.Best {
-			shown = append(shown, i)
-		}
+// quietest are the indexes of the results, the one with the fewest commits first.
+func (v Verdict) quietest() []int {
+	all := make([]int, len(v.Results))
+	for i := range all {
+		all[i] = i
 	}
-	slices.SortStableFunc(shown, func(a, b int) int {
+	slices.SortStableFunc(all, func(a, b int) int {
 		return cmp.Or(cmp.Compare(v.Results[a].CommitsPerDay, v.Results[b].CommitsPerDay), cmp.Compare(v.Results[a].Waste, v.Results[b].Waste))
 	})
-	return shown
+	return all
 }
 
 // notes say what the table leaves out, or leaves to be guessed.
@@ -105,9 +102,6 @@ func (v Verdict) notes(p *term.Page) {
 	notes := []string{
 		"Commits are a day; worst is of a need that lasted " + policy.Span(v.Lasting) + "; waste is in pod hours, and as a part of what was needed. " +
 			"* is what no other beats in commits, worst or waste without being worse in another.",
-	}
-	if hidden := len(v.Results) - len(v.shown()); hidden > 0 {
-		notes = append(notes, fmt.Sprintf("Not shown: %d, no better in anything than one of these; --all shows all.", hidden))
 	}
 	if slices.ContainsFunc(v.Results, func(r Result) bool { return r.Reviews > 0 }) {
 		notes = append(notes, "Crossings for review are taken to be merged at once.")

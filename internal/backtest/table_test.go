@@ -17,7 +17,7 @@ func TestTheTableRoundsNothingUpToWhole(t *testing.T) {
 	past := of(t, map[workload.ID][]backtest.Sample{web: every(period, monday, times(12, 40)...)})
 	one := backtest.Result{Candidate: c, Days: 1, Declared: 1, Workloads: 1, Coverage: 0.99985, Need: 100, Waste: 31,
 		Worst: backtest.Worst{Share: 0.998, Workload: web, Need: 1000, Declared: 998}}
-	v := backtest.Verdict{Past: past, Results: []backtest.Result{one}, Front: []bool{true}, Best: -1, Period: period, All: true}
+	v := backtest.Verdict{Past: past, Results: []backtest.Result{one}, Front: []bool{true}, Best: -1, Period: period}
 	var out bytes.Buffer
 	if err := v.Table(&out, term.Style{}, web); err != nil {
 		t.Fatal(err)

@@ -76,7 +76,9 @@ func (l *line) hold(at time.Duration, count int32) {
 	if l.begun && at > l.since {
 		l.cover(at - time.Second)
 	}
-	l.begun, l.count, l.since = true, count, at
+	l.begun = true
+	l.count = count
+	l.since = at
 }
 
 // end says that the count holds until an instant, and that nothing is known from

@@ -1,6 +1,7 @@
 package backtest_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -66,3 +67,21 @@ func series(t *testing.T, name string) policy.Series {
 
 // cope is the default policy as a candidate.
 func cope() backtest.Candidate { return backtest.Candidate{Name: "cope", Set: policy.DefaultSet()} }
+
+// grid is many candidates that differ in how they round and wait.
+func grid() (all []backtest.Candidate) {
+	for _, series := range []policy.Series{policy.OneTwoFive, policy.R10, policy.Tens} {
+		for _, round := range []policy.Rounding{policy.RoundUp, policy.RoundNearest, policy.RoundHeadroom} {
+			for _, hold := range []time.Duration{0, 26 * time.Hour} {
+				for _, margin := range []float64{0, 0.1} {
+					c := backtest.Candidate{Name: fmt.Sprint(series, round, hold, margin), Set: policy.DefaultSet()}
+					p := &c.Set.Default
+					p.Series, p.Round = series, round
+					p.HoldDown, p.Margin = hold, margin
+					all = append(all, c)
+				}
+			}
+		}
+	}
+	return all
+}

@@ -23,9 +23,6 @@ const (
 	suffixTo        = "_to"
 	suffixReturns   = "_returns"
 	suffixDiffer    = "_differ"
-	// suffixShare stands in records of earlier versions: how far the rollout had got,
-	// where that was beyond the milestone. It is read as the milestone, and not written.
-	suffixShare = "_share"
 )
 
 // The suffixes in the order in which they are written. Those of a rollout stand
@@ -64,7 +61,7 @@ func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
 		return number(&e.Max, pods), true
 	case suffixMin:
 		return number(&e.Min, pods), true
-	case suffixMilestone, suffixShare:
+	case suffixMilestone:
 		return number(&r.Milestone, percent), true
 	case suffixPhase:
 		return strict.Into(&r.Phase, phase), true
@@ -73,7 +70,8 @@ func (e *Entry) fact(suffix string) (fact strict.Scalar, ok bool) {
 	case suffixReturns:
 		return strict.Into(&r.Returns, side), true
 	case suffixDiffer:
-		return strict.Parsed(&r.ImagesOnly, differ, differs[r.ImagesOnly], func(text string) (bool, error) { return text == differs[true], nil }), true
+		isImages := func(text string) (bool, error) { return text == differs[true], nil }
+		return strict.Parsed(&r.ImagesOnly, differ, differs[r.ImagesOnly], isImages), true
 	}
 	if i := strings.LastIndexByte(suffix, '_'); i > 0 {
 		if t := e.template(suffix[:i]); t != nil {
@@ -88,15 +86,14 @@ func (e *Entry) template(suffix string) *Template {
 	return map[string]*Template{suffixFrom: &e.Rollout.From, suffixTo: &e.Rollout.To}[suffix]
 }
 
-// number binds a number that is at most what an int32 holds. Where two lines bind
-// the same one, the larger counts.
+// number binds a number that is at most what an int32 holds.
 func number(into *int32, form strict.Form) strict.Scalar {
 	return strict.Parsed(into, form, strconv.Itoa(int(*into)), func(text string) (int32, error) {
 		read, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
 			return 0, fmt.Errorf("must be a number of pods, got %s, which is too large", text)
 		}
-		return max(*into, int32(read)), nil
+		return int32(read), nil
 	})
 }
 

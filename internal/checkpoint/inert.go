@@ -53,7 +53,8 @@ func (e Evidence) Covers(id workload.ID) (what string, ok bool) {
 // Line returns what Covers does, and what the line says that it covers.
 func (e Evidence) Line(id workload.ID) (covered, what string, ok bool) {
 	for _, covered = range []string{CoverOne(id), CoverAll(id.Namespace, id.Kind)} {
-		if what, ok = e[covered]; ok {
+		what, ok = e[covered]
+		if ok {
 			return covered, what, true
 		}
 	}

@@ -72,21 +72,13 @@ func Merge(tree Tree, site Site, changes []Change) (files map[string][]byte, ski
 	return files, skipped
 }
 
-// Repair adds to the files of a Merge the Components of the namespaces, written
-// anew from their records, and the records that were revised: a person edited
-// one of the two, and the record is what counts. What would not change is not
-// added.
+// Repair adds to the files of a Merge the Components of the namespaces, written again from
+// their records. A Component that would not change is not added.
 func Repair(tree Tree, files map[string][]byte, namespaces []string) {
-	add := func(path string, data []byte) {
+	for _, namespace := range namespaces {
+		path, data := ComponentPath(tree.name, namespace), tree.Component(namespace)
 		if _, written := files[path]; !written && !bytes.Equal(tree.files[path], data) {
 			files[path] = data
-		}
-	}
-	for _, namespace := range namespaces {
-		r := tree.Records[namespace]
-		add(ComponentPath(tree.name, namespace), tree.Component(namespace))
-		if tree.revised[namespace] {
-			add(RecordPath(tree.name, namespace), r.Format())
 		}
 	}
 }

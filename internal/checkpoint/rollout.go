@@ -1,8 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -26,21 +24,6 @@ type Rollout struct {
 	// ImagesOnly is true where the two templates differ in the images of their
 	// containers alone, so that one can be made of the other.
 	ImagesOnly bool `json:"imagesOnly,omitzero"`
-}
-
-// UnmarshalJSON reads the stored form, and that of earlier versions, in which a
-// share beyond the milestone was how far the rollout had got.
-func (r *Rollout) UnmarshalJSON(data []byte) error {
-	type stored Rollout
-	was := struct {
-		*stored
-		Share int32 `json:"share"`
-	}{stored: (*stored)(r)}
-	strict := json.NewDecoder(bytes.NewReader(data))
-	strict.DisallowUnknownFields()
-	err := strict.Decode(&was)
-	r.Milestone = max(r.Milestone, was.Share)
-	return err
 }
 
 // Returned is the template that a rebuild should begin with.

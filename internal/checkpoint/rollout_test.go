@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -55,27 +54,5 @@ func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-	}
-}
-
-// An earlier version wrote how far a rollout had got beside its milestone, where that
-// was beyond it. Its record, and its state, say the same to this one.
-func TestAShareBesideAMilestoneIsReadAsTheMilestone(t *testing.T) {
-	t.Parallel()
-	for share, want := range map[string]int32{"24": 25, "25": 25, "26": 26, "99": 99} {
-		text := string(Record{Namespace: "shop", Entries: map[workload.ID]Entry{shopWeb: {Rollout: flying}}}.Format())
-		before, after, _ := strings.Cut(text, "  deployment.web_phase")
-		r, err := ParseRecord("shop", []byte(before+"  deployment.web_share: \""+share+"\"\n  deployment.web_phase"+after))
-		if got := r.Entries[shopWeb].Rollout; err != nil || got.Milestone != want {
-			t.Errorf("a record with a share of %s: %d %%, %v", share, got.Milestone, err)
-		}
-		var stored Rollout
-		err = json.Unmarshal([]byte(`{"milestone":25,"share":`+share+`,"to":{"hash":"7c9b"}}`), &stored)
-		if err != nil || stored.Milestone != want || stored.To.Hash != "7c9b" {
-			t.Errorf("a state with a share of %s: %+v, %v", share, stored, err)
-		}
-	}
-	if err := json.Unmarshal([]byte(`{"milestone":25,"colour":"blue"}`), new(Rollout)); err == nil {
-		t.Error("a field that nobody knows is read over")
 	}
 }

@@ -51,9 +51,8 @@ type Tree struct {
 	Evidence Evidence
 	Unproven error
 
-	name    string // of the site
-	files   map[string][]byte
-	revised map[string]bool // namespaces whose record is not what its file says
+	name  string // of the site
+	files map[string][]byte
 }
 
 // ParseTree reads the files of a site by their path from the root of the
@@ -92,7 +91,7 @@ func ParseTree(site string, files map[string][]byte) (Tree, error) {
 }
 
 // With returns the tree as its files have it, once some hold other content: nil
-// removes one. What was revised or broken beside them is not in it.
+// removes one. What was broken beside them is not in it.
 func (t Tree) With(files map[string][]byte) (Tree, error) {
 	all := maps.Clone(t.files)
 	if all == nil {
@@ -145,23 +144,6 @@ func (t Tree) Component(namespace string) []byte {
 	return t.Records[namespace].Component(t.Site.Kinds)
 }
 
-// Revise has the record declare another level of a workload than its file says,
-// as a person set it elsewhere, where that says from. It reports whether it did.
-// The namespace is stale then.
-func (t *Tree) Revise(id workload.ID, from, to int32) bool {
-	e, ok := t.Records[id.Namespace].Entries[id]
-	if !ok || e.Replicas != from || to < 1 {
-		return false
-	}
-	e.Replicas = to
-	t.Records[id.Namespace].Entries[id] = e
-	if t.revised == nil {
-		t.revised = map[string]bool{}
-	}
-	t.revised[id.Namespace] = true
-	return true
-}
-
 // Entries are the entries of all records that could be read.
 func (t Tree) Entries() map[workload.ID]Entry {
 	all := map[workload.ID]Entry{}
@@ -186,13 +168,12 @@ func (t Tree) Namespaces() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Stale are the namespaces whose Component does not say what their record
-// says, sorted: a person edited or removed one of the two, or the record was
-// revised. A Merge with a change in the namespace repairs it, and so does Repair. Broken
-// records are not among them.
+// Stale are the namespaces whose Component differs from their record, sorted: a user edited
+// or removed one of the two. A Merge with a change in the namespace repairs it, and so does
+// Repair. Broken records are not among them.
 func (t Tree) Stale() []string {
 	return slices.DeleteFunc(t.Namespaces(), func(namespace string) bool {
 		component := t.files[ComponentPath(t.name, namespace)]
-		return t.Broken[namespace] != nil || !t.revised[namespace] && bytes.Equal(component, t.Component(namespace))
+		return t.Broken[namespace] != nil || bytes.Equal(component, t.Component(namespace))
 	})
 }

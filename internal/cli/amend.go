@@ -104,7 +104,8 @@ func (a amended) Table(out io.Writer, _ term.Style) error {
 }
 
 // run asks what is to change, once the site is open, and changes it.
-func (a *amending) run(ctx context.Context, env Env, args []string, what func(context.Context, *opened, *amended) (tick.Amendment, error)) (err error) {
+func (a *amending) run(ctx context.Context, env Env, args []string,
+	what func(context.Context, *opened, *amended) (tick.Amendment, error)) (err error) {
 	o, err := a.open(env, a.dryRun)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
+	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/page"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -28,13 +28,11 @@ import (
 type trial struct {
 	flags
 	policies, presets []string
-	grid              grid
 	given             func(flag string) bool
 	period, lasting   time.Duration
 	wants             backtest.Wants
 	workload          string
 	output            output[judged]
-	all               bool
 }
 
 const (
@@ -52,13 +50,12 @@ each policy it says how many commits it makes, how much of the need it
 declares, and how much more than the need. Nothing is written. - is the
 standard input. Input that gzip compressed is read, too.
 
-A file is one of three:
+A file is one of two:
 
 - CSV with the columns time, workload and replicas, and if wanted ready, min,
   max and target, in any order;
 - JSON that Prometheus answers to query_range for
-  max by (namespace, deployment) (kube_deployment_spec_replicas);
-- JSON of CloudWatch's GetMetricData, with namespace/name as Label.
+  max by (namespace, deployment) (kube_deployment_spec_replicas).
 
 All of a workload's samples count, of several files too. Time is RFC 3339 or
 Unix seconds. A workload is namespace/name or namespace/kind/name. An empty
@@ -70,15 +67,12 @@ nothing out. Time between samples more than three periods apart is not
 observed.
 
 Without --config, --repository, --policy and --preset all presets are tried.
-With --sweep a grid is tried over the first policy given, its default being
-varied; the table shows those that none beats in commits, worst coverage and
-waste alike.
 
 Coverage is the part of the need that was declared over time, worst that of a
 need which lasted for --lasting, waste what was declared beyond the need. The
 policy with least waste is recommended of those with the worst coverage and the
 commits that --min-coverage and --max-commits ask for.`,
-		Example: "  gitlatch backtest past.csv\n  gitlatch backtest past.csv --sweep --series 1-2-5,R10 --hold-down 26h,8d",
+		Example: "  gitlatch backtest past.csv\n  gitlatch backtest past.csv --config prod-eu.yaml --policy gitlatch.yaml",
 		Args:    arguments(cobra.MinimumNArgs(1), "one or more files of past scale"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.run(c.Context(), env, args)
@@ -97,13 +91,11 @@ func (t *trial) register(c *cobra.Command, env Env) {
 	f.StringSliceVar(&t.policies, "policy", nil, "files of kind Policy to try, or - for the standard input")
 	f.StringSliceVar(&t.presets, "preset", nil, "presets to try: "+strings.Join(policy.PresetNames(), ", "))
 	offer(c, "preset", policy.PresetNames())
-	t.grid.register(c)
 	f.Var((*grammar.Span)(&t.period), "period", "time from one tick to the next (default that of --config, or 5m, or the step of the samples where that is longer)")
 	f.Var((*grammar.Span)(&t.lasting), "lasting", "how long a need must last to count as covered worst (default two periods)")
 	f.Var((*grammar.Share)(&t.wants.Coverage), "min-coverage", "worst coverage that a recommendation must have, as 98% or 0.98")
 	f.Float64Var(&t.wants.Commits, "max-commits", t.wants.Commits, "commits a day that a recommendation may make")
 	f.StringVar(&t.workload, "workload", "", "workload to draw (default the one that needed most)")
-	f.BoolVar(&t.all, "all", false, "show what is worse in all than another, too")
 	t.output.register(c, judged.table, map[string]form[judged]{"html": inHTML(judged.page)})
 }
 
@@ -132,14 +124,14 @@ func (t *trial) run(ctx context.Context, env Env, files []string) error {
 	if err != nil {
 		return err
 	}
-	results, err := backtest.TryAll(ctx, past, candidates, backtest.Options{Lasting: t.lasting}, runtime.GOMAXPROCS(0), func(done int) {
+	results, err := backtest.TryAll(ctx, past, candidates, backtest.Options{Lasting: t.lasting}, func(done int) {
 		show.Say("tried %d of %d policies", done, len(candidates))
 	})
 	if err != nil {
 		return fmt.Errorf("backtest: stopped: %w", err)
 	}
 	show.End()
-	v := backtest.Verdict{Past: past, Results: results, Front: backtest.Front(results), Wants: t.wants, Period: t.period, Lasting: t.lasting, All: t.all || !t.grid.sweep}
+	v := backtest.Verdict{Past: past, Results: results, Front: backtest.Front(results), Wants: t.wants, Period: t.period, Lasting: t.lasting}
 	v.Best, v.Why = t.wants.Recommend(results)
 	return t.output.write(env, judged{ctx, v, drawn, show})
 }
@@ -177,7 +169,7 @@ func (t *trial) check() error {
 		_, ok := policy.Presets()[name]
 		wrong.unless(ok, "--preset: must be one of %s, got %q", strings.Join(policy.PresetNames(), ", "), name)
 	}
-	return errors.Join(append(wrong, t.grid.check())...)
+	return errors.Join(wrong...)
 }
 
 // drawn is the workload that is drawn.
@@ -213,9 +205,55 @@ func (t *trial) settlePeriod(configured time.Duration, past *backtest.Past) erro
 	return nil
 }
 
+// candidates are the policies to try: the site's, those of files, then the presets.
+func (t *trial) candidates(ctx context.Context, env Env, past *backtest.Past) ([]backtest.Candidate, error) {
+	var all []backtest.Candidate
+	var configured time.Duration
+	if t.file != "" || t.repository != "" {
+		c, err := t.config()
+		if err != nil {
+			return nil, err
+		}
+		if t.file != "" {
+			configured = c.Period
+		}
+		git, err := declaredBy(ctx, env, c)
+		if err != nil {
+			return nil, err
+		}
+		git.tell(env)
+		all = append(all, backtest.Candidate{Name: c.Site, Set: git.set})
+	}
+	if err := t.settlePeriod(configured, past); err != nil {
+		return nil, err
+	}
+	for _, file := range t.policies {
+		name, data, err := env.read(file)
+		if err != nil {
+			return nil, fmt.Errorf("--policy: %w", err)
+		}
+		set, err := config.ParsePolicy(name, data, t.period)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, backtest.Candidate{Name: name, Set: set})
+	}
+	for _, name := range t.presetNames() {
+		set := config.DefaultPolicy(t.period)
+		set.Default = policy.Presets()[name]
+		all = append(all, backtest.Candidate{Name: name, Set: set})
+	}
+	for i := range all {
+		g := &all[i].Set.Guards
+		g.Period = t.period
+		g.DropWithin = max(g.DropWithin, t.period)
+	}
+	return all, nil
+}
+
 // presetNames are the presets to try.
 func (t *trial) presetNames() []string {
-	if len(t.presets) == 0 && len(t.policies) == 0 && t.file == "" && t.repository == "" && !t.grid.sweep {
+	if len(t.presets) == 0 && len(t.policies) == 0 && t.file == "" && t.repository == "" {
 		return slices.Sorted(maps.Keys(policy.Presets()))
 	}
 	return t.presets

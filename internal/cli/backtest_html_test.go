@@ -32,11 +32,11 @@ func TestBacktestAsAPage(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	d := shown(t, run(time.Time{}, "backtest", past, "-o", "html", "--workload", "search/index"))
 	p := d.Pictures
-	if p == nil || p.OtherWorkloads != 0 || p.OtherCandidates != 0 || p.BucketSeconds != 540 {
+	if p == nil || p.OtherWorkloads != 0 || p.BucketSeconds != 540 {
 		t.Fatalf("%+v", p)
 	}
-	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Candidates) != 4 {
-		t.Errorf("%v %v", p.Workloads, p.Candidates)
+	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Levels) != 4 {
+		t.Errorf("%v, %d candidates", p.Workloads, len(p.Levels))
 	}
 	// The peak is there, whatever the bucket, and so are the hours of which nothing
 	// is known.
@@ -52,7 +52,7 @@ func TestBacktestAsAPage(t *testing.T) {
 	}
 	for i, levels := range p.Levels {
 		if len(levels) != 2 || len(levels[1]) < 2 || levels[1][len(levels[1])-1][2] < 100 {
-			t.Errorf("levels of %s: %v", d.Candidates[p.Candidates[i]].Name, levels)
+			t.Errorf("levels of %s: %v", d.Candidates[i].Name, levels)
 		}
 	}
 	// All else is as machines get it.
@@ -77,13 +77,13 @@ func TestAPageOfABacktestIsBounded(t *testing.T) {
 			fmt.Fprintf(&b, "%d,shop/web-%d,%d\n", hour*3600, w, 1+(hour*7+w*w)%(10+w*9))
 		}
 	}
-	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()), "--sweep", "--hold-down", "0s", "--margin", "0%", "-o", "html", "--max-commits", "100", "--workload", "shop/web-1")
+	got := run(time.Time{}, "backtest", file(t, "past.csv", b.String()), "-o", "html", "--max-commits", "100", "--workload", "shop/web-1")
 	d := shown(t, got)
-	if p := d.Pictures; len(p.Workloads) != 20 || p.OtherWorkloads != 40 || len(p.Candidates) != min(10, len(d.Candidates)) || p.OtherCandidates != len(d.Candidates)-len(p.Candidates) || p.Buckets > 481 {
-		t.Errorf("%v %v of %d, %d buckets", p.Workloads, p.Candidates, len(d.Candidates), p.Buckets)
+	if p := d.Pictures; len(p.Workloads) != 20 || p.OtherWorkloads != 40 || len(p.Levels) != len(d.Candidates) || p.Buckets > 481 {
+		t.Errorf("%v, %d of %d, %d buckets", p.Workloads, len(p.Levels), len(d.Candidates), p.Buckets)
 	}
-	if p := d.Pictures; p.Workloads[0] != "shop/deployment/web-1" || !d.Candidates[p.Candidates[0]].Recommended {
-		t.Errorf("%s and %s come first", p.Workloads[0], d.Candidates[p.Candidates[0]].Name)
+	if p := d.Pictures; p.Workloads[0] != "shop/deployment/web-1" {
+		t.Errorf("%s comes first", p.Workloads[0])
 	}
 	if len(got.out) > 2<<20 {
 		t.Errorf("it has %d bytes", len(got.out))

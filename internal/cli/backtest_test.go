@@ -44,8 +44,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 	past := file(t, "past.csv", pastScale())
 	for name, args := range map[string][]string{
 		"backtest.txt":       {"backtest", past},
-		"backtest-topic.txt": {"backtest", past, "--sweep", "--series", "1-2-5,R10", "--margin", "10%"},
-		"backtest-sweep.txt": {"backtest", past, "--sweep", "--workload", "search/index", "--max-commits", "24"},
+		"backtest-index.txt": {"backtest", past, "--preset", "closest,tight", "--workload", "search/index", "--max-commits", "24"},
 	} {
 		got := run(time.Time{}, args...)
 		if got.status != 0 || got.err != "" {
@@ -57,7 +56,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", name, n, line)
 			}
 		}
-		if shown := strings.ReplaceAll("\n"+strings.TrimSpace(got.out), "\n", "\n    "); name == "backtest-topic.txt" && !strings.Contains(docs.Text("backtest"), strings.ReplaceAll(shown, "    \n", "\n")) {
+		if shown := strings.ReplaceAll("\n"+strings.TrimSpace(got.out), "\n", "\n    "); name == "backtest.txt" && !strings.Contains(docs.Text("backtest"), strings.ReplaceAll(shown, "    \n", "\n")) {
 			t.Errorf("topic backtest does not show\n%s", got.out)
 		}
 		if strings.Contains(got.out, "\x1b") || strings.Contains(got.out, "\r") {
@@ -122,8 +121,7 @@ func TestBacktestForMachines(t *testing.T) {
 	}
 }
 
-// What is tried: the policy on the site's branch, that of a file, presets, and a
-// grid over the first of them.
+// The candidates are the policy on the site's branch, that of a file, and presets.
 func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -137,15 +135,6 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	}
 	if d.Candidates[1].Policy.Series != "R10" || d.Candidates[1].CommitsPerDay < 10 {
 		t.Errorf("%+v", d.Candidates[1])
-	}
-	sweep := []string{"backtest", past, "--sweep", "--series", "R10,tens", "--round", "up", "--hold-down", "0s", "--margin", "10%,0.05", "-o", "json"}
-	free := backtested(t, run(w.now, sweep...))
-	if !slices.Equal(free.names(), []string{"R10 up 0h 10%", "R10 up 0h 5%", "tens up 0h 10%", "tens up 0h 5%"}) {
-		t.Errorf("%v", free.names())
-	}
-	bound := backtested(t, run(w.now, append(sweep, "--config", w.path("config.yaml"))...))
-	if len(bound.Candidates) != 5 || bound.Candidates[1].CommitsPerDay >= free.Candidates[0].CommitsPerDay {
-		t.Errorf("the grid is not over the site's policy: %+v", bound)
 	}
 	if d := backtested(t, run(w.now, "backtest", past, "--period", "10m", "--preset", "cope", "-o", "json")); d.Period != "10m0s" || d.Lasting != "20m0s" {
 		t.Errorf("%+v", d)
@@ -202,10 +191,6 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 		{[]string{past, "-o", "xml"}, []string{"--output", "table, json, yaml, html"}},
 		{[]string{past, "--min-coverage", "80"}, []string{"--min-coverage", "write 80% if that is meant"}},
 		{[]string{past, "--policy", policy}, []string{"prest"}},
-		{[]string{past, "--series", "R5"}, []string{"add --sweep"}},
-		{[]string{past, "--sweep", "--series", "R7"}, []string{"--series", `"R7"`, "R10"}},
-		{[]string{past, "--sweep", "--margin", "x"}, []string{"--margin", `"x"`}},
-		{[]string{past, "--sweep", "--round", "down"}, []string{"no policy of the grid", "round", `"down"`}},
 		{[]string{past, "--period", "1500ms"}, []string{"--period", "whole seconds"}},
 	} {
 		got := run(time.Time{}, append([]string{"backtest"}, c.args...)...)
@@ -264,7 +249,7 @@ func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 			t.Errorf("help says %q:\n%s", odd, got.out)
 		}
 	}
-	for _, want := range []string{"--hold-down durations", "(default 0, 26h, 8d)", "(default two periods)"} {
+	for _, want := range []string{"--lasting duration", "(default two periods)"} {
 		if !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
 			t.Errorf("help does not say %q:\n%s", want, got.out)
 		}

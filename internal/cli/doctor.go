@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
-	"github.com/gitlatch/gitlatch/internal/doctor/hub"
+	"github.com/gitlatch/gitlatch/internal/drill/open"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/kube/kubeconfig"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -120,17 +120,18 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 		return seen, "", err
 	}
 	git.tell(env)
-	tip, seen.Site, seen.Set, seen.Tree = git.at, c.Site, git.set, git.tree
+	tip = git.at
+	seen.Site = c.Site
+	seen.Set = git.set
+	seen.Tree = git.tree
 	seen.Policy = c.Repository.PolicyFile
 	if seen.Fleet, err = sampler.Sample(ctx, seen.Set.Kinds); err != nil {
 		return seen, "", err
 	}
-	for _, ignored := range seen.Set.Ignored {
-		fmt.Fprintln(env.Err, ignored)
-	}
-	seen.Here = doctor.Here{Servers: []string{objects.Server()}, Repository: cmp.Or(d.url, c.Repository.Address()), Branch: c.Repository.Branch, Tip: tip}
+	seen.Here = doctor.Here{Servers: []string{objects.Server()},
+		Repository: cmp.Or(d.url, c.Repository.Address()), Branch: c.Repository.Branch, Tip: tip}
 	var from doctor.Lister
-	if from, seen.Here, err = hub.Open(ctx, opener(env, c, true), objects, seen.Here); err != nil {
+	if from, seen.Here, err = open.Hub(ctx, opener(env, c, true), objects, seen.Here); err != nil {
 		return seen, "", err
 	}
 	seen.Cluster = doctor.ReadCluster(ctx, from, seen.Kinds())
@@ -139,9 +140,7 @@ func (d *checkup) look(ctx context.Context, env Env, c config.Config, r repo.Rep
 		return seen, tip, err
 	}
 	files, err := inplace.Read(ctx, r, tip, nil, seen.Set.InPlace)
-	for _, file := range seen.Set.InPlace {
-		seen.InPlace = append(seen.InPlace, doctor.InPlace{Path: file, File: inplace.Look(file, files[file], seen.Set.Kinds, nil)})
-	}
+	seen.InPlace = inplace.Look(seen.Set.InPlace, files, seen.Set.Kinds)
 	return seen, tip, err
 }
 
@@ -165,7 +164,8 @@ func (d *checkup) record(ctx context.Context, env Env, r repo.Repository, tip st
 		_, err := fmt.Fprintf(env.Err, "would commit %s:\n%s", path, found.Evidence.Format())
 		return err
 	}
-	id, err := r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: found.Evidence.Format()}, Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
+	id, err := r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: found.Evidence.Format()},
+		Message: doctor.EvidenceMessage(found.Site, before, found.Evidence), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("--write: another moved the branch meanwhile; run doctor again")
 	}

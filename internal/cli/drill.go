@@ -111,8 +111,12 @@ func (d *drilling) run(ctx context.Context, env Env) (err error) {
 		return err
 	}
 	r.Here.Repository = cmp.Or(d.url, r.Here.Repository)
-	r.Tick.DryRun, r.Paths, r.Tag = d.reads(), d.paths, d.tag
-	r.Exact, r.MinCoverage, r.LeaseWithin = d.exact, d.minCoverage, d.wait
+	r.Tick.DryRun = d.reads()
+	r.Paths = d.paths
+	r.Tag = d.tag
+	r.Exact = d.exact
+	r.MinCoverage = d.minCoverage
+	r.LeaseWithin = d.wait
 	document, err := r.Drill(ctx)
 	if err != nil {
 		return err

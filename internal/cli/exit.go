@@ -51,7 +51,8 @@ func end(env Env, err error) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &f):
-		if status = statusFound; f.cause == nil {
+		status = statusFound
+		if f.cause == nil {
 			return status
 		}
 	}

@@ -48,7 +48,7 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 		{"render", "flux", "--path", ""},
 		{"backtest", "past.csv", "--policy", ""},
 		{"backtest", "past.csv", "--workload", ""},
-		{"backtest", "past.csv", "--sweep", "--series", ""},
+		{"backtest", "past.csv", "--preset", ""},
 		{"demo", "--dir", ""},
 	} {
 		w := &world{dir: t.TempDir()}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -73,10 +73,10 @@ func newExplanation(r tick.Report, id workload.ID) explanation {
 			e.Workload = w
 		}
 	}
-	l := r.Latches[id]
+	l := r.Latches.Get(id)
 	e.FrozenFor = l.Freeze.Reason
 	e.PausedUntil = l.PausedUntil
-	e.GraceUntil = l.YieldUntil
+	e.GraceUntil = l.GraceUntil
 	for _, s := range r.Samples {
 		p, _, latched := r.Set.Choose(s)
 		if s.ID != id || !latched || s.Scale == nil || l.Declared.Replicas == 0 {
@@ -128,7 +128,7 @@ func (e explanation) Table(out io.Writer, s term.Style) error {
 	}
 
 	line("workload", "%s at %s", id, r.At.Format(time.RFC3339))
-	l, latched := r.Latches[id]
+	l, latched := r.Latches.Lookup(id)
 	var sample workload.Sample
 	for _, s := range r.Samples {
 		if s.ID == id {
@@ -181,7 +181,7 @@ func explainSample(line func(string, string, ...any), set policy.Set, s workload
 	}
 	p, skip, latched := set.Choose(s)
 	if s.Policy != "" && s.Policy != p.Name {
-		line("annotated", "its annotation %s is ignored: no policy %q has a match that covers namespace %s", kube.AnnotationPolicy, foreign.Line(s.Policy), s.ID.Namespace)
+		line("annotated", "its annotation %s is ignored: no policy %q has a match that covers namespace %s", kube.AnnotationPolicy, sanitize.Line(s.Policy), s.ID.Namespace)
 	}
 	if !latched {
 		line("policy", "does not latch it: %s", skip.Text)
@@ -260,7 +260,9 @@ func explainLatch(line func(string, string, ...any), l latch.Latch, now time.Tim
 
 // explainRollout says what is declared of a rollout, and which stopwatches run.
 func explainRollout(line func(string, string, ...any), set policy.Set, s workload.Sample, l latch.Latch, now time.Time) {
-	p, r, t := set.ChooseRollout(s), l.Declared.Rollout, l.Rollout()
+	p := set.ChooseRollout(s)
+	r := l.Declared.Rollout
+	t := l.Rollout()
 	for _, watch := range []struct {
 		of   latch.Stopwatch
 		text string

@@ -187,7 +187,8 @@ func nearest(t grammar.Target, among []workload.ID) string {
 
 // listed is a list of at most ten, behind what leads to it; "" is an empty one.
 func listed(lead string, names []string) string {
-	if names = slices.Compact(names); len(names) == 0 {
+	names = slices.Compact(names)
+	if len(names) == 0 {
 		return ""
 	}
 	if most := 10; len(names) > most {

@@ -111,7 +111,8 @@ func (i *beginning) run(ctx context.Context, env Env) (err error) {
 	if len(files) == 0 || i.dryRun {
 		return i.output.write(env, b)
 	}
-	b.Commit, err = o.parts.Repository.Commit(ctx, repo.Commit{Parent: git.at, Files: files, Message: firstMessage(o.config.Site, files), When: env.Clock()})
+	b.Commit, err = o.parts.Repository.Commit(ctx, repo.Commit{Parent: git.at,
+		Files: files, Message: firstMessage(o.config.Site, files), When: env.Clock()})
 	if errors.Is(err, repo.ErrMoved) {
 		return errors.New("init: another moved the branch meanwhile; run it again")
 	}

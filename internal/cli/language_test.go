@@ -35,7 +35,6 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 		{[]string{"restore", "--brake", "4d"}, 0, "", ""},
 		{[]string{"restore", "--patience", "ten"}, 2, "", "must be a duration such as 5m, 26h or 8d"},
 		{[]string{"restore", "--factor", "50%"}, 0, "", ""},
-		{[]string{"backtest", past, "--sweep", "--series", "1-2-5", "--hold-down", "8d,0"}, 0, "", ""},
 		{[]string{"backtest", past, "--period", "1d", "--min-coverage", "98%"}, 0, "", ""},
 		{[]string{"drill", "--min-coverage", "98"}, 2, "", "must be a share such as 10% or 0.1"},
 		{[]string{"log", "shop/web", "--since", "1d12h", "--number", "2"}, 0, "COMMIT", ""},

@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/grammar"
 	"github.com/gitlatch/gitlatch/internal/restore"
 	"github.com/gitlatch/gitlatch/internal/restore/open"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/term"
 )
 
 // restoring is what a restore is asked for.
@@ -25,11 +22,10 @@ type restoring struct {
 	flags
 	targets
 	yes     bool
-	output  output[answer]
+	output  output[restore.Report]
 	options plan.Options
 	pace    plan.Pace
 	hold    time.Duration
-	seeding
 }
 
 func newRestore(env Env) *cobra.Command {
@@ -50,27 +46,17 @@ expired.
 
 Without --yes nothing is written: the plan is printed. A run that was stopped or
 killed is finished by the next; it exits with 1 while anything is not where the
-plan wants it.
-
-With --split it raises nothing: before Deployments are created again, it seeds
-those that were lost in a rollout with a ReplicaSet of the template before.
-Each then adopts its own and goes on from there. Hold what creates them till
-then.` + targetWords,
+plan wants it.` + targetWords,
 		Example: `  gitlatch restore -c prod-eu.yaml
   gitlatch restore shop pay/ledger --factor 50% --yes -c prod-eu.yaml
   gitlatch restore release --yes -c prod-eu.yaml`,
 		Args: misspelt,
 		RunE: func(c *cobra.Command, args []string) error {
 			targets, err := r.read(args)
-			if err := errors.Join(err, r.check(), r.checkSplit(c)); err != nil {
+			if err := errors.Join(err, r.check()); err != nil {
 				return err
 			}
-			if r.split {
-				return r.run(c.Context(), env, (*open.Site).ExplainSplit, func(ctx context.Context, s *open.Site, c config.Config) (answer, error) {
-					return r.seed(ctx, env, s, c, targets)
-				})
-			}
-			return r.run(c.Context(), env, (*open.Site).Explain, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
+			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site) (restore.Report, error) {
 				return r.raise(ctx, env, s, targets)
 			})
 		},
@@ -84,39 +70,28 @@ then.` + targetWords,
 	c.Flags().Int32Var(&r.pace.Unready, "unready", restore.Unready, "pods asked for and not ready at any time")
 	c.Flags().Var((*grammar.Span)(&r.pace.Patience), "patience", "how long a wave that stands still is waited for")
 	c.Flags().Var((*grammar.Span)(&r.hold), "brake", "how long autoscalers do not scale down, at most 7d")
-	r.registerSplit(c)
 	c.AddCommand(newRelease(env))
 	return c
 }
 
 func newRelease(env Env) *cobra.Command {
 	var r restoring
-	var expired, split bool
+	var expired bool
 	c := &cobra.Command{
 		Use:   "release",
 		Short: "Let autoscalers scale down again, as before the restore",
 		Long: `Undoes the brakes that restores set, all of them or those that expired: what
 each replaced comes back. Where somebody changed it meanwhile it stays as they
-have it. Without --yes nothing is written. With --split it takes back the seeds
-that no Deployment adopted, with their pods, and leaves brakes alone.`,
+have it. Without --yes nothing is written.`,
 		Example: "  gitlatch restore release -c prod-eu.yaml\n  gitlatch restore release --expired --yes -c prod-eu.yaml",
 		Args:    arguments(cobra.NoArgs, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if split && expired {
-				return errors.New("--expired: it is of brakes, and seeds have no time; leave it out")
-			}
-			if split {
-				return r.run(c.Context(), env, (*open.Site).ExplainSplit, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
-					return r.splitting(env, s).Release(ctx)
-				})
-			}
-			return r.run(c.Context(), env, (*open.Site).Explain, func(ctx context.Context, s *open.Site, _ config.Config) (answer, error) {
+			return r.run(c.Context(), env, func(ctx context.Context, s *open.Site) (restore.Report, error) {
 				return r.restoring(env, s).Release(ctx, expired)
 			})
 		},
 	}
 	r.every(c, env)
-	c.Flags().BoolVar(&split, "split", false, "take back seeds that no Deployment adopted, instead of brakes")
 	c.Flags().BoolVar(&expired, "expired", false, "only those that expired")
 	return c
 }
@@ -127,7 +102,7 @@ func (r *restoring) every(c *cobra.Command, env Env) {
 	c.Flags().BoolVar(&r.yes, "yes", false, "write to the cluster; without it the plan is printed")
 	c.Flags().Bool("dry-run", false, "print the plan, as without --yes")
 	c.MarkFlagsMutuallyExclusive("yes", "dry-run")
-	r.output.register(c, answer.Table, nil)
+	r.output.register(c, restore.Report.Table, nil)
 }
 
 // check says all that is wrong with the flags.
@@ -144,16 +119,8 @@ func (r *restoring) check() error {
 	return errors.Join(wrong...)
 }
 
-// An answer is the report of a run, whatever the run was about.
-type answer interface {
-	Of() restore.Head
-	Table(out io.Writer, s term.Style) error
-	Err() error
-}
-
-// run opens the site, has something done, and says what came of it. How an error
-// of the cluster is explained depends on the rights that it takes.
-func (r *restoring) run(ctx context.Context, env Env, explain func(*open.Site, context.Context, error) error, do func(context.Context, *open.Site, config.Config) (answer, error)) error {
+// run opens the site, calls do, and writes its report.
+func (r *restoring) run(ctx context.Context, env Env, do func(context.Context, *open.Site) (restore.Report, error)) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	c, err := r.config()
@@ -164,12 +131,12 @@ func (r *restoring) run(ctx context.Context, env Env, explain func(*open.Site, c
 	if err != nil {
 		return chooseCluster(c, err)
 	}
-	report, err := do(ctx, s, c)
-	err = explain(s, ctx, err)
-	if report.Of().Cluster == "" {
+	report, err := do(ctx, s)
+	err = s.Explain(ctx, err)
+	if report.Cluster == "" {
 		return err
 	}
-	r.which(env, s, report.Of())
+	r.which(env, s, report)
 	return found(errors.Join(r.output.write(env, report), err), report.Err())
 }
 
@@ -199,26 +166,18 @@ func (r *restoring) narrow(targets []grammar.Target, tree checkpoint.Tree) (err 
 // restoring is a run as the flags have it.
 func (r *restoring) restoring(env Env, s *open.Site) *restore.Restore {
 	one := s.Restore()
-	one.Options, one.DryRun, one.Say = r.options, !r.yes, saying(env)
+	one.Options = r.options
+	one.DryRun = !r.yes
+	one.Say = func(line string) { fmt.Fprintln(env.Err, line) }
 	if r.pace != (plan.Pace{}) {
 		one.Pace, one.Hold = r.pace, r.hold
 	}
 	return one
 }
 
-// splitting is a run about seeds as the flags have it.
-func (r *restoring) splitting(env Env, s *open.Site) *restore.Splitting {
-	one := s.Splitting()
-	one.Options.Namespaces, one.Options.Workloads, one.DryRun, one.Say = r.options.Namespaces, r.options.Workloads, !r.yes, saying(env)
-	return one
-}
-
-// saying takes lines of progress.
-func saying(env Env) func(string) { return func(line string) { fmt.Fprintln(env.Err, line) } }
-
 // which says which cluster it is, how it was chosen, and whether it is the one
 // that the record is of.
-func (r *restoring) which(env Env, s *open.Site, of restore.Head) {
+func (r *restoring) which(env Env, s *open.Site, of restore.Report) {
 	text := ""
 	if r.context != "" {
 		text = ", context " + r.context

@@ -87,15 +87,6 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 		{"shopp pay/ledger", `namespace "shopp": the site has nothing in it; it is in pay, shop`},
 		{"shop/wep", "the site has none by this name; there are shop/api, shop/cart, shop/web"},
 		{"release all", "wants no arguments"},
-		{"--path apps", "--path: it is for --split; leave it out"},
-		{"--manifests -", "--manifests: it is for --split; leave it out"},
-		{"--split --brake 2h --pace 5", "--brake: a split raises nothing; leave it out"},
-		{"--split --path apps --manifests -", "--manifests: it stands instead of any folder; give one of the two"},
-		{"--split --path app", "--path app: the branch has no such folder"},
-		{"--split --manifests none.yaml", "--manifests: open none.yaml"},
-		{"--split --path apps shop/wep", "the site has none by this name"},
-		{"--split", "the cluster names no folder that a rebuild applies: give the folders by --path"},
-		{"release --split --expired", "--expired: it is of brakes"},
 	} {
 		got := w.run(append([]string{"restore"}, strings.Fields(c.args)...)...)
 		if got.status != 2 || !strings.Contains(got.err, c.want) {
@@ -109,57 +100,6 @@ func TestARestoreSaysWhatIsWrong(t *testing.T) {
 	w.api.Close()
 	if got := w.run("restore", "release"); got.status != 2 || !strings.Contains(got.err, "reach the API server at "+w.api.URL) || !strings.Contains(got.err, "hint: ") {
 		t.Errorf("down: %+v", got)
-	}
-}
-
-// A build that fails would leave out what it should have created.
-func TestASplitTellsOfABuildThatFails(t *testing.T) {
-	t.Parallel()
-	w := small(t)
-	w.origin.Push(t, "main", map[string]string{"apps/kustomization.yaml": "resources: [gone.yaml]\n"}, "by hand")
-	if got := w.run("restore", "--split", "--path", "apps"); got.status != 2 || !strings.Contains(got.err, "gone.yaml") {
-		t.Errorf("%+v", got)
-	}
-}
-
-// Documents are taken apart, and lists, as helm template and kubectl print them.
-func TestASplitReadsManifestsFromAFile(t *testing.T) {
-	t.Parallel()
-	w := small(t)
-	rolls := strings.Replace(w.origin.Show(t, "main", shopRecord), "\ndata:\n", `
-data:
-  deployment.api_milestone: "50"
-  deployment.api_phase: "progressing"
-  deployment.api_from: "5d8f"
-  deployment.api_from_app: "web:v1"
-  deployment.api_to: "7c9b"
-  deployment.api_to_app: "web:v2"
-  deployment.api_returns: "to"
-  deployment.api_differ: "images"
-`, 1)
-	w.origin.Push(t, "main", map[string]string{shopRecord: rolls}, "by hand")
-	deployment := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: shop, name: api}\n"
-	canary := "{apiVersion: flagger.app/v1beta1, kind: Canary, metadata: {namespace: shop}, spec: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: api}}}"
-	for name, c := range map[string]struct{ text, want string }{
-		"nothing":   {"", "left: shop/api is created by nothing that was built"},
-		"documents": {"# none\n---\n" + deployment + "---\n---\n" + canary, "left: shop/api is promoted by Flagger"},
-		"a list":    {deployment + "---\napiVersion: v1\nkind: List\nitems:\n- " + canary, "left: shop/api is promoted by Flagger"},
-	} {
-		w.write(t, "manifests.yaml", c.text)
-		got := w.run("restore", "--split", "--manifests", w.path("manifests.yaml"))
-		if got.status != 1 || !strings.Contains(got.out, c.want) || !strings.Contains(got.err, "1 rollout not seeded") {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-	w.write(t, "manifests.yaml", "a: b: c")
-	if got := w.run("restore", "--split", "--manifests", w.path("manifests.yaml")); got.status != 2 || !strings.Contains(got.err, "--manifests: read "+w.path("manifests.yaml")) {
-		t.Errorf("broken: %+v", got)
-	}
-	for _, output := range []string{"table", "json"} {
-		got := w.run("restore", "release", "--split", "-o", output)
-		if got.status != 0 || !strings.Contains(got.err, "cluster 1f0c-blue at ") || !strings.Contains(got.out, map[string]string{"table": "no seed to take back", "json": `"dryRun": true`}[output]) {
-			t.Errorf("release: %+v", got)
-		}
 	}
 }
 

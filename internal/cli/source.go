@@ -31,7 +31,8 @@ func (s *source) fill(place *ways.Place, c config.Config) error {
 	place.Branch = c.Repository.Branch
 	place.Name = cmp.Or(s.name, c.Site)
 	place.Path = cmp.Or(s.path, "clusters/"+c.Site)
-	if place.Repository = s.url; s.url == "" && strings.HasPrefix(c.Repository.Address(), "https://") {
+	place.Repository = s.url
+	if s.url == "" && strings.HasPrefix(c.Repository.Address(), "https://") {
 		place.Repository = c.Repository.Address()
 	}
 	return errors.Join(wrongURL(place.Repository), wrongName(place.Name), wrongPath(place.Path))

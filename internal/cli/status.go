@@ -168,8 +168,8 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 		if l.PausedUntil.After(now) {
 			s.Paused = append(s.Paused, leftAlone{l.ID, l.PausedUntil})
 		}
-		if l.YieldUntil.After(now) {
-			s.EditGrace = append(s.EditGrace, leftAlone{l.ID, l.YieldUntil})
+		if l.GraceUntil.After(now) {
+			s.EditGrace = append(s.EditGrace, leftAlone{l.ID, l.GraceUntil})
 		}
 	}
 	if head.At.IsZero() {
@@ -179,7 +179,8 @@ func newStatusOf(c config.Config, head latch.Head, latches map[workload.ID]latch
 	if err != nil {
 		return s, err
 	}
-	if s.Mode = "observe"; set.Latch {
+	s.Mode = "observe"
+	if set.Latch {
 		s.Mode = "latch"
 	}
 	s.CommitsPerDay = set.Guards.CommitsPerDay

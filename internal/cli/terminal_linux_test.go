@@ -100,7 +100,6 @@ var sessions = []session{
 	{"render record", settled, always},
 	{"render admission", settled, always},
 	{"backtest PAST", newWorld, ""},
-	{"backtest PAST --sweep --series 1-2-5,R10 --margin 10% --all", newWorld, ""},
 	{"demo", nil, ""},
 	{"version", nil, ""},
 	{"status", settled, ""},

@@ -55,7 +55,8 @@ names.`,
 	return c
 }
 
-func (f *flags) tick(ctx context.Context, env Env, site config.Config, form output[report.Document], metrics string, dryRun bool) (err error) {
+func (f *flags) tick(ctx context.Context, env Env, site config.Config,
+	form output[report.Document], metrics string, dryRun bool) (err error) {
 	first := f.file == "" && !dryRun && isNew(site.State.Bolt)
 	o, err := openSite(env, site, dryRun)
 	var busy *bolt.BusyError

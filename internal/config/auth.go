@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
@@ -71,8 +72,6 @@ func (a Auth) ReadKey(getenv func(string) string) (string, error) {
 	return a.SSHKey.read("repository.auth.sshKey", getenv)
 }
 
-const literal = "must not stand in this file: put the secret into an environment variable and its name into %[1]sEnv, or into a file and its path into %[1]sFile"
-
 func authFields(auth *Auth) strict.Object {
 	const (
 		unknown = "an unknown host is never trusted: ssh-keyscan HOST prints what a host shows; compare it with what the host publishes, then pin it"
@@ -88,9 +87,6 @@ func authFields(auth *Auth) strict.Object {
 		strict.Optional("sshKeyFile", "the file that holds the private half of a deploy key, for an ssh URL", file(&auth.SSHKey.File)),
 		strict.Optional("hostKeys", "the keys that the host may show over SSH, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
 		strict.Optional("knownHostsFile", "the file of OpenSSH that holds the keys of the host", file(&auth.KnownHosts)),
-		strict.Refused("token", fmt.Sprintf(literal, "token")),
-		strict.Refused("password", fmt.Sprintf(literal, "token")),
-		strict.Refused("sshKey", fmt.Sprintf(literal, "sshKey")),
 	).With(
 		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		strict.AtMostOne(userNames...),
@@ -106,7 +102,6 @@ func webhookFields(s *Secret) strict.Object {
 	return strict.Fields(
 		strict.Optional("urlEnv", "the environment variable that holds the URL", strict.Into(&s.Env, variable)),
 		strict.Optional("urlFile", "the file that holds the URL", file(&s.File)),
-		strict.Refused("url", fmt.Sprintf(literal, "url")),
 	).With(strict.OneOf("urlEnv", "urlFile"))
 }
 
@@ -139,7 +134,7 @@ func sameWay(url *string) strict.Rule {
 				}
 			}
 			switch known := *url != "" && !r.Failed(at); {
-			case overSSH(*url):
+			case repo.OverSSH(*url):
 				if known && len(r.Standing(at, deployKeys)) == 0 {
 					r.Report(at, "must hold one of %s: over SSH a deploy key logs in", strings.Join(deployKeys, ", "))
 				}
@@ -150,7 +145,7 @@ func sameWay(url *string) strict.Rule {
 			}
 		},
 		Schema: schema{
-			"if":   schema{"properties": schema{"url": schema{"pattern": sshShape}}, "required": []string{"url"}},
+			"if":   schema{"properties": schema{"url": schema{"pattern": repo.SSHShape}}, "required": []string{"url"}},
 			"then": schema{"properties": schema{"auth": keyAlone, "caFile": false}, "required": []string{"auth"}},
 			"else": schema{"properties": schema{"auth": schema{"not": key}}},
 		},

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
@@ -83,7 +84,6 @@ func codecommitFields(c *CodeCommit) strict.Object {
 }
 
 func githubFields(g *GitHub) strict.Object {
-	const literal = "must not stand in this file: put it into AWS Secrets Manager, and the secret's name into appSecret or tokenSecret"
 	return strict.Fields(
 		strict.Required("repository", "owner/name",
 			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL around it"))),
@@ -91,8 +91,6 @@ func githubFields(g *GitHub) strict.Object {
 			strict.Into(&g.APIURL, strict.Text(`^https?://`, "an https URL"), wrongAPIURL)),
 		strict.Optional("appSecret", "the secret in AWS Secrets Manager that holds the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
 		strict.Optional("tokenSecret", "the secret in AWS Secrets Manager that holds a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
-		strict.Refused("token", literal),
-		strict.Refused("privateKey", literal),
 	).With(strict.OneOf("appSecret", "tokenSecret"))
 }
 
@@ -134,7 +132,7 @@ func noToken(s string) error {
 // wrongAPIURL says what is wrong with the URL of an API: what is wrong with a
 // repository's, which it otherwise is like.
 func wrongAPIURL(s string) error {
-	if err := wrongURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
+	if err := repo.CheckURL(strings.TrimSuffix(s, "/") + "/"); err != nil {
 		return errors.New(strings.NewReplacer(
 			"such as https://git.example.com/team/site.git", "such as https://github.example.com/api/v3/",
 			"name them in repository.auth", "name a secret in appSecret or tokenSecret",

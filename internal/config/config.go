@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
@@ -97,8 +98,8 @@ func start() Config {
 func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
-	wrong := wrongURL(repositoryURL)
-	if overSSH(repositoryURL) {
+	wrong := repo.CheckURL(repositoryURL)
+	if repo.OverSSH(repositoryURL) {
 		wrong = errors.New("must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them")
 	}
 	if wrong != nil {
@@ -135,7 +136,6 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("eks", "a cluster of Amazon EKS, which AWS credentials log in to", eksFields(&c.Cluster.EKS)),
 			strict.Optional("kubeconfig", "the kubeconfig file", file(&c.Cluster.Kubeconfig)),
 			strict.Optional("context", "the context of the kubeconfig", strict.Into(&c.Cluster.Context, anyText)),
-			strict.Refused("kinds", "is now kinds of the policy on the branch: name them there"),
 		).With(
 			strict.AtMostOne("eks", "kubeconfig"),
 			strict.AtMostOne("eks", "context"),

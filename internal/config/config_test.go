@@ -183,9 +183,6 @@ func describe(set policy.Set) string {
 	if set.InPlace != nil {
 		fmt.Fprintf(&b, "inPlace %s\n", set.InPlace)
 	}
-	for _, text := range set.Ignored {
-		fmt.Fprintf(&b, "ignored %s\n", text)
-	}
 	return b.String()
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -52,13 +53,11 @@ func demandFields(d *Demand) strict.Object {
 }
 
 func prometheusFields(p *Prometheus) strict.Object {
-	const literal = "must not stand in this file: put the token into an environment variable and its name into tokenEnv, or into a file and its path into tokenFile"
 	return strict.Fields(
 		strict.Required("url", "the server's URL, without /api/v1/query", strict.Into(&p.URL, strict.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
 		strict.Required("query", "a query that gives one number, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
 		strict.Optional("tokenEnv", "the environment variable that holds the bearer token", strict.Into(&p.Token.Env, variable)),
 		strict.Optional("tokenFile", "the file that holds the bearer token", file(&p.Token.File)),
-		strict.Refused("token", literal),
 	).With(strict.AtMostOne("tokenEnv", "tokenFile"), strict.Rule{Check: p.encrypted})
 }
 
@@ -97,7 +96,7 @@ func wrongPrometheus(s string) error {
 // encrypted reports a token that would be sent in clear.
 func (p *Prometheus) encrypted(r *strict.Reader, path string) {
 	tokens := r.Standing(path, []string{"tokenEnv", "tokenFile"})
-	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) && len(tokens) > 0 {
+	if u, err := url.Parse(p.URL); err == nil && u.Scheme == "http" && !repo.Loopback(u.Hostname()) && len(tokens) > 0 {
 		r.Report(strict.Child(path, "url"), "must be https: %s would be sent in clear", tokens[0])
 	}
 }

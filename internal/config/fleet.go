@@ -29,7 +29,10 @@ func ParseFleet(name string, data []byte) ([]Member, error) {
 
 // Of returns how a member of the fleet is run that the configuration is of.
 func (c Config) Of(m Member) Config {
-	c.Fleet, c.Site, c.Cluster, c.GitOps = "", m.Site, Cluster{EKS: m.EKS}, m.GitOps
+	c.Fleet = ""
+	c.Site = m.Site
+	c.Cluster = Cluster{EKS: m.EKS}
+	c.GitOps = m.GitOps
 	c.Repository.Branch = cmp.Or(m.Branch, c.Repository.Branch)
 	return c
 }

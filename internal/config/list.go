@@ -34,7 +34,8 @@ func items[T any](into *[]*T, fields func(*T) strict.Object, rules ...strict.Rul
 type firsts map[any]int
 
 func (f firsts) before(i int, what any) (before int, twice bool) {
-	if before, twice = f[what]; !twice {
+	before, twice = f[what]
+	if !twice {
 		f[what] = i
 	}
 	return before, twice

@@ -31,7 +31,7 @@ func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, er
 	if err := r.Err(); err != nil {
 		return policy.Set{}, err
 	}
-	doc.set.Latch, doc.set.Ignored = doc.mode == modeLatch, r.Ignored()
+	doc.set.Latch = doc.mode == modeLatch
 	for _, rule := range doc.rules {
 		doc.set.Rules = append(doc.set.Rules, *rule)
 	}
@@ -176,7 +176,6 @@ func presetRules(p *policy.Policy) []strict.Field {
 		strict.Optional("rollout", "what is done with a rollout in flight", strict.Fields(
 			strict.Optional("mode", "latch declares its milestones, report only says them", strict.Into(&p.Rollout, modes)),
 			strict.Optional("after", "how long a rollout must be in flight to be recorded; one that fails is recorded at once", span(&p.RolloutAfter, 0)),
-			strict.Ignored("hold", "ignored: after says how long a rollout must be in flight to be recorded", "remove it; after says how long a rollout must be in flight to be recorded"),
 			strict.Optional("progressDeadline", "for how long none of its missing pods comes until it has failed, and it is healthy until a failure is over", span(&p.ProgressDeadline, 0)),
 			strict.Optional("milestones", "those that its record passes, in percent, ascending", percents(&p.Milestones)),
 			strict.Optional("cut", "the percentage from which on, in two healthy samples in a row, a rebuild should begin with the new template", percent(&p.Cut)),

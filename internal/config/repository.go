@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -37,7 +34,7 @@ func (r Repository) Address() string {
 		return cmp.Or(server, "https://github.com") + "/" + r.GitHub.Repository + ".git"
 	case r.CodeCommit.Name != "" && r.CodeCommit.Region != "":
 		return "https://git-codecommit." + r.CodeCommit.Region + ".amazonaws.com/v1/repos/" + r.CodeCommit.Name
-	case strings.HasPrefix(r.URL, "https://"), overSSH(r.URL):
+	case strings.HasPrefix(r.URL, "https://"), repo.OverSSH(r.URL):
 		return r.URL
 	}
 	return ""
@@ -58,26 +55,25 @@ const (
 	Propose Mode = "proposal"
 )
 
-func repositoryFields(repo *Repository) strict.Object {
+func repositoryFields(r *Repository) strict.Object {
 	return strict.Fields(
-		strict.Optional("url", "the repository's https or ssh URL, or the path of a local one", address(&repo.URL)),
-		strict.Optional("codecommit", "a repository of AWS CodeCommit", codecommitFields(&repo.CodeCommit)),
-		strict.Optional("github", "a repository of GitHub, or of a GitHub Enterprise server", githubFields(&repo.GitHub)),
+		strict.Optional("url", "the repository's https or ssh URL, or the path of a local one", address(&r.URL)),
+		strict.Optional("codecommit", "a repository of AWS CodeCommit", codecommitFields(&r.CodeCommit)),
+		strict.Optional("github", "a repository of GitHub, or of a GitHub Enterprise server", githubFields(&r.GitHub)),
 		strict.Optional("mode", "direct commits crossings to the branch, proposal puts them into one pull request",
-			strict.Into(&repo.Mode, strict.Word(Direct, Propose))),
+			strict.Into(&r.Mode, strict.Word(Direct, Propose))),
 		strict.Optional("branch", "the branch that is read and written",
-			strict.Into(&repo.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
-		strict.Optional("policyFile", "the policy's file on the branch, from the root of the repository", strict.Into(&repo.PolicyFile, anyText, wrongPolicyFile)),
-		strict.Refused("inPlace", "is now inPlace of the policy on the branch: name the files there"),
-		strict.Optional("auth", "how to log in to the git server of the URL", authFields(&repo.Auth)),
-		strict.Optional("caFile", "PEM certificates that are trusted instead of the system's", file(&repo.CAFile)),
-		strict.Optional("maxBytes", "the bytes that one read of the repository may take", whole(&repo.MaxBytes)),
+			strict.Into(&r.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
+		strict.Optional("policyFile", "the policy's file on the branch, from the root of the repository", strict.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
+		strict.Optional("auth", "how to log in to the git server of the URL", authFields(&r.Auth)),
+		strict.Optional("caFile", "PEM certificates that are trusted instead of the system's", file(&r.CAFile)),
+		strict.Optional("maxBytes", "the bytes that one read of the repository may take", whole(&r.MaxBytes)),
 	).With(
 		strict.OneOf("url", "codecommit", "github"),
-		proposable(repo),
+		proposable(r),
 		strict.Needs("auth", "codecommit takes the AWS credentials, and github names its secret itself", "url"),
 		strict.Needs("caFile", "codecommit is reached through the AWS SDK, which takes AWS_CA_BUNDLE", "url", "github"),
-		sameWay(&repo.URL),
+		sameWay(&r.URL),
 		strict.Needs("maxBytes", "codecommit is asked for single files", "url", "github"),
 	)
 }
@@ -86,75 +82,9 @@ const branchShape = `^[^\s~^:?*\[\\]+$`
 
 // address binds the URL of a repository, or the path of a local one.
 func address(into *string) strict.Scalar {
-	s := strict.Into(into, anyText, wrongURL)
+	s := strict.Into(into, anyText, repo.CheckURL)
 	s.Path = into
 	return s
-}
-
-// wrongURL says what is wrong with a repository's URL, which may hold a
-// password and so is not shown.
-func wrongURL(s string) error {
-	scheme, _, found := strings.Cut(s, "://")
-	host, _, colon := strings.Cut(s, ":")
-	switch {
-	case s == "":
-		return errors.New("must be the https or ssh URL of a repository, or the path of a local one")
-	case overSSH(s):
-		return wrongSSH(s)
-	case !found && colon && !strings.Contains(host, "/"):
-		return errors.New("must name the user, as git@host:path, or be a URL or a local path")
-	case scheme == "git":
-		return errors.New("must be an https or ssh URL or a local path: git:// is not spoken, it proves nothing of the host")
-	case !found && strings.HasPrefix(s, "~"):
-		return errors.New("must be a path without ~: write it out")
-	case !found:
-		return nil
-	case scheme != "https" && scheme != "http" && scheme != "file":
-		return fmt.Errorf("must be an https or ssh URL or a local path, got scheme %s", strict.Quote(scheme))
-	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil || scheme != "file" && u.Host == "" || u.Path == "":
-		return errors.New("must be a whole URL, such as https://git.example.com/team/site.git")
-	case u.User != nil:
-		return errors.New("must hold no user or password: name them in repository.auth")
-	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must hold no query and no fragment")
-	case scheme == "http" && !loopback(u.Hostname()):
-		return errors.New("must not be http, which shows the token and the content on the way: use https")
-	}
-	return nil
-}
-
-// overSSH reports whether a repository is reached over SSH: ssh://git@host/path
-// or git@host:path.
-func overSSH(s string) bool { return regexp.MustCompile(sshShape).MatchString(s) }
-
-const sshShape = `^(ssh://|[^/\\:]*@[^/\\]*:)`
-
-func wrongSSH(s string) error {
-	rest, isURL := strings.CutPrefix(s, "ssh://")
-	end := ":"
-	if isURL {
-		end = "/"
-	}
-	at := strings.LastIndex(rest[:max(0, strings.Index(rest, end))], "@")
-	switch user, place := rest[:max(0, at)], rest[at+1:]; {
-	case strings.ContainsAny(user, ":@"):
-		return errors.New("must hold no password: over SSH the key of repository.auth logs in")
-	case user == "":
-		return errors.New("must name the user, as in ssh://git@git.example.com/team/site.git or git@git.example.com:team/site.git")
-	case strings.HasPrefix(place, end), strings.HasSuffix(place, end), strings.HasPrefix(place, "-"), strings.Contains(place, end+"-"):
-		return errors.New("must name the host and the path of a repository, as in ssh://git@git.example.com/team/site.git")
-	case strings.ContainsAny(s, "?#"):
-		return errors.New("must hold no query and no fragment")
-	}
-	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func wrongBranch(s string) error {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/strict"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -121,38 +120,6 @@ func TestASiteIsWhatWorkloadCallsALabel(t *testing.T) {
 		if (c.Site != "") != workload.ValidLabel(name) {
 			t.Errorf("site %q: read as %q, and workload.ValidLabel says %v", name, c.Site, workload.ValidLabel(name))
 		}
-	}
-}
-
-func TestCoversOnlyWhatItCanProve(t *testing.T) {
-	t.Parallel()
-	type m = policy.Match
-	in := func(names ...string) []string { return names }
-	for name, c := range map[string]struct {
-		before, after m
-		want          bool
-	}{
-		"everything covers everything":     {m{}, m{}, true},
-		"a star covers names":              {m{Names: in("*")}, m{Names: in("web", "w*")}, true},
-		"a pattern covers a name":          {m{Names: in("w*")}, m{Names: in("web")}, true},
-		"a pattern covers itself":          {m{Names: in("w*")}, m{Names: in("w*")}, true},
-		"a pattern and another":            {m{Names: in("w?*")}, m{Names: in("w*")}, false},
-		"names do not cover all names":     {m{Names: in("web")}, m{}, false},
-		"one of two names":                 {m{Names: in("web")}, m{Names: in("web", "api")}, false},
-		"a label more":                     {m{Labels: map[string]string{"a": "b"}}, m{}, false},
-		"a label less":                     {m{}, m{Labels: map[string]string{"a": "b"}}, true},
-		"a kind covers not all":            {m{Kinds: []workload.Kind{workload.Deployment}}, m{}, false},
-		"kinds cover one":                  {m{Kinds: workload.Kinds(nil).All()}, m{Kinds: []workload.Kind{workload.DaemonSet}}, true},
-		"kube-system must be named":        {m{}, m{Namespaces: in("kube-system")}, false},
-		"kube-system by pattern is nobody": {m{Namespaces: in("kube-*")}, m{Namespaces: in("kube-system")}, false},
-		"kube-system named covers it":      {m{Namespaces: in("kube-system")}, m{Namespaces: in("kube-system"), Names: in("dns")}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := covers(c.before, c.after); got != c.want {
-				t.Errorf("covers(%+v, %+v) is %v", c.before, c.after, got)
-			}
-		})
 	}
 }
 

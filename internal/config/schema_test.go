@@ -98,16 +98,13 @@ func schemaOf(v strict.Value) schema {
 		}
 		return s
 	}
-	return schema{"deprecated": true}
+	panic("a value without a schema")
 }
 
 func schemaOfObject(o strict.Object) schema {
 	properties := schema{}
 	var required []string
 	for _, f := range o.Fields {
-		if note, ok := f.Value.(strict.Note); ok && !note.Ignored {
-			continue
-		}
 		s := schemaOf(f.Value)
 		s["description"] = f.Doc
 		properties[f.Name] = s

@@ -27,7 +27,8 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 	if key, err = s.Key.read("commit.signing.key", getenv); err != nil || s.PassphraseEnv == "" {
 		return key, "", err
 	}
-	if passphrase = getenv(s.PassphraseEnv); passphrase == "" {
+	passphrase = getenv(s.PassphraseEnv)
+	if passphrase == "" {
 		return "", "", fmt.Errorf("read commit.signing.passphraseEnv: environment variable %s is not set", s.PassphraseEnv)
 	}
 	return key, passphrase, nil
@@ -39,8 +40,6 @@ func signingFields(s *Signing) strict.Object {
 		strict.Optional("keyEnv", "the environment variable that holds the private key", strict.Into(&s.Key.Env, variable)),
 		strict.Optional("keyFile", "the file that holds the private key", file(&s.Key.File)),
 		strict.Optional("passphraseEnv", "the environment variable that holds the passphrase of the key, where it has one", strict.Into(&s.PassphraseEnv, variable)),
-		strict.Refused("key", fmt.Sprintf(literal, "key")),
-		strict.Refused("passphrase", "must not stand in this file: put it into an environment variable, and its name into passphraseEnv"),
 	).With(strict.OneOf("keyEnv", "keyFile"))
 }
 

@@ -124,7 +124,7 @@ func (m Metric) query(id string) types.MetricDataQuery {
 func explain(err error) error {
 	var said smithy.APIError
 	if errors.As(err, &said) && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
-		return fmt.Errorf("the role may not read metrics: allow cloudwatch:GetMetricData, which Demand=ENABLED of the stack does (%w)", err)
+		return fmt.Errorf("the role may not read metrics: allow cloudwatch:GetMetricData, which DemandParameter of the stack does (%w)", err)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -73,7 +73,7 @@ func (m measured) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 				demand[id] = of
 			}
 			if err != nil {
-				fleet.Unmeasured = append(fleet.Unmeasured, workload.Unread{Part: source.Name(), Why: foreign.Words(err.Error())})
+				fleet.Unmeasured = append(fleet.Unmeasured, workload.Unread{Part: source.Name(), Why: sanitize.Words(err.Error())})
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/discreet"
+	"github.com/gitlatch/gitlatch/internal/redact"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -35,7 +35,7 @@ type Prometheus struct {
 // patient follows no redirect, so that no token goes where it was not meant to.
 var patient = &http.Client{
 	Timeout:       answerWithin,
-	Transport:     discreet.Transport(http.DefaultTransport),
+	Transport:     redact.Transport(http.DefaultTransport),
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 

@@ -1,7 +1,6 @@
-// Package demo replays a recorded day in quick time against the real engine: a
-// Kubernetes API endpoint on the loopback answers from the trace, and the
-// engine looks at it, tick by tick, with a state file and a bare git repository
-// of its own. Then it shows what came of it.
+// Package demo replays a recorded day in quick time against the real engine. Every
+// tick samples the trace instead of a cluster, and has a state file and a bare git
+// repository of its own. Then the demo shows the result.
 //
 // The clock is that of the trace, so two runs make the same commits.
 package demo
@@ -12,13 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/demo/replay"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 	"github.com/gitlatch/gitlatch/testdata/traces"
@@ -96,20 +92,14 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	if err := createRepository(ctx, repository, teamFiles(t, siteName), t.Start.Add(-time.Hour)); err != nil {
 		return nil, fmt.Errorf("make repository %s: %w", repository, err)
 	}
-	endpoint := replay.New(t)
-	address, stop, err := serve(ctx, endpoint)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
 	if err := os.WriteFile(configPath(dir), configFile(siteName, repository, dir), 0o644); err != nil {
 		return nil, err
 	}
-	e, err := openEngine(address, repository, dir)
+	e, err := openEngine(t, repository, dir)
 	if err != nil {
 		return nil, err
 	}
-	d, err := play(ctx, t, endpoint, e, cmp.Or(o.Progress, &tty.Progress{}))
+	d, err := play(ctx, e, cmp.Or(o.Progress, &tty.Progress{}))
 	if err := errors.Join(err, e.close()); err != nil {
 		return nil, err
 	}
@@ -135,22 +125,4 @@ func emptyDir(dir string) (string, error) {
 		err = fmt.Errorf("directory %s: must be empty, has %s", dir, found[0].Name())
 	}
 	return dir, err
-}
-
-// serve answers on the loopback until it is stopped.
-func serve(ctx context.Context, h http.Handler) (address string, stop func(), err error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("listen for the replay: %w", err)
-	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(l) // ErrServerClosed
-	}()
-	return "http://" + l.Addr().String(), func() {
-		_ = server.Close() // nothing is left to be answered
-		<-done
-	}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/demo/replay"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
@@ -38,11 +37,11 @@ func (d *day) waited(id workload.ID, at time.Duration) policy.Reason {
 type stillness struct{ ticks, most int }
 
 // play takes all ticks of a trace.
-func play(ctx context.Context, t *traces.Trace, endpoint *replay.Endpoint, e *engine, show *tty.Progress) (*day, error) {
+func play(ctx context.Context, e *engine, show *tty.Progress) (*day, error) {
+	t := e.sampler.trace
 	d := &day{trace: t, history: make(History, len(t.Workloads)), frozen: map[policy.Reason]stillness{}, open: map[workload.ID]*flight{}}
 	for at := time.Duration(0); at < t.Length; at += period {
-		endpoint.Seek(at)
-		o, err := e.look(ctx, t.Start.Add(at))
+		o, err := e.look(ctx, at)
 		if err != nil {
 			return nil, fmt.Errorf("tick of %s: %w", t.Start.Add(at).Format(time.RFC3339), err)
 		}

@@ -62,7 +62,8 @@ func (d *day) rollouts() (all, lasted []*flight) {
 		if f.first < d.trace.WarmUp {
 			continue
 		}
-		if all = append(all, f); f.lasted() {
+		all = append(all, f)
+		if f.lasted() {
 			lasted = append(lasted, f)
 		}
 	}

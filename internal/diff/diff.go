@@ -117,7 +117,8 @@ func (r Report) Only(which func(workload.ID) bool, namespaces []string) Report {
 	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(row Row) bool { return !which(row.ID) })
 	r.Tree.Broken = maps.Clone(r.Tree.Broken)
 	maps.DeleteFunc(r.Tree.Broken, func(namespace string, _ error) bool {
-		return !slices.Contains(namespaces, namespace) && !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.ID.Namespace == namespace })
+		shown := func(row Row) bool { return row.ID.Namespace == namespace }
+		return !slices.Contains(namespaces, namespace) && !slices.ContainsFunc(r.Rows, shown)
 	})
 	r.Named = true
 	return r

@@ -86,7 +86,9 @@ func (r Row) reading() reading {
 	if to := r.says(r.Proposed); r.Proposes {
 		d.Proposed = &to
 	}
-	if to := r.says(r.To); (r.State == Pending || r.State == Waiting) && !r.To.IsZero() || r.State == Pending && r.Reading == policy.ReadingRollout {
+	ends := r.State == Pending && r.Reading == policy.ReadingRollout // with no entry
+	if changes := r.State == Pending || r.State == Waiting; ends || changes && !r.To.IsZero() {
+		to := r.says(r.To)
 		d.To = &to
 	}
 	return d

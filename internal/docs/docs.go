@@ -32,7 +32,7 @@ var groups = []struct {
 	names string
 }{
 	{"Start", "install quickstart concepts glossary"},
-	{"Guides", "inert admission flux argocd helm git-servers in-place hold backtest drill restore split ci"},
+	{"Guides", "inert admission flux argocd helm git-servers in-place hold backtest drill restore ci"},
 	{"Run", "aws cluster fleet upgrade changelog uninstall disaster cost"},
 	{"Reference", "config config-git policy fleet-file cli parameters outputs record controllers levels freezes rollouts rights exit-codes metrics"},
 	{"Trouble", "traps alerts alarms messages"},

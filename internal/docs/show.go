@@ -22,7 +22,8 @@ func (t Topic) Show(p *term.Page) {
 		}
 		of, indented := strings.CutPrefix(line, "    ")
 		if fence := strings.HasPrefix(line, "```"); fence || fenced || indented || line == "" && code != nil {
-			if fenced = fenced != fence; fenced && !fence {
+			fenced = fenced != fence
+			if fenced && !fence {
 				of = line
 			}
 			if !fence {

@@ -63,9 +63,10 @@ func (w way) finds(s subject) bool {
 
 // onlyCreation reports whether nothing but a creation is looked at.
 func (w way) onlyCreation() bool {
-	return w.policy.Spec.MatchConstraints != nil && !slices.ContainsFunc(w.policy.Spec.MatchConstraints.ResourceRules, func(r admission.NamedRuleWithOperations) bool {
-		return slices.ContainsFunc(r.Operations, func(o admission.OperationType) bool { return o != admission.Create })
-	})
+	return w.policy.Spec.MatchConstraints != nil &&
+		!slices.ContainsFunc(w.policy.Spec.MatchConstraints.ResourceRules, func(r admission.NamedRuleWithOperations) bool {
+			return slices.ContainsFunc(r.Operations, func(o admission.OperationType) bool { return o != admission.Create })
+		})
 }
 
 // covers reports whether the policy looks at the creation of a workload, and finds
@@ -77,7 +78,8 @@ func (w way) covers(s subject, namespace map[string]string) bool {
 		return false
 	}
 	if b := w.binding.Spec.MatchResources; b != nil && (!selects(b.NamespaceSelector, namespace) || !selects(b.ObjectSelector, s.labels) ||
-		len(b.ResourceRules) > 0 && !slices.ContainsFunc(b.ResourceRules, func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })) {
+		len(b.ResourceRules) > 0 && !slices.ContainsFunc(b.ResourceRules,
+			func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })) {
 		return false
 	}
 	return slices.ContainsFunc(m.ResourceRules, func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })

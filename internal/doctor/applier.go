@@ -106,7 +106,8 @@ func (e *examination) apart() {
 	}
 	namesake := func(o Overlay) bool {
 		return slices.ContainsFunc(e.appliers, func(a applier) bool {
-			return a.name == o.By && (a.away || !slices.ContainsFunc(a.builds, func(b Build) bool { return b.Dir == o.Dir && !e.Here.another(b.origin) }))
+			return a.name == o.By &&
+				(a.away || !slices.ContainsFunc(a.builds, func(b Build) bool { return b.Dir == o.Dir && !e.Here.another(b.origin) }))
 		})
 	}
 	var kept []Overlay

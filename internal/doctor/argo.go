@@ -169,7 +169,9 @@ func (a application) stopped() string {
 			return c.Type + ": " + c.Message
 		}
 	}
-	sync, last, to := a.Status.Sync.Status, a.Status.OperationState, a.Spec.Destination
+	sync := a.Status.Sync.Status
+	last := a.Status.OperationState
+	to := a.Spec.Destination
 	skips, _ := strconv.ParseBool(a.Metadata.Annotations[skipAnnotation])
 	switch {
 	case a.Metadata.DeletionTimestamp != nil:

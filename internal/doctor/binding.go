@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // A Here is what evidence has to be of: the cluster that was read, and what the
@@ -142,7 +142,7 @@ func (Here) notReconciling(c claim) string {
 	if c.stopped == "" {
 		return ""
 	}
-	return "does not reconcile, so that nothing keeps what it ignores: " + foreign.Line(c.stopped) + "; correct that first"
+	return "does not reconcile, so that nothing keeps what it ignores: " + sanitize.Line(c.stopped) + "; correct that first"
 }
 
 // takes reports whether an origin is the site's repository.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/gitops"
-	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -21,13 +21,7 @@ type Case struct {
 	Tree     checkpoint.Tree
 	Cluster  Cluster
 	Overlays []Overlay
-	InPlace  []InPlace
-}
-
-// InPlace is a file that is edited in place, by its path, as the branch has it.
-type InPlace struct {
-	Path string
-	latch.File
+	InPlace  []inplace.File
 }
 
 // Kinds are those of the workloads that were looked for, and of those that git
@@ -118,7 +112,8 @@ type subject struct {
 // subject is what is known of a workload by its sample, nil where it does not run.
 func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
 	s := subject{Workload: Workload{ID: id}, sample: sample}
-	if s.object, _ = e.Cluster.Kinds.Object(id.Kind); sample != nil {
+	s.object, _ = e.Cluster.Kinds.Object(id.Kind)
+	if sample != nil {
 		s.labels = sample.Labels.Map()
 	}
 	return s
@@ -148,7 +143,9 @@ func (e *examination) subjects() []subject {
 			continue
 		}
 		s := at(sample.ID)
-		s.sample, s.labels, s.latch = &e.Fleet.Samples[i], sample.Labels.Map(), latched && p.Scale == policy.ModeLatch
+		s.sample = &e.Fleet.Samples[i]
+		s.labels = sample.Labels.Map()
+		s.latch = latched && p.Scale == policy.ModeLatch
 		if sample.Scale != nil {
 			s.Live = sample.Scale.Desired
 		}

@@ -140,9 +140,7 @@ func (f fixture) read(t *testing.T) doctor.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range marked {
-		c.InPlace = append(c.InPlace, doctor.InPlace{Path: at, File: inplace.Look(at, objects[at], nil, nil)})
-	}
+	c.InPlace = inplace.Look(marked, objects, nil)
 	bytes := map[string][]byte{}
 	for name, text := range files {
 		bytes[name] = []byte(text)

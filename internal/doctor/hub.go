@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -13,14 +12,6 @@ import (
 type Hub struct {
 	Lister        // of the cluster
 	Hub    Lister // of the one that Argo CD runs in
-}
-
-// Of leaves out the Applications of a hub that apply to other clusters.
-func (c Cluster) Of(h Here) Cluster {
-	if h.Hub {
-		c.applications = slices.DeleteFunc(slices.Clone(c.applications), func(a application) bool { return h.otherDestination(a.claim()) != "" })
-	}
-	return c
 }
 
 // List returns all objects of a kind.

@@ -35,9 +35,9 @@ func (e *examination) marks() {
 			case level == 0 && !runs && len(e.Fleet.Unread) == 0 && e.Tree.Broken[id.Namespace] == nil:
 				e.find(MarkUnknown, f.Path, fmt.Sprintf("it marks %s, which neither runs nor is declared: mend its name, or remove the mark", id))
 			case level > 0 && differs && slices.Contains(says, 0):
-				e.find(MarkDiffers, f.Path, fmt.Sprintf("%s is declared at %d and marked at 0, which stands for suspended and is left as it is: write 1 or more to have it follow", id, level))
+				e.find(MarkDiffers, f.Path, fmt.Sprintf("%s is declared at %d and marked at 0, which stands for suspended and is left as it is: write %[2]d to make it follow the checkpoint", id, level))
 			case level > 0 && differs:
-				e.find(MarkDiffers, f.Path, fmt.Sprintf("%s is declared at %d and marked at %s: the next tick brings them together, or says what keeps it", id, level, strings.Trim(fmt.Sprint(says), "[]")))
+				e.find(MarkDiffers, f.Path, fmt.Sprintf("%s is declared at %d and marked at %s: if the next tick does not change that, write %[2]d to make it follow the checkpoint", id, level, strings.Trim(fmt.Sprint(says), "[]")))
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -90,34 +89,6 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 	return all, nil
 }
 
-// A Manifests is all that a build of a folder gives.
-type Manifests struct {
-	Dir       string
-	Namespace string // where objects go that state none; "" is as kustomize has it
-	Objects   []json.RawMessage
-}
-
-// ReadManifests builds folders as ReadOverlays does. One that cannot be built is
-// an error.
-func ReadManifests(ctx context.Context, from repo.Repository, commit string, builds []Build) (all []Manifests, err error) {
-	r := reader{from: from, commit: commit, files: map[string][]byte{}, asked: map[string]bool{}}
-	for _, b := range builds {
-		there, unsafe, err := r.folder(ctx, b)
-		if err = errors.Join(err, unsafe); err != nil {
-			return nil, err
-		}
-		if !there {
-			continue
-		}
-		objects, err := gitops.Manifests(b.takes(r.files), b.Dir, b.Edits)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, Manifests{b.Dir, b.Namespace, objects})
-	}
-	return all, nil
-}
-
 // within builds the folders of an overlay that include Components.
 func (b Build) within(o Overlay, files map[string][]byte) map[string][]gitops.Object {
 	built := map[string][]gitops.Object{}
@@ -143,7 +114,7 @@ func (b Build) build(files map[string][]byte) (gitops.Overlay, error) {
 		return o, nil
 	}
 	if _, whole := gitops.Build(files, b.Dir, b.Edits, b.kinds); whole == nil {
-		err = fmt.Errorf("%w: git has it, and what applies it leaves it out, by a %s, spec.ignore of its GitRepository, or directory.include of its Application: have that leave it in", err, ignore.File)
+		err = fmt.Errorf("%w: git has it, and what applies it leaves it out, by a %s, spec.ignore of its GitRepository, or directory.include of its Application: have that leave it in", err, sourceIgnore)
 	}
 	return o, err
 }

@@ -16,7 +16,8 @@ func (e *examination) rebuild(s *subject) {
 	s.Rollout = s.entry.Rollout
 	s.Returns, s.Returned = e.returns(*s)
 	o, w := e.given(s.ID)
-	if s.Paused = pauses(w); s.Paused {
+	s.Paused = pauses(w)
+	if s.Paused {
 		e.lowers(s, Paused, s.ID.Short(), fmt.Sprintf("%s builds it with paused: true, and a Deployment that is created paused makes no pods at all: take that out of its manifest, or a rebuild has none of it until a person resumes it", o.Dir))
 	}
 	e.limits(s)

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/gitlatch/gitlatch/internal/doctor/ignore"
 )
 
 // A gitRepository is a source of Flux, as far as it matters here.
@@ -36,14 +34,14 @@ type source struct {
 	// files is true of one that heeds the files of the repository which leave
 	// files out; leaves is what it leaves out besides, and goes before.
 	files  bool
-	leaves ignore.Lines
+	leaves ignoreLines
 }
 
 // source returns that of a Kustomization.
 func (c Cluster) source(k kustomization) source {
 	of := source{files: cmp.Or(k.Spec.SourceRef.Kind, "GitRepository") == "GitRepository"}
 	if s := c.repository(k); s != nil {
-		of.leaves = ignore.Parse(s.Spec.Ignore)
+		of.leaves = parseIgnore(nil, s.Spec.Ignore)
 	}
 	return of
 }
@@ -66,11 +64,11 @@ func (s source) asks(paths []string) []string {
 	if !s.files {
 		return nil
 	}
-	all := []string{ignore.File}
+	all := []string{sourceIgnore}
 	for _, at := range paths {
 		for end, letter := range at {
 			if letter == '/' {
-				all = append(all, path.Join(at[:end], ignore.File))
+				all = append(all, path.Join(at[:end], sourceIgnore))
 			}
 		}
 	}
@@ -78,11 +76,11 @@ func (s source) asks(paths []string) []string {
 }
 
 // lines are all that leave a file of those that were read out.
-func (s source) lines(files map[string][]byte) ignore.Lines {
+func (s source) lines(files map[string][]byte) ignoreLines {
 	if !s.files {
 		return s.leaves
 	}
-	return ignore.Files(files).And(s.leaves)
+	return ignoreFiles(files).and(s.leaves)
 }
 
 // takes are the files that a build has of those that were read.
@@ -90,7 +88,7 @@ func (b Build) takes(files map[string][]byte) map[string][]byte {
 	taken, left := maps.Clone(files), b.source.lines(files)
 	maps.DeleteFunc(taken, func(name string, _ []byte) bool {
 		below, inside := strings.CutPrefix(name, b.Dir+"/")
-		return left.Leaves(name) ||
+		return left.excludes(name) ||
 			inside && (b.Include != "" && !matched(b.Include, below) || b.Exclude != "" && matched(b.Exclude, below))
 	})
 	return taken

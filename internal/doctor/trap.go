@@ -61,7 +61,8 @@ var worst = []Trap{
 	OtherCluster,
 	PolicyOnUpdate, CountDropped, NoRule, RuleWithoutGroup, NotRespected, OptionNotRead, RuleNarrowed, SSA, MinAsCheckpoint,
 	OtherDestination, OtherRepository, OtherRevision, NotReconciling, NoApplier,
-	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied, ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
+	FailsClosed, BuildFails, Paused, TwoSites, KindDiffers, ComponentMissing, RecordNotApplied,
+	ServerTooOld, NotBuilt, PatchSkipped, BeforePrefix,
 	Overridden, StatedCount, ChartGuard, Quota, MaxUnderNeed,
 	StaleCounts, KustomizeReplicas, MarkRefused, MarkUnknown, MarkDiffers, ReviewWithoutHost,
 }

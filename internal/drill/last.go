@@ -15,7 +15,8 @@ func (d Document) Since(last *Document) Document {
 	if last == nil {
 		return d
 	}
-	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage, Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
+	d.Last = &Last{At: last.At, Commit: last.Commit, Coverage: last.Fleet.Coverage,
+		Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
 	before, now := each.By(last.Workloads, Workload.ID), each.By(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {
 		is := w.then()

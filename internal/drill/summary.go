@@ -42,7 +42,8 @@ const worstOf = 3
 func (d Document) Summary() Summary {
 	s := Summary{
 		Document: term.DocumentOf("DrillSummary"), Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
-		Passed: d.Passed, MassDrop: d.MassDrop, Notices: append([]string{}, d.Notices...), Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
+		Passed: d.Passed, MassDrop: d.MassDrop, Notices: append([]string{}, d.Notices...),
+		Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
 	}
 	if d.Last != nil && d.Last.Nothing == "" {
 		s.Before = &d.Last.Coverage
@@ -51,7 +52,8 @@ func (d Document) Summary() Summary {
 		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
 			break
 		}
-		s.Worst = append(s.Worst, Worst{Workload: w.ID().String(), Need: *w.Need, RebuiltAt: *w.RebuiltAt, Coverage: *w.Coverage, Cause: w.cause()})
+		s.Worst = append(s.Worst, Worst{Workload: w.ID().String(), Need: *w.Need,
+			RebuiltAt: *w.RebuiltAt, Coverage: *w.Coverage, Cause: w.cause()})
 	}
 	return s
 }
@@ -157,7 +159,9 @@ func (d Document) Shortened(most int) Document {
 	if n := len(d.Workloads); n > most {
 		d.Workloads, d.Cut = d.Workloads[:most], n-most
 	}
-	d.Flush.Levels, d.Flush.Proposed, d.Flush.Withheld = first(d.Flush.Levels, most), first(d.Flush.Proposed, most), first(d.Flush.Withheld, most)
+	d.Flush.Levels = first(d.Flush.Levels, most)
+	d.Flush.Proposed = first(d.Flush.Proposed, most)
+	d.Flush.Withheld = first(d.Flush.Withheld, most)
 	if d.Last != nil {
 		last := *d.Last
 		last.Changes = first(last.Changes, most)

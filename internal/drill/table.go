@@ -103,7 +103,8 @@ func (p *sheet) rows(all bool) {
 		if w.StartUnknown {
 			covered, start = "unknown", "unknown"
 		}
-		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need), term.Some(w.Declared), start, covered, p.since(w.Checkpoint), w.cause()})
+		rows = append(rows, []string{term.Name(w.ID()), term.Some(w.Need),
+			term.Some(w.Declared), start, covered, p.since(w.Checkpoint), w.cause()})
 	}
 	p.Rows(rows)
 	if len(rows) > 1 {

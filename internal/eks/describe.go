@@ -144,15 +144,15 @@ func (c *Cluster) ARN() string {
 	return c.seen.arn
 }
 
-// Refused says what to do about an error of a request by Client's
-// configuration, of one who should be in a group that a folder gives its rights.
-func (c *Cluster) Refused(ctx context.Context, err error, group, rights string) error {
+// Refused returns an error of a request to the cluster, and if the cluster refused the
+// request, with what to do about it.
+func (c *Cluster) Refused(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, kube.ErrUnauthorized):
 		c.tokens.forget()
-		return c.noAccess(ctx, err, group)
-	case apierrors.IsForbidden(err):
-		return c.noRights(err, group, rights)
+		return c.noAccess(ctx, err)
+	case errors.Is(err, kube.ErrForbidden), apierrors.IsForbidden(err):
+		return c.noRights(err)
 	}
 	return err
 }

@@ -119,12 +119,5 @@ func (c *Cluster) sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		return workload.Fleet{}, err
 	}
 	fleet, err := sampler.Sample(ctx, kinds)
-	switch {
-	case errors.Is(err, kube.ErrUnauthorized):
-		c.tokens.forget()
-		return fleet, c.noAccess(ctx, err, cmp.Or(c.options.Group, Group))
-	case errors.Is(err, kube.ErrForbidden):
-		return fleet, c.noRights(err, cmp.Or(c.options.Group, Group), cmp.Or(c.options.Rights, "infra/rbac"))
-	}
-	return fleet, err
+	return fleet, c.Refused(ctx, err)
 }

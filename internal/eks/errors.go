@@ -1,6 +1,7 @@
 package eks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,8 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 
 // noAccess says why the cluster does not know who asks: it has no access entry,
 // unless AWS does not know either.
-func (c *Cluster) noAccess(ctx context.Context, err error, group string) error {
+func (c *Cluster) noAccess(ctx context.Context, err error) error {
+	group := cmp.Or(c.options.Group, Group)
 	who, unknown := c.whoAmI(ctx)
 	if unknown != nil && apiError(unknown) != nil {
 		return fmt.Errorf("%w; AWS refuses the credentials, too: %w", err, &callError{what: "get caller identity", cause: unknown})
@@ -111,8 +113,8 @@ func (c *Cluster) noAccess(ctx context.Context, err error, group string) error {
 }
 
 // noRights says why the cluster knows who asks and lets it see nothing.
-func (c *Cluster) noRights(err error, group, rights string) error {
-	return fmt.Errorf("%w; give group %s its rights in %s: kubectl apply -k %s, and see that the access entry names that group", err, group, c, rights)
+func (c *Cluster) noRights(err error) error {
+	return fmt.Errorf("%w; give group %s its rights in %s: kubectl apply -k %s, and see that the access entry names that group", err, cmp.Or(c.options.Group, Group), c, cmp.Or(c.options.Rights, "infra/rbac"))
 }
 
 // reachable says what to look at where a server does not answer although it is

@@ -24,7 +24,7 @@ func TestAnErrorIsSaidThoughNobodySaysWhoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Cluster{options: Options{Name: "prod-eu", Region: "eu-west-1"}, caller: mute{}}
 		refused := errors.New("unauthorized")
-		err := c.noAccess(t.Context(), refused, Group)
+		err := c.noAccess(t.Context(), refused)
 		if !errors.Is(err, refused) || !strings.Contains(err.Error(), "--principal-arn ROLE --kubernetes-groups gitlatch:samplers") {
 			t.Errorf("error %v", err)
 		}

@@ -79,26 +79,6 @@ func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (
 	return o, o.others(built, kinds)
 }
 
-// Manifests builds a folder as Build does, and returns all that it gives.
-func Manifests(files map[string][]byte, dir string, e Edits) (objects []json.RawMessage, err error) {
-	dir = path.Clean(dir)
-	if files, err = e.apply(files, dir); err != nil {
-		return nil, err
-	}
-	built, err := build(files, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range built.Resources() {
-		data, err := r.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
-		}
-		objects = append(objects, data)
-	}
-	return objects, nil
-}
-
 // Missing are the paths that a build of a folder needs and that files does not
 // hold.
 func (e Edits) Missing(files map[string][]byte, dir string) ([]string, error) {

@@ -98,7 +98,8 @@ func replicasOf(data []byte, field workload.Field) (*int32, error) {
 		if err := json.Unmarshal(data, &fields); err != nil {
 			return nil, err
 		}
-		if data = fields[name]; data == nil {
+		data = fields[name]
+		if data == nil {
 			return nil, nil
 		}
 	}

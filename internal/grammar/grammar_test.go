@@ -110,17 +110,3 @@ func TestATargetIsANamespaceOrAWorkload(t *testing.T) {
 		}
 	}
 }
-
-func TestAListGrows(t *testing.T) {
-	t.Parallel()
-	var spans []time.Duration
-	l := grammar.Spans(&spans)
-	for _, text := range []string{"8d,0", "26h"} {
-		if err := l.Set(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if fmt.Sprint(spans) != "[192h0m0s 0s 26h0m0s]" || l.String() != "8d,0,26h" {
-		t.Errorf("%v, %s", spans, l)
-	}
-}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -97,7 +97,7 @@ func readCanary(o *canary, kinds workload.Kinds) promotion {
 		p.failure = phaseFailed
 		for _, c := range o.Status.Conditions {
 			if c.Type == "Promoted" {
-				p.failure = foreign.Words(cmp.Or(c.Message, c.Reason))
+				p.failure = sanitize.Words(cmp.Or(c.Message, c.Reason))
 			}
 		}
 	case o.Spec.Suspend:
@@ -186,7 +186,8 @@ func promoted(all []reading, by []promotion, unread string) []reading {
 
 // unknown returns the sample without its readings, and why.
 func unknown(s workload.Sample, why string) workload.Sample {
-	s.Scale, s.Rollout, s.Unknown = nil, nil, join(s.Unknown, why)
+	s.Scale, s.Rollout = nil, nil
+	s.Unknown = join(s.Unknown, why)
 	return s
 }
 

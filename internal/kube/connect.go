@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/gitlatch/gitlatch/internal/discreet"
+	"github.com/gitlatch/gitlatch/internal/redact"
 )
 
 // answerWithin is how long an API server may take for one answer, such as a page
@@ -30,7 +30,7 @@ func Connect(config *rest.Config, agent, accept string) (rest.Interface, error) 
 	if own.RateLimiter == nil && own.QPS == 0 {
 		own.QPS, own.Burst = 50, 100
 	}
-	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return discreet.Transport(bounded{next}) })
+	own.Wrap(func(next http.RoundTripper) http.RoundTripper { return redact.Transport(bounded{next}) })
 	client, err := rest.UnversionedRESTClientFor(own)
 	if err != nil {
 		return nil, fmt.Errorf("open the cluster: %w", err)

@@ -9,9 +9,9 @@ import (
 // readDaemonSet reads a DaemonSet, which has no scale: its nodes decide. A node
 // counts with the oldest of its pods, as in the status.
 func readDaemonSet(d *appsv1.DaemonSet) reading {
-	r := readingOf(workload.DaemonSet, &d.ObjectMeta)
+	r := readingOf(workload.DaemonSet, &d.ObjectMeta, unobserved(&d.ObjectMeta, d.Status.ObservedGeneration))
 	r.template, r.available = &d.Spec.Template, d.Status.NumberAvailable
-	if r.sample.Unknown = unobserved(&d.ObjectMeta, d.Status.ObservedGeneration); r.sample.Unknown != "" {
+	if r.sample.Unknown != "" {
 		return r
 	}
 	at := d.Status

@@ -20,9 +20,9 @@ const paused = "paused"
 // readDeployment reads a Deployment. While its status is of an earlier
 // generation nothing is known.
 func readDeployment(d *appsv1.Deployment) reading {
-	r := readingOf(workload.Deployment, &d.ObjectMeta)
+	r := readingOf(workload.Deployment, &d.ObjectMeta, unobserved(&d.ObjectMeta, d.Status.ObservedGeneration))
 	r.template, r.available = &d.Spec.Template, d.Status.AvailableReplicas
-	if r.sample.Unknown = unobserved(&d.ObjectMeta, d.Status.ObservedGeneration); r.sample.Unknown != "" {
+	if r.sample.Unknown != "" {
 		return r
 	}
 	r.sample.Scale = scaleOf(&d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)

@@ -9,7 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // What ends a look, as errors.Is tells it of a ServerError.
@@ -59,5 +59,5 @@ func words(err error) string {
 	case errors.As(err, &transport):
 		text = transport.Err.Error() // less the URL, which is long and says little
 	}
-	return foreign.Words(text)
+	return sanitize.Words(text)
 }

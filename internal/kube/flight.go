@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -114,7 +114,7 @@ func images(t *corev1.PodTemplateSpec) map[string]string {
 
 // because returns a condition as a phrase.
 func because(reason, message string) string {
-	return foreign.Words(strings.TrimSuffix(reason+": "+message, ": "))
+	return sanitize.Words(strings.TrimSuffix(reason+": "+message, ": "))
 }
 
 // speaksOf reports whether what a Deployment says of its progress is of the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -36,7 +36,7 @@ func (h haul) samples() []workload.Sample {
 		}
 		scale := driven(*s.Scale, by[s.ID])
 		if scale.Blind != "" { // it repeats words of the cluster; of most there are none
-			scale.Blind = foreign.Words(scale.Blind)
+			scale.Blind = sanitize.Words(scale.Blind)
 		}
 		return scale
 	}
@@ -56,7 +56,7 @@ func (h haul) samples() []workload.Sample {
 		}
 		if s.Rollout != nil {
 			for i := range s.Rollout.Templates { // a status may say any hash
-				s.Rollout.Templates[i].Hash = foreign.Words(s.Rollout.Templates[i].Hash)
+				s.Rollout.Templates[i].Hash = sanitize.Words(s.Rollout.Templates[i].Hash)
 			}
 		}
 		all = append(all, s)
@@ -114,13 +114,15 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 		return contested(s, own)
 	}
 	a := own[0]
-	s.Driver, s.Min, s.Max, s.Blind = a.driver, a.min, a.max, a.blind
-	s.Target, s.Tolerance, s.Load = a.utilisation, a.tolerance, a.load
+	s.Driver = a.driver
+	s.Min, s.Max = a.min, a.max
+	s.Blind = a.blind
+	a.metrics(&s)
 	if a.owner != "" {
 		s.Driver = workload.DrivenByKEDA
 	}
 	if tool, ok := tools[a.name]; ok && a.driver == workload.DrivenByKEDA {
-		s.Target, s.Tolerance, s.Load = tool.utilisation, tool.tolerance, tool.load
+		tool.metrics(&s)
 		// At zero KEDA itself judges whether to start, and the HPA is idle.
 		if s.Blind == "" && s.Desired > 0 {
 			s.Blind = tool.blind
@@ -129,11 +131,19 @@ func driven(s workload.Scale, by []*autoscaler) *workload.Scale {
 	return &s
 }
 
+// metrics sets what the autoscaler's metrics say of the scale.
+func (a *autoscaler) metrics(s *workload.Scale) {
+	s.Target = a.utilisation
+	s.Tolerance = a.tolerance
+	s.Load = a.load
+}
+
 // contested returns a scale that more than one autoscaler writes: nobody knows
 // which of them will have it, so that their bounds together are its own.
 func contested(s workload.Scale, by []*autoscaler) *workload.Scale {
 	slices.SortFunc(by, func(a, b *autoscaler) int { return strings.Compare(a.String(), b.String()) })
-	s.Driver, s.Min, s.Max = by[0].driver, by[0].min, by[0].max
+	s.Driver = by[0].driver
+	s.Min, s.Max = by[0].min, by[0].max
 	for _, a := range by[1:] {
 		s.Min, s.Max = min(s.Min, a.min), max(s.Max, a.max)
 	}

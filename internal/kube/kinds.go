@@ -39,7 +39,18 @@ func (r row[R]) part() string { return cmp.Or(r.name, r.resource) }
 const (
 	metadata, spec, status = 1, 2, 3
 
-	objectName, generateName, namespace, selfLink, uid, version, made, labels, annotations, owners, finalizers, managedFields = 1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 14, 17
+	objectName    = 1
+	generateName  = 2
+	namespace     = 3
+	selfLink      = 4
+	uid           = 5
+	version       = 6
+	made          = 8
+	labels        = 11
+	annotations   = 12
+	owners        = 13
+	finalizers    = 14
+	managedFields = 17
 )
 
 var (
@@ -48,19 +59,26 @@ var (
 	count = keep{in: cut{1: {upTo: workload.Replicas.Names()}}} // whole, it is a fifth of the garbage of a look
 	// described is of workloads what their readings leave of the metadata, scaling of
 	// what scales them, and owned of those that are found by their owners.
-	described = keep{in: cut{generateName: left, selfLink: left, uid: left, version: left, made: left, annotations: ours, finalizers: left, managedFields: {in: cut{3: left, 6: left, 7: count}}}}
-	scaling   = keep{in: cut{generateName: left, selfLink: left, uid: left, version: left, made: left, labels: left, annotations: ours, finalizers: left, managedFields: left}}
-	owned     = keep{in: cut{objectName: left, generateName: left, namespace: left, selfLink: left, uid: left, version: left, made: left, labels: left, annotations: left, owners: {in: cut{1: left, 3: left, 5: left, 7: left}}, finalizers: left, managedFields: left}}
+	described = keep{in: leaving(generateName, selfLink, uid, version, made, finalizers).
+			and(annotations, ours).and(managedFields, keep{in: cut{3: left, 6: left, 7: count}})}
+	scaling = keep{in: leaving(generateName, selfLink, uid, version, made, labels, finalizers, managedFields).
+		and(annotations, ours)}
+	owned = keep{in: leaving(objectName, generateName, namespace, selfLink, uid, version, made).
+		and(labels, left).and(annotations, left).and(finalizers, left).and(managedFields, left).and(owners, keep{in: leaving(1, 3, 5, 7)})}
+	progressing = keep{with: []byte(appsv1.DeploymentProgressing), in: leaving(2, 5, 6, 7)} // the condition
 )
 
 // workloads are the kinds that are sampled beside those that a site names.
 var workloads = []row[reading]{
 	{kind: workload.Deployment, resource: "deployments", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}, status: {in: cut{6: {with: []byte(appsv1.DeploymentProgressing), in: cut{2: left, 5: left, 6: left, 7: left}}}}})},
+		page: builtIn(func(l *appsv1.DeploymentList) []appsv1.Deployment { return l.Items }, readDeployment,
+			cut{metadata: described, spec: {in: leaving(2, 3, 4)}, status: {in: cut{6: progressing}}})},
 	{kind: workload.StatefulSet, resource: "statefulsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet, cut{metadata: described, spec: {in: cut{2: left, 3: left, 4: left}}})},
+		page: builtIn(func(l *appsv1.StatefulSetList) []appsv1.StatefulSet { return l.Items }, readStatefulSet,
+			cut{metadata: described, spec: {in: leaving(2, 3, 4)}})},
 	{kind: workload.DaemonSet, resource: "daemonsets", path: "/apis/apps/v1",
-		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet, cut{metadata: described, spec: {in: cut{1: left, 2: left}}})},
+		page: builtIn(func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }, readDaemonSet,
+			cut{metadata: described, spec: {in: leaving(1, 2)}})},
 	{kind: workload.ArgoRollout, resource: "rollouts", path: "/apis/argoproj.io/v1alpha1", optional: true,
 		page: custom("RolloutList", readArgoRollout)},
 }
@@ -84,9 +102,12 @@ func tableOf(kinds workload.Kinds) table {
 			page: custom("CanaryList", func(o *canary) promotion { return readCanary(o, kinds) })},
 		autoscalers: []row[autoscaler]{
 			{resource: "horizontalpodautoscalers", path: "/apis/autoscaling/v2",
-				page: builtIn(func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
-					return l.Items
-				}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) }, cut{metadata: scaling, status: {in: cut{2: left, 6: {in: cut{3: left, 5: left}}}}})},
+				page: builtIn(
+					func(l *autoscalingv2.HorizontalPodAutoscalerList) []autoscalingv2.HorizontalPodAutoscaler {
+						return l.Items
+					},
+					func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, kinds) },
+					cut{metadata: scaling, status: {in: cut{2: left, 6: {in: leaving(3, 5)}}}})},
 			{resource: "scaledobjects", path: "/apis/keda.sh/v1alpha1", optional: true,
 				page: custom("ScaledObjectList", func(o *scaledObject) autoscaler { return readScaledObject(o, kinds) })},
 		},
@@ -103,7 +124,9 @@ func (t table) requests() int { return 2 + len(t.workloads) + len(t.autoscalers)
 // replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
 // StatefulSets and DaemonSets, listed only while some are in flight.
 var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1",
-	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, cut{metadata: owned, spec: left, status: left})}
+	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet,
+		cut{metadata: owned, spec: left, status: left})}
 
 var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "/apis/apps/v1",
-	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, cut{metadata: owned, 2: left})}
+	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision,
+		cut{metadata: owned, 2: left})}

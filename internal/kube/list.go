@@ -94,7 +94,8 @@ func pages[R any](ctx context.Context, client rest.Interface, r row[R], of Selec
 			return nil, errors.New("the server continues with the page that it just gave")
 		}
 		size, token = min(2*size, pageSize), page.next
-		if into, other = other, into; token != "" {
+		into, other = other, into
+		if token != "" {
 			into.Reset()
 			into.Grow(other.Len() + other.Len()/8) // about as large as the page before it, as most are
 			coming = r.ask(ctx, client, of, size, token, into)

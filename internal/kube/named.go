@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -48,8 +48,8 @@ func namedRow(kind workload.Kind, o workload.Object) row[reading] {
 // are no templates to tell a rollout by: pods that are not ready are all that
 // shows of one.
 func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
-	r := readingOf(kind, &n.ObjectMeta)
-	if r.sample.Unknown = n.unobserved(); r.sample.Unknown != "" {
+	r := readingOf(kind, &n.ObjectMeta, n.unobserved())
+	if r.sample.Unknown != "" {
 		return r
 	}
 	desired, asked := Pods(n.Spec, n.Status, o.Replicas)
@@ -75,7 +75,7 @@ func (n *named) unobserved() string {
 	}
 	seen, err := strconv.ParseInt(string(bytes.Trim(stated, `"`)), 10, 64)
 	if err != nil {
-		return foreign.Words(fmt.Sprintf("observed generation %s is no number", stated))
+		return sanitize.Words(fmt.Sprintf("observed generation %s is no number", stated))
 	}
 	return unobserved(&n.ObjectMeta, seen)
 }

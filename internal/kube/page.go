@@ -26,8 +26,11 @@ const accept = "application/vnd.kubernetes.protobuf,application/json"
 var scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for version, types := range map[schema.GroupVersion][]runtime.Object{
-		corev1.SchemeGroupVersion:        {&corev1.Namespace{}},
-		appsv1.SchemeGroupVersion:        {&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{}, &appsv1.ReplicaSetList{}, &appsv1.ControllerRevisionList{}},
+		corev1.SchemeGroupVersion: {&corev1.Namespace{}},
+		appsv1.SchemeGroupVersion: {
+			&appsv1.DeploymentList{}, &appsv1.StatefulSetList{}, &appsv1.DaemonSetList{},
+			&appsv1.ReplicaSetList{}, &appsv1.ControllerRevisionList{},
+		},
 		autoscalingv2.SchemeGroupVersion: {&autoscalingv2.HorizontalPodAutoscalerList{}},
 	} {
 		scheme.AddKnownTypes(version, types...)

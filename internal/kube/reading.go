@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,8 +47,11 @@ type reading struct {
 	stoodFor workload.ID
 }
 
-func readingOf(kind workload.Kind, o *metav1.ObjectMeta) reading {
+// readingOf returns the reading of a workload without its scale and its rollout. unknown
+// is why its status cannot be used, or "".
+func readingOf(kind workload.Kind, o *metav1.ObjectMeta, unknown string) reading {
 	return reading{made: IsPrimary(o), sample: workload.Sample{
+		Unknown:     unknown,
 		ID:          workload.ID{Namespace: o.Namespace, Kind: kind, Name: o.Name},
 		Labels:      workload.LabelsOf(o.Labels),
 		Policy:      o.Annotations[AnnotationPolicy],
@@ -92,48 +94,47 @@ func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *
 			owners = append(owners, e)
 		}
 	}
-	s.Driver, s.Unstated, s.Hand, s.Handed, s.Writer = writer(owners, tracked, s.Desired)
 	s.Applied = applied(owners)
+	written(s, owners, tracked)
 	return s
 }
 
-// writer returns DrivenByScale where the manager that last wrote among those
-// who own the count did it through the scale subresource. A count that a
-// manifest states as well, at the same second or later, is the manifest's.
+// written sets who wrote the count of a scale last. The driver is DrivenByScale if that
+// manager, among those who own the count, wrote it through the scale subresource. A
+// count that a manifest states as well, at the same second or later, is the manifest's.
 //
-// Where nobody owns the count, because the manifest leaves it out, the API
-// server does not note who writes it through the scale subresource. A count
-// other than the 1 that it began with was then written so; of a 1 nobody can
-// tell, and it is unstated.
-//
-// hand is the tool of a person, where that manager is one, and handed when; by is
-// that manager, "" where nobody owns the count.
-func writer(owners []*metav1.ManagedFieldsEntry, tracked bool, desired int32) (driver workload.Driver, unstated bool, hand string, handed time.Time, by string) {
-	var latest *metav1.ManagedFieldsEntry
+// If nobody owns the count, because the manifest leaves it out, the API server does not
+// note who writes it through the scale subresource. A count other than the 1 that it
+// began with was then written so. The writer of a 1 is unknown, and it is unstated.
+func written(s *workload.Scale, owners []*metav1.ManagedFieldsEntry, tracked bool) {
+	if len(owners) == 0 {
+		if tracked && s.Desired != 1 {
+			s.Driver = workload.DrivenByScale
+		}
+		s.Unstated = tracked && s.Desired == 1
+		return
+	}
+	latest := owners[0]
 	machine := false
 	for _, e := range owners {
 		machine = machine || e.Subresource == "scale" && !byHand(e)
-		if latest == nil || latest.Time.Before(e.Time) || latest.Time.Equal(e.Time) && e.Subresource != "scale" {
+		if latest.Time.Before(e.Time) || latest.Time.Equal(e.Time) && e.Subresource != "scale" {
 			latest = e
 		}
 	}
-	unowned := latest == nil && tracked
-	if latest != nil {
-		by = latest.Manager
+	s.Writer = latest.Manager
+	if latest.Subresource == "scale" {
+		s.Driver = workload.DrivenByScale
 	}
 	// The API server keeps no time of what is first written through the scale
-	// subresource: who of two was the later is not known then.
+	// subresource. Which of two was the later is then unknown.
 	switch {
-	case latest == nil || !byHand(latest):
+	case !byHand(latest):
 	case latest.Time != nil:
-		hand, handed = latest.Manager, latest.Time.UTC()
+		s.Hand, s.Handed = latest.Manager, latest.Time.UTC()
 	case !machine:
-		hand = latest.Manager
+		s.Hand = latest.Manager
 	}
-	if latest != nil && latest.Subresource == "scale" || unowned && desired != 1 {
-		return workload.DrivenByScale, false, hand, handed, by
-	}
-	return workload.DrivenByNothing, unowned, hand, handed, by
 }
 
 // hands are the names that the tools of people write under: kubectl scale, edit
@@ -150,12 +151,10 @@ func byHand(e *metav1.ManagedFieldsEntry) bool {
 // else owns it.
 func applied(owners []*metav1.ManagedFieldsEntry) (manager string) {
 	for _, e := range owners {
-		switch {
-		case manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "":
+		if manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "" {
 			return ""
-		default:
-			manager = e.Manager
 		}
+		manager = e.Manager
 	}
 	return manager
 }
@@ -175,7 +174,8 @@ func owns(e *metav1.ManagedFieldsEntry, field workload.Field) bool {
 func upTo(managed []byte, names []string) []byte {
 	rest := managed
 	for _, name := range names {
-		if rest = after(rest, `"f:`+name+`"`); rest == nil {
+		rest = after(rest, `"f:`+name+`"`)
+		if rest == nil {
 			return nil
 		}
 	}

@@ -136,7 +136,8 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 		return &workload.Rollout{Desired: f.rollout.Desired}
 	}
 	r := f.rollout
-	if r.Failure = target.failure; speaksOf(f.stalled, target.name) {
+	r.Failure = target.failure
+	if speaksOf(f.stalled, target.name) {
 		r.Failure = cmp.Or(f.stalled, target.failure)
 	}
 	r.Templates = []workload.Template{target.tell(&target.template, nil)}

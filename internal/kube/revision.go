@@ -56,11 +56,11 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 	})
 	r := f.rollout
 	var pods []share
-	switch kind {
-	case workload.DaemonSet:
+	if kind == workload.DaemonSet {
 		pods = ofDaemonSet(f, owned)
-	default:
-		if pods = ofStatefulSet(f, owned); pods == nil {
+	} else {
+		pods = ofStatefulSet(f, owned)
+		if pods == nil {
 			return &workload.Rollout{Desired: r.Desired}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -91,9 +91,9 @@ const (
 // its ReplicaSets, the stable one, to another; a way back to the stable one goes
 // in one step, and one that was just made has none.
 func readArgoRollout(o *argoRollout) reading {
-	r := readingOf(workload.ArgoRollout, &o.ObjectMeta)
+	r := readingOf(workload.ArgoRollout, &o.ObjectMeta, o.unobserved())
 	r.stoodFor = o.standsFor()
-	if r.sample.Unknown = o.unobserved(); r.sample.Unknown != "" {
+	if r.sample.Unknown != "" {
 		return r
 	}
 	r.sample.Scale = scaleOf(&o.ObjectMeta, o.Spec.Replicas, o.Status.ReadyReplicas)
@@ -101,9 +101,12 @@ func readArgoRollout(o *argoRollout) reading {
 	if o.Status.StableRS == "" || o.Status.StableRS == o.Status.CurrentPodHash {
 		return r
 	}
-	flown := r.sample.Rollout
-	flown.InFlight, flown.Failure, flown.Halted, flown.Traffic = true, o.failure(), o.halted(), o.traffic()
-	r.flight = &flight{uid: o.UID, selector: o.Spec.Selector, rollout: *flown,
+	rollout := r.sample.Rollout
+	rollout.InFlight = true
+	rollout.Failure = o.failure()
+	rollout.Halted = o.halted()
+	rollout.Traffic = o.traffic()
+	r.flight = &flight{uid: o.UID, selector: o.Spec.Selector, rollout: *rollout,
 		hash: o.Status.CurrentPodHash, from: o.Status.StableRS}
 	return r
 }
@@ -130,13 +133,13 @@ func (o *argoRollout) unobserved() string {
 	if of := o.Annotations[argoWorkload]; why == "" && o.Spec.WorkloadRef != nil && of != "" && of != o.Status.WorkloadObservedGeneration {
 		why = "generation " + of + " of its " + o.Spec.WorkloadRef.Kind + " is not observed yet"
 	}
-	return foreign.Words(why)
+	return sanitize.Words(why)
 }
 
 func (o *argoRollout) failure() string {
 	switch {
 	case o.Status.Phase == argoDegraded:
-		return foreign.Words(cmp.Or(o.Status.Message, argoDegraded))
+		return sanitize.Words(cmp.Or(o.Status.Message, argoDegraded))
 	case o.Status.Abort:
 		return "aborted"
 	}
@@ -160,7 +163,7 @@ func (o *argoRollout) halted() string {
 				return "paused before its promotion"
 			}
 		default:
-			return foreign.Words(c.Reason)
+			return sanitize.Words(c.Reason)
 		}
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -176,7 +176,8 @@ func fetch[R any](ctx context.Context, l *look, r row[R], want func(*R) portion)
 		read, err = list(ctx, l.client, r, Selection{}, want)
 	}()
 	return func() ([]R, bool, error) {
-		if <-done; err != nil {
+		<-done
+		if err != nil {
 			return nil, false, l.unread(ctx, r.part(), err)
 		}
 		return read, true, nil
@@ -202,7 +203,7 @@ func (l *look) valid(part string, read []reading) []reading {
 	kept := read[:0]
 	for _, r := range read {
 		if err := r.sample.ID.Validate(); err != nil {
-			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: foreign.Words(err.Error())})
+			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: sanitize.Words(err.Error())})
 			continue
 		}
 		kept = append(kept, r)

@@ -18,8 +18,8 @@ import (
 // other: whether the pods that are not of it are left from its way, or terminating,
 // its history tells.
 func readStatefulSet(s *appsv1.StatefulSet) reading {
-	r := readingOf(workload.StatefulSet, &s.ObjectMeta)
-	if r.sample.Unknown = unobserved(&s.ObjectMeta, s.Status.ObservedGeneration); r.sample.Unknown != "" {
+	r := readingOf(workload.StatefulSet, &s.ObjectMeta, unobserved(&s.ObjectMeta, s.Status.ObservedGeneration))
+	if r.sample.Unknown != "" {
 		return r
 	}
 	r.sample.Scale = scaleOf(&s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
@@ -29,7 +29,8 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	if pods == nil {
 		return r
 	}
-	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged, r.sample.Rollout.Halted = true, true, halted
+	r.sample.Rollout.InFlight, r.sample.Rollout.Unjudged = true, true
+	r.sample.Rollout.Halted = halted
 	r.flight = &flight{uid: s.UID, selector: s.Spec.Selector, template: s.Spec.Template, rollout: *r.sample.Rollout,
 		// Pods that are asked for and not there yet are of no template.
 		pods: pods, unavailable: s.Status.Replicas - s.Status.AvailableReplicas}

@@ -18,6 +18,9 @@ const workloadsPerPage = pageSize / 11
 // fewWorkloads are asked for one by one in any case: their answers are small.
 const fewWorkloads = 20
 
+// A controlled template knows the workload that controls it.
+type controlled interface{ controller() types.UID }
+
 // A history is what was found of the templates of workloads in flight.
 type history[T any] struct {
 	of map[types.UID][]T // by the workload that controls them
@@ -37,7 +40,7 @@ func (l *look) templates(ctx context.Context, h *haul) (err error) {
 
 // historyOf lists the templates of the workloads of some kinds that are in
 // flight: each one's own, or all at once where that takes fewer requests.
-func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *look, kept row[T], all []reading, kinds ...workload.Kind) (history[T], error) {
+func historyOf[T controlled](ctx context.Context, l *look, kept row[T], all []reading, kinds ...workload.Kind) (history[T], error) {
 	h := history[T]{of: map[types.UID][]T{}, lost: map[types.UID]bool{}}
 	wanted := map[types.UID]bool{}
 	var flying []reading
@@ -52,7 +55,7 @@ func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *lo
 		}
 	}
 	if len(flying) > max(fewWorkloads, workloads/workloadsPerPage) {
-		found, err := list(ctx, l.client, kept, Selection{}, controlled[T](func(uid types.UID) bool { return wanted[uid] }))
+		found, err := list(ctx, l.client, kept, Selection{}, controlledBy[T](func(uid types.UID) bool { return wanted[uid] }))
 		if err != nil {
 			h.lost = wanted
 			return h, l.unread(ctx, kept.resource, err)
@@ -88,17 +91,17 @@ func historyOf[T interface{ controller() types.UID }](ctx context.Context, l *lo
 
 // ownOf lists the templates of one workload. A selector may fit those of a
 // neighbour too.
-func ownOf[T interface{ controller() types.UID }](ctx context.Context, l *look, kept row[T], r reading) ([]T, error) {
+func ownOf[T controlled](ctx context.Context, l *look, kept row[T], r reading) ([]T, error) {
 	selector, err := metav1.LabelSelectorAsSelector(r.flight.selector)
 	if err != nil {
 		return nil, err
 	}
 	of := Selection{Namespace: r.sample.ID.Namespace, Labels: selector.String()}
-	return list(ctx, l.client, kept, of, controlled[T](func(uid types.UID) bool { return uid == r.flight.uid }))
+	return list(ctx, l.client, kept, of, controlledBy[T](func(uid types.UID) bool { return uid == r.flight.uid }))
 }
 
-// controlled wants what something controls, entire.
-func controlled[T interface{ controller() types.UID }](by func(types.UID) bool) func(*T) portion {
+// controlledBy wants what something controls, entire.
+func controlledBy[T controlled](by func(types.UID) bool) func(*T) portion {
 	return func(t *T) portion {
 		if by((*t).controller()) {
 			return entire

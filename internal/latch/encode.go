@@ -8,22 +8,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 	"time"
 )
 
-// Format is the version of the stored form that Encode writes, and the newest
-// that Decode reads. It grows with every change that an older gitlatch would
-// lose or misread.
-const Format = 3
-
-// removedFields are, by format, the fields that later formats no longer have; a dot
-// leads to a field of a field. Their facts are observed anew, or found in git. A
-// mass drop without them lasts until a person acknowledges the drop.
-var removedFields = map[int][]string{
-	1: {"rollout", "intent", "late", "pushed", "recent", "drop.before", "proposal.changes"},
-	2: {"recent", "drop.before", "proposal.changes"},
-}
+// Format is the version of the stored form that Encode writes and Decode reads.
+const Format = 1
 
 // compressAbove is the size in bytes from which on a stored value is
 // compressed: the head of a large fleet would not fit into a DynamoDB item.
@@ -62,11 +51,8 @@ func Decode[T Stored](where string, data []byte) (T, error) {
 	if err == nil && sealed.Format > Format {
 		return v, &NewerError{Where: where, Format: sealed.Format}
 	}
-	if err == nil && sealed.Format < 1 {
-		err = errors.New("has no format version")
-	}
 	if err == nil && sealed.Format < Format {
-		sealed.State, err = removeFields(sealed.State, removedFields[sealed.Format])
+		err = errors.New("has no format version")
 	}
 	if err == nil {
 		strict := json.NewDecoder(bytes.NewReader(sealed.State))
@@ -93,27 +79,6 @@ func open(data []byte) (sealed envelope[json.RawMessage], err error) {
 	}
 	err = json.Unmarshal(data, &sealed)
 	return sealed, err
-}
-
-// removeFields returns a JSON object without some of its fields.
-func removeFields(state json.RawMessage, fields []string) (json.RawMessage, error) {
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(state, &object); err != nil {
-		return nil, err
-	}
-	for _, name := range fields {
-		name, inner, nested := strings.Cut(name, ".")
-		if !nested {
-			delete(object, name)
-		} else if nestedObject, ok := object[name]; ok {
-			rest, err := removeFields(nestedObject, []string{inner})
-			if err != nil {
-				return nil, err
-			}
-			object[name] = rest
-		}
-	}
-	return json.Marshal(object)
 }
 
 // inUTC gives every instant in a value the location UTC, in place, so that
@@ -148,5 +113,5 @@ type NewerError struct {
 
 // Error says how much newer the state is and what to do.
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads up to %d: update gitlatch, or delete the site's state, which git fills anew: timers alone are lost", e.Where, e.Format, Format)
+	return fmt.Sprintf("%s: state is of format %d, and this gitlatch reads format %d: update gitlatch, or delete the site's state, which git fills anew: timers alone are lost", e.Where, e.Format, Format)
 }

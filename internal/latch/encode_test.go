@@ -21,45 +21,36 @@ func TestStoredFormIsStable(t *testing.T) {
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	watch := latch.Stopwatch{Since: noon, Lost: time.Minute, Paused: noon}
 	check(t, latch.Latch{ID: web},
-		`{"format":3,"state":{"id":"shop/deployment/web"}}`)
+		`{"format":1,"state":{"id":"shop/deployment/web"}}`)
 	check(t, latch.Latch{
 		ID:         web,
 		Declared:   checkpoint.Entry{Replicas: 200, Min: 3, Max: 500},
 		Up:         latch.Up{Levels: []int32{500, 1000}},
 		Down:       latch.Down{Level: 100, Count: 2, Stopwatch: watch},
 		Freeze:     latch.Freeze{Reason: "unread", Since: noon},
-		YieldUntil: noon,
+		GraceUntil: noon,
 		OptedOut:   true,
 		Missing:    watch,
 		Recent:     latch.Recent{{Pods: 20, Until: noon}, {Pods: 12}},
 		Watch: latch.Watch{Episodes: []latch.Episode{{Kind: "brake-left", Since: noon, From: 7, Raised: true}},
 			Usual: 0.5, Learned: noon, Measured: noon},
 		Rev: 7,
-	}, `{"format":3,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
+	}, `{"format":1,"state":{"id":"shop/deployment/web","declared":{"replicas":200,"min":3,"max":500},`+
 		`"up":{"levels":[500,1000]},`+
 		`"down":{"level":100,"count":2,"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"freeze":{"reason":"unread","since":"2026-11-20T12:00:00.000000001Z"},`+
-		`"yieldUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
+		`"graceUntil":"2026-11-20T12:00:00.000000001Z","optedOut":true,`+
 		`"missing":{"since":"2026-11-20T12:00:00.000000001Z","lost":60000000000,"paused":"2026-11-20T12:00:00.000000001Z"},`+
 		`"recent":[{"pods":20,"until":"2026-11-20T12:00:00.000000001Z"},{"pods":12}],`+
 		`"watch":{"episodes":[{"kind":"brake-left","since":"2026-11-20T12:00:00.000000001Z","from":7,"raised":true}],`+
 		`"usual":0.5,"learned":"2026-11-20T12:00:00.000000001Z","measured":"2026-11-20T12:00:00.000000001Z"},"rev":7}}`)
 	check(t, latch.Head{
 		Agreed:   latch.Agreed{Tip: "c0ffee", PolicySource: []byte("x")},
-		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee"},
-	}, `{"format":3,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
-		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z"}}}`)
-	check(t, latch.Head{
-		Agreed: latch.Agreed{Files: map[string]latch.File{"apps/values.yaml": {ID: "b10b", Marks: latch.Marks{web: {200, 200}},
-			Refused: []latch.Refusal{{Line: 7, ID: web, Text: "an alias"}, {Text: "is a symlink"}}}}},
-		Proposal: &latch.Proposal{Branch: "b", Files: map[string]string{"apps/values.yaml": "b10b"}},
-		Edited:   []latch.Edit{{ID: web, File: "apps/values.yaml", From: 200, To: 150}},
-	}, `{"format":3,"state":{"agreed":{"files":{"apps/values.yaml":{"id":"b10b","marks":{"shop/deployment/web":[200,200]},`+
-		`"refused":[{"line":7,"id":"shop/deployment/web","text":"an alias"},{"text":"is a symlink"}]}}},`+
-		`"proposal":{"branch":"b","head":"","opened":"0001-01-01T00:00:00Z","files":{"apps/values.yaml":"b10b"}},`+
-		`"edited":[{"id":"shop/deployment/web","file":"apps/values.yaml","from":200,"to":150}]}}`)
+		Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee", Closing: "c0ffee", Outdated: true},
+	}, `{"format":1,"state":{"agreed":{"tip":"c0ffee","policySource":"eA=="},`+
+		`"proposal":{"branch":"b","head":"c0ffee","closing":"c0ffee","opened":"0001-01-01T00:00:00Z","outdated":true}}}`)
 	check(t, latch.Lease{Site: "prod", Owner: "a", Until: noon, Fence: 3},
-		`{"format":3,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
+		`{"format":1,"state":{"site":"prod","owner":"a","until":"2026-11-20T12:00:00.000000001Z","fence":3}}`)
 }
 
 func check[T latch.Stored](t *testing.T, v T, want string) {
@@ -71,27 +62,6 @@ func check[T latch.Stored](t *testing.T, v T, want string) {
 	back, err := latch.Decode[T]("test", data)
 	if err != nil || !reflect.DeepEqual(back, v) {
 		t.Errorf("error %v, read as %+v", err, back)
-	}
-}
-
-// What an older gitlatch stored is read, and what it knew besides is let go of.
-func TestAnOlderFormatIsRead(t *testing.T) {
-	t.Parallel()
-	dropped := &latch.Drop{Since: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Workloads: 3}
-	for older, want := range map[string]latch.Head{
-		`{"format":1,"state":{"agreed":{"tip":"c0ffee"},"intent":{"id":"1","base":"c0ffee"},"late":{"id":"2"}}}`:           {Agreed: latch.Agreed{Tip: "c0ffee"}},
-		`{"format":2,"state":{"recent":{"at":["2026-11-20T12:00:00Z"],"counts":{"shop/deployment/web":[5]}}}}`:             {},
-		`{"format":2,"state":{"drop":{"since":"2026-11-20T12:00:00Z","workloads":3,"before":{"shop/deployment/web":50}}}}`: {Drop: dropped},
-		`{"format":2,"state":{"proposal":{"branch":"b","head":"c0ffee","opened":"0001-01-01T00:00:00Z","changes":[{"id":"shop/deployment/web"}]}}}`: {
-			Proposal: &latch.Proposal{Branch: "b", Head: "c0ffee"}},
-	} {
-		if got, err := latch.Decode[latch.Head]("test", []byte(older)); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s is read as %+v, %v", older, got, err)
-		}
-		same := `{"format":3` + older[len(`{"format":1`):]
-		if got, err := latch.Decode[latch.Head]("test", []byte(same)); err == nil {
-			t.Errorf("unknown facts of the format that is written are lost: %+v", got)
-		}
 	}
 }
 
@@ -107,13 +77,4 @@ func TestEveryStoredFieldIsNamed(t *testing.T) {
 			t.Errorf("field %s is stored under its Go name", field)
 		}
 	}
-}
-
-func encode[T latch.Stored](t *testing.T, v T) []byte {
-	t.Helper()
-	data, err := latch.Encode(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

@@ -27,9 +27,6 @@ type Head struct {
 	Proposal *Proposal `json:"proposal,omitzero"`
 	// Declined are the repairs that people said no to, in the order of namespaces.
 	Declined []Declined `json:"declined,omitzero"`
-	// Edited are the levels that people set in place and that the record does not
-	// hold yet, in the order of workload.Compare.
-	Edited []Edit `json:"edited,omitzero"`
 
 	Budget Budget `json:"budget,omitzero"`
 	// Drop is the mass drop that stops all lowering; nil when there is none.
@@ -41,7 +38,7 @@ type Head struct {
 
 	// UnpublishedSince is since when a crossing could not be published; zero is no
 	// such crossing.
-	UnpublishedSince time.Time `json:"due,omitzero"`
+	UnpublishedSince time.Time `json:"unpublishedSince,omitzero"`
 
 	// Open are the conditions that people were alerted to. Outbox are the alerts that
 	// are not known to have been sent.
@@ -76,9 +73,6 @@ type Agreed struct {
 	// Evidence is what the directory says keeps checkpoints inert, so that a
 	// quiet tick reads nothing.
 	Evidence checkpoint.Evidence `json:"evidence,omitzero"`
-	// Files are the files edited in place, by path. A file that is missing here was
-	// never read.
-	Files map[string]File `json:"files,omitzero"`
 	// Partly is true if part of Tip could not be read and agreed with. Tip is then
 	// read again although the branch did not move.
 	Partly bool `json:"partly,omitzero"`
@@ -93,7 +87,7 @@ type Proposal struct {
 	Branch string `json:"branch"`
 	Head   string `json:"head"` // the commit that we pushed to it
 	// Directory is the object id of the site's directory that the proposal was made on.
-	Directory string `json:"on,omitzero"`
+	Directory string `json:"directory,omitzero"`
 	// Closing is Head once gitlatch itself is about to close the proposal; "" until then.
 	Closing string `json:"closing,omitzero"`
 	// ID and URL are the host's; "" until the host knows of it.
@@ -101,10 +95,10 @@ type Proposal struct {
 	URL string `json:"url,omitzero"`
 	// Opened is when it was first pushed.
 	Opened  time.Time `json:"opened"`
-	Repairs []Repair  `json:"mends,omitzero"`
-	// Files are the object ids of the files that the proposal edits in place, by path,
-	// as the proposal found them.
-	Files map[string]string `json:"files,omitzero"`
+	Repairs []Repair  `json:"repairs,omitzero"`
+	// Outdated is true if a file that is edited in place moved since: the proposal is to be
+	// made again.
+	Outdated bool `json:"outdated,omitzero"`
 }
 
 // A Repair makes a namespace's files follow its record. The Component is written anew
@@ -114,38 +108,6 @@ type Repair struct {
 	// Component is a hash of the Component's new bytes and of the marks' new counts. It
 	// tells a new repair of a namespace from a repair that people declined.
 	Component string `json:"component"`
-}
-
-// A File is one that is edited in place, as it was when it was last read.
-type File struct {
-	ID    string `json:"id,omitzero"` // of the file's object; "" reads the file again once the branch moves
-	Marks Marks  `json:"marks,omitzero"`
-	// Refused is why the file, or some of its marks, are left as they are, by line.
-	Refused []Refusal `json:"refused,omitzero"`
-	// Kinds are the custom kinds of the site when the file was read, sorted. With other
-	// kinds the file is read again, since other marks may then count.
-	Kinds []workload.Kind `json:"kinds,omitzero"`
-}
-
-// Marks are what the marked scalars of a file say: by workload the counts, in
-// pods and by line.
-type Marks map[workload.ID][]int32
-
-// A Refusal is why a mark, or a whole file, is not edited.
-type Refusal struct {
-	Line int         `json:"line,omitzero"` // from 1; 0 is no line's fault
-	ID   workload.ID `json:"id,omitzero"`   // whose mark it is; zero bars all of the file
-	Text string      `json:"text"`
-}
-
-// An Edit is a level that a person set in a file that is edited in place. The edit
-// holds while the record says From. Once the record says something else, the edit is
-// done or a person decided anew.
-type Edit struct {
-	ID   workload.ID `json:"id"`
-	File string      `json:"file"`
-	From int32       `json:"from"`
-	To   int32       `json:"to"`
 }
 
 // Declined is a repair that people said no to, and until when they are not asked

@@ -23,7 +23,7 @@ type Latch struct {
 	// Timers run against it, where it is, so that a crossing is proposed once. It is a
 	// pointer, as Flight is, since a large fleet has a latch for each workload, and
 	// most have neither: as values the two were a third of a latch. See Proposed.
-	Proposal *checkpoint.Entry `json:"proposed,omitzero"`
+	Proposal *checkpoint.Entry `json:"proposal,omitzero"`
 	// Asked is true while people are asked for a review or a retirement. Timers then
 	// run against Declared, and Proposal may be nil.
 	Asked bool `json:"asked,omitzero"`
@@ -31,18 +31,18 @@ type Latch struct {
 	Up   Up   `json:"up,omitzero"`
 	Down Down `json:"down,omitzero"`
 	// Flight is what is remembered of a rollout in flight; nil is none. See Rollout.
-	Flight *Rollout `json:"rollout,omitzero"`
+	Flight *Rollout `json:"flight,omitzero"`
 
 	// Freeze is why the timers stand still; the zero value is a running latch.
 	Freeze Freeze `json:"freeze,omitzero"`
 
 	// PausedUntil is the end of a pause that a user asked for; zero is no pause.
 	PausedUntil time.Time `json:"pausedUntil,omitzero"`
-	// YieldUntil is the end of the edit grace period; zero is none.
-	YieldUntil time.Time `json:"yieldUntil,omitzero"`
-	// YieldScale is true if the edit grace period is of the scale alone: the user did
+	// GraceUntil is the end of the edit grace period; zero is none.
+	GraceUntil time.Time `json:"graceUntil,omitzero"`
+	// GraceScale is true if the edit grace period is of the scale alone: the user did
 	// not change the rollout.
-	YieldScale bool `json:"yieldScale,omitzero"`
+	GraceScale bool `json:"graceScale,omitzero"`
 	// OptedOut is set when a person deleted the entry, until they ask it back
 	// in by writing it again or by adopting the workload.
 	OptedOut bool `json:"optedOut,omitzero"`
@@ -148,7 +148,8 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 	}
 	merged := l.Proposed() == e && e != (checkpoint.Entry{}) && !l.Asked
 	was := l.Effective().Declared
-	l.Declared, l.Proposal, l.Asked = e, nil, false
+	l = l.Unproposed()
+	l.Declared = e
 	if merged {
 		return l
 	}
@@ -159,7 +160,8 @@ func (l Latch) Settled(e checkpoint.Entry) Latch {
 func (l Latch) Proposing(e checkpoint.Entry, asked bool) Latch {
 	was := l.Effective().Declared
 	l = l.withProposed(e)
-	if l.Asked = asked; asked {
+	l.Asked = asked
+	if asked {
 		return l
 	}
 	return l.started(was, e)
@@ -194,9 +196,12 @@ func (l Latch) started(was, e checkpoint.Entry) Latch {
 // that the person did not touch is not left alone, unless an earlier yield does.
 func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 	scale := e != l.Declared && e.Rollout == l.Declared.Rollout
-	l.YieldScale = scale && !until.IsZero() && (l.YieldUntil.IsZero() || l.YieldScale)
-	l.Declared, l.Up, l.Down = e, Up{}, Down{}
-	l.OptedOut, l.YieldUntil = false, until
+	l.GraceScale = scale && !until.IsZero() && (l.GraceUntil.IsZero() || l.GraceScale)
+	l.Declared = e
+	l.Up = Up{}
+	l.Down = Down{}
+	l.OptedOut = false
+	l.GraceUntil = until
 	return l.Unproposed()
 }
 
@@ -205,7 +210,7 @@ func (l Latch) Adopted(e checkpoint.Entry, until time.Time) Latch {
 // opts the workload out.
 func (l Latch) Removed(until, again time.Time) Latch {
 	l = l.Adopted(checkpoint.Entry{}, until)
-	l.YieldScale = false
+	l.GraceScale = false
 	l.RemovedUntil = again
 	return l
 }
@@ -216,8 +221,9 @@ func (l Latch) Yielded(now time.Time) Latch {
 	if !now.Before(l.PausedUntil) {
 		l.PausedUntil = time.Time{}
 	}
-	if !now.Before(l.YieldUntil) {
-		l.YieldUntil, l.YieldScale = time.Time{}, false
+	if !now.Before(l.GraceUntil) {
+		l.GraceUntil = time.Time{}
+		l.GraceScale = false
 	}
 	if !now.Before(l.RemovedUntil) {
 		l.RemovedUntil = time.Time{}
@@ -228,7 +234,7 @@ func (l Latch) Yielded(now time.Time) Latch {
 // Blank reports whether the latch says nothing that its absence would not.
 func (l Latch) Blank() bool {
 	return l.Declared == (checkpoint.Entry{}) && l.Proposal == nil && !l.Asked && len(l.Up.Levels) == 0 && !l.Down.Running() &&
-		len(l.Recent) == 0 && l.Flight == nil && l.PausedUntil.IsZero() && l.YieldUntil.IsZero() && !l.OptedOut &&
+		len(l.Recent) == 0 && l.Flight == nil && l.PausedUntil.IsZero() && l.GraceUntil.IsZero() && !l.OptedOut &&
 		l.RemovedUntil.IsZero() && l.Watch.Equal(Watch{})
 }
 
@@ -236,7 +242,7 @@ func (l Latch) Blank() bool {
 func (l Latch) Equal(o Latch) bool {
 	return l.ID == o.ID && l.Declared == o.Declared && l.Proposed() == o.Proposed() && l.Asked == o.Asked &&
 		slices.Equal(l.Up.Levels, o.Up.Levels) && l.Down == o.Down && l.Rollout() == o.Rollout() && l.Freeze == o.Freeze &&
-		l.PausedUntil == o.PausedUntil && l.YieldUntil == o.YieldUntil && l.YieldScale == o.YieldScale && l.OptedOut == o.OptedOut &&
+		l.PausedUntil == o.PausedUntil && l.GraceUntil == o.GraceUntil && l.GraceScale == o.GraceScale && l.OptedOut == o.OptedOut &&
 		l.RemovedUntil == o.RemovedUntil && l.Missing == o.Missing && slices.Equal(l.Recent, o.Recent) && l.Watch.Equal(o.Watch)
 }
 

@@ -2,7 +2,6 @@ package latch
 
 import (
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -87,21 +86,41 @@ func (l Latches) Entries() int {
 	return n
 }
 
-// Changed returns the latches that differ from those that LatchesOf had, in the order of
-// workload.Compare.
-func (l Latches) Changed() []Latch {
-	if len(l.layers) < 2 {
-		return nil
+// Changed returns the latches to save, and those to drop because they became blank, both in
+// the order of workload.Compare. They differ from the latches that LatchesOf had.
+func (l Latches) Changed() (put []Latch, drop []workload.ID) {
+	for one := range l.All() {
+		_, known := l.layers[0][one.ID]
+		switch {
+		case one.Blank() && known:
+			drop = append(drop, one.ID)
+		case !one.Blank() && l.moved(one):
+			put = append(put, one)
+		}
 	}
-	changed := maps.Clone(l.layers[1])
-	for _, layer := range l.layers[2:] {
-		maps.Copy(changed, layer)
+	slices.SortFunc(put, compare)
+	slices.SortFunc(drop, workload.Compare)
+	return put, drop
+}
+
+// Checksum returns the Checksum of the latches once the changed latches are saved.
+func (l Latches) Checksum() (sum int64) {
+	for one := range l.All() {
+		if one.Blank() {
+			continue
+		}
+		if l.moved(one) {
+			one.Rev++
+		}
+		sum += one.Checksum()
 	}
-	maps.DeleteFunc(changed, func(id workload.ID, one Latch) bool {
-		was, known := l.layers[0][id]
-		return known && one.Equal(was) || !known && one.Blank()
-	})
-	return slices.SortedFunc(maps.Values(changed), compare)
+	return sum
+}
+
+// moved reports whether a latch differs from the latch that LatchesOf had.
+func (l Latches) moved(one Latch) bool {
+	was, known := l.layers[0][one.ID]
+	return !known || !one.Equal(was)
 }
 
 func compare(a, b Latch) int { return workload.Compare(a.ID, b.ID) }

@@ -23,7 +23,7 @@ func TestFencesSurviveARestore(t *testing.T) {
 	for name, backup := range map[string]latch.Lease{
 		"of a state with a lease": next(latch.Lease{Site: "prod"}, "a", noon),
 		"of nothing":              {Site: "prod"},
-		"of an older gitlatch":    {Site: "prod", Owner: "a", Fence: 41},
+		"of a small fence":        {Site: "prod", Owner: "a", Fence: 41},
 	} {
 		before := next(backup, "b", noon.Add(time.Minute))
 		after := next(backup, "c", noon.Add(2*time.Minute))

@@ -12,16 +12,16 @@ type Rollout struct {
 	// Flight runs from the first sample that saw the rollout in flight.
 	Flight Stopwatch `json:"flight,omitzero"`
 	// Stalled runs while pods of the target are missing and none came.
-	Stalled Stopwatch `json:"still,omitzero"`
+	Stalled Stopwatch `json:"stalled,omitzero"`
 	// Healthy runs while samples of the target are healthy.
 	Healthy Stopwatch `json:"healthy,omitzero"`
 	// Peak is the most available pods that the target had, at most the desired pods.
-	Peak int32 `json:"most,omitzero"`
+	Peak int32 `json:"peak,omitzero"`
 	// Percent is the target's share in the latest sample, in percent; 0 if the sample
 	// was not healthy. WasAtCut is true if the sample before was healthy at the cut or
 	// above.
 	Percent  int32 `json:"percent,omitzero"`
-	WasAtCut bool  `json:"held,omitzero"`
+	WasAtCut bool  `json:"wasAtCut,omitzero"`
 	// Failed is set by a failure, until samples were healthy for long enough.
 	Failed bool `json:"failed,omitzero"`
 }

@@ -52,7 +52,7 @@ func TestARecordMovesNoTimer(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if got := l.Adopted(to, noon.Add(time.Hour)); got.Rollout() != flies() || got.YieldScale {
+	if got := l.Adopted(to, noon.Add(time.Hour)); got.Rollout() != flies() || got.GraceScale {
 		t.Errorf("adopted: %+v", got)
 	}
 	if (Latch{Flight: new(flies())}).Blank() || !(Latch{}).Blank() {
@@ -76,36 +76,6 @@ func leaves(of reflect.Type) (n int) {
 		n += leaves(of.Field(i).Type)
 	}
 	return n
-}
-
-// What an earlier version remembered of a rollout is let go of, with the share that it
-// stored beside a milestone; nothing else is.
-func TestStateOfAnEarlierFormatIsRead(t *testing.T) {
-	t.Parallel()
-	const declared = `"declared":{"replicas":50,"rollout":{"milestone":25,"share":30,"phase":"progressing","from":{"hash":"v1"},"to":{"hash":"v2"},"returns":"from"}}`
-	const before = `{"format":1,"state":{"id":"shop/deployment/web",` + declared + `,"up":{"levels":[100]},` +
-		`"rollout":{"target":"v2","since":"2026-11-20T12:00:00Z","levels":[10,25],"progress":{"asked":7,"available":5,"once":5,"due":5,"longest":60000000000,"since":"2026-11-20T12:00:00Z"},` +
-		`"short":{"since":"2026-11-20T12:00:00Z"},"well":{"since":"2026-11-20T12:00:00Z"},"served":5,"soon":true,"before":"2026-11-20T11:00:00Z","follows":2,"commits":3},"rev":7}}`
-	got, err := Decode[Latch]("the table", []byte(before))
-	r := rollout(30, "v1", "v2")
-	r.Phase, r.Returns = checkpoint.PhaseProgressing, checkpoint.SideFrom
-	want := Latch{ID: got.ID, Declared: checkpoint.Entry{Replicas: 50, Rollout: r}, Up: Up{Levels: []int32{100}}, Rev: 7}
-	if err != nil || got.ID.Name != "web" || !got.Equal(want) || got.Rev != 7 {
-		t.Errorf("%v, %+v, want %+v", err, got, want)
-	}
-	for name, text := range map[string]string{
-		"a field that no version had":          `{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`,
-		"a field of the earlier format, later": `{"format":3,"state":{"id":"shop/deployment/web","rollout":{"commits":3}}}`,
-		"an earlier format that is no object":  `{"format":1,"state":[]}`,
-	} {
-		if _, err := Decode[Latch]("the table", []byte(text)); err == nil {
-			t.Errorf("%s is read", name)
-		}
-	}
-	head, err := Decode[Head]("the table", []byte(`{"format":1,"state":{"proposal":{"branch":"b","head":"c0ffee","opened":"2026-11-20T12:00:00Z","changes":[{"id":"shop/deployment/web","to":{"rollout":{"milestone":25,"share":30}}}]}}}`))
-	if err != nil || head.Proposal.Head != "c0ffee" {
-		t.Errorf("a head: %v, %+v", err, head.Proposal)
-	}
 }
 
 // What is stored of a rollout is read as it was, to the last field.
@@ -140,11 +110,11 @@ func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
 		"a level, a day after":           {begun.Adopted(further, until).Yielded(until).Adopted(checkpoint.Entry{Replicas: 20, Rollout: further.Rollout}, until), true},
 		"a level, and the yield is over": {begun.Adopted(level, until).Yielded(until), false},
 	} {
-		if c.l.YieldScale != c.want {
-			t.Errorf("%s: the scale alone yields: %t", name, c.l.YieldScale)
+		if c.l.GraceScale != c.want {
+			t.Errorf("%s: the scale alone yields: %t", name, c.l.GraceScale)
 		}
 	}
-	if l := begun.Adopted(level, until).Yielded(until.Add(-1)); l.YieldUntil != until || !l.YieldScale {
+	if l := begun.Adopted(level, until).Yielded(until.Add(-1)); l.GraceUntil != until || !l.GraceScale {
 		t.Errorf("before the yield is over: %+v", l)
 	}
 }

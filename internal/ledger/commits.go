@@ -9,7 +9,7 @@ import (
 
 // Commits reads what commits held of a site, each content once.
 type Commits struct {
-	From  Reader // also of the files that are edited in place
+	From  Reader
 	Site  string
 	known map[string]string
 	read  map[[2]string]repo.Object // by path and id

@@ -6,28 +6,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Whatever a message holds, what is read of its trailers is read again where it is
 // written, and a message of ours with those words in a reason is told by its own.
 func FuzzTrailers(f *testing.F) {
-	f.Add("latch(prod-eu): shop/web 100 -> 200\n\nwhy\n\nGitlatch-Site: prod-eu\nGitlatch-Intent: 2-00\nGitlatch-Base: c0ffee\nGitlatch-Surge: shop/deployment/web 120\nGitlatch-Follows: shop/deployment/api\n")
-	f.Add("squash\r\n  Gitlatch-Site: a: b \n\tGitlatch-Surge: shop/deployment/web -1\nGitlatch-Surge: shop/deployment/web 2147483648\nGitlatch-Follows: shop/../web\n")
+	f.Add("latch(prod-eu): shop/web 100 -> 200\n\nwhy\n\nGitlatch-Site: prod-eu\nGitlatch-Intent: 2-00\nGitlatch-Base: c0ffee\nGitlatch-Surge: shop/deployment/web 120\n")
+	f.Add("squash\r\n  Gitlatch-Site: a: b \n\tGitlatch-Surge: shop/deployment/web -1\nGitlatch-Surge: shop/deployment/web 2147483648\nGitlatch-Surge: shop/../web 2\n")
 	f.Add("Gitlatch-Site: \nGitlatch-Site\nGitlatch-Base: x\n")
 	f.Fuzz(func(t *testing.T, message string) {
 		read := ReadTrailers(message)
 		if again := ReadTrailers(read.String()); !reflect.DeepEqual(again, read) {
 			t.Errorf("%q reads as %+v, and that as %+v", message, read, again)
 		}
-		for _, id := range read.Follows {
-			if err := id.Validate(); err != nil {
-				t.Errorf("took %q: %v", id, err)
+		for _, surge := range read.Surges {
+			if err := surge.ID.Validate(); err != nil {
+				t.Errorf("took %q: %v", surge.ID, err)
 			}
 		}
 		by := Trailers{Site: "prod", Intent: "2-00", Surges: []Surge{{workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, 7}}}
-		own := Message(by, false, []policy.Decision{{ID: by.Surges[0].ID, Text: message}}, Beside{})
+		own := Message(by, false, []Crossing{{ID: by.Surges[0].ID, Text: message}}, Beside{})
 		if got := ReadTrailers(own); !reflect.DeepEqual(got, by) {
 			t.Errorf("with %q as reason a commit reads as %+v", message, got)
 		}

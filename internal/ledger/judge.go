@@ -25,8 +25,7 @@ type Holding struct {
 	Broken  map[string]bool // the namespaces whose record cannot be read
 }
 
-// HoldingOf is what a tree declares, including people's edits in place that its
-// records do not hold yet.
+// HoldingOf is what a tree declares.
 func HoldingOf(tree checkpoint.Tree) Holding {
 	h := Holding{Entries: tree.Entries(), Broken: map[string]bool{}}
 	for namespace := range tree.Broken {
@@ -38,8 +37,6 @@ func HoldingOf(tree checkpoint.Tree) Holding {
 // A Step is one commit of gitlatch's on the base.
 type Step struct {
 	Before, After Holding
-	// Follows are the workloads whose level it took from a mark that a person set.
-	Follows []workload.ID
 }
 
 // A Past is how the tip came to hold what it holds.
@@ -87,7 +84,7 @@ func (p Past) Judge() []Change {
 }
 
 func (p Past) judge(id workload.ID) Change {
-	scale, rollout := p.trace(id, scalePart, true), p.trace(id, rolloutPart, false)
+	scale, rollout := p.trace(id, scalePart), p.trace(id, rolloutPart)
 	return Change{
 		ID: id, Agreed: p.Agreed.Entries[id], Now: p.Tip.Entries[id],
 		Was:  scale.was.WithRollout(rollout.was.Rollout),
@@ -108,21 +105,22 @@ type trace struct {
 	ours     bool
 }
 
-// trace follows a part of an entry. Of the level, what a commit took from a mark is a
-// person's.
-func (p Past) trace(id workload.ID, of part, level bool) trace {
+// trace follows a part of an entry.
+func (p Past) trace(id workload.ID, of part) trace {
 	t := trace{now: of(p.Agreed.Entries[id])}
 	t.was = t.now
 	for _, s := range p.Steps {
 		t.advance(s.Before, id, of, false)
-		t.advance(s.After, id, of, !level || !slices.Contains(s.Follows, id))
+		t.advance(s.After, id, of, true)
 	}
 	t.advance(p.Tip, id, of, false)
 	reached := map[checkpoint.Entry]bool{t.was: true}
 	for _, c := range p.Merged {
 		if from, to := of(c.From), of(c.To); c.ID == id && from != to && (reached[from] || t.was == t.now) {
-			if reached[to] = true; to == t.now {
-				t.was, t.ours = to, true
+			reached[to] = true
+			if to == t.now {
+				t.was = to
+				t.ours = true
 			}
 		}
 	}
@@ -135,8 +133,10 @@ func (t *trace) advance(h Holding, id workload.ID, of part, ours bool) {
 	if h.Broken[id.Namespace] || next == t.now {
 		return
 	}
-	if t.was = t.now; ours {
-		t.was, t.ours = next, true
+	t.was = t.now
+	if ours {
+		t.was = next
+		t.ours = true
 	}
 	t.now = next
 }

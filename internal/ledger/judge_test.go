@@ -111,18 +111,6 @@ func TestWhoseAnEntryIs(t *testing.T) {
 	}
 }
 
-// A level that follows a mark is the person's who set the mark; a rollout beside it is
-// not.
-func TestALevelThatFollowsAMarkIsThePersons(t *testing.T) {
-	t.Parallel()
-	p := ledger.Past{Agreed: held(t, "100"), Tip: held(t, "150@25"), Steps: []ledger.Step{
-		{Before: held(t, "100"), After: held(t, "150@25"), Follows: []workload.ID{web}},
-	}}
-	if got := p.Judge(); len(got) != 1 || !got[0].Persons() || got[0].Was != entry(t, "100@25") {
-		t.Errorf("%+v", got)
-	}
-}
-
 // A second, slow way to tell: all changes of a history written down one by one,
 // then read from the end.
 func TestTheLastChangeCounts(t *testing.T) {
@@ -192,7 +180,7 @@ func TestTheLastChangeCounts(t *testing.T) {
 func TestTrailersAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	by := ledger.Trailers{Site: "prod", Intent: "2-0123456789abcdef", Base: strings.Repeat("1", 40),
-		Surges: []ledger.Surge{{ID: web, Need: 3000}}, Follows: []workload.ID{web}}
+		Surges: []ledger.Surge{{ID: web, Need: 3000}}}
 	for _, message := range []string{
 		"latch(prod): shop/web 3 -> 5000\n\nshop/deployment/web 3 -> 5000: because\n\n" + by.String(),
 		"latch: squashed (#12)\n\n* latch(prod): shop/web 3 -> 5000\n\n" + by.String() + "\nCo-authored-by: A <a@example.com>\n",
@@ -203,11 +191,11 @@ func TestTrailersAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	for message, want := range map[string]string{
-		"fix": "", "see Gitlatch-Site: prod": "", "a\n\nGitlatch-Surge: nonsense 5\nGitlatch-Follows: ../x\n": "",
+		"fix": "", "see Gitlatch-Site: prod": "", "a\n\nGitlatch-Surge: nonsense 5\n": "",
 		"doctor\n\nGitlatch-Site: prod\n": "prod",
 	} {
 		got := ledger.ReadTrailers(message)
-		if got.Site != want || got.Pushed("prod") || got.Pushed("") || len(got.Surges)+len(got.Follows) > 0 {
+		if got.Site != want || got.Pushed("prod") || got.Pushed("") || len(got.Surges) > 0 {
 			t.Errorf("%q is read as %+v", message, got)
 		}
 	}

@@ -10,10 +10,17 @@ import (
 	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/foreign"
-	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
+
+// A Crossing is a change of one reading of an entry, and why.
+type Crossing struct {
+	ID       workload.ID
+	Rollout  bool // it changes the rollout, not the scale
+	From, To checkpoint.Entry
+	Text     string
+}
 
 // Beside is what a commit does besides its crossings.
 type Beside struct {
@@ -26,9 +33,9 @@ type Beside struct {
 // for each namespace whose Component is written anew and each file that is edited
 // in place, then the trailers by which the commit is known again. There is at
 // least one of any. Beyond 64 KiB it says how many more lines there would be.
-func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Beside) string {
+func Message(by Trailers, skipCI bool, crossings []Crossing, beside Beside) string {
 	ordered := slices.Clone(crossings)
-	slices.SortStableFunc(ordered, func(a, b policy.Decision) int {
+	slices.SortStableFunc(ordered, func(a, b Crossing) int {
 		return cmp.Or(cmp.Compare(weight(b), weight(a)), workload.Compare(a.ID, b.ID))
 	})
 	var b strings.Builder
@@ -68,7 +75,7 @@ func Message(by Trailers, skipCI bool, crossings []policy.Decision, beside Besid
 const maxLineBytes = 64 << 10
 
 // lines tell what a commit does.
-func lines(crossings []policy.Decision, beside Beside) (all []string) {
+func lines(crossings []Crossing, beside Beside) (all []string) {
 	for _, d := range crossings {
 		all = append(all, ReasonOf(d).String()+"\n")
 	}
@@ -84,16 +91,16 @@ func lines(crossings []policy.Decision, beside Beside) (all []string) {
 // weight is how far a crossing goes: the ratio of its levels, a lowering
 // counting as much as a raise; a new level or a retirement goes less far than
 // any of these, and a rollout least, but for one that failed.
-func weight(d policy.Decision) float64 {
+func weight(c Crossing) float64 {
 	switch {
-	case d.Reading == policy.ReadingRollout && d.To.Rollout.Phase == checkpoint.PhaseFailed:
+	case c.Rollout && c.To.Rollout.Phase == checkpoint.PhaseFailed:
 		return -1
-	case d.Reading == policy.ReadingRollout:
+	case c.Rollout:
 		return -2
-	case d.From.Replicas == 0 || d.To.Replicas == 0:
+	case c.From.Replicas == 0 || c.To.Replicas == 0:
 		return 0
 	}
-	return math.Abs(math.Log(float64(d.To.Replicas) / float64(d.From.Replicas)))
+	return math.Abs(math.Log(float64(c.To.Replicas) / float64(c.From.Replicas)))
 }
 
 // A Reason is what a commit changed of one workload, and why: a line of its
@@ -108,17 +115,17 @@ type Reason struct {
 }
 
 // ReasonOf is the reason of a crossing.
-func ReasonOf(d policy.Decision) Reason {
-	r := Reason{ID: d.ID, Rollout: d.Reading == policy.ReadingRollout, Text: oneLine(d.Text)}
+func ReasonOf(c Crossing) Reason {
+	r := Reason{ID: c.ID, Rollout: c.Rollout, Text: oneLine(c.Text)}
 	if r.Rollout {
-		r.From, r.To = milestone(d.From, "new"), milestone(d.To, "done")
+		r.From, r.To = milestone(c.From, "new"), milestone(c.To, "done")
 		return r
 	}
 	none := "new"
-	if d.To.IsZero() && !d.From.IsZero() {
-		none = milestone(d.From, none) + " %" // all that it declared was a rollout
+	if c.To.IsZero() && !c.From.IsZero() {
+		none = milestone(c.From, none) + " %" // all that it declared was a rollout
 	}
-	r.From, r.To = level(d.From.Replicas, none), level(d.To.Replicas, "retired")
+	r.From, r.To = level(c.From.Replicas, none), level(c.To.Replicas, "retired")
 	return r
 }
 
@@ -158,7 +165,7 @@ var reason = regexp.MustCompile(`(?m)^(\S+)( rollout)? (\S+)(?: %)? -> (\S+)(?: 
 func Reasons(message string) (all []Reason) {
 	for _, m := range reason.FindAllStringSubmatch(message, -1) {
 		if id, err := workload.ParseID(m[1]); err == nil {
-			all = append(all, Reason{ID: id, Rollout: m[2] != "", From: foreign.Line(m[3]), To: foreign.Line(m[4]), Text: foreign.Line(m[5])})
+			all = append(all, Reason{ID: id, Rollout: m[2] != "", From: sanitize.Line(m[3]), To: sanitize.Line(m[4]), Text: sanitize.Line(m[5])})
 		}
 	}
 	return all
@@ -181,7 +188,7 @@ func milestone(e checkpoint.Entry, none string) string {
 // Subject is the first line of a message, fit to be printed.
 func Subject(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
-	return foreign.Line(first)
+	return sanitize.Line(first)
 }
 
 // oneLine makes text that came from a cluster stay in one line.

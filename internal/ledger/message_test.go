@@ -6,7 +6,6 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -17,13 +16,13 @@ func TestAMessageTellsItsReasons(t *testing.T) {
 	at := func(replicas, milestone int32) checkpoint.Entry {
 		return checkpoint.Entry{Replicas: replicas, Rollout: checkpoint.Rollout{Milestone: milestone}}
 	}
-	crossings := []policy.Decision{
+	crossings := []ledger.Crossing{
 		{ID: web, From: at(100, 0), To: at(200, 0), Text: "it grew: 187\nof 100"},
 		{ID: api, To: at(5, 0), Text: "another"},
 		{ID: api, From: at(5, 0), Text: ""},
-		{ID: web, Reading: policy.ReadingRollout, To: at(200, 25), Text: "30 of 100 -> 200: available"},
-		{ID: web, Reading: policy.ReadingRollout, From: at(200, 25), To: at(200, 50), Text: "half"},
-		{ID: web, Reading: policy.ReadingRollout, From: at(200, 50), To: at(200, 0), Text: "over"},
+		{ID: web, Rollout: true, To: at(200, 25), Text: "30 of 100 -> 200: available"},
+		{ID: web, Rollout: true, From: at(200, 25), To: at(200, 50), Text: "half"},
+		{ID: web, Rollout: true, From: at(200, 50), To: at(200, 0), Text: "over"},
 	}
 	message := ledger.Message(ledger.Trailers{Site: "prod", Intent: "1"}, true, crossings,
 		ledger.Beside{Components: []string{"pay"}, Files: []string{"shop/deployment/api 1 -> x: a path"}})

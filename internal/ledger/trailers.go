@@ -14,11 +14,10 @@ import (
 
 // The keys of the trailers, by which a commit is known again.
 const (
-	keySite    = "Gitlatch-Site"
-	keyIntent  = "Gitlatch-Intent"
-	keyBase    = "Gitlatch-Base"
-	keySurge   = "Gitlatch-Surge"
-	keyFollows = "Gitlatch-Follows"
+	keySite   = "Gitlatch-Site"
+	keyIntent = "Gitlatch-Intent"
+	keyBase   = "Gitlatch-Base"
+	keySurge  = "Gitlatch-Surge"
 )
 
 // Trailers say of a commit what its difference to its parent does not.
@@ -27,9 +26,8 @@ type Trailers struct {
 	Intent string // see Intent; "" is a commit that no tick made
 	// Base is the commit of the base that a proposal was made on; "" is a commit
 	// that was pushed to the base, on its parent.
-	Base    string
-	Surges  []Surge
-	Follows []workload.ID // whose level came from a mark that a person set
+	Base   string
+	Surges []Surge
 }
 
 // A Surge is a raise that people are to be told of.
@@ -49,9 +47,6 @@ func (t Trailers) String() string {
 	}
 	for _, s := range t.Surges {
 		say(keySurge, fmt.Sprintf("%s %d", s.ID, s.Need))
-	}
-	for _, id := range t.Follows {
-		say(keyFollows, id)
 	}
 	return b.String()
 }
@@ -73,10 +68,6 @@ func ReadTrailers(message string) (t Trailers) {
 			id, err := workload.ParseID(name)
 			if n, bad := strconv.ParseInt(need, 10, 32); err == nil && bad == nil {
 				t.Surges = append(t.Surges, Surge{id, int32(n)})
-			}
-		case keyFollows:
-			if id, err := workload.ParseID(value); err == nil {
-				t.Follows = append(t.Follows, id)
 			}
 		}
 	}

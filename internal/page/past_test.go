@@ -16,7 +16,7 @@ func pages(t *testing.T) map[string][]byte {
 	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "backtest": backtested(t, tried(24))}
 }
 
-// tried is a backtest of so many policies, 13 at least, over 30 days, 6 of them drawn.
+// tried is a backtest of so many policies, 13 at least, over 30 days.
 func tried(policies int) backtest.Document {
 	from := noon.Add(-30 * 24 * time.Hour)
 	d := backtest.Document{
@@ -53,15 +53,15 @@ func tried(policies int) backtest.Document {
 		}
 		d.Candidates[i].Front = front
 	}
-	d.Pictures = drawn([]int{7, 0, 5, 10, 2, 12})
+	d.Pictures = drawn(policies)
 	return d
 }
 
 // drawn are pictures of three workloads that swing by the day, one of which was
-// not observed for two days, by the policies in some places.
-func drawn(candidates []int) *backtest.Pictures {
+// not observed for two days, by so many policies.
+func drawn(policies int) *backtest.Pictures {
 	const buckets = 480
-	p := &backtest.Pictures{BucketSeconds: 5400, Buckets: buckets, Workloads: []string{"shop/deployment/web", "search/statefulset/index", "media/deployment/images"}, Candidates: candidates, OtherWorkloads: 211, OtherCandidates: 18}
+	p := &backtest.Pictures{BucketSeconds: 5400, Buckets: buckets, Workloads: []string{"shop/deployment/web", "search/statefulset/index", "media/deployment/images"}, OtherWorkloads: 211}
 	need := func(w, bucket int) float64 {
 		peak := []float64{1000, 60, 240}[w]
 		week := 1 - 0.4*math.Max(0, math.Sin(2*math.Pi*float64(bucket)/112))
@@ -81,7 +81,7 @@ func drawn(candidates []int) *backtest.Pictures {
 		}
 		p.Needs = append(p.Needs, l)
 	}
-	for _, i := range candidates {
+	for i := range policies {
 		var levels []backtest.Line
 		for w := range p.Workloads {
 			var l backtest.Line

@@ -30,7 +30,9 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	}
 	if stop := stopsAll(l, s, look); stop.Reason != ReasonNone {
 		l = frozen(paused(p, l, s, look), stop.Reason, look)
-		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
+		d.Verdict = Frozen
+		d.Reason = stop.Reason
+		d.Text = stop.Text
 		return l, d
 	}
 	l = l.Yielded(look.Now)
@@ -69,7 +71,9 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		if p.Bounds == ModeIgnore {
 			to.Min, to.Max = 0, 0
 		}
-		d.Verdict, d.To, d.Text = Cross, to, text
+		d.Verdict = Cross
+		d.To = to
+		d.Text = text
 		if declared > 0 {
 			need := needOver(*s.Scale, declared, level)
 			d.Urgent, d.Surge = need > p.Urgent, need > p.Surge
@@ -103,14 +107,18 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	}
 
 	if declared == 0 {
-		d.Verdict, d.Reason, d.Text = Pending, stop.Reason, "nothing is declared yet: "+stop.Text
+		d.Verdict = Pending
+		d.Reason = stop.Reason
+		d.Text = "nothing is declared yet: " + stop.Text
 		return d
 	}
 
 	down := l.Down
 	switch elapsed := down.Elapsed(look.Now); {
 	case stop.Reason != ReasonNone && r.lowered(s.Scale.Desired) < declared:
-		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
+		d.Verdict = Frozen
+		d.Reason = stop.Reason
+		d.Text = stop.Text
 	case down.Running() && down.Count >= p.HoldUp && elapsed >= p.HoldDown:
 		return cross(down.Level, fmt.Sprintf("for %s, since %s, no sample rounded to more than %d; the last was %d",
 			Span(elapsed), down.Since.UTC().Format(time.RFC3339), down.Level, s.Scale.Desired))
@@ -251,8 +259,8 @@ func leftAlone(l latch.Latch, now time.Time) Stop {
 	switch {
 	case now.Before(l.PausedUntil):
 		return Stop{Reason: ReasonHold, Text: "a user paused the workload until " + l.PausedUntil.UTC().Format(time.RFC3339)}
-	case now.Before(l.YieldUntil):
-		return Stop{Reason: ReasonYield, Text: "a user edited its entry or declined a proposal; edit grace period until " + l.YieldUntil.UTC().Format(time.RFC3339)}
+	case now.Before(l.GraceUntil):
+		return Stop{Reason: ReasonYield, Text: "a user edited its entry or declined a proposal; edit grace period until " + l.GraceUntil.UTC().Format(time.RFC3339)}
 	}
 	return Stop{}
 }

@@ -60,7 +60,7 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 		tt.sample(&s)
 		l := blank(100, workload.Scale{})
 		if tt.yield {
-			l.YieldUntil = noon.Add(time.Second)
+			l.GraceUntil = noon.Add(time.Second)
 		}
 		l, d := policy.Decide(p, l, s, policy.Look{Now: noon, Stop: tt.stop})
 		verdict := policy.Frozen
@@ -139,14 +139,14 @@ func TestDecideEndsAnAbsence(t *testing.T) {
 func TestYieldEndsAtItsInstant(t *testing.T) {
 	t.Parallel()
 	p, l := policy.Presets()["cope"], blank(100, workload.Scale{})
-	l.YieldUntil = noon
+	l.GraceUntil = noon
 	s := healthy(workload.Scale{Desired: 150})
 	if _, d := policy.Decide(p, l, s, policy.Look{Now: noon.Add(-1)}); d.Reason != policy.ReasonYield {
 		t.Errorf("just before: %s %s", d.Verdict, d.Reason)
 	}
 	l, d := policy.Decide(p, l, s, policy.Look{Now: noon})
-	if d.Verdict != policy.Pending || !l.YieldUntil.IsZero() {
-		t.Errorf("at its instant: %s, left alone until %s", d.Verdict, l.YieldUntil)
+	if d.Verdict != policy.Pending || !l.GraceUntil.IsZero() {
+		t.Errorf("at its instant: %s, left alone until %s", d.Verdict, l.GraceUntil)
 	}
 }
 

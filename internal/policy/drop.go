@@ -67,7 +67,7 @@ func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.
 // remember returns what changed in the memory of each workload with this look; nil
 // forgets a workload. With restart the memory begins with this look. An unknown scale
 // leaves the memory as it was. An absent workload is remembered for DropWithin.
-func remember(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent, restart bool) map[workload.ID]latch.Recent {
+func remember(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Recents, restart bool) Recents {
 	changed := map[workload.ID]latch.Recent{}
 	note := func(id workload.ID, pods int32) {
 		was := past[id]

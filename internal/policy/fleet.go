@@ -11,11 +11,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
+// Scales are the pods of workloads, or latch.Unknown.
+type Scales map[workload.ID]int32
+
+// Recents are what is remembered of the scales of workloads.
+type Recents map[workload.ID]latch.Recent
+
 // Assess looks at the fleet as a whole, before any workload is decided. scales are
 // the pods of each latched workload that was seen, or latch.Unknown. past is what is
 // remembered of each workload. Assess returns the head as the guards leave it, the
 // workloads' memories that changed, and what the guards stop.
-func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) (latch.Head, map[workload.ID]latch.Recent, Stop) {
+func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Recents) (latch.Head, Recents, Stop) {
 	h, stop := assessCluster(g, h, fleet)
 	if stop.All {
 		return h, nil, stop
@@ -32,7 +38,8 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID
 	}
 
 	dropped := h.Drop != nil
-	if h = assessDrop(g, h, fleet, scales, past); h.Drop != nil {
+	h = assessDrop(g, h, fleet, scales, past)
+	if h.Drop != nil {
 		return h, nil, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; waiting until they recover or a person acknowledges it",
 			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
 	}
@@ -88,7 +95,7 @@ func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
 
 	l.Up = latch.Up{} // a workload that comes back starts again
 	l.Flight = nil
-	if d.From.IsZero() && !look.Now.Before(l.YieldUntil) {
+	if d.From.IsZero() && !look.Now.Before(l.GraceUntil) {
 		l = l.Yielded(look.Now)
 		l.RemovedUntil = time.Time{} // there is nothing to remove again
 	}
@@ -234,7 +241,9 @@ func withhold(decisions []Decision, why Reason, text string, withheld func(Decis
 	result := make([]Decision, len(decisions))
 	for i, d := range decisions {
 		if withheld(d) {
-			d.Verdict, d.Reason, d.Text = Pending, why, d.Text+"; "+text
+			d.Verdict = Pending
+			d.Reason = why
+			d.Text = d.Text + "; " + text
 		}
 		result[i] = d
 	}

@@ -96,7 +96,7 @@ func (h *history) flush(how policy.Flush, stop policy.Stop, interval time.Durati
 func TestAFlushSaysWhatItDoes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	yields := latch.Latch{YieldUntil: now.Add(time.Hour)}
+	yields := latch.Latch{GraceUntil: now.Add(time.Hour)}
 	for _, c := range []struct {
 		name            string
 		declared        int32

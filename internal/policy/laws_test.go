@@ -115,7 +115,7 @@ func (h *history) steady(need int32, looks int) error {
 // endYield makes the person who may have edited the entry be done.
 func (h *history) endYield() {
 	h.policy.Scale = policy.ModeLatch
-	h.latch.YieldUntil, h.oracle.yield = time.Time{}, time.Time{}
+	h.latch.GraceUntil, h.oracle.yield = time.Time{}, time.Time{}
 }
 
 func (h *history) accepted() policy.Bounds {

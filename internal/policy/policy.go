@@ -114,11 +114,15 @@ func Presets() map[string]Policy {
 		Cut:              50,
 	}
 	closest := cope
-	closest.Name, closest.Round, closest.HoldDown = "closest", RoundNearest, 0
+	closest.Name = "closest"
+	closest.Round = RoundNearest
+	closest.HoldDown = 0
 	weekly := cope
 	weekly.Name, weekly.HoldDown = "weekly", 8*24*time.Hour
 	tight := cope
-	tight.Name, tight.Series, tight.Round = "tight", R10, RoundHeadroom
+	tight.Name = "tight"
+	tight.Series = R10
+	tight.Round = RoundHeadroom
 	return map[string]Policy{"cope": cope, "closest": closest, "weekly": weekly, "tight": tight}
 }
 
@@ -230,9 +234,6 @@ type Set struct {
 	// InPlace are the files, from the root of the repository, in which counts that are
 	// marked follow the record; nil is none.
 	InPlace []string
-	// Ignored are the fields of the policy file that no longer have a meaning, each
-	// with its line and what to do.
-	Ignored []string
 }
 
 // DefaultSet is the set of a site without a gitlatch.yaml.

@@ -42,7 +42,9 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
 		l = l.WithRollout(l.Rollout().Pause(look.Last))
-		d.Verdict, d.Reason, d.Text = Frozen, stop.Reason, stop.Text
+		d.Verdict = Frozen
+		d.Reason = stop.Reason
+		d.Text = stop.Text
 		return l, d
 	}
 	l = l.Yielded(look.Now)
@@ -69,7 +71,7 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 		return unread("its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read"))
 	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
 		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
-	case look.Now.Before(l.PausedUntil) || look.Now.Before(l.YieldUntil) && !l.YieldScale:
+	case look.Now.Before(l.PausedUntil) || look.Now.Before(l.GraceUntil) && !l.GraceScale:
 		return leftAlone(l, look.Now)
 	case !r.InFlight:
 		return Stop{}
@@ -112,7 +114,9 @@ func (f *flight) observe(t latch.Rollout, look Look) latch.Rollout {
 	}
 	f.failure = f.fails(t, look.Now)
 	if healthy := f.healthy(t); !healthy {
-		t.Healthy, t.WasAtCut, t.Percent = latch.Stopwatch{}, false, 0
+		t.Healthy = latch.Stopwatch{}
+		t.WasAtCut = false
+		t.Percent = 0
 	} else if !repeated {
 		t.Healthy = while(t.Healthy, true, look)
 		t.WasAtCut, t.Percent = t.Percent >= f.policy.Cut && look.gap() == 0, min(99, f.rollout.Percent())
@@ -166,7 +170,9 @@ func (f *flight) end(d Decision, look Look) Decision {
 		d.Text = "there is no rollout to record"
 		return d
 	case look.Stop.Reason != ReasonNone:
-		d.Verdict, d.Reason, d.Text = Frozen, look.Stop.Reason, look.Stop.Text
+		d.Verdict = Frozen
+		d.Reason = look.Stop.Reason
+		d.Text = look.Stop.Text
 		return d
 	case f.rollout.InFlight:
 		return f.cross(d, checkpoint.Rollout{}, "its rollouts are no longer latched")
@@ -219,9 +225,13 @@ func (f *flight) record() checkpoint.Rollout {
 	twiceAtCut := f.timer.WasAtCut && f.timer.Percent >= f.policy.Cut
 	switch {
 	case hash == to.From.Hash:
-		to.Milestone, to.Phase, to.Returns = 0, checkpoint.PhaseReturning, checkpoint.SideFrom
+		to.Milestone = 0
+		to.Phase = checkpoint.PhaseReturning
+		to.Returns = checkpoint.SideFrom
 	case f.timer.Failed:
-		to.Milestone, to.Phase, to.Returns = 0, checkpoint.PhaseFailed, checkpoint.SideFrom
+		to.Milestone = 0
+		to.Phase = checkpoint.PhaseFailed
+		to.Returns = checkpoint.SideFrom
 	case begins, failedOrReturning(to), twiceAtCut && to.Returns == checkpoint.SideFrom, f.passes(to.Milestone):
 		to.Milestone, to.Phase = f.timer.Percent, checkpoint.PhaseProgressing
 		if f.rollout.Halted != "" {
@@ -289,7 +299,9 @@ func (f *flight) progress() string {
 func (f *flight) cross(d Decision, to checkpoint.Rollout, text string) Decision {
 	d.Text = text
 	if err := checkpoint.FitsRollout(d.ID, to); err != nil {
-		d.Verdict, d.Reason, d.Text = Skip, ReasonUnfit, "its rollout is not recorded: "+err.Error()
+		d.Verdict = Skip
+		d.Reason = ReasonUnfit
+		d.Text = "its rollout is not recorded: " + err.Error()
 		return d
 	}
 	d.Verdict, d.To = Cross, f.declared.WithRollout(to)

@@ -154,7 +154,7 @@ func TestReasonsOfARollout(t *testing.T) {
 			s.Scale, s.Rollout.InFlight = &workload.Scale{}, false
 		}, policy.Frozen, policy.ReasonSuspended},
 		{"yield", func(_ *policy.Policy, l *latch.Latch, _ *workload.Sample, _ *policy.Look) {
-			l.YieldUntil = noon.Add(time.Second)
+			l.GraceUntil = noon.Add(time.Second)
 		}, policy.Frozen, policy.ReasonYield},
 		{"an image that is no line", func(_ *policy.Policy, l *latch.Latch, s *workload.Sample, _ *policy.Look) {
 			l.Declared = checkpoint.Entry{}
@@ -285,7 +285,7 @@ func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
 func TestNothingIsLeftOfALatchWithoutALevel(t *testing.T) {
 	t.Parallel()
 	flies := workload.Rollout{InFlight: true, Desired: 2, Templates: []workload.Template{{Hash: "v2", Desired: 1, Available: 1}, {Hash: "v1", Desired: 1, Available: 1}}}
-	l := latch.Latch{ID: web, YieldUntil: noon.Add(time.Minute)}
+	l := latch.Latch{ID: web, GraceUntil: noon.Add(time.Minute)}
 	for i, rollout := range []workload.Rollout{flies, flies, {}} {
 		look := policy.Look{Now: noon.Add(time.Duration(i) * time.Minute), Period: time.Minute}
 		l, _ = policy.DecideRollout(policy.Presets()["cope"], l, workload.Sample{ID: web, Rollout: &rollout}, look)

@@ -162,7 +162,8 @@ func (w *walk) ordered(tip string) (commits []LogEntry) {
 		}
 		commits = append(commits, c)
 		for _, parent := range slices.Backward(c.Parents) {
-			if children[parent]--; children[parent] == 0 {
+			children[parent]--
+			if children[parent] == 0 {
 				ready = append(ready, parent)
 			}
 		}

@@ -16,7 +16,7 @@ func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
 	t.Parallel()
 	web, api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
 	r := tick.Report{Site: "prod", InPlace: []inplace.Mark{
-		{File: "values.yaml", ID: web, Counts: []int32{200}, Declared: 200},
+		{File: "values.yaml", ID: web, Counts: []int32{200}, Level: 200},
 		{File: "values.yaml", ID: api, Counts: []int32{3, 4}, Text: "nothing is declared of it"},
 		{File: "values.yaml", Line: 7, ID: api, Refused: true, Text: "an alias"},
 		{File: "empty.yaml", Text: "nothing is marked in it"},

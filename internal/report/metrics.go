@@ -80,24 +80,13 @@ func underDeclared(r tick.Report) (pods float64) {
 		if !ofScale(d) || d.Verdict == policy.Skip {
 			continue
 		}
-		declared := int32(0)
-		if l, ok := r.Latches[d.ID]; ok {
-			declared = l.Declared.Replicas
-		}
-		pods += float64(max(0, d.Count-declared))
+		pods += float64(max(0, d.Count-r.Latches.Get(d.ID).Declared.Replicas))
 	}
 	return pods
 }
 
 // entries is the number of workloads with an entry in git.
-func entries(r tick.Report) (n float64) {
-	for _, l := range r.Latches {
-		if !l.Declared.IsZero() {
-			n++
-		}
-	}
-	return n
-}
+func entries(r tick.Report) float64 { return float64(r.Latches.Entries()) }
 
 func observes(r tick.Report) bool { return r.Observe }
 

@@ -37,10 +37,10 @@ func TestASiteThatObservesReportsItsEntriesInGit(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}
-	r := tick.Report{Site: "prod", At: noon, Observe: true, Latches: map[workload.ID]latch.Latch{
+	r := tick.Report{Site: "prod", At: noon, Observe: true, Latches: latch.LatchesOf(map[workload.ID]latch.Latch{
 		web: {Declared: checkpoint.Entry{Replicas: 100}},
 		api: {Recent: latch.Recent{{}}},
-	}}
+	})}
 	path := filepath.Join(t.TempDir(), "gitlatch.prom")
 	if got := scraped(t, path, r, noon)["gitlatch_observed_entries"]; got != 1 {
 		t.Errorf("observing: %v entries, want 1", got)
@@ -66,10 +66,10 @@ func TestMetricsAreOneLineOfTheEmbeddedFormat(t *testing.T) {
 			{ID: api, Verdict: policy.Frozen, Count: 40},
 			{ID: agent, Verdict: policy.Skip, Count: 500},
 		},
-		Latches: map[workload.ID]latch.Latch{
+		Latches: latch.LatchesOf(map[workload.ID]latch.Latch{
 			web: {Declared: checkpoint.Entry{Replicas: 100}},
 			api: {Declared: checkpoint.Entry{Replicas: 50}},
-		},
+		}),
 	}, noon)
 	if err != nil {
 		t.Fatal(err)

@@ -162,10 +162,11 @@ func of(r tick.Report, told func(Workload) bool) Document {
 			continue
 		}
 		w := newWorkload(decision, samples[decision.ID])
-		if w.Rollout = rollouts[decision.ID]; w.Rollout != nil {
-			w.Rollout.Proposed = isProposed(w.Rollout.Verdict, r.Latches[decision.ID])
+		w.Rollout = rollouts[decision.ID]
+		if w.Rollout != nil {
+			w.Rollout.Proposed = isProposed(w.Rollout.Verdict, r.Latches.Get(decision.ID))
 		}
-		w.Proposed = isProposed(w.Verdict, r.Latches[decision.ID])
+		w.Proposed = isProposed(w.Verdict, r.Latches.Get(decision.ID))
 		if told(w) {
 			d.Workloads = append(d.Workloads, w)
 		}
@@ -197,7 +198,9 @@ func newRollout(d policy.Decision, s *workload.Sample) *Rollout {
 	}
 	if s != nil && s.Rollout != nil && len(s.Rollout.Templates) > 0 {
 		target := s.Rollout.Templates[0]
-		r.Target, r.Desired, r.Available = target.Hash, &s.Rollout.Desired, &target.Available
+		r.Target = target.Hash
+		r.Desired = &s.Rollout.Desired
+		r.Available = &target.Available
 		r.Failure, r.Halted = s.Rollout.Failure, s.Rollout.Halted
 	}
 	return r
@@ -215,7 +218,9 @@ func newWorkload(d policy.Decision, s *workload.Sample) Workload {
 	}
 	if s.Scale != nil {
 		w.Replicas, w.Ready = &s.Scale.Desired, &s.Scale.Ready
-		w.Driver, w.Min, w.Max = string(s.Scale.Driver), s.Scale.Min, s.Scale.Max
+		w.Driver = string(s.Scale.Driver)
+		w.Min = s.Scale.Min
+		w.Max = s.Scale.Max
 	}
 	if s.Rollout != nil {
 		w.InFlight = &s.Rollout.InFlight

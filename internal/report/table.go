@@ -91,7 +91,9 @@ func (c Condition) say(p *term.Page) {
 // leftOut counts the workloads of which there is nothing to say, the commonest
 // reason first.
 func (d Document) leftOut() string {
-	quiet, skips, skipped := 0, 0, map[string]int{}
+	quiet := 0
+	skips := 0
+	skipped := map[string]int{}
 	for _, w := range d.Workloads {
 		switch {
 		case w.told():

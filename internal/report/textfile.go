@@ -14,9 +14,9 @@ import (
 	"unicode"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/atomicfile"
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/tick"
-	"github.com/gitlatch/gitlatch/internal/whole"
 )
 
 // WriteTextfile writes a report's metrics to a file in Prometheus' text format,
@@ -49,7 +49,7 @@ func collect(path string, write func(*text)) error {
 	}
 	t := &text{before: before}
 	write(t)
-	if err := whole.Write(path, t.Bytes()); err != nil {
+	if err := atomicfile.Write(path, t.Bytes()); err != nil {
 		return fmt.Errorf("write metrics to %s: %w", path, err)
 	}
 	return nil

@@ -82,7 +82,8 @@ func (c *carrying) raise(ctx context.Context, live map[workload.ID]plan.Workload
 			c.say(fmt.Sprintf("%s: %d -> %d", a.ID, done.From, done.To))
 			continue
 		}
-		if c.tries[a.ID]++; c.tries[a.ID] < patience && retryable(err) {
+		c.tries[a.ID]++
+		if c.tries[a.ID] < patience && retryable(err) {
 			continue
 		}
 		c.course.Drop(a.ID)
@@ -129,7 +130,7 @@ func (c *carrying) brake(ctx context.Context, r plan.Raise) (set, ok bool) {
 		if c.braked[s.String()] {
 			continue
 		}
-		outcome, err := c.Brakes.Brake(ctx, s, c.Clock(), c.Hold)
+		outcome, err := c.Cluster.Brake(ctx, s, c.Clock(), c.Hold)
 		if err != nil {
 			c.report.Problems = append(c.report.Problems, fmt.Errorf("%w; %s is not raised", err, r.ID))
 			c.course.Drop(r.ID)
@@ -161,7 +162,7 @@ func (c *carrying) settle(ctx context.Context) error {
 			}
 		}
 	}
-	found, err := c.Brakes.Brakes(ctx)
+	found, err := c.Cluster.Brakes(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,10 +176,4 @@ func (c *carrying) settle(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// refused reports whether the API server will not do what was asked, however
-// often.
-func refused(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsMethodNotSupported(err)
 }

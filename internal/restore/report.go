@@ -8,7 +8,6 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
 	"github.com/gitlatch/gitlatch/internal/restore/plan"
-	"github.com/gitlatch/gitlatch/internal/restore/split"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -16,23 +15,15 @@ import (
 // lastLook bounds the look with which a run ends, also one that was told to stop.
 const lastLook = 10 * time.Second
 
-// A Head is which run a report is of. Its JSON, and that of the reports, is for
-// machines: fields are added and never changed.
-type Head struct {
+// A Report is what a run did, or, of a dry run, would do. Its JSON is for machines:
+// fields are added and never changed.
+type Report struct {
 	Site      string    `json:"site"`
 	Cluster   string    `json:"cluster"`            // UID of the cluster
 	Declared  string    `json:"declared,omitempty"` // UID of the cluster that the record is of; "" is unknown
 	At        time.Time `json:"at"`
 	DryRun    bool      `json:"dryRun"`
-	Releasing bool      `json:"-"` // brakes, or seeds, are all that the run is about
-}
-
-// Of returns the head.
-func (h Head) Of() Head { return h }
-
-// A Report is what a run did, or, of a dry run, would do.
-type Report struct {
-	Head
+	Releasing bool      `json:"-"` // the run only releases brakes
 	plan.Plan
 
 	Since      []plan.Left  `json:"since,omitempty"` // planned, and left for what changed since
@@ -58,17 +49,6 @@ type Unfinished struct {
 	Replicas int32       `json:"replicas"`
 	Ready    int32       `json:"ready"`
 	To       int32       `json:"to"`
-}
-
-// A SplitReport is what a run did about seeds, or, of a dry run, would do.
-type SplitReport struct {
-	Head
-
-	Seeded   []split.Seed     `json:"seeded,omitempty"`
-	Standing []split.Standing `json:"standing,omitempty"` // that were there, and stay
-	Taken    []split.Standing `json:"taken,omitempty"`    // back
-	Left     []split.Left     `json:"left,omitempty"`
-	Problems Problems         `json:"problems,omitempty"`
 }
 
 // Problems are errors, of which JSON has the texts.
@@ -121,13 +101,4 @@ func (r Report) Brief() Report {
 		r.Waves = nil
 	}
 	return r
-}
-
-// Err returns what failed or needs a person; nil where nothing does.
-func (r SplitReport) Err() error {
-	err := errors.Join(r.Problems...)
-	if n := len(r.Left); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%s not seeded: see why, and decide; name the others to go on without", term.Count(n, "rollout")))
-	}
-	return err
 }

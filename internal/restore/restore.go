@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/restore/brake"
@@ -31,11 +33,9 @@ type Cluster interface {
 	// Raise takes a workload to a count if it is still as it was seen; else the
 	// error is a conflict. It never lowers.
 	Raise(ctx context.Context, seen plan.Workload, to int32) error
-}
 
-// Brakes are those of a cluster's autoscalers. Each write is on the condition
-// that nobody wrote meanwhile.
-type Brakes interface {
+	// Brakes returns the brakes of the autoscalers. Each write of a brake is on the
+	// condition that nobody else wrote in between.
 	Brakes(ctx context.Context) ([]brake.Found, error)
 	Brake(ctx context.Context, s plan.Scaler, now time.Time, span time.Duration) (brake.Outcome, error)
 	Release(ctx context.Context, s plan.Scaler) (brake.Outcome, error)
@@ -45,7 +45,6 @@ type Brakes interface {
 type Restore struct {
 	Site    string
 	Cluster Cluster
-	Brakes  Brakes
 	Clock   func() time.Time
 	Wait    func(context.Context, time.Duration) // or until the context ends
 	Say     func(string)                         // takes a line of progress; nil is nobody
@@ -92,7 +91,7 @@ func CheckHold(hold time.Duration) error {
 // to its end; what the report says was done, was done. A run after it goes on
 // from there.
 func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error) {
-	report := Report{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}}
+	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Declared: tree.Site.Cluster}
 	if err := CheckHold(r.Hold); err != nil {
 		return report, fmt.Errorf("brake: %w", err)
 	}
@@ -119,7 +118,13 @@ func (r *Restore) Run(ctx context.Context, tree checkpoint.Tree) (Report, error)
 	if r.DryRun || len(report.Plan.Waves) == 0 {
 		return report, nil
 	}
-	c := &carrying{Restore: r, report: &report, tries: map[workload.ID]int{}, braked: map[string]bool{}, course: plan.NewCourse(report.Plan, r.Pace, r.Clock())}
+	c := &carrying{
+		Restore: r,
+		report:  &report,
+		course:  plan.NewCourse(report.Plan, r.Pace, r.Clock()),
+		tries:   map[workload.ID]int{},
+		braked:  map[string]bool{},
+	}
 	err = c.carry(ctx, live)
 	return report, errors.Join(err, c.settle(ctx))
 }
@@ -153,7 +158,7 @@ func undeclared(tree checkpoint.Tree, named []string) (problems []error) {
 
 // Release undoes brakes: all, or those that expired.
 func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
-	report := Report{Head: Head{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}}
+	report := Report{Site: r.Site, At: r.Clock().UTC(), DryRun: r.DryRun, Releasing: true}
 	var err error
 	if report.Cluster, err = r.Cluster.UID(ctx); err != nil {
 		return report, err
@@ -164,7 +169,7 @@ func (r *Restore) Release(ctx context.Context, expired bool) (Report, error) {
 // release undoes brakes. One that fails does not stop the others. A note that cannot
 // be read is said, and is no failure: whoever may write an autoscaler may write it.
 func (r *Restore) release(ctx context.Context, report *Report, expired bool) error {
-	found, err := r.Brakes.Brakes(ctx)
+	found, err := r.Cluster.Brakes(ctx)
 	if err != nil {
 		return err
 	}
@@ -186,7 +191,7 @@ func (r *Restore) release(ctx context.Context, report *Report, expired bool) err
 			outcome = brake.Changed
 		}
 		if !r.DryRun {
-			if outcome, err = r.Brakes.Release(ctx, f.Scaler); err != nil {
+			if outcome, err = r.Cluster.Release(ctx, f.Scaler); err != nil {
 				report.Problems = append(report.Problems, err)
 				continue
 			}
@@ -209,7 +214,14 @@ func (r *Restore) say(lines ...string) {
 	}
 }
 
+// lasting recognize the answers of an API server that another try does not change.
+var lasting = []func(error) bool{
+	apierrors.IsForbidden, apierrors.IsNotFound, apierrors.IsInvalid,
+	apierrors.IsBadRequest, apierrors.IsMethodNotSupported,
+}
+
 // retryable reports whether another try may succeed where this one did not.
 func retryable(err error) bool {
-	return !errors.Is(err, kube.ErrUnauthorized) && !errors.Is(err, context.Canceled) && !refused(err)
+	refused := slices.ContainsFunc(lasting, func(is func(error) bool) bool { return is(err) })
+	return !refused && !errors.Is(err, kube.ErrUnauthorized) && !errors.Is(err, context.Canceled)
 }

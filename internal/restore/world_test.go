@@ -71,7 +71,7 @@ func (w *world) tree() checkpoint.Tree {
 func (w *world) restore() *restore.Restore {
 	w.dead = false
 	return &restore.Restore{
-		Site: "prod-eu", Cluster: w, Brakes: w,
+		Site: "prod-eu", Cluster: w,
 		Clock: func() time.Time { return w.now },
 		Wait:  func(_ context.Context, d time.Duration) { w.now = w.now.Add(d) },
 		Pace:  plan.Pace{PerMinute: 600, Unready: 1000, Patience: time.Minute},

@@ -16,7 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/discreet"
+	"github.com/gitlatch/gitlatch/internal/redact"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
 )
 
@@ -48,7 +48,7 @@ func hushed(stack *middleware.Stack) error {
 		out, metadata, err := next.HandleDeserialize(ctx, in)
 		request, sent := in.Request.(*smithyhttp.Request)
 		if answer, ok := out.RawResponse.(*smithyhttp.Response); sent && ok {
-			discreet.Answer(request.Request, answer.Response)
+			redact.Answer(request.Request, answer.Response)
 		}
 		return out, metadata, err
 	}), middleware.After) // next to the wire
@@ -79,7 +79,9 @@ func regionOf(resource string) string {
 
 // A Vault is what is needed of the SDK's client of Secrets Manager.
 type Vault interface {
-	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+	GetSecretValue(
+		context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options),
+	) (*secretsmanager.GetSecretValueOutput, error)
 }
 
 // A secret is where credentials of GitHub are found.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
 )
 
@@ -18,9 +19,9 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 	if err != nil {
 		return nil, err
 	}
-	auth := gitwire.Auth{Username: username, Password: token}
+	auth := wire.Auth{Username: username, Password: token}
 	if username == "" && token != "" {
-		auth = gitwire.Token(token)
+		auth = wire.Token(token)
 	}
 	key, err := r.Auth.ReadKey(getenv)
 	if err != nil {
@@ -38,7 +39,7 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 		URL:      r.URL,
 		Branch:   r.Branch,
 		Auth:     auth,
-		SSH:      gitwire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys, KnownHosts: r.Auth.KnownHosts},
+		SSH:      wire.SSH{Key: []byte(key), HostKeys: r.Auth.HostKeys, KnownHosts: r.Auth.KnownHosts},
 		CABundle: bundle,
 		MaxBytes: int64(r.MaxBytes),
 		Author:   author(c.Commit.Author),

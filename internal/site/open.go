@@ -27,7 +27,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
-	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
@@ -265,7 +265,7 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	if err != nil {
 		return nil, nil, err
 	}
-	transport, err := gitwire.Trusting(bundle)
+	transport, err := wire.Trusting(bundle)
 	if err != nil {
 		return nil, nil, fmt.Errorf("repository.caFile: %s %w", c.CAFile, err)
 	}

@@ -7,7 +7,7 @@ import (
 	crand "crypto/rand"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/await"
+	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
@@ -44,7 +44,7 @@ func Tick(c config.Config, p Parts) *tick.Tick {
 		Propose:     c.Repository.Mode == config.Propose,
 		Alerts:      p.Alerts,
 		Clock:       p.Clock,
-		Wait:        func(ctx context.Context, d time.Duration) { _ = await.About(ctx, d) }, // the tick looks at ctx itself
+		Wait:        func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, backoff.Jitter(d)) }, // the tick looks at ctx itself
 		PolicyFile:  c.Repository.PolicyFile,
 		ParsePolicy: func(file string, data []byte) (policy.Set, error) { return ParsePolicy(c, file, data) },
 		SkipCI:      c.Commit.SkipCI,

@@ -107,7 +107,9 @@ func (l *looker) see(n *yaml.Node, a above) {
 		}
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		k, ofKey, ofValue := n.Content[i], a, a
+		k := n.Content[i]
+		ofKey := a
+		ofValue := a
 		ofKey.key = true
 		l.see(k, ofKey)
 		if k.Tag == "!!merge" {

@@ -32,7 +32,9 @@ func newPlaces(data []byte) places {
 
 func (p *places) of(n *yaml.Node) int {
 	if n.Line != p.line || n.Column < p.column {
-		p.line, p.column, p.at = n.Line, 1, p.starts[n.Line-1]
+		p.line = n.Line
+		p.column = 1
+		p.at = p.starts[n.Line-1]
 	}
 	for ; p.column < n.Column && p.at < len(p.data); p.column++ {
 		_, size := utf8.DecodeRune(p.data[p.at:])

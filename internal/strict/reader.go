@@ -21,7 +21,6 @@ type Reader struct {
 	failed   map[string]bool // by path, what had a problem
 	problems []Problem       // the first mostKept
 	more     int             // how many there are besides
-	ignored  []Problem
 }
 
 // NewReader returns a reader of the document in a file, whose name stands in
@@ -38,15 +37,6 @@ func (r *Reader) Err() error {
 	}
 	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return &Errors{Problems: r.problems, More: r.more, Told: r.Told}
-}
-
-// Ignored returns the fields that say nothing any more, each as one line.
-func (r *Reader) Ignored() []string {
-	var all []string
-	for _, p := range r.ignored {
-		all = append(all, p.Error())
-	}
-	return all
 }
 
 // Line returns the line of a field, from 1; 0 where it does not stand in the

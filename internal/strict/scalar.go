@@ -137,9 +137,7 @@ func Parsed[T any](into *T, form Form, holds string, parse func(string) (T, erro
 
 // Exactly is a text that can be only one thing.
 func Exactly(text string) Scalar {
-	form := Word(text)
-	form.Must, form.Tags, form.Schema = text, nil, Schema{"const": text}
-	return Scalar{Form: form}
+	return Scalar{Form: Form{Must: text, Pattern: Word(text).Pattern, Schema: Schema{"const": text}}}
 }
 
 // Fits reports whether a text is of the form.

@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A Value is what a field holds: a Scalar, an Object, a List, a Map or a Note.
+// A Value is what a field holds: a Scalar, an Object, a List or a Map.
 type Value interface {
 	// read sets what the value is bound to from a node, or reports why it cannot.
 	read(r *Reader, path string, n *yaml.Node)
@@ -27,28 +29,6 @@ func Required(name, doc string, v Value) Field { return Field{name, doc, true, v
 // Optional is a field that may be left out.
 func Optional(name, doc string, v Value) Field { return Field{name, doc, false, v} }
 
-// Refused is a field that people would look for and that must not stand. The text
-// says why, and what to write instead; the value is not shown.
-func Refused(name, text string) Field { return Optional(name, "", Note{text, false}) }
-
-// Ignored is a field of earlier versions that says nothing any more. The text says
-// what to do. Its value is not read, and nothing stops over it. See Reader.Ignored.
-func Ignored(name, doc, text string) Field { return Optional(name, doc, Note{text, true}) }
-
-// A Note is what is told of a field whose value is not read.
-type Note struct {
-	Text    string
-	Ignored bool // or else it is a problem
-}
-
-func (f Note) read(r *Reader, path string, n *yaml.Node) {
-	if f.Ignored {
-		r.ignored = append(r.ignored, Problem{r.file, n.Line, path, "is ignored: " + f.Text})
-		return
-	}
-	r.Report(path, "%s", f.Text)
-}
-
 // An Object is a mapping with known keys. They are read in the order of the
 // fields, whatever their order in the document.
 type Object struct {
@@ -66,13 +46,7 @@ func (o Object) With(rules ...Rule) Object {
 }
 
 func (o Object) names() []string {
-	var names []string
-	for _, f := range o.Fields {
-		if _, gone := f.Value.(Note); !gone {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+	return each.Of(o.Fields, func(f Field) string { return f.Name })
 }
 
 func (o Object) read(r *Reader, path string, n *yaml.Node) {

@@ -36,47 +36,54 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	if err != nil {
 		return err
 	}
-	rereadIfTorn(&head, all)
-	latches := newLatches(all)
-	if err := a.apply(&head, latches); err != nil {
+	state := latch.State{Head: head, Latches: latch.LatchesOf(all)}
+	if torn(state) {
+		state.Head.Agreed.Partly = true
+		state.Head.Agreed.Directory = ""
+	}
+	state, err = a.apply(state)
+	if err != nil {
 		return err
 	}
-	head.Latches = latches.checksum()
-	put, drop := latches.changed()
-	_, err = store.Save(ctx, held, head, put, drop)
+	state.Head.Latches = state.Latches.Checksum()
+	put, drop := state.Latches.Changed()
+	_, err = store.Save(ctx, held, state.Head, put, drop)
 	return err
 }
 
-func (a Amendment) apply(head *latch.Head, latches latches) error {
+// apply returns the state with the amendment.
+func (a Amendment) apply(s latch.State) (latch.State, error) {
+	changed := map[workload.ID]latch.Latch{}
 	if a.Cluster != "" {
-		head.Cluster = latch.Cluster{UID: a.Cluster}
+		s.Head.Cluster = latch.Cluster{UID: a.Cluster}
 	}
 	if a.Cluster != "" || a.Acknowledge {
-		head.Drop = nil
-		for _, l := range latches.now() {
-			l.Recent = nil
-			latches.set(l)
+		s.Head.Drop = nil
+		for one := range s.Latches.All() {
+			one.Recent = nil
+			changed[one.ID] = one
 		}
 	}
+	s.Latches = s.Latches.With(changed)
 	if !a.HoldUntil.IsZero() && len(a.Workloads) == 0 {
-		head.HoldUntil = a.HoldUntil
+		s.Head.HoldUntil = a.HoldUntil
 	}
 	for _, id := range a.Workloads {
-		l, known := latches.of(id)
+		one, known := s.Latches.Lookup(id)
 		if !known {
-			return fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
+			return s, fmt.Errorf("workload %s: site has no latch of it; it gets one on the first tick that sees it", id)
 		}
 		if !a.HoldUntil.IsZero() {
-			l.PausedUntil = a.HoldUntil
+			one.PausedUntil = a.HoldUntil
 		}
 		if a.Latch {
-			l.OptedOut = false
-			l.PausedUntil = time.Time{}
-			l.YieldUntil = time.Time{}
-			l.YieldScale = false
-			l.RemovedUntil = time.Time{}
+			one.OptedOut = false
+			one.PausedUntil = time.Time{}
+			one.GraceUntil = time.Time{}
+			one.GraceScale = false
+			one.RemovedUntil = time.Time{}
 		}
-		latches.set(l)
+		s.Latches = s.Latches.With(map[workload.ID]latch.Latch{id: one})
 	}
-	return nil
+	return s, nil
 }

@@ -49,8 +49,8 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 			latch: func(l *latch.Latch) {
 				l.OptedOut = false
 				l.PausedUntil = time.Time{}
-				l.YieldUntil = time.Time{}
-				l.YieldScale = false
+				l.GraceUntil = time.Time{}
+				l.GraceScale = false
 				l.RemovedUntil = time.Time{}
 			},
 		},

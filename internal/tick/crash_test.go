@@ -209,20 +209,29 @@ var scenes = []scene{
 		w.scale("pay/ledger", 12)
 		w.ticks(1)
 	}},
-	{"in place: edit to adopt beside a raise", func(w *world) {
+	{"in place: edit of an entry beside a raise", func(w *world) {
 		w.marks("shop/web 3", "shop/api 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.scale("shop/api", 87)
 		w.ticks(2)
 		w.scale("shop/web", 180)
 		w.ticks(1)
-		w.mark("shop/api", 150)
+		w.setTo("shop/api", 150)
 	}},
-	{"in place: edit to adopt alone", func(w *world) {
+	{"in place: edit of an entry alone", func(w *world) {
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.ticks(2)
-		w.mark("shop/web", 150)
+		w.setTo("shop/web", 150)
+	}},
+	{"in place: a user's number beside a raise", func(w *world) {
+		w.marks("shop/web 3", "shop/api 3")
+		w.scale("shop/web", 87)
+		w.scale("shop/api", 87)
+		w.ticks(2)
+		w.scale("shop/web", 180)
+		w.ticks(1)
+		w.mark("shop/api", 150)
 	}},
 	{"in place: newly marked", func(w *world) {
 		w.scale("shop/web", 87)
@@ -235,7 +244,7 @@ var scenes = []scene{
 		w.scale("shop/web", 87)
 		w.ticks(1)
 	}},
-	{"in place: edit to propose", func(w *world) {
+	{"in place: edit of an entry to propose", func(w *world) {
 		w.Host, w.Propose = true, true
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
@@ -243,16 +252,16 @@ var scenes = []scene{
 		w.mergeProposal(false)
 		w.scale("pay/ledger", 12)
 		w.ticks(1)
-		w.mark("shop/web", 150)
+		w.setTo("shop/web", 150)
 	}},
-	{"in place: edit merged", func(w *world) {
+	{"in place: edit of an entry merged", func(w *world) {
 		w.Host, w.Propose = true, true
 		w.marks("shop/web 3", "pay/ledger 3")
 		w.scale("shop/web", 87)
 		w.ticks(2)
 		w.mergeProposal(false)
 		w.ticks(1)
-		w.mark("shop/web", 150)
+		w.setTo("shop/web", 150)
 		w.ticks(1)
 		w.scale("pay/ledger", 87)
 		w.ticks(1)

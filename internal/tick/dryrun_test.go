@@ -60,7 +60,7 @@ func TestDryRunBesideATickSaysNothingTwice(t *testing.T) {
 	if e := w.entries(t)[id("shop/web")]; err != nil || e.Replicas != 100 {
 		t.Fatalf("the tick beside it left git at %d, error %v", e.Replicas, err)
 	}
-	if report.Commit != nil || report.Latches[id("shop/web")].Declared.Replicas != 100 {
+	if report.Commit != nil || report.Latches.Get(id("shop/web")).Declared.Replicas != 100 {
 		t.Errorf("it would commit %+v, with latches %+v", report.Commit, report.Latches)
 	}
 }

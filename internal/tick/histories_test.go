@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/splice"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -47,14 +49,6 @@ func TestRandomHistories(t *testing.T) {
 				}
 			}
 			git := w.entries(t)
-			for _, e := range w.head(t).Edited { // what a person set elsewhere, and the record is to say
-				entry := git[e.ID]
-				if entry.Replicas != e.From {
-					t.Errorf("the record says %d, and an edit of %s is to follow", entry.Replicas, e.ID)
-				}
-				entry.Replicas = e.To
-				git[e.ID] = entry
-			}
 			if !maps.Equal(git, declared) {
 				t.Errorf("git declares %v\nlatches hold %v", git, declared)
 			}
@@ -87,7 +81,7 @@ func (w *world) componentsFollow(t *testing.T) {
 			asked = append(asked, m.Namespace)
 		}
 	}
-	stale := append(tree.Stale(), w.behind(t, tree)...)
+	stale := append(tree.Stale(), w.behind(t, tree, report)...)
 	notStale := slices.ContainsFunc(asked, func(namespace string) bool { return !slices.Contains(stale, namespace) })
 	notAsked := slices.ContainsFunc(tree.Stale(), func(namespace string) bool { return !slices.Contains(asked, namespace) })
 	if (notStale || notAsked) && report.Err() == nil {
@@ -96,14 +90,14 @@ func (w *world) componentsFollow(t *testing.T) {
 	if head.Agreed.Partly && report.Err() == nil {
 		t.Error("the site is not at rest")
 	}
-	if behind := w.behind(t, tree); len(asked) == 0 && report.Err() == nil && len(behind) > 0 {
+	if behind := w.behind(t, tree, report); len(asked) == 0 && report.Err() == nil && len(behind) > 0 {
 		t.Errorf("what is marked for the workloads of %v is not what they are declared at", behind)
 	}
 }
 
-// behind are the namespaces of running workloads of which a mark does not say what
-// the record says.
-func (w *world) behind(t *testing.T, tree checkpoint.Tree) (namespaces []string) {
+// behind are the namespaces of running workloads with a mark that does not have the level,
+// and that no open condition names as a user's.
+func (w *world) behind(t *testing.T, tree checkpoint.Tree, report tick.Report) (namespaces []string) {
 	t.Helper()
 	if len(w.InPlace) == 0 {
 		return nil
@@ -113,7 +107,10 @@ func (w *world) behind(t *testing.T, tree checkpoint.Tree) (namespaces []string)
 		t.Fatal(marks, err)
 	}
 	for _, m := range marks {
-		if level := tree.Entries()[m.ID].Replicas; level > 0 && m.Value > 0 && level != m.Value && w.running(m.ID) {
+		theirs := slices.ContainsFunc(report.Conditions, func(c alert.Condition) bool {
+			return c.Subject == marksFile && strings.Contains(c.Text, m.ID.String())
+		})
+		if level := tree.Entries()[m.ID].Replicas; level > 0 && m.Value > 0 && level != m.Value && w.running(m.ID) && !theirs {
 			namespaces = append(namespaces, m.ID.Namespace)
 		}
 	}
@@ -270,7 +267,7 @@ func (w *world) outcome(t testing.TB) string {
 	}
 	for _, l := range sortedLatches(w.latches(t)) {
 		fmt.Fprintf(&b, "%s declared %+v proposed %+v rising %v falling %v opted out %v yields %v\n",
-			l.ID, l.Declared, l.Proposed(), len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.YieldUntil.IsZero())
+			l.ID, l.Declared, l.Proposed(), len(l.Up.Levels) > 0, l.Down.Running(), l.OptedOut, !l.GraceUntil.IsZero())
 	}
 	ours := 0
 	for _, message := range w.Repository.Log() {
@@ -289,7 +286,6 @@ func (w *world) outcome(t testing.TB) string {
 	if ours := w.head(t).Proposal; ours != nil {
 		fmt.Fprintf(&b, "mends %v\n", ours.Repairs)
 	}
-	fmt.Fprintf(&b, "edited %v\n", w.head(t).Edited)
 	for _, d := range w.head(t).Declined {
 		fmt.Fprintf(&b, "declined %v\n", d.Repair)
 	}

@@ -160,7 +160,7 @@ func (w *world) proposed(t *testing.T) int {
 	if p := w.openProposal(); p == nil {
 		return 0
 	}
-	return len(proposal.Changes(w.latches(t)))
+	return len(proposal.Changes(latch.LatchesOf(w.latches(t))))
 }
 
 // Halving is not an attempt that lost a race: of 100 namespaces, one lands.

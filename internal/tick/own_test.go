@@ -57,7 +57,7 @@ func TestTenMishapsInARowAreNobodys(t *testing.T) {
 		w.ticks(2)
 		entries := w.entries(t)
 		for id, l := range w.latches(t) {
-			if !l.YieldUntil.IsZero() || l.OptedOut || l.Declared != entries[id] {
+			if !l.GraceUntil.IsZero() || l.OptedOut || l.Declared != entries[id] {
 				t.Fatalf("seed %d: git declares %+v of %s, and its latch is %+v", seed, entries[id], id, l)
 			}
 		}

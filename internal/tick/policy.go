@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
@@ -72,45 +71,28 @@ func (t *Tick) lastPolicy(ctx context.Context, tip string) (repo.Object, error) 
 // readPolicy takes the policy file at the tip. If it is broken or gone, the agreed policy
 // is used, and the file is a problem. If no policy was agreed, a broken file is an
 // error: nothing says how to go on.
-func (p *pass) readPolicy(o repo.Object) error {
-	agreed := &p.head.Agreed
+func (r *reconciler) readPolicy(o repo.Object) error {
+	agreed := &r.Found.Agreed
 	if o.ID == "" && agreed.Policy != "" {
-		p.policyGone(p.PolicyFile, p.PolicyFile+" is gone from the branch", "uses its last version")
-		p.git.clean = false
-		return p.readPolicy(repo.Object{ID: agreed.Policy})
+		r.policyGone(r.PolicyFile, r.PolicyFile+" is gone from the branch", "uses its last version")
+		r.Clean = false
+		return r.readPolicy(repo.Object{ID: agreed.Policy})
 	}
-	source := o.Files[p.PolicyFile]
+	source := o.Files[r.PolicyFile]
 	if o.ID != "" && o.ID == agreed.Policy {
 		source = agreed.PolicySource
 	}
-	set, err := p.ParsePolicy(p.PolicyFile, source)
+	set, err := r.ParsePolicy(r.PolicyFile, source)
 	switch {
 	case err == nil:
-		p.set = set
-		agreed.Policy, agreed.PolicySource = o.ID, source
+		r.Set = set
+		agreed.Policy = o.ID
+		agreed.PolicySource = source
 		return nil
 	case agreed.Policy == "" || agreed.Policy == o.ID:
 		return err
 	}
-	p.invalid(p.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
-	p.git.clean = false
-	return p.readPolicy(repo.Object{ID: agreed.Policy})
-}
-
-// policyGone notes that the branch has no policy file, and what gitlatch does without it.
-func (f *findings) policyGone(file, text, did string) {
-	do := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
-	f.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, do))
-	f.condition(alert.Invalid, file, text, did, do)
-}
-
-// unruled notes that git has entries of a site whose branch has no policy file, and had
-// none when gitlatch last looked.
-func (f *findings) unruled(agreed latch.Agreed, l latches) {
-	entries := len(l.declared().Entries)
-	if agreed.Policy != "" || entries == 0 {
-		return
-	}
-	text := fmt.Sprintf("the branch has no %s; entries in git: %d", agreed.PolicyFile, entries)
-	f.policyGone(agreed.PolicyFile, text, "only observes, and updates none of them")
+	r.invalid(r.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
+	r.Clean = false
+	return r.readPolicy(repo.Object{ID: agreed.Policy})
 }

@@ -13,36 +13,96 @@ import (
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/inplace"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // attempts is how often a push is tried that others keep winning.
 const attempts = 6
 
-// publish pushes all crossings as one commit, and proposes the crossings that people
-// want to see first. A crossing whose entry moved meanwhile is decided afresh on the
+// A Plan is what publish starts from.
+type Plan struct {
+	Found
+	Decided policy.Decided
+	Stored  latch.Head // as loaded
+}
+
+// Published is what a tick brought to git and to the host.
+type Published struct {
+	// Decisions are those of the plan, with the removals of entries under the old name of a
+	// kind.
+	Decisions []policy.Decision
+	// Commit is the commit on the base, and Agrees is true if it stands on the judged tip.
+	// What came between after a lost race is left to the next tick.
+	Commit *Commit
+	Agrees bool
+	// Dropped is true if an entry moved while it was to be written: git holds a level that
+	// the latch does not.
+	Dropped bool
+	// Markers are the markers as last judged.
+	Markers markers
+
+	// Pushed is true if the proposal's branch got a commit, with the Proposed changes.
+	Pushed   bool
+	Proposed []checkpoint.Change
+	// Open is the open proposal, if it was pushed or opened, and Withdrawn is true if it was
+	// closed.
+	Open      *latch.Proposal
+	Withdrawn bool
+	// Asked is the proposal as users see it; nil if nothing about it changed.
+	Asked *Proposed
+}
+
+// A publisher publishes one plan. It fills its Published and its notes.
+type publisher struct {
+	*tenancy
+	Plan
+	Published
+	notes
+	tip tip
+	// changes are the crossings to publish that are left, and edited are the files that the
+	// proposal edits in place, if it was pushed.
+	changes []policy.Decision
+	edited  []string
+}
+
+// A tip is the base, as far as it is known.
+type tip struct {
+	commit, directory string
+	tree              *checkpoint.Tree // nil: not read
+	raced             bool             // another pusher moved the branch during this tick
+}
+
+// publish pushes all crossings as one commit, and proposes the crossings that users
+// want to see first. A crossing whose entry moved meanwhile is decided again on the
 // next tick.
-func (p *pass) publish(ctx context.Context) error {
-	if p.git.publishStop != "" || !p.set.Latch || p.report.Stop.All {
-		return nil
+func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Published, notes, error) {
+	p := &publisher{tenancy: tenancy, Plan: plan, tip: tip{commit: plan.Tip, directory: plan.Directory, tree: plan.Tree}}
+	p.Published.Decisions = plan.Decided.Decisions
+	p.Published.Markers = plan.Found.Markers
+	if p.Stop != "" || !p.Set.Latch || p.Decided.Stop.All {
+		return p.Published, p.notes, nil
 	}
+	var err error
 	if !p.Propose {
-		if err := p.commit(ctx); err != nil {
-			return err
-		}
+		err = p.commit(ctx)
 	}
-	return p.propose(ctx)
+	if err == nil {
+		err = p.propose(ctx)
+	}
+	return p.Published, p.notes, err
 }
 
 // commit pushes to the base what needs no review.
-func (p *pass) commit(ctx context.Context) error {
-	for _, d := range p.report.Decisions {
+func (p *publisher) commit(ctx context.Context) error {
+	for _, d := range p.Published.Decisions {
 		if d.Crosses() {
 			p.changes = append(p.changes, d)
 		}
 	}
 	attempt := 0
-	for len(p.changes) > 0 || len(p.repairs(len(p.changes) > 0, nil)) > 0 {
+	for len(p.changes) > 0 || len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) > 0 {
 		if attempt == attempts {
 			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
 			return nil
@@ -59,7 +119,8 @@ func (p *pass) commit(ctx context.Context) error {
 				continue
 			}
 		}
-		if p.refused(err, "publish: %w; declared levels stay as they are until the branch takes a push", "", "let gitlatch's identity push to the branch, or give it another branch or identity") {
+		do := "let gitlatch's identity push to the branch, or give it another branch or identity"
+		if p.refused(err, "publish: %w; declared levels stay as they are until the branch takes a push", "", do) {
 			return nil
 		}
 		if !errors.Is(err, repo.ErrMoved) {
@@ -69,43 +130,65 @@ func (p *pass) commit(ctx context.Context) error {
 		if p.Wait != nil {
 			p.Wait(ctx, time.Duration(attempt)*200*time.Millisecond)
 		}
-		if p.git.tip, _, err = p.Repository.Heads(ctx); err != nil {
+		commit, _, err := p.Repository.Heads(ctx)
+		if err != nil {
 			return err
 		}
 		// What the branch holds now was not reconciled: the next tick does that.
-		p.git.tree, p.git.clean, p.git.moved = nil, false, true
+		p.tip = tip{commit: commit, directory: p.tip.directory, raced: true}
 	}
 	return nil
+}
+
+// repairs are the stale namespaces to publish, although nothing in them crosses: a user's
+// level must not wait for the next crossing to take effect. If nothing was read, they are as
+// before. A new repair of a Component waits for the budget, unless it can ride. A repair of
+// markers does not wait: only the tick that sees it knows that the markers follow.
+func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
+	if p.tip.tree == nil || p.tip.raced {
+		return before
+	}
+	marks := p.Published.Markers.marks
+	stale := stale(p.tip.tree, marks, s, p.Fleet.At)
+	if rides || policy.Affords(p.Set.Guards, s.Head.Budget, p.Fleet.At) {
+		return stale
+	}
+	return slices.DeleteFunc(stale, func(m latch.Repair) bool {
+		return !slices.Contains(before, m) && !behindIn(marks, m.Namespace)
+	})
 }
 
 // A writing is what a commit is to make of some files: nil removes one.
 type writing struct {
 	files    map[string][]byte
-	marks    map[string]latch.Marks // the marks after the edit, by file
-	records  []string               // the namespaces whose record it writes
-	repaired []string               // the namespaces that are to follow their records
-	changes  []checkpoint.Change    // those that it should make, in the order of workload.Compare
-	renamed  []policy.Decision      // of these, the removals of entries under the old name of a kind
+	edited   []string            // the files that it edits in place, sorted
+	repaired []string            // the namespaces that are to follow their records
+	changes  []checkpoint.Change // those that it should make, in the order of workload.Compare
+	renamed  []policy.Decision   // of these, the removals of entries under the old name of a kind
+	skipped  []workload.ID       // the workloads whose change was not applied
 }
 
-// merge applies the crossings to what the tip holds, and drops those whose entry
-// or whose marks are not what their decision saw.
-func (p *pass) merge(ctx context.Context) (writing, error) {
-	w, skipped, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(len(p.changes) > 0, nil)))
+// merge applies the crossings to what the tip holds, and drops those whose entry is not
+// what their decision saw.
+func (p *publisher) merge(ctx context.Context) (writing, error) {
+	w, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(p.Decided.State, len(p.changes) > 0, nil)))
 	if err != nil {
 		return writing{}, err
 	}
+	drop := func(id workload.ID) {
+		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
+	}
 	for _, removal := range w.renamed {
-		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == removal.ID })
+		drop(removal.ID)
 		p.changes = append(p.changes, removal)
 	}
 	slices.SortStableFunc(p.changes, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
-	for _, id := range skipped {
+	for _, id := range w.skipped {
 		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
-		p.changes = slices.DeleteFunc(p.changes, func(d policy.Decision) bool { return d.ID == id })
-		p.head.Agreed.Partly, p.head.Agreed.Directory = true, "" // git holds what the latch does not
+		drop(id)
+		p.Dropped = true
 	}
-	if !policy.Commits(p.changes) && len(p.repairs(len(p.changes) > 0, nil)) == 0 {
+	if !policy.Commits(p.changes) && len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) == 0 {
 		return writing{}, err // nothing is left that causes a commit
 	}
 	return w, err
@@ -123,6 +206,10 @@ func renaming(c checkpoint.Change, tree checkpoint.Tree, kinds workload.Kinds) p
 
 // replaced returns decisions with some of them replaced.
 func replaced(decisions, by []policy.Decision) []policy.Decision {
+	if len(by) == 0 {
+		return decisions
+	}
+	decisions = slices.Clone(decisions)
 	for _, r := range by {
 		for i, d := range decisions {
 			if d.ID == r.ID && d.Reading == r.Reading {
@@ -134,58 +221,81 @@ func replaced(decisions, by []policy.Decision) []policy.Decision {
 }
 
 // write applies changes to what the tip holds, and has namespaces follow their
-// records. What was not applied is skipped.
-func (p *pass) write(ctx context.Context, changes []checkpoint.Change, repaired []string) (w writing, skipped []workload.ID, err error) {
-	if p.git.tree == nil {
-		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.git.tip, p.Site)
+// records.
+func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repaired []string) (w writing, err error) {
+	if p.tip.tree == nil {
+		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.tip.commit, p.Site)
 		if err != nil {
-			return writing{}, nil, err
+			return writing{}, err
 		}
-		p.files.Revise(&tree, p.head.Edited)
-		p.git.tree = &tree
+		p.tip.tree = &tree
 	}
-	tree := p.git.tree
-	texts, err := p.files.At(ctx, p.Repository, p.git.tip)
-	if err != nil {
-		return writing{}, nil, err
-	}
+	tree := *p.tip.tree
 	w.repaired = repaired
-	changes, removals := tree.Rename(p.fleet.Kinds, changes)
+	changes, removals := tree.Rename(p.Fleet.Kinds, changes)
 	w.changes = changes
 	for _, c := range removals {
-		w.renamed = append(w.renamed, renaming(c, *tree, p.fleet.Kinds))
+		w.renamed = append(w.renamed, renaming(c, tree, p.Fleet.Kinds))
 	}
-	p.report.Decisions = replaced(p.report.Decisions, w.renamed)
-	changes, moved := p.files.Unmoved(texts, changes)
-	site := checkpoint.Site{Name: p.Site, Cluster: p.head.Cluster.UID, Kinds: p.fleet.Kinds}
-	w.files, skipped = checkpoint.Merge(*tree, site, changes)
-	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(skipped, c.ID) })
-	checkpoint.Repair(*tree, w.files, slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool {
+	p.Published.Decisions = replaced(p.Published.Decisions, w.renamed)
+	site := checkpoint.Site{Name: p.Site, Cluster: p.Decided.Head.Cluster.UID, Kinds: p.Fleet.Kinds}
+	w.files, w.skipped = checkpoint.Merge(tree, site, changes)
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(w.skipped, c.ID) })
+	checkpoint.Repair(tree, w.files, slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool {
 		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // written anew
 	}))
-	w.marks = p.files.Splice(w.files, texts, p.cover(), targets(*tree, changes, repaired))
-	for _, namespace := range tree.Namespaces() {
-		if _, written := w.files[checkpoint.RecordPath(p.Site, namespace)]; written {
-			w.records = append(w.records, namespace)
-		}
+	w.edited, err = p.writeMarkers(ctx, tree, changes, w)
+	return w, err
+}
+
+// writeMarkers adds to a writing the files with markers that are to have other levels once
+// the changes are made, and returns their paths. The rule is that of the reconciled tip.
+func (p *publisher) writeMarkers(ctx context.Context, tree checkpoint.Tree, changes []checkpoint.Change, w writing) ([]string, error) {
+	if len(p.Set.InPlace) == 0 {
+		return nil, nil
 	}
-	return w, append(skipped, moved...), nil
+	objects, err := inplace.Read(ctx, p.Repository, p.tip.commit, nil, p.Set.InPlace)
+	if err != nil {
+		return nil, err
+	}
+	files := inplace.Look(p.Set.InPlace, objects, p.Fleet.Kinds)
+	m := p.Published.Markers
+	if !m.read {
+		m.read = true
+		m.rule = inplace.Rule{Levels: inplace.Levels(tree.Entries()), Agreed: files, Cover: p.cover()}
+	}
+	levels := replicas(tree.Entries())
+	for _, c := range changes {
+		levels[c.ID] = c.To.Replicas
+	}
+	m.marks = m.rule.With(tree.Entries()).Judge(files, levels)
+	writes := slices.DeleteFunc(slices.Clone(m.marks), func(mark inplace.Mark) bool {
+		crosses := slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID == mark.ID })
+		return !crosses && !slices.Contains(w.repaired, mark.ID.Namespace)
+	})
+	written, refused := inplace.Write(files, writes)
+	maps.Copy(w.files, written)
+	m.marks = append(m.marks, refused...)
+	p.Published.Markers = m
+	return slices.Sorted(maps.Keys(written)), nil
 }
 
 // push makes one commit on the tip. Nothing is written down before: an error of
 // any kind is no proof that it did not land, and the next tick finds it in git.
-func (p *pass) push(ctx context.Context, w writing, c repo.Commit) (id string, err error) {
-	if err := p.takeLease(ctx); err != nil {
+func (p *publisher) push(ctx context.Context, w writing, c repo.Commit) (id string, err error) {
+	err = p.take(ctx)
+	if err != nil {
 		return "", err
 	}
-	c.Parent, c.Files, c.When = p.git.tip, w.files, p.fleet.At
+	c.Parent = p.tip.commit
+	c.Files = w.files
+	c.When = p.Fleet.At
 	return p.Repository.Commit(ctx, c)
 }
 
 // pushBase pushes to the base.
-func (p *pass) pushBase(ctx context.Context, w writing) error {
-	edits := edits(p.head.Edited, w.records)
-	by, _, err := trailers(p.Site, p.git.tip, *p.git.tree, w, edits)
+func (p *publisher) pushBase(ctx context.Context, w writing) error {
+	by, _, err := trailers(p.Site, p.tip.commit, *p.tip.tree, w)
 	if err != nil {
 		return err
 	}
@@ -194,20 +304,26 @@ func (p *pass) pushBase(ctx context.Context, w writing) error {
 			by.Surges = append(by.Surges, ledger.Surge{ID: d.ID, Need: d.Count})
 		}
 	}
-	made := &Commit{Changes: p.changes}
-	made.Message = ledger.Message(by, p.SkipCI, slices.Concat(p.changes, edits), w.beside(p.Site))
+	made := &Commit{Changes: p.changes, Message: ledger.Message(by, p.SkipCI, proposal.Lines(p.changes), w.beside(p.Site))}
 	if p.DryRun {
-		p.report.Commit = made
+		p.Commit = made
 		return nil
 	}
 	made.ID, err = p.push(ctx, w, repo.Commit{Message: made.Message})
 	if err != nil {
 		return err
 	}
-	if p.report.Commit = made; !p.git.moved {
-		p.pushed(made.ID, w, by)
+	p.Commit = made
+	p.Agrees = !p.tip.raced
+	if p.Agrees {
+		changes := policy.Changes(p.changes)
+		for _, s := range by.Surges {
+			i := slices.IndexFunc(changes, func(c checkpoint.Change) bool { return c.ID == s.ID })
+			p.Conditions = append(p.Conditions, surge(s, changes[i].From.Replicas, changes[i].To.Replicas))
+		}
 	}
-	p.changes, p.git.tip, p.git.tree, p.git.directory = nil, made.ID, nil, ""
+	p.changes = nil
+	p.tip = tip{commit: made.ID, raced: p.tip.raced}
 	return nil
 }
 
@@ -239,26 +355,8 @@ func halve(crossings []policy.Decision) []policy.Decision {
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 
-// pushed agrees with a push on a tip that was judged. One after a lost race is
-// left to the next tick, which judges what came between with it.
-func (p *pass) pushed(id string, w writing, by ledger.Trailers) {
-	agreed := &p.head.Agreed
-	agreed.Tip, agreed.Directory, agreed.Partly = id, "", !p.git.clean
-	p.head.Budget = policy.Spend(p.set.Guards, p.head.Budget, p.fleet.At)
-	changes := policy.Changes(p.changes)
-	for _, c := range changes {
-		p.latches.set(p.latches.get(c.ID).Settled(c.To))
-	}
-	for _, s := range by.Surges {
-		i := slices.IndexFunc(changes, func(c checkpoint.Change) bool { return c.ID == s.ID })
-		p.conditions = append(p.conditions, surge(s, changes[i].From.Replicas, changes[i].To.Replicas))
-	}
-	p.files.Wrote(w.marks)
-	p.head.Edited = slices.DeleteFunc(p.files.StandingNow(p.head.Edited), func(e latch.Edit) bool { return slices.Contains(w.records, e.ID.Namespace) })
-}
-
 // trailers name a commit of files by what it does to a tip, and return that too.
-func trailers(site, tip string, tree checkpoint.Tree, w writing, edits []policy.Decision) (by ledger.Trailers, changes []checkpoint.Change, err error) {
+func trailers(site, tip string, tree checkpoint.Tree, w writing) (by ledger.Trailers, changes []checkpoint.Change, err error) {
 	before, err := tree.With(nil)
 	if err != nil {
 		return by, nil, err
@@ -268,50 +366,16 @@ func trailers(site, tip string, tree checkpoint.Tree, w writing, edits []policy.
 		return by, nil, err
 	}
 	changes = ledger.Changes(ledger.HoldingOf(before), ledger.HoldingOf(after))
-	by = ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}
-	for _, d := range edits {
-		if after := after.Entries()[d.ID]; after.Replicas == d.To.Replicas { // else a crossing set another level
-			by.Follows = append(by.Follows, d.ID)
-		}
-	}
-	return by, changes, nil
-}
-
-// targets are the levels for marks, in pods, once changes are made and namespaces
-// follow their records.
-func targets(tree checkpoint.Tree, changes []checkpoint.Change, repaired []string) map[workload.ID]int32 {
-	to := map[workload.ID]int32{}
-	for _, namespace := range repaired {
-		for id, e := range tree.Records[namespace].Entries {
-			to[id] = e.Replicas
-		}
-	}
-	for _, c := range changes {
-		to[c.ID] = c.To.Replicas
-	}
-	return to
-}
-
-// edits are people's edits in place that the records of some namespaces are to hold,
-// as crossings for people to read.
-func edits(pending []latch.Edit, in []string) (crossings []policy.Decision) {
-	for _, e := range pending {
-		if slices.Contains(in, e.ID.Namespace) {
-			crossings = append(crossings, policy.Decision{
-				ID: e.ID, Reading: policy.ReadingScale, Text: "a person set it in " + e.File,
-				From: checkpoint.Entry{Replicas: e.From}, To: checkpoint.Entry{Replicas: e.To},
-			})
-		}
-	}
-	return crossings
+	return ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}, changes, nil
 }
 
 // beside is what a commit does besides its crossings.
 func (w writing) beside(site string) ledger.Beside {
-	return ledger.Beside{Files: slices.Sorted(maps.Keys(w.marks)), Components: slices.DeleteFunc(slices.Clone(w.repaired), func(namespace string) bool {
+	unwritten := func(namespace string) bool {
 		_, written := w.files[checkpoint.ComponentPath(site, namespace)]
 		return !written
-	})}
+	}
+	return ledger.Beside{Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten)}
 }
 
 // components are those of the namespaces whose Component is stale, as far as the

@@ -1,272 +1,217 @@
 package tick
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
-	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// ancestry is how many commits are looked through for gitlatch's last commit.
-const ancestry = 2000
+// Found is all that a tick read in git, and its judgement of that. The zero value of a field
+// is what a tick finds if nothing moved.
+type Found struct {
+	Tip       string           // the commit of the branch
+	Branch    string           // the commit of the proposal's branch; "" is no branch
+	Directory string           // the object id of the site's directory; "" if it is unknown or not there
+	Tree      *checkpoint.Tree // the site's directory; nil if it was not read
+	Set       policy.Set
+	// Fleet is the sample. It has no cluster if nothing tells whether that is the site's own.
+	Fleet workload.Fleet
+	// Agreed is the agreement before this tick, with the policy and the rules at the tip.
+	Agreed latch.Agreed
+	// Judged is true if the tip was judged, so that it is agreed with, and Clean is true if
+	// all of it could be.
+	Judged, Clean bool
+	// Stop is why nothing may be published; "" is no reason.
+	Stop string
 
-// gitState is what git holds, as far as this pass knows.
-type gitState struct {
-	tip string
-	// proposed is what the proposal's branch holds; "" where there is none, or
-	// nobody asked.
-	proposed string
-	// directory is the id of the site's directory at the tip; "" where there is
-	// none, or it is not known.
-	directory string
-	// tree is what the tip holds of the site; nil where nothing moved, so that it
-	// was not read.
-	tree *checkpoint.Tree
-	// edited are the workloads whose level people set in place, as this pass found,
-	// and the file that they set it in.
-	edited map[workload.ID]string
-	// clean is true if all that was read could be agreed with.
-	clean bool
-	// moved is true once another pusher moved the branch during this pass.
-	moved bool
-	// made is the proposal's head that was read last; nil if no tick pushed that head.
-	made *proposal.Made
-	// publishStop is why nothing is published: the branch is not to be believed yet.
-	// proposalStop is why nothing is proposed. "" is no reason.
-	publishStop, proposalStop string
+	Past     ledger.Past
+	Landed   []ledger.Pushed // the commits of earlier ticks in Past.Steps
+	Changes  []ledger.Change // also of workloads whose latch has no entry in git
+	Removals []ledger.Removal
+	Fate     Fate
+	Markers  markers
+	commits  *commits
 }
 
-// reconcile reads what git holds and makes the latches agree with it, entry by
-// entry. Git is the truth: where a person changed an entry, the latch follows.
-func (p *pass) reconcile(ctx context.Context) error {
-	expireDeclined(&p.head, p.fleet.At, p.Propose)
-	recoverLost(&p.head, p.latches)
+// errUnwritable ends the reading of a branch on which the site's directory must not be
+// written. Found.Stop has the reason.
+var errUnwritable = errors.New("the site's directory must not be written")
 
-	var branches []string
-	if p.Proposals != nil {
-		branches = append(branches, ledger.ProposalBranch(p.Site))
+// A reconciler reads git for one tick. It fills its Found and its notes.
+type reconciler struct {
+	*Tick
+	Loaded
+	Found
+	notes
+	window window
+}
+
+// reconcile reads what git holds and judges it. Git is the truth: follow brings the head and
+// the latches to what it finds.
+func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, notes, error) {
+	r := &reconciler{Tick: t, Loaded: loaded}
+	r.Found.Fleet = loaded.Fleet
+	r.Found.Agreed = agreement(loaded, t.Propose)
+	r.Directory = r.Found.Agreed.Directory
+	r.Clean = true
+	r.Fate.Left = loaded.Head.Proposal
+	r.commits = &commits{from: t.Repository, Commits: ledger.Commits{From: t.Repository, Site: t.Site}}
+	err := r.read(ctx)
+	if errors.Is(err, errUnwritable) {
+		return r.Found, r.notes, nil
 	}
-	tip, others, err := p.Repository.Heads(ctx, branches...)
+	return r.Found, r.notes, err
+}
+
+// agreement returns the agreement before this tick. The tip is read again although it did not
+// move if the latches are not those that the head was saved with, if repairs that users
+// declined have expired, or if the site no longer proposes the repairs that it proposed.
+func agreement(loaded Loaded, proposes bool) latch.Agreed {
+	agreed := loaded.Agreed
+	ours := loaded.Head.Proposal
+	expired := len(unexpired(loaded.Head.Declined, loaded.Fleet.At)) < len(loaded.Head.Declined)
+	unproposed := ours != nil && len(ours.Repairs) > 0 && !proposes
+	if torn(loaded.State) || expired || unproposed {
+		agreed.Partly = true
+		agreed.Directory = ""
+	}
+	return agreed
+}
+
+// torn reports whether the latches are not those that the head was saved with: a save
+// stopped before the head, or latches were lost.
+func torn(s latch.State) bool {
+	var sum int64
+	for one := range s.Latches.All() {
+		sum += one.Checksum()
+	}
+	return s.Head.Latches != sum
+}
+
+func (r *reconciler) read(ctx context.Context) error {
+	var branches []string
+	if r.Proposals != nil {
+		branches = append(branches, ledger.ProposalBranch(r.Site))
+	}
+	tip, others, err := r.Repository.Heads(ctx, branches...)
 	if err != nil {
 		return err
 	}
-	if p.git.tip = tip; len(others) > 0 {
-		p.git.proposed = others[0]
+	r.Tip = tip
+	if len(others) > 0 {
+		r.Branch = others[0]
 	}
-	p.git.clean, p.git.directory, p.git.edited = true, p.head.Agreed.Directory, map[workload.ID]string{}
-	files, known := inplace.Open(p.named.InPlace, p.fleet.Kinds, p.head.Agreed.Files)
-	p.files, p.head.Agreed.Files = files, files.Now
-	p.past.commits = ledger.Commits{From: inplace.Reader{Reader: p.Repository, Paths: p.named.InPlace}, Site: p.Site}
-	if known && p.head.Agreed.Tip == p.git.tip && !p.head.Agreed.Partly {
-		p.head.Agreed.Suspect = ""
-		err = p.readPolicy(repo.Object{ID: p.head.Agreed.Policy})
+	agreed := &r.Found.Agreed
+	shows := r.DryRun && len(r.Named.InPlace) > 0 // a dry run shows the markers on each run
+	if agreed.Tip == tip && !agreed.Partly && !shows {
+		agreed.Suspect = ""
+		err = r.readPolicy(repo.Object{ID: agreed.Policy})
 	} else {
-		err = p.readBase(ctx)
+		err = r.readBase(ctx)
 	}
-	if err != nil || p.git.publishStop != "" {
+	if err != nil {
 		return err
 	}
-	return p.reviewProposal(ctx)
-}
-
-// rereadIfTorn makes the next tick read the directory again if the latches are not those
-// that the head was saved with: a save stopped before the head, or latches were lost.
-func rereadIfTorn(head *latch.Head, latches map[workload.ID]latch.Latch) {
-	if head.Latches != latch.Checksum(latches) {
-		head.Agreed.Partly, head.Agreed.Directory = true, ""
-	}
-}
-
-// recoverLost recovers from the loss of a part of the state. Without the head, timers
-// towards lowering and retirement start again, because the length of their pauses is
-// unknown.
-func recoverLost(head *latch.Head, l latches) {
-	rereadIfTorn(head, l.now())
-	if !head.At.IsZero() {
-		return
-	}
-	for _, one := range l.now() {
-		one.Down, one.Missing = latch.Down{}, latch.Stopwatch{}
-		l.set(one)
-	}
+	return r.reviewProposal(ctx)
 }
 
 // readBase reads what moved on the base.
-func (p *pass) readBase(ctx context.Context) error {
-	agreed := &p.head.Agreed
-	believed, err := p.lookBack(ctx)
-	if err != nil || !believed {
-		return err
-	}
-	// With a push to be judged, or files to be held against them, the checkpoints are
-	// read in any case.
-	known := map[string]string{p.PolicyFile: agreed.Policy}
-	if len(p.past.pushes)+len(p.past.proposals)+len(p.named.InPlace) == 0 {
-		known[ledger.Checkpoints(p.Site)] = agreed.Directory
-	}
-	for file, f := range p.files.Now {
-		known[file] = f.ID
-	}
-	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })
-	objects, err := p.past.commits.From.Read(ctx, p.git.tip, known, p.PolicyFile, ledger.Checkpoints(p.Site))
+func (r *reconciler) readBase(ctx context.Context) error {
+	err := r.lookBack(ctx)
 	if err != nil {
 		return err
 	}
-	p.past.commits.Remember(objects)
-	if err := p.readPolicy(objects[p.PolicyFile]); err != nil {
+	// With a push to be judged, or markers to be compared with the entries, the checkpoints
+	// are read in any case.
+	agreed := &r.Found.Agreed
+	known := map[string]string{r.PolicyFile: agreed.Policy}
+	if len(r.window.pushes)+len(r.window.proposals)+len(r.Named.InPlace) == 0 {
+		known[ledger.Checkpoints(r.Site)] = agreed.Directory
+	}
+	maps.DeleteFunc(known, func(_, id string) bool { return id == "" })
+	objects, err := inplace.Read(ctx, r.Repository, r.Tip, known, r.Named.InPlace, r.PolicyFile, ledger.Checkpoints(r.Site))
+	if err != nil {
 		return err
 	}
-	directory := objects[ledger.Checkpoints(p.Site)]
-	p.git.directory = directory.ID
-	tree, err := ledger.Tree(p.Site, directory)
+	r.commits.Remember(objects)
+	err = r.readPolicy(objects[r.PolicyFile])
+	if err != nil {
+		return err
+	}
+	directory := objects[ledger.Checkpoints(r.Site)]
+	if directory.ID != "" && directory.Files == nil && len(r.Set.InPlace) > 0 { // the policy names files for the first time
+		more, err := r.Repository.Read(ctx, r.Tip, nil, ledger.Checkpoints(r.Site))
+		if err != nil {
+			return err
+		}
+		directory = more[ledger.Checkpoints(r.Site)]
+	}
+	r.Directory = directory.ID
+	tree, err := ledger.Tree(r.Site, directory)
 	if err != nil {
 		// site.yaml names the format, the kinds and the cluster: while it is broken, the
 		// directory is neither believed nor written. The head has the cluster's UID. Without
 		// one, the cluster that was sampled could be any, and binds nothing.
-		p.invalid(checkpoint.SitePath(p.Site), fmt.Errorf("nothing is written for the site: %w", err))
-		p.git.publishStop = err.Error()
-		if p.head.Cluster.UID == "" {
-			p.fleet.Cluster = ""
+		r.invalid(checkpoint.SitePath(r.Site), fmt.Errorf("nothing is written for the site: %w", err))
+		r.Stop = err.Error()
+		if r.Head.Cluster.UID == "" {
+			r.Found.Fleet.Cluster = ""
 		}
+		return errUnwritable
+	}
+	r.Judged = true
+	if directory.ID != "" && directory.ID == agreed.Directory && directory.Files == nil {
 		return nil
 	}
-	p.files.Take(objects)
-	if err := p.readCheckpoints(ctx, directory, tree); err != nil {
-		return err
-	}
-	// Latches follow what was read even where it cannot be agreed with yet; then
-	// no directory is known that they agree with.
-	agreed.Tip, agreed.Suspect, agreed.Partly, agreed.Directory = p.git.tip, "", !p.git.clean, ""
-	if p.git.clean {
-		agreed.Directory = directory.ID
-	}
-	return nil
+	return r.readDirectory(ctx, tree, objects)
 }
 
-// readCheckpoints takes the site's directory at the tip, which the tree was read from.
-func (p *pass) readCheckpoints(ctx context.Context, o repo.Object, tree checkpoint.Tree) error {
-	if o.ID != "" && o.ID == p.head.Agreed.Directory && o.Files == nil {
-		return nil
-	}
-	p.git.tree = &tree
+// readDirectory judges the site's directory at the tip.
+func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree, objects map[string]repo.Object) error {
+	r.Tree = &tree
 	if tree.Unproven == nil {
-		p.head.Agreed.Evidence = tree.Evidence
+		r.Found.Agreed.Evidence = tree.Evidence
 	} else {
-		p.invalid(checkpoint.EvidencePath(p.Site), tree.Unproven)
-		p.git.clean = false
+		r.invalid(checkpoint.EvidencePath(r.Site), tree.Unproven)
+		r.Clean = false
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(tree.Broken)) {
-		p.invalid(checkpoint.RecordPath(p.Site, namespace), tree.Broken[namespace])
-		p.git.clean = false
+		r.invalid(checkpoint.RecordPath(r.Site, namespace), tree.Broken[namespace])
+		r.Clean = false
 	}
-	if p.head.Cluster.UID == "" {
-		p.head.Cluster.UID = tree.Site.Cluster
-	}
-
-	if err := p.recall(ctx, tree); err != nil {
-		return err
-	}
-	found, err := p.readPast(ctx, &tree, o.ID)
-	if err != nil {
-		return err
-	}
-	changes, err := p.judge(ctx, &found)
-	if err != nil {
-		return err
-	}
-	removals, err := p.entriesRemoved(ctx, changes, found.Agreed)
-	if err != nil {
-		return err
-	}
-	p.mergeProposal(found)
-	judged := map[workload.ID]*ledger.Change{}
-	for i := range changes {
-		judged[changes[i].ID] = &changes[i]
-	}
-	p.takeEdits(&tree, judged)
-	p.settlePushes(found, judged)
-	for _, id := range p.latches.ids() {
-		if judged[id] == nil && tree.Broken[id.Namespace] == nil {
-			changes = append(changes, ledger.Change{ID: id}) // git holds no entry, and held none
+	for _, read := range []func(context.Context) error{
+		r.readPast,
+		r.judge,
+		r.findRemovals,
+		func(ctx context.Context) error { return r.readMarkers(ctx, objects) },
+	} {
+		err := read(ctx)
+		if err != nil {
+			return err
 		}
 	}
-	removed := commitOf(removals)
-	until := p.fleet.At.Add(p.set.Guards.Yield)
-	again := until.Add(p.set.Guards.RetireAfter)
-	for _, c := range changes {
-		l, notices := follow(p.latches.get(c.ID), c, p.git.edited[c.ID], until)
-		if commit := removed[c.ID]; commit != "" {
-			l = p.latches.get(c.ID).Removed(until, again)
-			notices = []Notice{removedNotice(c.ID, commit, until, again)}
-		}
-		if p.latches.known(c.ID) || !l.Blank() {
-			p.latches.set(l)
-		}
-		p.report.Notices = append(p.report.Notices, notices...)
-	}
-	p.noticeStale()
+	r.Fate = mergeProposal(r.Fate, r.Latches, r.Found)
 	return nil
 }
 
-// follow makes a latch agree with what became of its entry. If a person has the last
-// word, the latch yields until the given instant. file is where that person set the
-// level in place, or "".
-func follow(l latch.Latch, c ledger.Change, file string, until time.Time) (latch.Latch, []Notice) {
-	var notices []Notice
-	notice := func(kind NoticeKind, format string, args ...any) {
-		notices = append(notices, Notice{kind, c.ID.String(), fmt.Sprintf(format, args...)})
+// boundTo is the UID of the site's own cluster: that of the head, else that of site.yaml.
+func boundTo(head latch.Head, tree *checkpoint.Tree) string {
+	if head.Cluster.UID == "" && tree != nil {
+		return tree.Site.Cluster
 	}
-	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
-		l = l.Settled(c.Was)
-		if !c.Ours && !c.Persons() {
-			notice(NoticeSeeded, "%s read back from git", cmp.Or(declared(c.Now), "no entry"))
-		}
-	}
-	if !c.Persons() {
-		return l, notices
-	}
-	kind, why := NoticeAdopted, "a person edited its entry"
-	if file != "" {
-		why = "a person set it in " + file
-	} else if c.Ours && c.Now == c.Agreed {
-		kind, why = NoticeReverted, "a person reverted what gitlatch pushed"
-	}
-	end := until.UTC().Format(timeFormat) + ", or until gitlatch adopt " + c.ID.Short()
-	switch {
-	case !c.Now.IsZero():
-		notice(kind, "%s: %s adopted; left alone until %s", why, declared(c.Now), end)
-	case c.Agreed.IsZero(): // it was gitlatch's, and no older
-		notice(NoticeReverted, "%s: it has no entry again; left alone until %s", why, end)
-	default:
-		notice(NoticeOptedOut, "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
-		l = l.Adopted(c.Now, time.Time{})
-		l.OptedOut = true
-		l.RemovedUntil = time.Time{}
-		l.Missing = latch.Stopwatch{} // there is no entry to retire
-		return l, notices
-	}
-	return l.Adopted(c.Now, until), notices
+	return head.Cluster.UID
 }
 
-// declared is what an entry declares, for a notice.
-func declared(e checkpoint.Entry) string {
-	var texts []string
-	if e.Replicas > 0 {
-		texts = append(texts, fmt.Sprintf("declared level %d", e.Replicas))
-	}
-	if r := e.Rollout; r != (checkpoint.Rollout{}) {
-		texts = append(texts, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))
-	}
-	return strings.Join(texts, " and ")
-}
+// until is the end of an edit grace period that starts now.
+func (f Found) until() time.Time { return f.Fleet.At.Add(f.Set.Guards.Yield) }

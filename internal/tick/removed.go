@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -34,10 +35,10 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 
 // removed are the entries that users removed although their workloads are in the
 // cluster, or may be. An entry that is removed a second time is not among them.
-func (p presence) removed(changes []ledger.Change, l latches, now time.Time) (gone []ledger.Change) {
+func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) (gone []ledger.Change) {
 	for _, c := range changes {
 		_, seen := p.samples[c.ID]
-		was := l.get(c.ID)
+		was := l.Get(c.ID)
 		// A tick that died may have saved the latch, but not that it read git: then the
 		// latch has no entry, and this is the same removal.
 		again := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
@@ -60,38 +61,39 @@ func (p presence) levels(set policy.Set, r ledger.Removal) (all []ledger.Change)
 	return all
 }
 
-// entriesRemoved finds the user's commits that removed many entries at once. agreed is
-// what git held before. Such a commit is an edit of each entry, and opts nothing out.
-func (p *pass) entriesRemoved(ctx context.Context, changes []ledger.Change, agreed ledger.Holding) ([]ledger.Removal, error) {
-	if !slices.ContainsFunc(changes, ledger.Change.Removed) {
-		return nil, nil
+// findRemovals finds the user's commits that removed many entries at once. Such a commit is
+// an edit of each entry, and opts nothing out.
+func (r *reconciler) findRemovals(ctx context.Context) error {
+	if !slices.ContainsFunc(r.Changes, ledger.Change.Removed) {
+		return nil
 	}
-	here := presenceIn(p.fleet, p.head.Cluster.UID)
-	few := func(r ledger.Removal) bool {
-		levels := here.levels(p.set, r)
-		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(r.Files, c.ID.Namespace) })
-		return !policy.ManyRemoved(p.set.Guards, len(levels), whole, len(agreed.Entries))
+	here := presenceIn(r.Found.Fleet, boundTo(r.Head, r.Tree))
+	entries := len(r.Past.Agreed.Entries)
+	few := func(removal ledger.Removal) bool {
+		levels := here.levels(r.Set, removal)
+		whole := slices.ContainsFunc(levels, func(c ledger.Change) bool { return slices.Contains(removal.Files, c.ID.Namespace) })
+		return !policy.ManyRemoved(r.Set.Guards, len(levels), whole, entries)
 	}
-	all := ledger.Removal{Commit: p.git.tip, Changes: here.removed(changes, p.latches, p.fleet.At)}
+	all := ledger.Removal{Commit: r.Tip, Changes: here.removed(r.Changes, r.Latches, r.Found.Fleet.At)}
 	for _, c := range all.Changes {
 		all.Files = append(all.Files, c.ID.Namespace)
 	}
 	removals := []ledger.Removal{all} // the commits of a rewritten branch count as one
-	if !few(all) && !p.past.rewritten {
-		var err error
-		removals, err = p.past.commits.Removals(ctx, p.past.window, p.git.tip, all.Changes)
+	if !few(all) && r.window.belief != rewritten {
+		found, err := r.commits.Removals(ctx, r.window.Window, r.Tip, all.Changes)
 		if err != nil {
-			return nil, err
+			return err
 		}
+		removals = found
 	}
 	removals = slices.DeleteFunc(removals, few)
-	until := p.fleet.At.Add(p.set.Guards.Yield)
-	for _, r := range removals {
-		if p.set.Latch {
-			p.conditions = append(p.conditions, removedAtOnce(r.Commit, here.levels(p.set, r), len(agreed.Entries), until))
+	for _, removal := range removals {
+		if r.Set.Latch {
+			r.Conditions = append(r.Conditions, removedAtOnce(removal.Commit, here.levels(r.Set, removal), entries, r.until()))
 		}
 	}
-	return removals, nil
+	r.Removals = removals
+	return nil
 }
 
 // commitOf are the commits that removed entries, by workload.
@@ -132,7 +134,7 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 
 // stillRemoved are the open conditions about removed entries, while gitlatch leaves one
 // of their workloads alone.
-func stillRemoved(open []alert.Open, l latches, now time.Time) (lasting []alert.Condition) {
+func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) (lasting []alert.Condition) {
 	if len(waiting(l, now)) == 0 {
 		return nil
 	}
@@ -146,11 +148,11 @@ func stillRemoved(open []alert.Open, l latches, now time.Time) (lasting []alert.
 
 // waiting are the namespaces with a workload that has no entry since a user removed many
 // at once, and that gitlatch leaves alone.
-func waiting(l latches, now time.Time) map[string]bool {
+func waiting(l latch.Latches, now time.Time) map[string]bool {
 	in := map[string]bool{}
-	for id, one := range l.now() {
-		if now.Before(one.RemovedUntil) && one.Declared.IsZero() && !one.OptedOut && now.Before(one.YieldUntil) {
-			in[id.Namespace] = true
+	for one := range l.All() {
+		if now.Before(one.RemovedUntil) && one.Declared.IsZero() && !one.OptedOut && now.Before(one.GraceUntil) {
+			in[one.ID.Namespace] = true
 		}
 	}
 	return in

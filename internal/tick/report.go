@@ -35,11 +35,12 @@ type Report struct {
 	// Set is the policy that decided, and Latches are the latches after it, by
 	// workload.
 	Set     policy.Set
-	Latches map[workload.ID]latch.Latch
+	Latches latch.Latches
 	// Evidence is what git says keeps checkpoints inert.
 	Evidence checkpoint.Evidence
 
-	// InPlace is what files edited in place say, by file and workload.
+	// InPlace are the marks in files that are edited in place, by file and workload. A tick
+	// that reads no file has none.
 	InPlace []inplace.Mark
 
 	Decisions []policy.Decision // in the order of workload.Compare
@@ -90,8 +91,6 @@ const (
 	NoticeDeclined  NoticeKind = "declined"        // people closed the proposal, or took it over
 	NoticeWithdrawn NoticeKind = "withdrawn"       // nothing was left of the proposal
 	NoticeStale     NoticeKind = "stale"           // a Component or a marked count does not say what its record says
-	NoticeIgnored   NoticeKind = "ignored"         // the policy file has a field that says nothing any more
-	NoticeOverruled NoticeKind = "overruled"       // people edited a record and a marked count, each otherwise
 )
 
 // A Commit is one that a tick made.
@@ -116,4 +115,37 @@ func (r Report) Err() error {
 		problems = append(problems, &workload.UnreadError{Unread: part})
 	}
 	return errors.Join(problems...)
+}
+
+// sampled adds the sample to the report.
+func (r *Report) sampled(f workload.Fleet) {
+	r.At = f.At.UTC()
+	r.Cluster = f.Cluster
+	r.Samples = f.Samples
+	r.Unread = f.Unread
+	r.Kinds = f.Kinds
+}
+
+// decided adds the decisions to the report.
+func (r *Report) decided(set policy.Set, d policy.Decided) {
+	r.Observe = !set.Latch
+	r.Set = set
+	r.Stop = d.Stop
+	r.Drop = d.Head.Drop
+	r.Decisions = d.Decisions
+	r.Evidence = d.Head.Agreed.Evidence
+}
+
+// published adds what was published to the report.
+func (r *Report) published(p Published) {
+	r.Decisions = p.Decisions
+	r.Commit = p.Commit
+	r.Proposal = p.Asked
+	r.InPlace = p.Markers.marks
+}
+
+// raised adds the alerts to the report.
+func (r *Report) raised(head latch.Head, alerts []alert.Alert) {
+	r.UnpublishedSince = head.UnpublishedSince
+	r.Alerts = alerts
 }

@@ -92,10 +92,11 @@ func (k Kinds) All() []Kind {
 
 // Object returns how the API names a kind; ok is false for one that is not among
 // them.
-func (k Kinds) Object(kind Kind) (o Object, ok bool) {
-	if o, ok = known[kind]; !ok {
-		o, ok = k[kind]
+func (k Kinds) Object(kind Kind) (Object, bool) {
+	if o, ok := known[kind]; ok {
+		return o, true
 	}
+	o, ok := k[kind]
 	return o, ok
 }
 

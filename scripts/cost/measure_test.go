@@ -23,7 +23,6 @@ import (
 
 	alerts "github.com/gitlatch/gitlatch/internal/alert/sns"
 	"github.com/gitlatch/gitlatch/internal/config"
-	"github.com/gitlatch/gitlatch/internal/demo/replay"
 	"github.com/gitlatch/gitlatch/internal/eks"
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 	repos "github.com/gitlatch/gitlatch/internal/repo/codecommit"
@@ -35,6 +34,7 @@ import (
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
+	"github.com/gitlatch/gitlatch/internal/testenv/replay"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )

@@ -29,7 +29,7 @@ func (b Bill) leftOut() string {
 		full float64 // from which on nothing is left out
 		what string
 	}{
-		{"dashboards", 1, "the dashboard, free among the first three of an account (dashboards=1)"},
+		{"dashboards", 1, "the dashboard of infra/monitoring.yaml, free among the first three of an account (dashboards=1)"},
 		{"keys", 3, "the old versions of the key, of which the first two yearly rotations add one each (keys=3)"},
 	} {
 		if b.List.Usage[o.name] < o.full {

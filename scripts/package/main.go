@@ -1,10 +1,10 @@
 // Command package makes what deploys without a Go toolchain: a zip for each
 // function, and each template with its functions' code in a bucket.
 //
-//	go run ./scripts/package -from bin -o bin/package -version v1.2.3 template.yaml infra/fleet/template.yaml
+//	go run ./scripts/package -from bin -o bin/package -version v1.2.3 template.yaml infra/drill.yaml infra/fleet/template.yaml
 //
 // It takes FROM/FUNCTION/bootstrap for each function. A template is named
-// by its folder: gitlatch.yaml, gitlatch-fleet.yaml.
+// by its file or folder: gitlatch.yaml, gitlatch-drill.yaml, gitlatch-fleet.yaml.
 package main
 
 import (
@@ -50,16 +50,25 @@ func run(from, to, version string, templates []string) error {
 				return err
 			}
 		}
-		name := "gitlatch.yaml"
-		if folder := filepath.Base(filepath.Dir(path)); strings.Trim(folder, ".") != "" {
-			name = "gitlatch-" + folder + ".yaml"
-		}
+		name := nameOf(path)
 		if err := os.WriteFile(filepath.Join(to, name), packaged, 0o644); err != nil {
 			return err
 		}
 		fmt.Println(filepath.Join(to, name), functions)
 	}
 	return nil
+}
+
+// nameOf returns the name of a packaged template.
+func nameOf(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+	if name == "template" {
+		name = strings.Trim(filepath.Base(filepath.Dir(path)), ".")
+	}
+	if name == "" {
+		return "gitlatch.yaml"
+	}
+	return "gitlatch-" + name + ".yaml"
 }
 
 // epoch is the time of all that is packed: the same binary is the same zip.

@@ -11,7 +11,7 @@ import (
 func TestATemplateIsPackagedWithItsFunctions(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
-	for _, function := range []string{"LatchFunction", "RestoreFunction", "DrillFunction"} {
+	for _, function := range []string{"LatchFunction", "DrillFunction"} {
 		if err := os.MkdirAll(filepath.Join(from, function), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -19,7 +19,7 @@ func TestATemplateIsPackagedWithItsFunctions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := run(from, to, "v1.2.3", []string{"../../template.yaml"}); err != nil {
+	if err := run(from, to, "v1.2.3", []string{"../../template.yaml", "../../infra/drill.yaml"}); err != nil {
 		t.Fatal(err)
 	}
 	archive, err := zip.OpenReader(filepath.Join(to, "DrillFunction.zip"))
@@ -31,11 +31,22 @@ func TestATemplateIsPackagedWithItsFunctions(t *testing.T) {
 		t.Errorf("the zip holds %+v", f[0].FileHeader)
 	}
 
-	source, err := os.ReadFile("../../template.yaml")
+	for path, of := range map[string]struct{ packaged, function string }{
+		"../../template.yaml":    {"gitlatch.yaml", "LatchFunction"},
+		"../../infra/drill.yaml": {"gitlatch-drill.yaml", "DrillFunction"},
+	} {
+		comesFromABucket(t, path, filepath.Join(to, of.packaged), of.function)
+	}
+}
+
+// comesFromABucket compares a packaged template with its source.
+func comesFromABucket(t *testing.T, path, name, function string) {
+	t.Helper()
+	source, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	packaged, err := os.ReadFile(filepath.Join(to, "gitlatch.yaml"))
+	packaged, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +61,7 @@ func TestATemplateIsPackagedWithItsFunctions(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`CodeUri: {Bucket: !Ref CodeBucket, Key: !Sub "${CodePrefix}LatchFunction.zip"}`,
-		`CodeUri: {Bucket: !Ref CodeBucket, Key: !Sub "${CodePrefix}DrillFunction.zip"}`,
+		`CodeUri: {Bucket: !Ref CodeBucket, Key: !Sub "${CodePrefix}` + function + `.zip"}`,
 		"  CodeBucket:\n", "    Default: gitlatch/v1.2.3/\n",
 	} {
 		if !strings.Contains(changed, want) {

@@ -11,6 +11,10 @@
 const { readFileSync } = require("node:fs");
 const { CelEngine, TemplateFile } = require("@aws/cloudformation-validate");
 
+// In an output, the validator does not see that an Fn::If has the condition of what it
+// refers to. cfn-lint looks at the same under the same name, and sees it.
+const withinIf = (d) => d.ruleId === "W1001" && /^Outputs\/.*Fn::If\.[12]/.test(d.propertyPath ?? "");
+
 const engine = new CelEngine({});
 for (const { file, parameters } of JSON.parse(readFileSync(0, "utf8"))) {
   const report = engine.validateStandard(new TemplateFile(file), {
@@ -18,7 +22,7 @@ for (const { file, parameters } of JSON.parse(readFileSync(0, "utf8"))) {
     parameterOverrides: parameters,
     pseudoParameterOverrides: { region: "eu-west-1", partition: "aws", accountId: "111122223333", urlSuffix: "amazonaws.com" },
   });
-  const findings = report.diagnostics.map((d) => ({
+  const findings = report.diagnostics.filter((d) => !withinIf(d)).map((d) => ({
     rule: d.ruleId,
     at: [d.entity?.logicalId, d.propertyPath].filter(Boolean).join(" "),
     text: d.message,

@@ -32,7 +32,9 @@ type notification struct {
 func chat(n alert.Notice) (string, error) {
 	v := notification{Version: "1.0", Source: "custom", ID: n.ID}
 	c := &v.Content
-	c.TextType, c.Title, c.Description = "client-markdown", icons[n.Severity]+n.Subject, plain.Replace(n.Text)
+	c.TextType = "client-markdown"
+	c.Title = icons[n.Severity] + n.Subject
+	c.Description = plain.Replace(n.Text)
 	c.Keywords = []string{n.Site, n.Kind, string(n.Severity)}
 	if n.Do != "" {
 		c.NextSteps = []string{plain.Replace(n.Do)}

@@ -31,7 +31,8 @@ func Open(secret string) (Hook, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return Hook{}, errors.New("must be an https URL, or an http one within the network")
 	}
-	return Hook{u, &http.Client{Timeout: within, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return Hook{u, &http.Client{Timeout: within, CheckRedirect: refuse}}, nil
 }
 
 // Send posts an alert.

@@ -1,7 +1,6 @@
-// Package read reads the past scale of workloads: comma-separated values, what
-// Prometheus answers to query_range, and what CloudWatch answers to
-// GetMetricData. Each is read as a stream; what is not what it should be is said
-// with the source, the line or field, and what to do.
+// Package read reads the past scale of workloads from comma-separated values, or from
+// the answer of Prometheus to query_range. An error names the source, the line or the
+// field, and what to do.
 package read
 
 import (
@@ -20,9 +19,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Source adds the samples of one source to a past. What begins with { is JSON,
-// several documents one after another included; all else is CSV. Either may be
-// compressed by gzip. The name stands in errors.
+// Source adds the samples of one source to a past. A source that starts with { is
+// answers of Prometheus, one after another; any other source is CSV. Either may be
+// compressed by gzip. Errors contain the name.
 func Source(name string, from io.Reader, into *backtest.Past) error {
 	in := bufio.NewReaderSize(from, buffer)
 	if head, err := in.Peek(2); err == nil && string(head) == "\x1f\x8b" {
@@ -38,7 +37,7 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 	for {
 		c, err := in.ReadByte()
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s is empty: it must hold CSV, or the JSON of Prometheus or CloudWatch", name)
+			return fmt.Errorf("%s is empty: it must contain CSV, or the JSON of Prometheus", name)
 		}
 		if err != nil {
 			return unread(name, err)
@@ -51,9 +50,9 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 		}
 		switch c {
 		case '{':
-			return readJSON(name, in, into)
+			return readPrometheus(name, in, into)
 		case '[':
-			return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus or CloudWatch sends it", name)
+			return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus sends it", name)
 		}
 		return readCSV(name, in, into)
 	}

@@ -1,54 +1,80 @@
 package read
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/gitlatch/gitlatch/internal/backtest"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// prometheus reads the data of an answer to query_range: a matrix, of which each
-// series is a workload.
-func (d *document) prometheus(path string) error {
-	kind := ""
-	return d.object(path, map[string]func(string) error{
-		"resultType": func(path string) error {
-			err := d.into(&kind, "a string")(path)
-			if err == nil && kind != "matrix" {
-				err = d.wrong(path, "must be matrix, got %q: ask query_range, not query", kind)
-			}
-			return err
-		},
-		"result": func(path string) error {
-			d.found = true
-			return d.list(path, func(path string, i int) error { return d.series(fmt.Sprintf("%s[%d]", path, i)) })
-		},
-	})
+// An answer is the answer of Prometheus to query_range. Each series is a workload.
+type answer struct {
+	Status string `json:"status"`
+	Error  string `json:"error"`
+	Data   *struct {
+		ResultType string   `json:"resultType"`
+		Result     []series `json:"result"`
+	} `json:"data"`
 }
 
-// series reads one series, whose labels come before its values.
-func (d *document) series(path string) error {
-	var run *backtest.Run
-	labels := map[string]string{}
-	return d.object(path, map[string]func(string) error{
-		"metric": func(path string) error {
-			if err := d.into(&labels, "labels, which are strings")(path); err != nil {
-				return err
-			}
-			id, err := labelled(labels)
-			if err != nil {
-				return d.wrong(path, "%v", err)
-			}
-			run = d.past.Run(id, fmt.Sprintf("%s (%s)", d.name, path))
+type series struct {
+	Metric map[string]string `json:"metric"`
+	// Values are pairs of a time, in Unix seconds, and a count.
+	Values [][]any `json:"values"`
+}
+
+// readPrometheus reads several answers, one after another.
+func readPrometheus(name string, from io.Reader, into *backtest.Past) error {
+	answers := json.NewDecoder(from)
+	answers.UseNumber()
+	for {
+		var a answer
+		err := answers.Decode(&a)
+		var syntax *json.SyntaxError
+		var form *json.UnmarshalTypeError
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		},
-		"values": func(path string) error {
-			if run == nil {
-				return d.wrong(path, "must come after metric, as Prometheus writes it")
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("%s: the file ends in the middle: fetch it again", name)
+		case errors.As(err, &syntax), errors.As(err, &form):
+			return fmt.Errorf("%s: before byte %d: is not an answer of Prometheus to query_range: %w", name, answers.InputOffset(), err)
+		case err != nil:
+			return unread(name, err)
+		}
+		if err := a.samples(name, into); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+}
+
+// samples adds the samples of an answer to a past.
+func (a answer) samples(name string, into *backtest.Past) error {
+	switch {
+	case a.Status != "" && a.Status != "success":
+		return fmt.Errorf("status is %q: Prometheus did not answer the query: %q; fix it, and fetch the answer again", a.Status, a.Error)
+	case a.Data == nil:
+		return errors.New("must contain data.result, as Prometheus answers query_range")
+	case a.Data.ResultType != "matrix":
+		return fmt.Errorf("data.resultType: must be matrix, got %q: ask query_range, not query", a.Data.ResultType)
+	}
+	for i, s := range a.Data.Result {
+		path := fmt.Sprintf("data.result[%d]", i)
+		id, err := labelled(s.Metric)
+		if err != nil {
+			return fmt.Errorf("%s.metric: %w", path, err)
+		}
+		run := into.Run(id, fmt.Sprintf("%s (%s)", name, path))
+		for j, pair := range s.Values {
+			if err := add(run, pair); err != nil {
+				return fmt.Errorf("%s.values[%d]: %w", path, j, err)
 			}
-			return d.list(path, func(path string, i int) error { return d.pair(run, path, i) })
-		},
-	})
+		}
+	}
+	return nil
 }
 
 // labelled is the workload that the labels of a series name, as those of
@@ -60,45 +86,24 @@ func labelled(labels map[string]string) (workload.ID, error) {
 			return id, id.Validate()
 		}
 	}
-	return workload.ID{}, fmt.Errorf("must have the labels namespace, and deployment or statefulset: keep them in the query, as max by (namespace, deployment) (kube_deployment_spec_replicas) does")
+	return workload.ID{}, errors.New("must have the labels namespace, and deployment or statefulset: keep them in the query, as max by (namespace, deployment) (kube_deployment_spec_replicas) does")
 }
 
-// pair reads a sample: a list of its time and its value.
-func (d *document) pair(run *backtest.Run, path string, i int) error {
-	var sample any
-	if err := d.into(&sample, "a list of time and value")(path); err != nil {
-		return err
+// add adds a pair of a time and a count to a run.
+func add(run *backtest.Run, pair []any) error {
+	if len(pair) != 2 {
+		return fmt.Errorf("must be a list of time and value, got %d elements", len(pair))
 	}
-	of, ok := sample.([]any)
-	switch {
-	case !ok:
-		return d.wrong(fmt.Sprintf("%s[%d]", path, i), "must be a list of time and value")
-	case len(of) != 2:
-		return d.wrong(fmt.Sprintf("%s[%d]", path, i), "must be a list of time and value, got %d elements", len(of))
-	}
-	part, err := d.texts(path, of)
+	at, err := instant(fmt.Sprint(pair[0]))
 	if err != nil {
-		return err
+		return fmt.Errorf("time %w", err)
 	}
-	return d.add(run, path, i, part[0], part[1])
-}
-
-// add adds a sample, of which both parts are text.
-func (d *document) add(run *backtest.Run, path string, i int, when, value string) error {
-	place := func() string { return fmt.Sprintf("%s[%d]", path, i) }
-	at, err := instant(when)
+	n, known, err := pods(fmt.Sprint(pair[1]))
 	if err != nil {
-		return d.wrong(place(), "time %v", err)
-	}
-	n, known, err := pods(value)
-	if err != nil {
-		return d.wrong(place(), "value %v", err)
+		return fmt.Errorf("value %w", err)
 	}
 	if !known {
 		return nil
 	}
-	if err := run.Add(backtest.Sample{At: at, Scale: workload.Scale{Desired: n, Ready: n}}); err != nil {
-		return d.wrong(place(), "%v", err)
-	}
-	return nil
+	return run.Add(backtest.Sample{At: at, Scale: workload.Scale{Desired: n, Ready: n}})
 }

@@ -49,13 +49,8 @@ func TestForms(t *testing.T) {
 		"prometheus": {` {"status":"success","data":{"resultType":"matrix","result":[
 			{"metric":{"__name__":"kube_deployment_spec_replicas","namespace":"shop","deployment":"web"},"values":[[1789344000,"40"],[1789344060.781,"41"],[1789344090,"NaN"],[1789344120,"0"]]},
 			{"metric":{"namespace":"search","statefulset":"index"},"values":[[1789344000,"3"]]}],"stats":{"samples":[1,{"a":null}]}},"warnings":["x"]}`, three},
-		"prometheus, several answers": {`{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"40"],[1789344060,"41"]]}]}}
-			{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344060,"41"],[1789344120,"0"]]},{"metric":{"namespace":"search","statefulset":"index"},"values":[[1789344000,"3"]]}]}}`, three},
-		"cloudwatch": {`{"Messages":[],"MetricDataResults":[
-			{"Id":"a","Label":"shop/web","Timestamps":["2026-09-14T00:02:00+00:00","2026-09-14T00:01:00+00:00"],"Values":[0,40.5],"StatusCode":"PartialData"},
-			{"Id":"b","Label":"search/statefulset/index","Timestamps":[1789344000],"Values":[3.0]},
-			{"Id":"a","Label":"shop/web","Timestamps":["2026-09-14T00:00:00Z"],"Values":[40]},
-			{"Id":"c","Label":"shop/none","Timestamps":[],"Values":[]}]}`, three},
+		"prometheus, several answers": {`{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"40"],[1789344060,"41"]]}]}}
+			{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344060,"41"],[1789344120,"0"]]},{"metric":{"namespace":"search","statefulset":"index"},"values":[[1789344000,"3"]]}]}}`, three},
 	} {
 		for form, text := range map[string]string{name: c.text, name + ", compressed": compressed(t, c.text)} {
 			t.Run(form, func(t *testing.T) {
@@ -86,7 +81,6 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 	prometheus := func(values string) string {
 		return `{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":` + values + `}]}}`
 	}
-	cloudWatch := func(result string) string { return `{"MetricDataResults":[` + result + `]}` }
 	for _, c := range []struct {
 		text string
 		want []string
@@ -112,20 +106,18 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{"time,workload,replicas,target\n1789344000,shop/web,3,0\n", []string{"line 2", "target", "above 0"}},
 		{head + "1789344060,shop/web,1\n1789344000,shop/web,1\n", []string{"line 3", "2026-09-14T00:00:00Z comes after 2026-09-14T00:01:00Z", "sort"}},
 		{"{", []string{"ends in the middle", "fetch it again"}},
-		{"{}", []string{"data.result", "MetricDataResults"}},
-		{prometheus(`[]`) + "{}", []string{"data.result", "MetricDataResults"}},
+		{"{}", []string{"data.result"}},
+		{prometheus(`[]`) + "{}", []string{"data.result"}},
 		{`{"status":"timeout"}`, []string{"status", `"timeout"`}},
-		{`{"data":[]}`, []string{"data, before byte 9", "must be an object"}},
-		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `is "error": Prometheus did not answer the query, since too many points; fix it, and fetch the answer again`}},
-		{`{"status":"error","errorType":"timeout"}`, []string{"the query, since timeout; fix it"}},
-		{`{"status":"error"}`, []string{`is "error": Prometheus did not answer the query; fix it, and fetch the answer again`}},
+		{`{"data":[]}`, []string{"before byte ", "answer of Prometheus", "array"}},
+		{`{"status":"error","errorType":"bad_data","error":"too many points"}`, []string{"status", `is "error": Prometheus did not answer the query: "too many points"; fix it, and fetch the answer again`}},
 		{`{"data":{"resultType":"vector","result":[]}}`, []string{"data.resultType", "query_range, not query"}},
 		{`{"data":{"resultType":"streams","result":[]}}`, []string{"data.resultType", "must be matrix", `"streams"`}},
 		{prometheus(`[[1789344000,"1"],[1789344060,"x"]]`), []string{"data.result[0].values[1]", `value must be a number of pods`, `"x"`}},
 		{prometheus(`[["now","1"]]`), []string{"data.result[0].values[0]", "time must be"}},
 		{prometheus(`[[1789344000]]`), []string{"data.result[0].values[0]", "time and value, got 1"}},
 		{prometheus(`[[1789344000,"1","2"]]`), []string{"data.result[0].values[0]", "time and value, got 3"}},
-		{prometheus(`[7]`), []string{"data.result[0].values[0]", "list of time and value"}},
+		{prometheus(`[7]`), []string{"answer of Prometheus", "data.result.values"}},
 		{prometheus(`[[1789344000,"1"],[1789344000,"1"]]`), []string{"data.result[0].values[1]", "shop/web at 2026-09-14T00:00:00Z comes twice", "keep one"}},
 		{`[{"metric":{}}]`, []string{"begins with a list", "whole answer"}},
 		{"\x1f\x8bno", []string{"read past.txt: the file ends in the middle", "fetch it again"}},
@@ -133,14 +125,9 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{compressed(t, head+"1789344000,shop/web,1\n")[:30], []string{"read past.txt: the file ends in the middle"}},
 		{compressed(t, prometheus(`[[1789344000,"1"]]`))[:60], []string{"past.txt", "ends in the middle"}},
 		{compressed(t, head+"1789344000,shop/web,x\n"), []string{"past.txt: line 2: replicas", `"x"`}},
-		{`{"data":{"result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"data.result[0].values", "ends in the middle"}},
-		{prometheus(`[[1789344000 "1"]]`), []string{"is no JSON"}},
-		{`{"data":{"result":[{"values":[[1,"1"]]}]}}`, []string{"data.result[0].values", "after metric"}},
-		{`{"data":{"result":[{"metric":{"deployment":"web"}}]}}`, []string{"data.result[0].metric", "max by (namespace, deployment)"}},
-		{cloudWatch(`{"Label":"DesiredReplicas","Timestamps":[],"Values":[]}`), []string{"MetricDataResults[0].Label", `"DesiredReplicas"`, "Label of that form"}},
-		{cloudWatch(`{"Label":"shop/web","Timestamps":[1],"Values":[]}`), []string{"MetricDataResults[0]", "as many Timestamps as Values, got 1 and 0"}},
-		{cloudWatch(`{"Label":"shop/web","Timestamps":[1],"Values":[null]}`), []string{"MetricDataResults[0].Values", "a number or a string"}},
-		{cloudWatch(`{"Label":"shop/web","Timestamps":[120,60],"Values":[1,-3]}`), []string{"MetricDataResults[0][1]", `"-3"`}},
+		{`{"data":{"resultType":"matrix","result":[{"metric":{"namespace":"shop","deployment":"web"},"values":[[1789344000,"1"],[17893`, []string{"ends in the middle"}},
+		{prometheus(`[[1789344000 "1"]]`), []string{"answer of Prometheus", "invalid character"}},
+		{`{"data":{"resultType":"matrix","result":[{"metric":{"deployment":"web"}}]}}`, []string{"data.result[0].metric", "max by (namespace, deployment)"}},
 	} {
 		err := read.Source("past.txt", strings.NewReader(c.text), &backtest.Past{})
 		if err == nil {
@@ -161,11 +148,11 @@ func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	one := `{"metric":{"namespace":"shop","deployment":"web","instance":"a"},"values":[[1789344000,"1"],[1789344060,"1"]]}`
 	p := &backtest.Past{}
-	if err := read.Source("past.json", strings.NewReader(`{"data":{"result":[`+one+`,`+one+`]}}`), p); err != nil {
+	if err := read.Source("past.json", strings.NewReader(`{"data":{"resultType":"matrix","result":[`+one+`,`+one+`]}}`), p); err != nil {
 		t.Fatal(err)
 	}
 	err := p.Check()
-	if err == nil || !strings.Contains(err.Error(), "past.json (data.result[0].metric)") || !strings.Contains(err.Error(), "past.json (data.result[1].metric)") {
+	if err == nil || !strings.Contains(err.Error(), "past.json (data.result[0])") || !strings.Contains(err.Error(), "past.json (data.result[1])") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/gitlatch/gitlatch/internal/await"
+	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 	"github.com/gitlatch/gitlatch/internal/each"
 )
@@ -54,7 +54,7 @@ func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
 	pause := q.Pause
 	if pause == nil {
-		pause = await.Again
+		pause = backoff.Retry
 	}
 	for try := 1; ; try++ {
 		left, err := q.once(ctx, turns, now)

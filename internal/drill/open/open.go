@@ -10,10 +10,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
-	"github.com/gitlatch/gitlatch/internal/doctor/hub"
-	"github.com/gitlatch/gitlatch/internal/drill/keep"
-	"github.com/gitlatch/gitlatch/internal/drill/keep/dir"
-	keeps3 "github.com/gitlatch/gitlatch/internal/drill/keep/s3"
+	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/page"
@@ -40,7 +37,7 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	keeper, err := keeper(ctx, o)
+	reports, err := saved(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -48,29 +45,29 @@ func Open(ctx context.Context, o *site.Opener, parts site.Parts) (*run.Run, erro
 	if cluster != nil {
 		here = here.Called(cluster.ARN())
 	}
-	from, here, err := hub.Open(ctx, o, objects, here)
+	from, here, err := Hub(ctx, o, objects, here)
 	if err != nil {
 		return nil, err
 	}
 	r := &run.Run{
 		Tick: site.Tick(o.Config, parts), Objects: from, Here: here,
-		MinCoverage: MinCoverage, Keeper: keeper, Page: page.Drill,
+		MinCoverage: MinCoverage, Archive: reports, Page: page.Drill,
 	}
 	r.Teller, _ = parts.Alerts.(run.Teller)
 	return r, nil
 }
 
-// keeper opens where reports are kept; nil is nowhere.
-func keeper(ctx context.Context, o *site.Opener) (keep.Keeper, error) {
+// saved opens the archive of reports; nil saves none.
+func saved(ctx context.Context, o *site.Opener) (archive.Archive, error) {
 	switch d := o.Config.Drills; {
 	case d.S3 != (config.S3{}):
 		own, err := o.In(ctx, "drills.s3.region", d.S3.Region)
 		if err != nil {
 			return nil, err
 		}
-		return keeps3.Bucket{Name: d.S3.Bucket, Prefix: d.S3.Prefix, Clock: o.Clock, Client: s3.NewFromConfig(own)}, nil
+		return archive.Bucket{Name: d.S3.Bucket, Prefix: d.S3.Prefix, Clock: o.Clock, Client: s3.NewFromConfig(own)}, nil
 	case d.Dir != "":
-		return dir.Folder(d.Dir), nil
+		return archive.Folder(d.Dir), nil
 	}
 	return nil, nil
 }

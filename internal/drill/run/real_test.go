@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/drill/keep/dir"
+	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/run"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
@@ -163,7 +163,7 @@ func (w *world) open(t *testing.T, url string) {
 	c.Site = "prod"
 	w.run = &run.Run{
 		Tick:    site.Tick(c, site.Parts{Sampler: sampler, Store: mem.New(), Repository: repository, Clock: time.Now, Owner: "drill"}),
-		Objects: objects, Here: doctor.Here{Branch: "main"}, MinCoverage: 0.95, Keeper: dir.Folder(t.TempDir()),
+		Objects: objects, Here: doctor.Here{Branch: "main"}, MinCoverage: 0.95, Archive: archive.Folder(t.TempDir()),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/doctor"
 	"github.com/gitlatch/gitlatch/internal/drill"
-	"github.com/gitlatch/gitlatch/internal/drill/keep"
+	"github.com/gitlatch/gitlatch/internal/drill/archive"
 	"github.com/gitlatch/gitlatch/internal/drill/score"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Run is what a drill needs. Keeper, Teller, Page and Paths may be left out.
+// A Run is what a drill needs. Archive, Teller, Page and Paths may be left out.
 type Run struct {
 	Tick    *tick.Tick // Flush is the run's to set; with DryRun nothing is written
 	Objects doctor.Lister
@@ -35,8 +35,8 @@ type Run struct {
 	LeaseWithin time.Duration
 	Tag         bool // names the commit that was scored
 
-	Keeper keep.Keeper
-	Teller Teller
+	Archive archive.Archive
+	Teller  Teller
 	// Page makes the HTML that is kept beside the document; nil makes none.
 	Page func(drill.Document) ([]byte, error)
 }
@@ -81,8 +81,8 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 		return drill.Document{}, err
 	}
 	d := score.Document(look)
-	if r.Keeper != nil {
-		last, err := r.Keeper.Last(ctx, d.Site)
+	if r.Archive != nil {
+		last, err := r.Archive.Last(ctx, d.Site)
 		d = d.Since(last).Problem(err)
 	}
 	if r.Tick.DryRun {
@@ -136,7 +136,8 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 	}
 	seen := doctor.Case{
 		Site: flushed.Site, Here: r.Here, Set: flushed.Set, Tree: look.Tree,
-		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At, Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
+		Fleet: workload.Fleet{Site: flushed.Site, Cluster: flushed.Cluster, At: flushed.At,
+			Unread: flushed.Unread, Kinds: flushed.Kinds, Samples: flushed.Samples},
 	}
 	if why := flushed.Stop.Reason; why != policy.ReasonOther && why != policy.ReasonSecond {
 		seen.Tree.Site.Cluster = flushed.Cluster // git has an adoption from the site's next commit on
@@ -155,7 +156,7 @@ func (r *Run) look(ctx context.Context, flushed tick.Report) (score.Look, error)
 
 // keep keeps the document and its page.
 func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
-	if r.Keeper == nil {
+	if r.Archive == nil {
 		return d
 	}
 	var page []byte
@@ -163,7 +164,7 @@ func (r *Run) keep(ctx context.Context, d drill.Document) drill.Document {
 	if r.Page != nil {
 		page, err = r.Page(d)
 	}
-	links, failed := r.Keeper.Keep(ctx, d, page)
+	links, failed := r.Archive.Save(ctx, d, page)
 	d.Links = append(d.Links, links...)
 	return d.Problem(errors.Join(err, failed))
 }

@@ -32,7 +32,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: to})
 	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []workload.Unread{{Part: "applications", Why: "forbidden"}}
 	decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
-	l.Tick.Latches[web] = latch.Latch{ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}
+	l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}})
 
 	d := score.Document(l)
 	if d.Workloads[0].Name != "small" || d.Fleet.Need != 200 || d.Fleet.Covered != 190 || d.Fleet.Coverage != 0.95 || d.Fleet.Low != 1 || d.Fleet.Full != 1 || d.Fleet.Ready != 193 {

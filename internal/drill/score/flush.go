@@ -18,10 +18,14 @@ import (
 func flushed(l Look) drill.Flush {
 	f := drill.Flush{Exact: l.Flush == policy.FlushExact, Levels: []drill.Level{}, Proposed: []drill.Level{}, Withheld: []drill.Level{}}
 	if c := l.Tick.Commit; c != nil {
-		f.Commit, f.Subject, f.Levels = c.ID, subjectOf(c.Message), levels(c.Changes)
+		f.Commit = c.ID
+		f.Subject = subjectOf(c.Message)
+		f.Levels = levels(c.Changes)
 	}
 	if p := l.Tick.Proposal; p != nil {
-		f.Proposal, f.Subject, f.Proposed = p.URL, cmp.Or(f.Subject, subjectOf(p.Message)), levels(p.Changes)
+		f.Proposal = p.URL
+		f.Subject = cmp.Or(f.Subject, subjectOf(p.Message))
+		f.Proposed = levels(p.Changes)
 	}
 	for _, d := range l.Tick.Decisions {
 		withheld := d.Verdict == policy.Pending && d.Reason != policy.ReasonNone || d.Verdict == policy.Review

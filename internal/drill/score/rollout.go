@@ -18,7 +18,9 @@ func (one subject) rollout() *drill.Rollout {
 	r := &drill.Rollout{InFlight: flying, Returns: drill.ReturnsManifests, ByItself: true,
 		Text: "git has no record of it: a rebuild begins with what the manifests say"}
 	if flying {
-		r.Desired, r.Failure, r.Halted = &live.Desired, live.Failure, live.Halted
+		r.Desired = &live.Desired
+		r.Failure = live.Failure
+		r.Halted = live.Halted
 		if len(live.Templates) > 0 {
 			r.Target, r.Available = live.Templates[0].Hash, &live.Templates[0].Available
 		}

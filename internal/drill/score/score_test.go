@@ -31,7 +31,6 @@ func looked() score.Look {
 			Site: "prod", Cluster: "uid", At: now, Set: set,
 			Samples:   []workload.Sample{{ID: web, Scale: &workload.Scale{Desired: 187, Ready: 180, Driver: workload.DrivenByHPA, Min: 3, Max: 500}, Rollout: &workload.Rollout{}}},
 			Decisions: []policy.Decision{{ID: web, Verdict: policy.Quiet, Text: "within", Policy: "default"}},
-			Latches:   map[workload.ID]latch.Latch{},
 		},
 		Doctor: doctor.Report{Site: "prod", Workloads: []doctor.Workload{{ID: web, Live: 187, Level: 200, Start: 200, By: "clusters/prod"}}, Room: map[string]int64{}},
 		Tree:   checkpoint.Tree{Records: map[string]checkpoint.Record{}},
@@ -81,7 +80,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 		}, 37, "max-under-need", "because"},
 		{"not merged", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 100, 100
-			l.Tick.Latches[web] = latch.Latch{ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}
+			l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
 		}, 87, "not-merged", "declares 200 is not merged"},
 		{"nothing is declared", func(l *score.Look) {
 			l.Doctor.Workloads[0].Level, l.Doctor.Workloads[0].Start = 0, 1
@@ -305,7 +304,7 @@ func TestTheEdgesOfAScore(t *testing.T) {
 		t.Parallel()
 		l := looked()
 		decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
-		l.Tick.Latches[web] = latch.Latch{ID: web, Freeze: latch.Freeze{Reason: "yield", Since: now.Add(-time.Hour)}}
+		l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Freeze: latch.Freeze{Reason: "yield", Since: now.Add(-time.Hour)}}})
 		if f := score.Document(l).Workloads[0].Frozen; f == nil || !f.Since.IsZero() {
 			t.Errorf("%+v", f)
 		}
@@ -313,7 +312,7 @@ func TestTheEdgesOfAScore(t *testing.T) {
 	t.Run("what is proposed and declared already is not proposed", func(t *testing.T) {
 		t.Parallel()
 		l := looked()
-		l.Tick.Latches[web] = latch.Latch{ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}
+		l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Proposal: &checkpoint.Entry{Replicas: 200}}})
 		if w := score.Document(l).Workloads[0]; w.Proposed != nil {
 			t.Errorf("proposed %d", *w.Proposed)
 		}

@@ -21,7 +21,8 @@ type seen struct {
 
 func newSeen(l Look) seen {
 	byID := func(s workload.Sample) workload.ID { return s.ID }
-	s := seen{Look: l, samples: each.By(l.Tick.Samples, byID), scales: map[workload.ID]policy.Decision{}, entries: l.Tree.Entries(), starts: map[string]int64{}}
+	s := seen{Look: l, samples: each.By(l.Tick.Samples, byID),
+		scales: map[workload.ID]policy.Decision{}, entries: l.Tree.Entries(), starts: map[string]int64{}}
 	for _, d := range l.Tick.Decisions {
 		if d.Reading == policy.ReadingScale {
 			s.scales[d.ID] = d
@@ -62,7 +63,7 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 		one.need = policy.Need(one.policy, *scale)
 	}
 	one.unknown = s.unknown(one)
-	if p := s.Tick.Latches[of.ID].Proposed().Replicas; p != of.Level {
+	if p := s.Tick.Latches.Get(of.ID).Proposed().Replicas; p != of.Level {
 		one.proposed = p
 	}
 	if room, short := s.Doctor.Room[of.ID.Namespace]; short && s.starts[of.ID.Namespace] > room {
@@ -77,7 +78,8 @@ func (s seen) workload(of doctor.Workload) drill.Workload {
 	if scale := one.sample.Scale; scale != nil {
 		w.Live, w.Ready = &scale.Desired, &scale.Ready
 	}
-	if w.StartUnknown = one.need > 0 && !one.leftOut() && w.RebuiltAt == nil; w.StartUnknown {
+	w.StartUnknown = one.need > 0 && !one.leftOut() && w.RebuiltAt == nil
+	if w.StartUnknown {
 		return w
 	}
 	if one.need > 0 && !one.leftOut() {
@@ -123,7 +125,7 @@ func (s seen) frozen(one subject) *drill.Frozen {
 		return nil
 	}
 	f := drill.Frozen{Reason: string(one.decision.Reason), Text: one.decision.Text}
-	if l := s.Tick.Latches[one.ID]; l.Freeze.Reason == f.Reason {
+	if l := s.Tick.Latches.Get(one.ID); l.Freeze.Reason == f.Reason {
 		f.Since = l.Freeze.Since.UTC()
 	}
 	return &f

@@ -84,7 +84,9 @@ func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].
-func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {
+func (s *Store) Save(
+	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
+) (saved []latch.Latch, err error) {
 	err = s.update(ctx, func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(lease.Site))
 		held, err := s.lease(b, lease.Site)

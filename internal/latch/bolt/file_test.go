@@ -226,12 +226,12 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"nonsense":     "\x1f\x8b\x00",
-		"cut short":    `{"format":2,"state":{"id":"shop/depl`,
-		"wrong type":   `{"format":3,"state":{"id":5}}`,
-		"wrong name":   `{"format":2,"state":{"id":"shop/deployment/../web"}}`,
+		"cut short":    `{"format":1,"state":{"id":"shop/depl`,
+		"wrong type":   `{"format":1,"state":{"id":5}}`,
+		"wrong name":   `{"format":1,"state":{"id":"shop/deployment/../web"}}`,
 		"no format":    `{"state":{"id":"shop/deployment/web"}}`,
 		"more fields":  `{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`,
-		"newer format": `{"format":4,"state":{"id":{"ns":"shop"}}}`,
+		"newer format": `{"format":2,"state":{"id":{"ns":"shop"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, _, latches := written(t, 3)
@@ -256,7 +256,7 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 				var newer *latch.NewerError
 				var corrupt *latch.CorruptError
 				switch {
-				case name == "newer format" && errors.As(err, &newer) && newer.Format == 4:
+				case name == "newer format" && errors.As(err, &newer) && newer.Format == 2:
 				case name != "newer format" && errors.As(err, &corrupt) && corrupt.Where == path:
 				default:
 					t.Errorf("error is %v", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
-	"github.com/gitlatch/gitlatch/internal/await"
+	"github.com/gitlatch/gitlatch/internal/backoff"
 )
 
 // errCondition is a write whose condition did not hold: nothing was written.
@@ -81,9 +81,12 @@ const (
 	firstGap = 500 * time.Millisecond // the longest; it doubles
 )
 
+// An operation is a method of the SDK's client.
+type operation[In, Out any] = func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)
+
 // call calls an operation, again while the table is throttled, and says what its
 // errors mean.
-func call[In, Out any](ctx context.Context, s *Store, operation func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), in *In) (*Out, error) {
+func call[In, Out any](ctx context.Context, s *Store, operation operation[In, Out], in *In) (*Out, error) {
 	for round := 0; ; round++ {
 		out, err := operation(ctx, in)
 		if err == nil {
@@ -94,7 +97,7 @@ func call[In, Out any](ctx context.Context, s *Store, operation func(context.Con
 		}
 		// Any part of the gap, so that those who were throttled together do not
 		// come back together.
-		if late := await.For(ctx, rand.N(s.gap<<round)); late != nil {
+		if late := backoff.Sleep(ctx, rand.N(s.gap<<round)); late != nil {
 			return nil, errors.Join(late, s.explain(err))
 		}
 	}

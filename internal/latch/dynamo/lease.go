@@ -67,7 +67,9 @@ func (s *Store) exchange(ctx context.Context, held, lease latch.Lease) error {
 		values[":was"] = number(held.Fence)
 	default:
 		condition = "fence = :was AND holder = :before AND expires = :end"
-		values[":was"], values[":before"], values[":end"] = number(held.Fence), text(held.Owner), text(instant(held.Until))
+		values[":was"] = number(held.Fence)
+		values[":before"] = text(held.Owner)
+		values[":end"] = text(instant(held.Until))
 	}
 	return s.update(ctx, headKey(lease.Site), "SET holder = :holder, expires = :expires, fence = :fence", condition, values)
 }

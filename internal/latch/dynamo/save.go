@@ -7,14 +7,30 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// atOnce bounds the writes of latches that run at the same time.
+// atOnce is the maximum number of writes of latches at a time.
 const atOnce = 16
+
+// repeat calls f for every index below n, for at most atOnce of them at a time. After an
+// error it starts no further call. It does not cancel running calls: they end on their own.
+func repeat(ctx context.Context, n int, f func(i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return f(i)
+		})
+	}
+	return group.Wait()
+}
 
 // A write is what a save makes of one item.
 type write struct {
@@ -33,7 +49,9 @@ type write struct {
 // takes it later, in mid-save, each write of a latch still asks for the revision
 // that was read and for no newer fence, and that of the head for the lease
 // itself: what the other has written or dropped by then stays so.
-func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+func (s *Store) Save(
+	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
+) ([]latch.Latch, error) {
 	// All is encoded before anything is written: what cannot be kept leaves the
 	// state as it was.
 	last, err := s.headWrite(lease, head)
@@ -59,11 +77,10 @@ func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, pu
 			return nil, latch.ErrLost
 		}
 	}
-	// A write that runs when another fails is not cut off: it ends by itself.
-	if err := await.Each(ctx, len(writes), atOnce, func(_ context.Context, i int) error { return s.write(ctx, writes[i]) }); err != nil {
+	if err := repeat(ctx, len(writes), func(i int) error { return s.write(ctx, writes[i]) }); err != nil {
 		return nil, err
 	}
-	if err := await.Each(ctx, len(drop), atOnce, func(_ context.Context, i int) error { return s.drop(ctx, lease, drop[i]) }); err != nil {
+	if err := repeat(ctx, len(drop), func(i int) error { return s.drop(ctx, lease, drop[i]) }); err != nil {
 		return nil, err
 	}
 	if err := s.write(ctx, last); err != nil {

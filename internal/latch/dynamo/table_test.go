@@ -303,10 +303,10 @@ func TestItemThatCannotBeReadIsCorrupt(t *testing.T) {
 	}{
 		"head of nonsense":       {map[string]types.AttributeValue{"sk": text("head"), "body": body("\x1f\x8b\x00")}, "head", false},
 		"head as a text":         {map[string]types.AttributeValue{"sk": text("head"), "body": text("web")}, "head", false},
-		"head of a newer format": {map[string]types.AttributeValue{"sk": text("head"), "body": body(`{"format":4,"state":{"x":1}}`)}, "head", true},
+		"head of a newer format": {map[string]types.AttributeValue{"sk": text("head"), "body": body(`{"format":2,"state":{"x":1}}`)}, "head", true},
 		"latch without a body":   {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "fence": fence}, "latches", false},
 		"latch as a text":        {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": text("web")}, "latches", false},
-		"latch with more fields": {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": body(`{"format":3,"state":{"id":"shop/deployment/web","colour":"blue"}}`)}, "latches", false},
+		"latch with more fields": {map[string]types.AttributeValue{"sk": text("latch#shop/deployment/web"), "body": body(`{"format":1,"state":{"id":"shop/deployment/web","colour":"blue"}}`)}, "latches", false},
 		"lease without an end":   {map[string]types.AttributeValue{"sk": text("head"), "holder": text("b"), "fence": fence}, "acquire", false},
 		"lease of nonsense":      {map[string]types.AttributeValue{"sk": text("head"), "holder": text("b"), "fence": fence, "expires": text("soon")}, "acquire", false},
 	} {

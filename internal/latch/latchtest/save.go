@@ -243,7 +243,7 @@ func testNotShared(t *testing.T, s store) {
 	spoil := func(h latch.Head) {
 		h.Proposal.Repairs[0].Namespace = "other"
 		h.Agreed.PolicySource[0]++
-		clear(h.Agreed.Files)
+		clear(h.Agreed.Evidence)
 	}
 	spoil(head)
 	first, _ := s.load(t, "prod")
@@ -257,7 +257,7 @@ func testLargeHead(t *testing.T, s store) {
 	lease := s.acquire(t, "prod", "a", noon, noon.Add(minute))
 	var head latch.Head
 	for i := range int32(5000) {
-		head.Edited = append(head.Edited, latch.Edit{ID: deployment("shop", fmt.Sprintf("a-workload-with-quite-a-long-name-%d", i)), From: i, To: i * 2})
+		head.Declined = append(head.Declined, latch.Declined{Repair: latch.Repair{Namespace: fmt.Sprintf("a-namespace-with-quite-a-long-name-%d", i)}})
 	}
 	s.save(t, lease, head, nil)
 	got, _ := s.load(t, "prod")
@@ -272,8 +272,8 @@ func testUnreadable(t *testing.T, s store) {
 		"latch without a name": func() ([]latch.Latch, error) {
 			return s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{{}}, nil)
 		},
-		"edit without a name": func() ([]latch.Latch, error) {
-			return s.Save(t.Context(), lease, latch.Head{Edited: []latch.Edit{{}}}, nil, nil)
+		"fall without a name": func() ([]latch.Latch, error) {
+			return s.Save(t.Context(), lease, latch.Head{Drop: &latch.Drop{Worst: []latch.Fall{{}}}}, nil, nil)
 		},
 		"no number": func() ([]latch.Latch, error) {
 			return s.Save(t.Context(), lease, latch.Head{Budget: latch.Budget{Tokens: math.NaN()}}, nil, nil)

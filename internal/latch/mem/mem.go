@@ -108,7 +108,9 @@ func (s *Store) Latches(ctx context.Context, name string) (map[workload.ID]latch
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].
-func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+func (s *Store) Save(
+	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
+) ([]latch.Latch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -172,7 +172,7 @@ func (w *walk) state(ctx context.Context, commit string) (state, error) {
 // change is a commit with what it did. A merge has the reason of what it merges.
 func (w *walk) change(c repo.LogEntry, from, to state) Change {
 	done := Change{
-		Commit: c.ID, At: c.When, Author: foreign.Line(c.Author), Subject: ledger.Subject(c.Message), Ours: ledger.Ours(w.query.Site, c.Message),
+		Commit: c.ID, At: c.When, Author: sanitize.Line(c.Author), Subject: ledger.Subject(c.Message), Ours: ledger.Ours(w.query.Site, c.Message),
 		Reason: w.reason(c),
 		From:   from.entry, To: to.entry, Broken: to.broken, WasBroken: from.broken != nil,
 	}

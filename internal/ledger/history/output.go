@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/foreign"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -84,7 +84,7 @@ func (c Change) by() string {
 		return "gitlatch"
 	}
 	name, _, _ := strings.Cut(c.Author, " <")
-	return foreign.Line(name)
+	return sanitize.Line(name)
 }
 
 // brief is a name that leaves room for what comes after it.

@@ -71,20 +71,19 @@ const lines = () => {
   const p = data.pictures
   only('lines', p && p.workloads.length > 0)
   if (!p || p.workloads.length === 0) return
-  const left = [p.otherWorkloads && count(p.otherWorkloads, 'workload'), p.otherCandidates && count(p.otherCandidates, 'policy', 'policies')].filter(Boolean)
   put('lines-under', `A bucket of ${span(p.bucketSeconds)} shows the lowest and the highest count in it, so that no peak is lost.`
-    + (left.length > 0 ? ` Not drawn, so that the page stays small: ${left.join(' and ')}.` : ''))
+    + (p.otherWorkloads > 0 ? ` Not drawn, so that the page stays small: ${count(p.otherWorkloads, 'workload')}.` : ''))
   const option = (value, text) => node('option', { value }, text)
   const full = text => { const w = named(text); return w.namespace + '/' + w.name + (w.kind === 'deployment' ? '' : ' ' + w.kind) }
-  const policy = i => candidates[i].name + (candidates[i].recommended ? ' (recommended)' : '')
+  const policies = [...candidates].sort((a, b) => rank(a) - rank(b)).map(c => option(c.i, c.name + (c.recommended ? ' (recommended)' : '')))
   put('lines-workload', p.workloads.map((w, i) => option(i, full(w))))
-  put('lines-policy', p.candidates.map((c, i) => option(i, policy(c))))
-  put('lines-second', option(-1, 'no other'), p.candidates.map((c, i) => option(i, policy(c))))
-  const chosen = { workload: 0, policy: 0, second: -1 }
+  put('lines-policy', policies)
+  put('lines-second', option(-1, 'no other'), policies.map(p => p.cloneNode(true)))
+  const chosen = { workload: 0, policy: Number(policies[0].value), second: -1 }
   const marks = dayTicks()
   const draw = width => {
     const { workload, policy, second } = chosen
-    const both = [policy, second].filter(i => i >= 0).map((i, n) => ({ line: p.levels[i][workload], second: n === 1, name: candidates[p.candidates[i]].name }))
+    const both = [policy, second].filter(i => i >= 0).map((i, n) => ({ line: p.levels[i][workload], second: n === 1, name: candidates[i].name }))
     const label = `Pods of ${full(p.workloads[workload])}: what was needed, and what ${both.map(b => b.name).join(' and ')} would have declared.`
     put('lines-legend', legend(['need', 'pods needed'], p.needs[workload].some(([, low, high]) => low < high) && ['spread', 'lowest to highest of a bucket'], ...both.map(b => [b.second ? 'level second' : 'level', b.name])))
     return steps(width, { label, need: p.needs[workload], levels: both, buckets: p.buckets, timeTicks: marks, yTitle: 'pods' })

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
@@ -177,28 +177,33 @@ func fill(t *testing.T, cp *controlplane.ControlPlane, deployments, flying int) 
 		must(t, write(t.Context(), client, http.MethodPost, config.Host+"/api/v1/namespaces", map[string]any{"metadata": map[string]string{"name": fmt.Sprintf("team-%d", i)}}, nil))
 	}
 	began := time.Now()
-	must(t, await.Each(t.Context(), deployments, 16, func(_ context.Context, i int) error {
-		in := config.Host + "/apis/%s/namespaces/" + metaOf(i).Namespace
-		apps, autoscaling := fmt.Sprintf(in, "apps/v1"), fmt.Sprintf(in, "autoscaling/v2")
-		both := func(folder string, o runtime.Object) (types.UID, error) {
-			var made struct{ Metadata struct{ UID types.UID } }
-			if err := write(t.Context(), client, http.MethodPost, folder, o, &made); err != nil {
-				return "", err
+	var group errgroup.Group
+	group.SetLimit(16)
+	for i := range deployments {
+		group.Go(func() error {
+			in := config.Host + "/apis/%s/namespaces/" + metaOf(i).Namespace
+			apps, autoscaling := fmt.Sprintf(in, "apps/v1"), fmt.Sprintf(in, "autoscaling/v2")
+			both := func(folder string, o runtime.Object) (types.UID, error) {
+				var made struct{ Metadata struct{ UID types.UID } }
+				if err := write(t.Context(), client, http.MethodPost, folder, o, &made); err != nil {
+					return "", err
+				}
+				return made.Metadata.UID, write(t.Context(), client, http.MethodPut, folder+"/"+name(i)+"/status", o, nil)
 			}
-			return made.Metadata.UID, write(t.Context(), client, http.MethodPut, folder+"/"+name(i)+"/status", o, nil)
-		}
-		uid, err := both(apps+"/deployments", deployment(i, i < flying))
-		if err == nil && i%2 == 0 {
-			_, err = both(autoscaling+"/horizontalpodautoscalers", autoscaler(i))
-		}
-		if err == nil && i < flying {
-			err = write(t.Context(), client, http.MethodPost, apps+"/replicasets", replicaSet(i, 0, uid), nil)
-		}
-		if err == nil {
-			err = write(t.Context(), client, http.MethodPost, apps+"/replicasets", replicaSet(i, 1, uid), nil)
-		}
-		return err
-	}))
+			uid, err := both(apps+"/deployments", deployment(i, i < flying))
+			if err == nil && i%2 == 0 {
+				_, err = both(autoscaling+"/horizontalpodautoscalers", autoscaler(i))
+			}
+			if err == nil && i < flying {
+				err = write(t.Context(), client, http.MethodPost, apps+"/replicasets", replicaSet(i, 0, uid), nil)
+			}
+			if err == nil {
+				err = write(t.Context(), client, http.MethodPost, apps+"/replicasets", replicaSet(i, 1, uid), nil)
+			}
+			return err
+		})
+	}
+	must(t, group.Wait())
 	t.Logf("%d Deployments made in %s", deployments, time.Since(began).Round(time.Second))
 }
 

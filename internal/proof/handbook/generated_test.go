@@ -187,8 +187,8 @@ func commands(c *cobra.Command) string {
 	return table
 }
 
-// parameters are tables of those of the site's template, and of those that the
-// fleet's has besides.
+// parameters are tables of the parameters of the core, and of those that each other
+// template adds.
 func parameters(t *testing.T) string {
 	t.Helper()
 	known := map[string]bool{}
@@ -237,5 +237,9 @@ func parameters(t *testing.T) string {
 		}
 		return rows
 	}
-	return "## Of a site\n\n" + table("template.yaml") + "\n## Of a fleet, besides\n\n" + table("infra/fleet/template.yaml")
+	text := "## The site: `template.yaml`\n\n" + table("template.yaml")
+	for _, of := range [][2]string{{"Further alarms and the dashboard", "infra/monitoring.yaml"}, {"Drills", "infra/drill.yaml"}, {"Restores", "infra/restore.yaml"}, {"A fleet", "infra/fleet/template.yaml"}} {
+		text += "\n## " + of[0] + ": added by " + code(of[1]) + "\n\n" + table(of[1])
+	}
+	return text
 }

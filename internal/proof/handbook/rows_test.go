@@ -1,7 +1,6 @@
 package handbook
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/alert"
 	"github.com/gitlatch/gitlatch/internal/docs"
@@ -26,7 +23,7 @@ func TestWhateverTheCodeSaysHasARow(t *testing.T) {
 		"alerts":  constants(t, "internal/alert", "Kind"),
 		"traps":   constants(t, "internal/doctor", "Trap"),
 		"freezes": constants(t, "internal/policy", "Reason"),
-		"alarms":  alarms(t, "template.yaml", "infra/fleet/template.yaml"),
+		"alarms":  alarms(t, "template.yaml", "infra/monitoring.yaml", "infra/drill.yaml", "infra/restore.yaml", "infra/fleet/template.yaml"),
 	} {
 		if len(words) < 5 {
 			t.Errorf("%s: found %q in the code", topic, words)
@@ -111,27 +108,4 @@ func alarms(t *testing.T, files ...string) (names []string) {
 		}
 	}
 	return names
-}
-
-// A list of demand that is too long for the stack is found on the page, before a
-// deployment refuses it.
-func TestThePageStatesHowLongDemandMayBe(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var template struct {
-		Parameters map[string]struct {
-			MaxLength int `yaml:"MaxLength"`
-		} `yaml:"Parameters"`
-	}
-	if err := yaml.Unmarshal(text, &template); err != nil {
-		t.Fatal(err)
-	}
-	most := template.Parameters["Demand"].MaxLength
-	want := fmt.Sprintf("of at most %d,%03d characters", most/1000, most%1000)
-	if page := docs.Text("metrics"); most == 0 || !strings.Contains(page, want) {
-		t.Errorf("the page metrics does not state %q", want)
-	}
 }

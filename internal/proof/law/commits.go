@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/ledger"
-	"github.com/gitlatch/gitlatch/internal/proof/story"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -104,11 +101,6 @@ func (w *Witness) look(s *Seen) {
 		since, id = append(since, c), c.Parents[0]
 	}
 	s.Moved = s.Moved || id != w.tip && !w.rewound && !s.below(tip, w.tip)
-	for _, path := range w.story.InPlace {
-		if w.rewound {
-			maps.Copy(w.marks, marksIn(w.story.Repository.Show(tip)[path]))
-		}
-	}
 	slices.Reverse(since)
 	for _, c := range since {
 		w.account(s, c)
@@ -205,12 +197,6 @@ func brings(of, change checkpoint.Change) bool {
 
 // account notes whose an entry is after a commit.
 func (w *Witness) account(s *Seen, c Commit) {
-	for _, path := range c.Paths {
-		if c.By == person && slices.Contains(w.story.InPlace, path) {
-			w.all = true
-			maps.Copy(w.marks, marksIn(w.story.Repository.Show(c.ID)[path])) // what a person had it say
-		}
-	}
 	if c.By == merge { // a person's own, if they amended it
 		w.all, w.amended = w.all || w.amended, false
 	}
@@ -219,9 +205,7 @@ func (w *Witness) account(s *Seen, c Commit) {
 		if c.By == person && change.From.Replicas != change.To.Replicas {
 			delete(w.asked, change.ID) // what was asked for before is over
 		}
-		if c.By == merge && w.marks[change.ID] == change.To.Replicas {
-			w.touched[change.ID] = true // the level follows a mark of theirs
-		}
+		w.had(change)
 		switch {
 		case c.By == person && change.To.IsZero() && w.blind[change.ID.Namespace] != nil:
 			// Nothing knows that there was an entry.
@@ -231,7 +215,7 @@ func (w *Witness) account(s *Seen, c Commit) {
 		case c.By == person:
 			w.touched[change.ID] = true
 			w.say(c, change)
-		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until) && w.marks[change.ID] != change.To.Replicas:
+		case c.By == ours && is && change.From.Replicas != change.To.Replicas && c.When.Before(t.until):
 			w.lost = append(w.lost, fmt.Sprintf("%s, which a person set to %d, went from %d to %d at %s, before %s",
 				change.ID, t.replicas, change.From.Replicas, change.To.Replicas, c.When.Format(time.TimeOnly), t.until.Format(time.TimeOnly)))
 		case change.From.Replicas != change.To.Replicas:
@@ -255,17 +239,4 @@ func (w *Witness) say(c Commit, change checkpoint.Change) {
 			w.theirs[change.ID] = *next.before
 		}
 	}
-}
-
-var marked = regexp.MustCompile(`(\d+) # \{"\$gitlatch": "([^"]+)"\}`)
-
-// marksIn are the counts that a text marks.
-func marksIn(text string) map[workload.ID]int32 {
-	marks := map[workload.ID]int32{}
-	for _, found := range marked.FindAllStringSubmatch(text, -1) {
-		if n, err := strconv.Atoi(found[1]); err == nil {
-			marks[story.ID(found[2])] = int32(n)
-		}
-	}
-	return marks
 }

@@ -37,6 +37,7 @@ var Laws = []Law{
 	{"whoever lost the lease writes nothing", unfenced},
 	{"a commit changes the site's own files alone", strays},
 	{"nothing is declared to be 0", zero},
+	{"a number that a user wrote beside a marker stays", overwrites},
 	{"one commit does not opt many workloads out, unless it is the second", atOnce},
 	{"a site observes only if its last policy does, or nothing knows that policy", observes},
 }
@@ -96,12 +97,7 @@ func disagree(s *Seen) string {
 	if !s.Calm || s.Told.Stop.Reason == policy.ReasonSecond {
 		return ""
 	}
-	git := maps.Clone(s.After.Entries)
-	for _, e := range s.After.Head.Edited { // what a person set in place, and the record is to say
-		entry := git[e.ID]
-		entry.Replicas = e.To
-		git[e.ID] = entry
-	}
+	git := s.After.Entries
 	var wrong []string
 	for id := range union(git, s.After.Latches) {
 		if declared := s.After.Latches[id].Declared; git[id] != declared && !s.broken(id) {
@@ -140,9 +136,9 @@ func fails(s *Seen) string {
 func yields(s *Seen) string {
 	for id, l := range s.After.Latches {
 		was := s.Before.Latches[id]
-		yields := l.YieldUntil.After(was.YieldUntil) && l.YieldUntil.After(s.Told.At)
+		yields := l.GraceUntil.After(was.GraceUntil) && l.GraceUntil.After(s.Told.At)
 		if (yields || l.OptedOut && !was.OptedOut) && !s.touched[id] && !s.all {
-			return fmt.Sprintf("%s is left alone until %s (opted out: %v), and no person touched it", id, l.YieldUntil.Format(time.TimeOnly), l.OptedOut)
+			return fmt.Sprintf("%s is left alone until %s (opted out: %v), and no person touched it", id, l.GraceUntil.Format(time.TimeOnly), l.OptedOut)
 		}
 	}
 	return ""

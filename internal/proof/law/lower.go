@@ -16,7 +16,7 @@ import (
 func lowers(s *Seen) string {
 	for _, change := range slices.Concat(s.changes(), s.Asked) {
 		from, to := change.From.Replicas, change.To.Replicas
-		if to == 0 || to >= from || to == s.marks[change.ID] {
+		if to == 0 || to >= from {
 			continue
 		}
 		if why := s.early(change); why != "" {
@@ -29,24 +29,9 @@ func lowers(s *Seen) string {
 // changes are what this tick's commits to the base changed.
 func (s *Seen) changes() (all []checkpoint.Change) {
 	for _, c := range s.Mine {
-		all = append(all, s.fromMarks(c)...)
+		all = append(all, c.Changes...)
 	}
 	return all
-}
-
-// fromMarks are a commit's changes. What a mark of a person's says before it counts,
-// where the record could not follow.
-func (w *Witness) fromMarks(c Commit) []checkpoint.Change {
-	changes, said := slices.Clone(c.Changes), map[workload.ID]int32{}
-	for _, path := range w.story.InPlace {
-		maps.Copy(said, marksIn(w.story.Repository.Show(c.Parents[0])[path]))
-	}
-	for i, change := range changes {
-		if set, is := said[change.ID]; is {
-			changes[i].From.Replicas = min(change.From.Replicas, set)
-		}
-	}
-	return changes
 }
 
 // early says why a lowering should not have been.
@@ -152,7 +137,7 @@ func (w *Witness) ask(s *Seen) {
 	c, was := w.commit(log[0]), w.asked
 	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID // one that a host lost has none
 	w.asked = map[workload.ID]int32{}
-	for _, change := range w.fromMarks(c) {
+	for _, change := range c.Changes {
 		w.asked[change.ID] = change.To.Replicas
 		asked, again := was[change.ID]
 		if change.From.Replicas == change.To.Replicas {

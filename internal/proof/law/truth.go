@@ -145,7 +145,7 @@ func (of *life) await(s *Seen, sample workload.Sample) {
 	l := s.After.Latches[sample.ID]
 	healthy := !s.World.Disturbed && s.Told.Failed == nil && !s.rewritten() && since > 0 && since <= 3*story.Period &&
 		!s.World.Propose && !s.Told.Stop.All && !s.Told.Observe && !sample.Terminating && !sample.OptOut &&
-		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.YieldUntil) && !s.reviewed(sample.ID)
+		!l.OptedOut && !s.Told.At.Before(l.PausedUntil) && !s.Told.At.Before(l.GraceUntil) && !s.reviewed(sample.ID)
 	of.follow(s, sample, healthy && s.Calm)
 	entry := s.After.Entries[sample.ID]
 	waits := healthy && (s.Told.NotRun != "" || s.read(sample.ID)) && sample.Scale != nil && sample.Scale.Desired > 0 &&

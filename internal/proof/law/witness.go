@@ -43,24 +43,24 @@ type Witness struct {
 	// latches last agreed; all is set where it may be any.
 	touched  map[workload.ID]bool
 	all      bool
-	theirs   map[workload.ID]word      // entries whose last change is a person's
-	marks    map[workload.ID]int32     // the counts that a person last set in place
-	unsent   map[string]string         // alerts that were settled and did not arrive, by id
-	next     *Seen                     // the tick to come, with what came before it
-	acts     int                       // ticks that had the lease and the turn
-	proposal *latch.Proposal           // as last noted
-	asked    map[workload.ID]int32     // the levels that the proposal is to bring
-	amended  bool                      // a person amended what is proposed
-	vague    bool                      // what is proposed is no longer known to latches
-	blind    map[string]error          // namespaces whose entries neither git nor latches say any more
-	proposed int                       // pushes to the proposal's branch that were counted
-	owed     int                       // pushes that the budget was not seen to pay for
-	open     int                       // ticks that began and did not end
-	lost     []string                  // what of a person's the site's commits changed, until none is open
-	retired  map[workload.ID]time.Time // when entries were removed
-	removed  map[workload.ID]time.Time // when a tick took a user's removal of an entry as an edit
-	ruled    bool                      // the last policy that the branch had for a tick has mode latch
-	ruledBy  string                    // the path of that policy
+	theirs   map[workload.ID]word           // entries whose last change is a person's
+	levels   map[workload.ID]map[int32]bool // that each entry ever had
+	unsent   map[string]string              // alerts that were settled and did not arrive, by id
+	next     *Seen                          // the tick to come, with what came before it
+	acts     int                            // ticks that had the lease and the turn
+	proposal *latch.Proposal                // as last noted
+	asked    map[workload.ID]int32          // the levels that the proposal is to bring
+	amended  bool                           // a person amended what is proposed
+	vague    bool                           // what is proposed is no longer known to latches
+	blind    map[string]error               // namespaces whose entries neither git nor latches say any more
+	proposed int                            // pushes to the proposal's branch that were counted
+	owed     int                            // pushes that the budget was not seen to pay for
+	open     int                            // ticks that began and did not end
+	lost     []string                       // what of a person's the site's commits changed, until none is open
+	retired  map[workload.ID]time.Time      // when entries were removed
+	removed  map[workload.ID]time.Time      // when a tick took a user's removal of an entry as an edit
+	ruled    bool                           // the last policy that the branch had for a tick has mode latch
+	ruledBy  string                         // the path of that policy
 	truth
 }
 
@@ -88,6 +88,8 @@ type Seen struct {
 	Asked []checkpoint.Change
 	// Moved is set where the branch left what it held, and no person moved it.
 	Moved bool
+	// named are the files that were edited in place before the tick.
+	named []string
 }
 
 // A Held is what git and the store hold.
@@ -103,7 +105,7 @@ func Watch(s *story.Story) *Witness {
 	w := &Witness{
 		Found: map[string]int{}, story: s,
 		entries: map[string]map[workload.ID]checkpoint.Entry{}, intents: map[string]string{},
-		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, marks: map[workload.ID]int32{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
+		touched: map[workload.ID]bool{}, theirs: map[workload.ID]word{}, levels: map[workload.ID]map[int32]bool{}, unsent: map[string]string{}, retired: map[workload.ID]time.Time{}, removed: map[workload.ID]time.Time{},
 		truth: truth{lives: map[workload.ID]*life{}},
 	}
 	w.tip = w.head()
@@ -125,6 +127,7 @@ func (w *Witness) watch() func() {
 	seen := w.next
 	w.open++
 	w.next = &Seen{Witness: w, World: w.story.World}
+	seen.named = slices.Clone(w.story.InPlace)
 	w.agreed = w.holds().Head.Agreed.Tip
 	w.look(seen)
 	before, acts := len(seen.New), w.acts
@@ -246,9 +249,6 @@ func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
 		w.owed, w.proposal = 0, nil
-		for id := range w.marks { // what a person set in place is read anew
-			w.touched[id] = true
-		}
 		w.unsent, w.dropped = map[string]string{}, nil
 		w.unlearn(w.holds().Latches)
 	}
@@ -267,10 +267,10 @@ func (w *Witness) forget(head, latches bool) {
 func (w *Witness) unlearn(known map[workload.ID]latch.Latch) {
 	for id, t := range w.theirs {
 		switch l := known[id]; {
-		case l.Declared.Replicas != t.replicas || l.YieldUntil.IsZero() && !l.OptedOut:
+		case l.Declared.Replicas != t.replicas || l.GraceUntil.IsZero() && !l.OptedOut:
 			delete(w.theirs, id)
-		case l.YieldUntil.Before(t.until) && !l.OptedOut:
-			t.until = l.YieldUntil
+		case l.GraceUntil.Before(t.until) && !l.OptedOut:
+			t.until = l.GraceUntil
 			w.theirs[id] = t
 		}
 	}

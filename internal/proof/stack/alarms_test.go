@@ -23,9 +23,9 @@ var none period
 
 // alarmCases are of the first sample: five minutes between ticks, which time out
 // after four.
-func alarmCases(d deployment) map[string]alarmCase {
+func alarmCases(d estate) map[string]alarmCase {
 	site := func(metric string) series {
-		return series{"gitlatch", metric, "site", d.parameters["Site"]}
+		return series{"gitlatch", metric, "site", d[0].parameters["Site"]}
 	}
 	function := func(metric string) series {
 		return series{"AWS/Lambda", metric, "FunctionName", d.physical("LatchFunction")}
@@ -69,6 +69,7 @@ func alarmCases(d deployment) map[string]alarmCase {
 			[][]period{{{719000}}, {none}, {{400000, 400000}}, {{900000}, {100}}},
 		},
 		"DrillsLost":          once(drills("AsyncEventsDropped")),
+		"DrillsUndelivered":   waiting("UndeliveredDrills"),
 		"ReleasesUndelivered": waiting("UndeliveredReleases"),
 		// It ends with what it rings for, whatever waits in the queue.
 		"RestoresLost": {restores("AsyncEventsDropped"),
@@ -100,7 +101,7 @@ func alarmCases(d deployment) map[string]alarmCase {
 }
 
 // alarmsRingWhenTheyShould drives each alarm.
-func alarmsRingWhenTheyShould(t *testing.T, of template) (broken []string) {
+func alarmsRingWhenTheyShould(t *testing.T, of templates) (broken []string) {
 	d := deployed(t, of, samples[0])
 	cases := alarmCases(d)
 	for id, r := range d.resources() {
@@ -140,24 +141,23 @@ func alarmsRingWhenTheyShould(t *testing.T, of template) (broken []string) {
 
 func TestASwitchTakesAwayWhatItIsForAndNothingElse(t *testing.T) {
 	t.Parallel()
-	site, fleet := deployed(t, read(t, source), samples[0]), fleet(t, read(t, fleetSource), fleets[0])
-	for _, c := range []struct {
-		on     deployment
-		off    string
-		taking string
-	}{
-		{site, "AlarmState", "AWS::CloudWatch::Alarm"},
-		{site, "DashboardState", "AWS::CloudWatch::Dashboard"},
-		{fleet, "AlarmState", "AWS::CloudWatch::Alarm"},
-	} {
-		given := maps.Clone(c.on.parameters)
-		given[c.off] = "DISABLED"
-		want := maps.Clone(c.on.resources())
-		maps.DeleteFunc(want, func(_ string, r any) bool { return at(r, "Type") == c.taking })
-		got := deploy(t, c.on.template, c.on.stack, given).resources()
-		if len(want) == len(c.on.resources()) || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
-			t.Errorf("%s: %s leaves %v, want %v", c.on.template.name, c.off, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	switched := 0
+	for _, on := range append(deployed(t, repository(t), samples[0]), fleet(t, read(t, fleetSource), fleets[0])) {
+		if on.parameters["AlarmState"] == "" {
+			continue
 		}
+		switched++
+		given := maps.Clone(on.parameters)
+		given["AlarmState"] = "DISABLED"
+		want := maps.Clone(on.resources())
+		maps.DeleteFunc(want, func(_ string, r any) bool { return at(r, "Type") == "AWS::CloudWatch::Alarm" })
+		got := deploy(t, on.template, on.stack, given).resources()
+		if len(want) == len(on.resources()) || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+			t.Errorf("%s: without alarms it leaves %v, want %v", on.template.name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+	}
+	if switched != 4 {
+		t.Errorf("%d templates have the switch", switched)
 	}
 }
 

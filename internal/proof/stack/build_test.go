@@ -40,7 +40,7 @@ var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "
 
 func TestSAMBuildsWhatLambdaCanRun(t *testing.T) {
 	t.Parallel()
-	for file, env := range map[string]string{source: "default", fleetSource: "fleet"} {
+	for file, env := range map[string]string{source: "default", drillSource: "drill", restoreSource: "restore", fleetSource: "fleet"} {
 		t.Run(env, func(t *testing.T) {
 			t.Parallel()
 			builds(t, file, env)

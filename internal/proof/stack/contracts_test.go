@@ -20,14 +20,19 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// A contract is something that the template and the code must agree on. It
+// A contract is something that the templates and the code must agree on. It
 // returns what is broken.
 type contract struct {
 	name  string
-	check func(*testing.T, template) []string
+	check func(*testing.T, templates) []string
 }
 
-// contracts hold the main template to the code.
+// alone is a check of one template.
+func alone(file string, check func(*testing.T, template) []string) func(*testing.T, templates) []string {
+	return func(t *testing.T, of templates) []string { return check(t, of[file]) }
+}
+
+// contracts hold the templates to the code: first those of a site.
 var contracts = []contract{
 	{"environment", environmentSetIsRead},
 	{"configuration", configurationIsAsDocumented},
@@ -44,14 +49,25 @@ var contracts = []contract{
 	{"coexistence", exportsAreTheStacksOwn},
 	{"releases", expiredBrakesAreReleased},
 	{"drills", drillsThatEndEarlyAreNoticed},
+	{"reach", nothingInTheCoreChangesACluster},
+	{"apart", stacksStandAlone},
+	{"parameters", parametersAreUsedAndHoldOneValue},
+	{"access of the spoke", alone(spokeSource, spokesEntryNamesTheGroupWithRights)},
+	{"endpoints", alone(endpointsSource, endpointsAreOfWhatATickCalls)},
+	{"passages", alone(endpointsSource, passagesOpen)},
+	{"environment of the fleet", alone(fleetSource, fleetsEnvironmentIsRead)},
+	{"configuration of the fleet", alone(fleetSource, fleetIsConfigured)},
+	{"alarms of the fleet", alone(fleetSource, fleetsAlarmsAreOnWhatIsEmitted)},
+	{"turns", alone(fleetSource, turnsAreGivenAndTaken)},
+	{"rights of the fleet", alone(fleetSource, fleetsRightsAreUsed)},
 }
 
-func TestTheTemplateKeepsItsContractsWithTheCode(t *testing.T) {
+func TestTheTemplatesKeepTheirContractsWithTheCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range contracts {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for _, broken := range c.check(t, read(t, source)) {
+			for _, broken := range c.check(t, repository(t)) {
 				t.Error(broken)
 			}
 		})
@@ -65,8 +81,9 @@ func functions(resources map[string]any) map[string]any {
 	return found
 }
 
-// Metrics without an alarm are looked at, not waited for.
-var alarmed = []string{"Heartbeat", "PushFailures", "UnderDeclaredPods", "CheckpointAgeSeconds"}
+// alarmed are the metrics that have an alarm, by the template that has it.
+var alarmed = map[string]string{"Heartbeat": source, "UnderDeclaredPods": source,
+	"PushFailures": monitoringSource, "CheckpointAgeSeconds": monitoringSource, "DrillsLow": drillSource}
 
 // A series is a metric as CloudWatch keeps it: its namespace, its name, and the
 // name and value of each dimension.
@@ -118,7 +135,7 @@ func seriesOf(t *testing.T, line []byte) (all []series) {
 	return all
 }
 
-func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
+func metricsNamedAreEmitted(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		resources := deployed(t, of, s).resources()
 		emits := emitted(t, s.parameters["Site"])
@@ -138,9 +155,13 @@ func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
 				broken = append(broken, fmt.Sprintf("%s: alarm %s is on %v, which is never emitted", s.name, id, on))
 			}
 		}
-		for _, name := range alarmed {
+		for name, file := range alarmed {
+			_, want := s.beside[file]
+			if file != monitoringSource {
+				want = (want || file == source) && s.parameters["AlarmState"] != "DISABLED"
+			}
 			// Ticks that are off on purpose are not missed.
-			want := s.parameters["AlarmState"] != "DISABLED" && (name != "Heartbeat" || s.parameters["ScheduleState"] != "DISABLED")
+			want = want && (name != "Heartbeat" || s.parameters["ScheduleState"] != "DISABLED")
 			if rings[name] != want {
 				broken = append(broken, fmt.Sprintf("%s: an alarm is on %s: %v, want %v", s.name, name, rings[name], want))
 			}
@@ -155,7 +176,7 @@ func metricsNamedAreEmitted(t *testing.T, of template) (broken []string) {
 			}
 		}
 		for _, m := range emits {
-			if s.parameters["DashboardState"] != "DISABLED" && !m.isOneOf(shown) {
+			if _, watched := s.beside[monitoringSource]; watched && !m.isOneOf(shown) {
 				broken = append(broken, fmt.Sprintf("%s: the dashboard does not show %v", s.name, m))
 			}
 		}
@@ -185,7 +206,7 @@ func dashboardMetrics(resources map[string]any) (metrics []series, err error) {
 
 var buildTarget = regexp.MustCompile(`(?m)^build-([A-Za-z0-9]+):`)
 
-func functionsHaveBuildTargets(t *testing.T, of template) (broken []string) {
+func functionsHaveBuildTargets(t *testing.T, of templates) (broken []string) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
@@ -194,27 +215,27 @@ func functionsHaveBuildTargets(t *testing.T, of template) (broken []string) {
 	for _, found := range buildTarget.FindAllSubmatch(makefile, -1) {
 		targets[string(found[1])] = true
 	}
-	for id, f := range functions(of.section("Resources")) {
-		if !targets[id] {
-			broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
+	for file, one := range of {
+		folder, err := filepath.Rel(filepath.Dir(file), ".")
+		if err != nil {
+			t.Fatal(err)
 		}
-		delete(targets, id)
-		for property, want := range map[string]string{
-			"CodeUri": ".", "Handler": "bootstrap", "Runtime": "provided.al2023", "Architectures": "[arm64]",
-		} {
-			if got := fmt.Sprint(at(f, "Properties", property)); got != want {
-				broken = append(broken, fmt.Sprintf("%s: %s is %s, and what is built is for %s", id, property, got, want))
+		for id, f := range functions(one.section("Resources")) {
+			if !targets[id] {
+				broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
+			}
+			delete(targets, id)
+			for property, want := range map[string]string{
+				"CodeUri": folder, "Handler": "bootstrap", "Runtime": "provided.al2023", "Architectures": "[arm64]",
+			} {
+				if got := fmt.Sprint(at(f, "Properties", property)); got != want {
+					broken = append(broken, fmt.Sprintf("%s: %s is %s, and what is built is for %s", id, property, got, want))
+				}
+			}
+			if at(f, "Metadata", "BuildMethod") != "makefile" {
+				broken = append(broken, fmt.Sprintf("%s: is not built by the Makefile", id))
 			}
 		}
-		if at(f, "Metadata", "BuildMethod") != "makefile" {
-			broken = append(broken, fmt.Sprintf("%s: is not built by the Makefile", id))
-		}
-	}
-	for id := range functions(read(t, fleetSource).section("Resources")) {
-		if !targets[id] {
-			broken = append(broken, fmt.Sprintf("the Makefile has no target build-%s", id))
-		}
-		delete(targets, id)
 	}
 	for id := range targets {
 		broken = append(broken, fmt.Sprintf("the Makefile builds %s, which is no function", id))
@@ -222,7 +243,7 @@ func functionsHaveBuildTargets(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-func scheduleSendsTheSite(t *testing.T, of template) (broken []string) {
+func scheduleSendsTheSite(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		for id, f := range functions(deployed(t, of, s).resources()) {
 			events, _ := at(f, "Properties", "Events").(map[string]any)
@@ -243,7 +264,13 @@ func scheduleSendsTheSite(t *testing.T, of template) (broken []string) {
 
 // A tick holds its lease for nine tenths of the period, and Go is told of four
 // fifths of the memory.
-func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
+func timesFollowFromThePeriod(t *testing.T, of templates) []string {
+	return slices.Concat(timesOf(t, of[source], of[monitoringSource]), memoryFollowsFromTheSize(of[drillSource]), memoryFollowsFromTheSize(of[restoreSource]))
+}
+
+// timesOf compares the times of a template, and those that the alarms of another have.
+func timesOf(t *testing.T, of, watching template) (broken []string) {
+	t.Helper()
 	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	number := func(v any) int {
 		n, err := strconv.Atoi(fmt.Sprint(v))
@@ -269,17 +296,26 @@ func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
 		if lease := 60 * minutes * 9 / 10; timeout >= lease || timeout > 900 {
 			say("period %v: a tick may take %d seconds, and its lease ends after %d", choice, timeout, lease)
 		}
-		if slow := number(at(p, "SlowAfter")); slow != timeout*1000*4/5 {
+		watched := at(watching.section("Mappings"), "Periods", choice)
+		if seconds := number(at(watched, "Seconds")); seconds != 60*minutes {
+			say("period %v: further alarms look at %d seconds", choice, seconds)
+		}
+		if slow := number(at(watched, "SlowAfter")); slow != timeout*1000*4/5 {
 			say("period %v: a tick is slow after %d ms, which is not four fifths of %d s", choice, slow, timeout)
 		}
 		if age := number(at(p, "EventAge")); age < 60 || age > 60*minutes {
 			say("period %v: an event may be %d seconds old", choice, age)
 		}
 	}
+	return append(broken, memoryFollowsFromTheSize(of)...)
+}
+
+func memoryFollowsFromTheSize(of template) (broken []string) {
 	for _, choice := range list(at(of.section("Parameters"), "MemorySize", "AllowedValues")) {
-		want := fmt.Sprintf("%dMiB", number(choice)*4/5)
-		if got := at(of.section("Mappings"), "Memory", choice, "GoLimit"); got != want {
-			say("memory %v: Go is limited to %v, not %s", choice, got, want)
+		size, err := strconv.Atoi(fmt.Sprint(choice))
+		want := fmt.Sprintf("%dMiB", size*4/5)
+		if got := at(of.section("Mappings"), "Memory", choice, "GoLimit"); got != want || err != nil {
+			broken = append(broken, fmt.Sprintf("%s: memory %v: Go is limited to %v, not %s", of.name, choice, got, want))
 		}
 	}
 	return broken
@@ -287,7 +323,7 @@ func timesFollowFromThePeriod(t *testing.T, of template) (broken []string) {
 
 // A brake is not to outlive its time by much, and a restore that stopped at its
 // deadline is to be noticed.
-func expiredBrakesAreReleased(t *testing.T, of template) (broken []string) {
+func expiredBrakesAreReleased(t *testing.T, of templates) (broken []string) {
 	resources := deployed(t, of, samples[0]).resources()
 	f := at(resources, "RestoreFunction", "Properties")
 	var event struct {
@@ -310,7 +346,7 @@ func expiredBrakesAreReleased(t *testing.T, of template) (broken []string) {
 
 // A drill that was ended at its deadline says nothing. One a day looks again at what
 // keeps checkpoints inert, which takes one that flushes.
-func drillsThatEndEarlyAreNoticed(t *testing.T, of template) (broken []string) {
+func drillsThatEndEarlyAreNoticed(t *testing.T, of templates) (broken []string) {
 	resources := deployed(t, of, samples[0]).resources()
 	daily := at(resources, "DrillFunction", "Properties", "Events", "Daily", "Properties")
 	if rate, input := at(daily, "ScheduleExpression"), at(daily, "Input"); rate != "rate(1 day)" || input != `{"site": "prod-eu"}` {
@@ -323,7 +359,7 @@ func drillsThatEndEarlyAreNoticed(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-func tableHasTheKeysOfTheState(t *testing.T, of template) (broken []string) {
+func tableHasTheKeysOfTheState(t *testing.T, of templates) (broken []string) {
 	for id, r := range deployed(t, of, samples[0]).resources() {
 		if at(r, "Type") != "AWS::DynamoDB::Table" {
 			continue
@@ -336,8 +372,8 @@ func tableHasTheKeysOfTheState(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-func exportsAreTheStacksOwn(t *testing.T, of template) (broken []string) {
-	for name := range deploy(t, of, "gitlatch-one", samples[0].parameters).exports() {
+func exportsAreTheStacksOwn(t *testing.T, of templates) (broken []string) {
+	for name := range deploy(t, of[source], "gitlatch-one", samples[0].parameters).exports() {
 		if !strings.HasPrefix(name, "gitlatch-one-") {
 			broken = append(broken, fmt.Sprintf("a second stack cannot export %s again", name))
 		}

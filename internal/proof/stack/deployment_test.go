@@ -135,6 +135,8 @@ func (d deployment) holds(v any) bool {
 		return !slices.ContainsFunc(arguments, func(a any) bool { return !d.holds(a) })
 	case "Fn::Or":
 		return slices.ContainsFunc(arguments, d.holds)
+	case "Fn::EachMemberEquals":
+		return !slices.ContainsFunc(list(d.resolve(arguments[0])), func(a any) bool { return d.text(a) != d.text(arguments[1]) })
 	}
 	d.t.Fatalf("%s: %v is no condition", d.template.name, v)
 	return false
@@ -216,6 +218,8 @@ func (d deployment) call(name string, argument any) any {
 			parts = append(parts, part)
 		}
 		return parts
+	case "Fn::Select":
+		return at(d.resolve(arguments[1]), arguments[0])
 	case "Fn::Join":
 		var parts []string
 		for _, part := range list(d.resolve(arguments[1])) {
@@ -317,5 +321,9 @@ func (d deployment) arn(id string) string {
 	if !known {
 		d.t.Fatalf("%s: the ARN of a %s is not known to these tests", d.template.name, d.typeOf(id))
 	}
-	return fmt.Sprintf(shape, d.physical(id))
+	name := d.physical(id)
+	if d.typeOf(id) == "AWS::KMS::Key" {
+		name = strings.ToLower(name)
+	}
+	return fmt.Sprintf(shape, name)
 }

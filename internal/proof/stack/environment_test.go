@@ -20,7 +20,7 @@ import (
 // What Go's own runtime reads.
 const memoryLimit = "GOMEMLIMIT"
 
-func environmentSetIsRead(t *testing.T, of template) (broken []string) {
+func environmentSetIsRead(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		for id, f := range functions(deployed(t, of, s).resources()) {
 			reads, err := variablesRead(programs[id])

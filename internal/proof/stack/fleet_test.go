@@ -33,7 +33,7 @@ var fleets = []sample{
 		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d",
 		"GitHubApiUrl":           "https://github.example.com/api/v3",
 		"AlertEmail":             "platform@example.com",
-	}},
+	}, nil},
 	{"fleet on codecommit", "codecommit", map[string]string{
 		"Fleet":                  "asia",
 		"FleetFile":              "fleets/asia.yaml",
@@ -46,15 +46,7 @@ var fleets = []sample{
 		"Branch":                 "live",
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
 		"MemorySize":             "256",
-	}},
-}
-
-var fleetContracts = []contract{
-	{"environment of the fleet", fleetsEnvironmentIsRead},
-	{"configuration of the fleet", fleetIsConfigured},
-	{"alarms of the fleet", fleetsAlarmsAreOnWhatIsEmitted},
-	{"turns", turnsAreGivenAndTaken},
-	{"rights of the fleet", fleetsRightsAreUsed},
+	}, nil},
 }
 
 // fleet deploys a sample of the fleet's template.
@@ -315,7 +307,7 @@ func turnsAreGivenAndTaken(t *testing.T, of template) (broken []string) {
 			say("period %s: turns wait for too long after %d s, not %d", name, got, want)
 		}
 	}
-	return append(broken, timesFollowFromThePeriod(t, of)...)
+	return append(broken, timesOf(t, of, of)...)
 }
 
 // fleetsRightsAreUsed holds the roles to what is called: a worker what a tick

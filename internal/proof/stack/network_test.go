@@ -9,27 +9,6 @@ import (
 
 const endpointsSource = "infra/vpc-endpoints.yaml"
 
-// otherContracts hold the templates beside the main one to the code.
-var otherContracts = map[string][]contract{
-	spokeSource:     {{"access of the spoke", spokesEntryNamesTheGroupWithRights}},
-	endpointsSource: {{"endpoints", endpointsAreOfWhatATickCalls}, {"passages", passagesOpen}},
-	fleetSource:     fleetContracts,
-}
-
-func TestTheOtherTemplatesKeepTheirContracts(t *testing.T) {
-	t.Parallel()
-	for file, all := range otherContracts {
-		for _, c := range all {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				for _, broken := range c.check(t, read(t, file)) {
-					t.Error(broken)
-				}
-			})
-		}
-	}
-}
-
 func spokesEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
 	want := at(read(t, "infra/rbac/clusterrolebinding.yaml").tree, "subjects", 0, "name")
 	d := deploy(t, of, "gitlatch-spoke-edge", spoke)
@@ -56,7 +35,7 @@ func spokesEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []str
 // operations.
 func endpointsOf(provider string) map[string]string {
 	given := map[string]string{
-		"VpcId": "vpc-0a1b2c3d", "SubnetIds": "subnet-0a1b2c3d", "RouteTableIds": "rtb-0a1b2c3d", "FunctionSecurityGroupId": "sg-0a1b2c3d",
+		"VpcId": "vpc-0a1b2c3d", "SubnetIds": "subnet-0a1b2c3d", "RouteTableIds": "rtb-0a1b2c3d", "VpcCidr": "10.0.0.0/16",
 		"GitProvider": "github",
 	}
 	switch provider {
@@ -119,7 +98,7 @@ func only443(what string, rules []any) (broken []string) {
 
 // portsAreThoseOfTLS is about what the function reaches: AWS, the cluster and the
 // git host.
-func portsAreThoseOfTLS(t *testing.T, of template) (broken []string) {
+func portsAreThoseOfTLS(t *testing.T, of templates) (broken []string) {
 	d := deployed(t, of, samples[1]) // in a VPC
 	groups := 0
 	for id, r := range d.resources() {
@@ -132,25 +111,26 @@ func portsAreThoseOfTLS(t *testing.T, of template) (broken []string) {
 			}
 		case "AWS::EC2::SecurityGroupIngress":
 			broken = append(broken, only443(id, []any{p})...)
-			if at(p, "GroupId") != d.parameters["ClusterSecurityGroupId"] {
+			if at(p, "GroupId") != d[0].parameters["ClusterSecurityGroupId"] {
 				broken = append(broken, id+": is not of the cluster")
 			}
 		}
 	}
-	if groups != 1 {
-		broken = append(broken, fmt.Sprintf("there are %d security groups", groups))
+	if groups != 3 {
+		broken = append(broken, fmt.Sprintf("there are %d security groups, for three functions", groups))
 	}
 	return broken
 }
 
 // failuresArriveInTheirQueues is about who writes to a queue: the schedule's role
 // for what was not delivered, the function's for what failed.
-func failuresArriveInTheirQueues(t *testing.T, of template) (broken []string) {
+func failuresArriveInTheirQueues(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
-		resources := deployed(t, of, s).resources()
+		d := deployed(t, of, s)
+		resources := d.resources()
 		mayWrite := func(role, queue any) bool {
 			for id, r := range resources {
-				if at(r, "Type") != "AWS::IAM::Role" || !strings.HasSuffix(fmt.Sprint(role), ":role/"+deployed(t, of, s).physical(id)) {
+				if at(r, "Type") != "AWS::IAM::Role" || !strings.HasSuffix(fmt.Sprint(role), ":role/"+d.physical(id)) {
 					continue
 				}
 				for _, policy := range list(at(r, "Properties", "Policies")) {

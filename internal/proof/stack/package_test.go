@@ -1,22 +1,24 @@
 package stack
 
 import (
-	"maps"
 	"path/filepath"
 	"testing"
 )
+
+// withCode are the templates that have functions.
+var withCode = []string{source, drillSource, restoreSource, fleetSource}
 
 // packaged makes the templates of make package, and returns the folder. Their
 // functions are of nothing.
 func packaged(t *testing.T) string {
 	t.Helper()
 	from, to := t.TempDir(), t.TempDir()
-	for _, file := range []string{source, fleetSource} {
+	for _, file := range withCode {
 		for id := range functions(read(t, file).section("Resources")) {
 			write(t, filepath.Join(from, id, "bootstrap"), id)
 		}
 	}
-	pack := command(t, "go", "run", "./scripts/package", "-from", from, "-o", to, "-version", "v1.2.3", source, fleetSource)
+	pack := command(t, "go", append([]string{"run", "./scripts/package", "-from", from, "-o", to, "-version", "v1.2.3"}, withCode...)...)
 	pack.Dir = root
 	output(t, pack)
 	return to
@@ -26,8 +28,11 @@ func packaged(t *testing.T) string {
 func TestPackagedTemplatesAreCleanByEveryValidator(t *testing.T) {
 	t.Parallel()
 	dir := packaged(t)
-	files := []string{filepath.Join(dir, "gitlatch.yaml"), filepath.Join(dir, "gitlatch-fleet.yaml")}
-	given := maps.Clone(samples[1].parameters)
+	var files []string
+	for _, name := range []string{"gitlatch.yaml", "gitlatch-drill.yaml", "gitlatch-restore.yaml", "gitlatch-fleet.yaml"} {
+		files = append(files, filepath.Join(dir, name))
+	}
+	given := nothingLeftOut(t)
 	given["CodeBucket"] = "releases"
 	for name, run := range validators {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +42,7 @@ func TestPackagedTemplatesAreCleanByEveryValidator(t *testing.T) {
 			}
 		})
 	}
-	for i, file := range []string{source, fleetSource} {
+	for i, file := range withCode {
 		built := readFile(t, files[i]).section("Resources")
 		for id := range functions(read(t, file).section("Resources")) {
 			code := at(built, id, "Properties", "CodeUri")

@@ -43,7 +43,7 @@ var question = regexp.MustCompile(`^\s*(\S[^\n]* \[[^\n]*\]:) ?([^\n]*)$`)
 func workplace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{source, fleetSource, "infra/samconfig.toml"} {
+	for _, name := range append([]string{"infra/samconfig.toml"}, sources...) {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

@@ -139,7 +139,11 @@ var requests = []request{
 	{"attach without a VPC", deny, "github", "LatchRole", "", "ec2:DescribeNetworkInterfaces", "*", "", nil},
 
 	{"start a tick", allow, "github", "ScheduleRole", "", "lambda:InvokeFunction", "LatchFunction", "", nil},
-	{"start a drill", allow, "github", "ScheduleRole", "", "lambda:InvokeFunction", "DrillFunction", "", nil},
+	{"start a drill", allow, "github", "DrillScheduleRole", "", "lambda:InvokeFunction", "DrillFunction", "", nil},
+	{"start a drill by the ticks' schedule", deny, "github", "ScheduleRole", "", "lambda:InvokeFunction", "DrillFunction", "", nil},
+	{"start a tick by the drills' schedule", deny, "github", "DrillScheduleRole", "", "lambda:InvokeFunction", "LatchFunction", "", nil},
+	{"keep an undelivered drill", allow, "github", "DrillScheduleRole", "", "sqs:SendMessage", "UndeliveredDrills", "", map[string]string{"aws:SecureTransport": "true"}},
+	{"schedule drills as another account", deny, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "DrillScheduleRole", "DrillScheduleRole.AssumeRolePolicyDocument", from(otherAccount)},
 	{"start another function", deny, "github", "ScheduleRole", "", "lambda:InvokeFunction", "arn:aws:lambda:" + region + ":" + account + ":function:orders", "", nil},
 	{"keep an undelivered tick", allow, "github", "ScheduleRole", "", "sqs:SendMessage", "UndeliveredTicks", "", map[string]string{"aws:SecureTransport": "true"}},
 	{"schedule as this account", allow, "github", "", "scheduler.amazonaws.com", "sts:AssumeRole", "ScheduleRole", "ScheduleRole.AssumeRolePolicyDocument", from(account)},
@@ -221,21 +225,21 @@ var requests = []request{
 
 func TestIAMDecidesAsTheTableSays(t *testing.T) {
 	t.Parallel()
-	for _, f := range decide(t, source, read(t, source), read(t, spokeSource), read(t, fleetSource), slices.Concat(requests, fleetRequests)) {
+	for _, f := range decide(t, source, repository(t), slices.Concat(requests, fleetRequests)) {
 		t.Error(f)
 	}
 }
 
 // decide asks a simulator of IAM, and returns where it decides otherwise than
 // the table says.
-func decide(t *testing.T, file string, main, spokes, fleetOf template, requests []request) (found []finding) {
+func decide(t *testing.T, file string, of templates, requests []request) (found []finding) {
 	t.Helper()
-	deployments := map[string]deployment{theSpoke: deploy(t, spokes, "gitlatch-spoke-edge", spoke)}
+	deployments := map[string]estate{theSpoke: {deploy(t, of[spokeSource], "gitlatch-spoke-edge", spoke)}}
 	for _, s := range samples {
-		deployments[s.name] = deployed(t, main, s)
+		deployments[s.name] = deployed(t, of, s)
 	}
 	for _, s := range fleets {
-		deployments[s.name] = fleet(t, fleetOf, s)
+		deployments[s.name] = estate{fleet(t, of[fleetSource], s)}
 	}
 	var asked []map[string]any
 	for _, r := range requests {
@@ -256,9 +260,9 @@ func decide(t *testing.T, file string, main, spokes, fleetOf template, requests 
 }
 
 // simulated is the request as the simulator takes it.
-func (r request) simulated(d deployment, resources map[string]any) map[string]any {
+func (r request) simulated(d estate, resources map[string]any) map[string]any {
 	asked := map[string]any{"name": r.name, "action": r.action, "account": account, "context": r.context, "principal": r.as, "resource": r.resource}
-	if d.makes(r.resource) {
+	if _, made := d.has(r.resource); made {
 		asked["resource"] = d.arn(r.resource)
 		if at(resources[r.resource], "Type") == "AWS::Logs::LogGroup" {
 			asked["resource"] = d.arn(r.resource)[:len(d.arn(r.resource))-1] + "log-stream:s"

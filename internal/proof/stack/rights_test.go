@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -85,7 +86,7 @@ func TestOperationsAreThoseOfTheClients(t *testing.T) {
 
 // rightsGrantedAreUsed compares names alone; on what, and under which
 // conditions, is for the simulator.
-func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
+func rightsGrantedAreUsed(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		d := deployed(t, of, s)
 		granted := actions(d.resources()["LatchRole"])
@@ -93,7 +94,7 @@ func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
 		if s.parameters["VpcId"] != "" {
 			used = append(used, forSubnets...)
 		}
-		if s.parameters["Demand"] != "" {
+		if s.parameters["DemandParameter"] != "" {
 			used = append(used, listed(t, "demand")...)
 		}
 		for _, action := range granted {
@@ -112,7 +113,7 @@ func rightsGrantedAreUsed(t *testing.T, of template) (broken []string) {
 
 // restoreRightsAreUsed holds the role of the restore to what it was seen to call:
 // it has no table, no topic, and writes to no repository.
-func restoreRightsAreUsed(t *testing.T, of template) (broken []string) {
+func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		role, made := deployed(t, of, s).resources()["RestoreRole"]
 		if !made {
@@ -135,7 +136,7 @@ func restoreRightsAreUsed(t *testing.T, of template) (broken []string) {
 var forReports = []string{"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
 
 // drillRightsAreThoseOfATick: a drill is a tick, and keeps its reports.
-func drillRightsAreThoseOfATick(t *testing.T, of template) (broken []string) {
+func drillRightsAreThoseOfATick(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		resources := deployed(t, of, s).resources()
 		role, made := resources["DrillRole"]
@@ -143,7 +144,9 @@ func drillRightsAreThoseOfATick(t *testing.T, of template) (broken []string) {
 			continue
 		}
 		want := actions(resources["LatchRole"])
-		if s.parameters["DrillBucket"] != "" {
+		// A drill measures no demand.
+		want = slices.DeleteFunc(want, func(action string) bool { return strings.HasPrefix(action, "cloudwatch:") })
+		if s.beside[drillSource]["DrillBucket"] != "" {
 			want = append(want, forReports...)
 		}
 		slices.Sort(want)
@@ -194,7 +197,7 @@ func actions(role any) []string {
 
 // accessEntryNamesTheGroupWithRights is about who logs in: as a member of a group
 // with rights, and not before there is an entry.
-func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []string) {
+func accessEntryNamesTheGroupWithRights(t *testing.T, of templates) (broken []string) {
 	entries := map[string]struct{ function, cluster, binding string }{
 		"LatchAccess":   {"LatchFunction", "ClusterName", "infra/rbac/clusterrolebinding.yaml"},
 		"RestoreAccess": {"RestoreFunction", "ClusterName", "infra/rbac/restore/clusterrolebinding.yaml"},
@@ -210,7 +213,7 @@ func accessEntryNamesTheGroupWithRights(t *testing.T, of template) (broken []str
 		}
 		entry := entries[id]
 		own := entry.function
-		if in, want := at(r, "Properties", "ClusterName"), s.parameters[entry.cluster]; in != want {
+		if in, want := at(r, "Properties", "ClusterName"), cmp.Or(s.parameters[entry.cluster], s.beside[drillSource][entry.cluster]); in != want {
 			broken = append(broken, fmt.Sprintf("%s: is in the cluster %v, and belongs in %s", id, in, want))
 		}
 		if who, runs := at(r, "Properties", "PrincipalArn"), at(resources, own, "Properties", "Role"); who != runs {

@@ -2,20 +2,31 @@ package stack
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
 const (
-	source      = "template.yaml"
-	spokeSource = "infra/spoke.yaml"
+	source           = "template.yaml"
+	monitoringSource = "infra/monitoring.yaml"
+	drillSource      = "infra/drill.yaml"
+	restoreSource    = "infra/restore.yaml"
+	spokeSource      = "infra/spoke.yaml"
 )
 
-// A sample is one way to deploy the template.
+// sources are all templates; those of a site are the first four.
+var sources = []string{source, monitoringSource, drillSource, restoreSource, spokeSource, endpointsSource, fleetSource}
+
+// A sample is one way to deploy a site.
 type sample struct {
 	name       string
 	provider   string // how operations of its git host are listed
 	parameters map[string]string
+	// beside are the further stacks of the site, by their templates, with the
+	// parameters that differ from what the core prints.
+	beside map[string]map[string]string
 }
 
 const hub = "gitlatch-prod-eu"
@@ -29,9 +40,10 @@ var samples = []sample{
 		"GitHubRepository": "example/fleet",
 		"GitHubCredential": "gitlatch/github",
 		"AlertEmail":       "platform@example.com",
-		"RestoreState":     "ENABLED",
-		"DrillState":       "ENABLED",
-		"DrillBucket":      "fleet-reports",
+	}, map[string]map[string]string{
+		monitoringSource: nil,
+		drillSource:      {"DrillBucket": "fleet-reports"},
+		restoreSource:    nil,
 	}},
 	{"codecommit", "codecommit", map[string]string{
 		"Site":                   "prod-us",
@@ -46,10 +58,14 @@ var samples = []sample{
 		"ClusterSecurityGroupId": "sg-0a1b2c3d",
 		"PermissionsBoundaryArn": "arn:aws:iam::111122223333:policy/boundary",
 		"MemorySize":             "256",
-		"RestoreState":           "ENABLED",
-		"DrillState":             "ENABLED",
-		"HubClusterName":         "tools",
-		"HubDestination":         "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
+	}, map[string]map[string]string{
+		monitoringSource: nil,
+		drillSource: {
+			"HubClusterName": "tools",
+			"HubDestination": "https://0A1B.gr7.eu-west-1.eks.amazonaws.com",
+			"ScheduleState":  "DISABLED",
+		},
+		restoreSource: nil,
 	}},
 	{"spoke", "spoke", map[string]string{
 		"Site":                   "123", // a name that YAML would take for a number
@@ -65,7 +81,7 @@ var samples = []sample{
 		"SpokeExternalId":        "edge-7f3a",
 		"ClusterRegion":          "us-east-2",
 		"StateStack":             hub,
-	}},
+	}, map[string]map[string]string{monitoringSource: nil}},
 	{"codecommit by proposal", "codecommit", map[string]string{
 		"Site":                 "prod-ap",
 		"ClusterName":          "prod-ap",
@@ -74,9 +90,8 @@ var samples = []sample{
 		"PublishMode":          "proposal",
 		"AccessEntry":          "none",
 		"AlarmState":           "DISABLED",
-		"DashboardState":       "DISABLED",
-		"Demand":               `[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]`,
-	}},
+		"DemandParameter":      "/gitlatch/prod-ap/demand:3",
+	}, map[string]map[string]string{drillSource: nil}},
 }
 
 // spoke is how infra/spoke.yaml is deployed for the sample of that name.
@@ -87,34 +102,156 @@ var spoke = map[string]string{
 	"ExternalId":  "edge-7f3a",
 }
 
-// deployed deploys a sample of a template, beside the stack that some share the
-// state of.
-func deployed(t *testing.T, of template, s sample) deployment {
+// templates are templates by their files.
+type templates map[string]template
+
+// repository returns all templates as they are.
+func repository(t *testing.T) templates {
 	t.Helper()
-	d := deploy(t, of, "gitlatch-"+s.parameters["Site"], s.parameters)
-	d.imports = deploy(t, read(t, source), hub, samples[0].parameters).exports()
-	return d
+	all := templates{}
+	for _, file := range sources {
+		all[file] = read(t, file)
+	}
+	return all
+}
+
+// An estate is stacks that are deployed together. No logical id occurs in two of them.
+type estate []deployment
+
+// deployed deploys the stacks of a sample, the core first, beside the stack whose state
+// some share.
+func deployed(t *testing.T, of templates, s sample) estate {
+	t.Helper()
+	core := deploy(t, of[source], "gitlatch-"+s.parameters["Site"], s.parameters)
+	core.imports = deploy(t, read(t, source), hub, samples[0].parameters).exports()
+	all := estate{core}
+	for _, file := range slices.Sorted(maps.Keys(s.beside)) {
+		all = append(all, besideCore(t, of[file], core, s.beside[file]))
+	}
+	return all
+}
+
+// besideCore deploys a template with the line that a core prints. SAM and the AWS CLI
+// leave out the parameters that the template does not have.
+func besideCore(t *testing.T, of template, core deployment, own map[string]string) deployment {
+	t.Helper()
+	given := printed(t, core)
+	maps.DeleteFunc(given, func(name, _ string) bool {
+		_, known := of.section("Parameters")[name]
+		return !known
+	})
+	maps.Copy(given, own)
+	return deploy(t, of, core.stack+"-"+strings.TrimSuffix(filepath.Base(of.name), ".yaml"), given)
+}
+
+// printed returns what the output ParameterOverrides of a core prints.
+func printed(t *testing.T, core deployment) map[string]string {
+	t.Helper()
+	line := core.text(at(core.template.section("Outputs"), "ParameterOverrides", "Value"))
+	all := map[string]string{}
+	for pair := range strings.FieldsSeq(line) {
+		name, value, found := strings.Cut(pair, "=")
+		if _, twice := all[name]; twice || !found || value == "" {
+			t.Errorf("%q is not one value of one parameter, in: %s", pair, line)
+		}
+		all[name] = value
+	}
+	if strings.ContainsAny(line, "\n\"'$;&|<>()\\") {
+		t.Errorf("a shell changes this line, or it is more than one: %s", line)
+	}
+	return all
+}
+
+// resources returns the resources of all stacks.
+func (e estate) resources() map[string]any {
+	all := map[string]any{}
+	for _, d := range e {
+		for id, r := range d.resources() {
+			if _, twice := all[id]; twice {
+				d.t.Errorf("two stacks have a resource %s", id)
+			}
+			all[id] = r
+		}
+	}
+	return all
+}
+
+// has returns the stack that makes a resource; made is false if none does.
+func (e estate) has(id string) (of deployment, made bool) {
+	for _, d := range e {
+		if d.makes(id) {
+			return d, true
+		}
+	}
+	return e[0], false
+}
+
+func (e estate) arn(id string) string {
+	d, _ := e.has(id)
+	return d.arn(id)
+}
+
+func (e estate) physical(id string) string {
+	d, _ := e.has(id)
+	return d.physical(id)
+}
+
+// byHand are further ways to deploy the templates beside the core: without its line.
+var byHand = map[string]map[string]string{
+	drillSource: {
+		"Site": "123", "ClusterName": "edge", "TableName": "latches",
+		"KeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "TopicArn": "arn:aws:sns:eu-west-1:111122223333:alerts",
+		"GitHubRepository": "example/fleet", "GitHubLogin": "token", "GitHubCredential": "gitlatch/token",
+		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "GitHubApiUrl": "https://github.example.com/api/v3",
+	},
+	restoreSource: {
+		"Site": "123", "ClusterName": "edge", "AccessEntry": "none",
+		"GitHubRepository": "example/fleet", "GitHubLogin": "token", "GitHubCredential": "gitlatch/token",
+		"GitHubCredentialKeyArn": "arn:aws:kms:eu-west-1:111122223333:key/5e9d", "GitHubApiUrl": "https://github.example.com/api/v3",
+	},
 }
 
 func TestEachConditionHoldsInOneSampleAndNotInAnother(t *testing.T) {
 	t.Parallel()
-	of := read(t, source)
-	for _, name := range slices.Sorted(maps.Keys(of.section("Conditions"))) {
-		found := map[bool]bool{}
-		for _, s := range samples {
-			found[deployed(t, of, s).holds(map[string]any{"Condition": name})] = true
+	of := repository(t)
+	found := map[string]map[bool]bool{}
+	look := func(d deployment) {
+		for name := range d.template.section("Conditions") {
+			at := d.template.name + ": " + name
+			if found[at] == nil {
+				found[at] = map[bool]bool{}
+			}
+			found[at][d.holds(map[string]any{"Condition": name})] = true
 		}
-		if !found[true] || !found[false] {
-			t.Errorf("condition %s is the same in all samples: %v", name, found)
+	}
+	for _, s := range samples {
+		for _, d := range deployed(t, of, s) {
+			look(d)
+		}
+	}
+	for file, given := range byHand {
+		look(deploy(t, of[file], "by-hand", given))
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if !found[name][true] || !found[name][false] {
+			t.Errorf("condition %s is the same in all samples: %v", name, found[name])
 		}
 	}
 }
 
 func TestSamplesBreakNoRule(t *testing.T) {
 	t.Parallel()
+	of := repository(t)
 	for _, s := range samples {
-		for _, said := range deployed(t, read(t, source), s).violated() {
-			t.Errorf("%s: %s", s.name, said)
+		for _, d := range deployed(t, of, s) {
+			for _, said := range d.violated() {
+				t.Errorf("%s: %s: %s", s.name, d.template.name, said)
+			}
+		}
+	}
+	for file, given := range byHand {
+		for _, said := range deploy(t, of[file], "by-hand", given).violated() {
+			t.Errorf("%s by hand: %s", file, said)
 		}
 	}
 }
@@ -128,17 +265,12 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 	}{
 		{0, map[string]string{"GitHubRepository": ""}, "GitHubRepository must be owner/name"},
 		{0, map[string]string{"GitHubCredential": ""}, "GitHubCredential must name the secret that holds it"},
-		{0, map[string]string{"InPlace": "[x]"}, "InPlace moved; write it as inPlace of the policy, gitlatch.yaml on the branch, then leave the parameter out"},
-		{0, map[string]string{"Kinds": "[{kind: Worker}]"}, "Kinds moved; write it as kinds of the policy, gitlatch.yaml on the branch, then leave the parameter out"},
 		{1, map[string]string{"CodeCommitRepository": ""}, "CodeCommitRepository must name the repository"},
 		{3, map[string]string{"SpokeRoleArn": "arn:aws:iam::444455556666:role/x"}, "SpokeExternalId must be given with SpokeRoleArn"},
 		{0, map[string]string{"ClusterRegion": "us-east-2"}, "ClusterRegion needs SpokeRoleArn, from infra/spoke.yaml deployed there"},
-		{2, map[string]string{"RestoreState": "ENABLED"}, "RestoreState needs a cluster of this account and region; elsewhere, use the command gitlatch restore"},
-		{2, map[string]string{"DrillState": "ENABLED"}, "DrillState needs a cluster of this account and region; elsewhere, use the command gitlatch drill"},
-		{3, map[string]string{"DrillBucket": "fleet-reports"}, "DrillBucket needs DrillState"},
-		{3, map[string]string{"HubClusterName": "tools"}, "HubClusterName needs DrillState, since drills alone look at what applies git"},
 		{1, map[string]string{"SubnetIds": ""}, "SubnetIds must be given with VpcId"},
-		{0, map[string]string{"ClusterSecurityGroupId": "sg-0a"}, "SubnetIds and ClusterSecurityGroupId need VpcId"},
+		{0, map[string]string{"ClusterSecurityGroupId": "sg-0a"}, "ClusterSecurityGroupId needs VpcId"},
+		{0, map[string]string{"SubnetIds": "subnet-0a"}, "SubnetIds needs VpcId"},
 		{2, map[string]string{"AlertEmail": "a@example.com"}, "AlertEmail belongs to the stack that StateStack names"},
 	}
 	said := map[string]bool{}
@@ -162,22 +294,24 @@ func TestRulesSayWhatIsMissing(t *testing.T) {
 
 func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 	t.Parallel()
-	of := read(t, source)
-	for name, bad := range map[string][]string{
+	bad := map[string][]string{
 		"Site":                   {"", "Prod", "-a", `a"b`, "a b"},
 		"ClusterName":            {"", `a"`, "-a"},
 		"PeriodMinutes":          {"3", "0"},
 		"ScheduleState":          {"OFF"},
 		"AlarmState":             {"OFF"},
-		"DashboardState":         {"OFF"},
-		"RestoreState":           {"ON"},
-		"DrillState":             {"ON"},
 		"DrillSchedule":          {"daily", "rate(1 day", `rate("1 day")`, ""},
 		"DrillBucket":            {"arn:aws:s3:::reports", "a", `ab"`, "Reports"},
 		"HubClusterName":         {`a"`, "-a"},
 		"HubDestination":         {`a"`, "a b", "{a}"},
 		"GitProvider":            {"gitlab"},
-		"Demand":                 {"users", "{}", "[]", "[shop/web]"},
+		"DemandParameter":        {"[{workload: shop/web}]", "a b", "a:b", `a"`},
+		"CodeCommitRegion":       {"eu", "*"},
+		"FunctionName":           {"", "a:b", "*"},
+		"UndeliveredTicksQueue":  {"", "https://sqs", "*"},
+		"TableName":              {"", "a", `a"b`, "*"},
+		"KeyArn":                 {"", "alias/mine", "*"},
+		"TopicArn":               {"alerts", "*"},
 		"CodeCommitRepository":   {"a/b", `a"`},
 		"GitHubRepository":       {"fleet", "https://github.com/example/fleet", `a/b"`},
 		"GitHubLogin":            {"password"},
@@ -186,27 +320,36 @@ func TestParametersRefuseWhatWouldBreakTheConfiguration(t *testing.T) {
 		"GitHubApiUrl":           {"http://github.example.com", `https://a"`, "https://github.example.com:8443/api/v3"},
 		"Branch":                 {"", `a"`, "a*", "-a", "a b"},
 		"PublishMode":            {"pr"},
-		"AlertEmail":             {"platform"},
+		"AlertEmail":             {"platform", "a@example.com,b@example.com"},
 		"SpokeRoleArn":           {"*", "arn:aws:iam::444455556666:role/*", "gitlatch"},
 		"SpokeExternalId":        {"a", `ab"`},
 		"ClusterRegion":          {"eu", "*"},
 		"VpcId":                  {"default"},
-		"SubnetIds":              {"subnet-0a,", "a"},
+		"SubnetIds":              {"subnet-0a,b", "a"},
 		"ClusterSecurityGroupId": {"default"},
 		"AccessEntry":            {"false"},
 		"StateStack":             {"1a", "a_b"},
 		"PermissionsBoundaryArn": {"boundary", "*"},
 		"LogRetentionDays":       {"8"},
 		"MemorySize":             {"128"},
-	} {
-		definition, known := of.section("Parameters")[name]
-		if !known {
-			t.Errorf("there is no parameter %s", name)
-		}
-		for _, value := range bad {
-			if refused(definition, value) == "" {
-				t.Errorf("%s takes %q", name, value)
+	}
+	tried := map[string]bool{}
+	for _, file := range []string{source, monitoringSource, drillSource, restoreSource} {
+		for name, definition := range read(t, file).section("Parameters") {
+			for _, value := range bad[name] {
+				if refused(definition, value) == "" {
+					t.Errorf("%s of %s takes %q", name, file, value)
+				}
 			}
+			if at(definition, "Type") != "Number" && bad[name] == nil {
+				t.Errorf("nothing is tried of %s", name)
+			}
+			tried[name] = true
+		}
+	}
+	for name := range bad {
+		if !tried[name] {
+			t.Errorf("there is no parameter %s", name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,8 +28,8 @@ func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, wants := range []map[string]string{
-		{"Site": "prod-eu", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github", "Demand": ""},
-		{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "Demand": "[{workload: shop/web, cloudwatch: {namespace: Shop, metric: users}}]"},
+		{"Site": "prod-eu", "GitHubRepository": "example/fleet", "GitHubCredential": "gitlatch/github", "DemandParameter": ""},
+		{"GitProvider": "codecommit", "CodeCommitRepository": "fleet", "DemandParameter": "/gitlatch/prod-eu/demand"},
 	} {
 		t.Run(wants["GitProvider"], func(t *testing.T) {
 			t.Parallel()
@@ -56,6 +57,40 @@ func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
 			}
 			if left, err := os.ReadFile(filepath.Join(dir, "infra/samconfig.toml")); err != nil || string(left) != string(shown) {
 				t.Errorf("the file of the repository was written to, error %v", err)
+			}
+		})
+	}
+}
+
+// The line that a core prints is pasted as it is. SAM leaves out the parameters that a
+// template does not have, and a later deployment without the line changes nothing.
+func TestThePrintedLineDeploysTheFurtherStacks(t *testing.T) {
+	t.Parallel()
+	of := repository(t)
+	core := deployed(t, of, samples[1])[0]
+	line := core.text(at(core.template.section("Outputs"), "ParameterOverrides", "Value"))
+	for name, file := range map[string]string{"monitoring": monitoringSource, "drill": drillSource, "restore": restoreSource} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, at := workplace(t), newCloud(t)
+			play(t, step{command: "cp infra/samconfig.toml samconfig.toml"}, dir, at)
+			if name != "monitoring" {
+				play(t, step{command: "sam build --config-env " + name}, dir, at)
+			}
+			play(t, step{command: "sam deploy --config-env " + name + " --parameter-overrides " + line}, dir, at)
+			play(t, step{command: "sam deploy --config-env " + name}, dir, at)
+			want := besideCore(t, of[file], core, nil).parameters
+			all := at.deployed(t, "gitlatch-"+name)
+			if len(all) != 2 {
+				t.Fatalf("deployed %d times", len(all))
+			}
+			for _, d := range all {
+				if !maps.Equal(d.parameters, want) {
+					t.Errorf("deployed with\n%v, want\n%v", d.parameters, want)
+				}
+				for _, said := range d.violated() {
+					t.Error(said)
+				}
 			}
 		})
 	}

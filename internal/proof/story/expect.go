@@ -141,7 +141,7 @@ func (s *Story) expect(w []string) error {
 		case p.State != repo.ProposalOpen:
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
-		return equal(fmt.Sprintf("open %d", len(proposal.Changes(now.latches))), strings.Join(w[1:], " "))
+		return equal(fmt.Sprintf("open %d", len(proposal.Changes(latch.LatchesOf(now.latches)))), strings.Join(w[1:], " "))
 	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
 		names := "none"
 		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 
-	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -24,13 +23,19 @@ type API interface {
 
 	CreateBranch(context.Context, *codecommit.CreateBranchInput, ...func(*codecommit.Options)) (*codecommit.CreateBranchOutput, error)
 	DeleteBranch(context.Context, *codecommit.DeleteBranchInput, ...func(*codecommit.Options)) (*codecommit.DeleteBranchOutput, error)
-	ListPullRequests(context.Context, *codecommit.ListPullRequestsInput, ...func(*codecommit.Options)) (*codecommit.ListPullRequestsOutput, error)
+	ListPullRequests(context.Context, *codecommit.ListPullRequestsInput,
+		...func(*codecommit.Options)) (*codecommit.ListPullRequestsOutput, error)
 	GetPullRequest(context.Context, *codecommit.GetPullRequestInput, ...func(*codecommit.Options)) (*codecommit.GetPullRequestOutput, error)
-	CreatePullRequest(context.Context, *codecommit.CreatePullRequestInput, ...func(*codecommit.Options)) (*codecommit.CreatePullRequestOutput, error)
-	UpdatePullRequestTitle(context.Context, *codecommit.UpdatePullRequestTitleInput, ...func(*codecommit.Options)) (*codecommit.UpdatePullRequestTitleOutput, error)
-	UpdatePullRequestDescription(context.Context, *codecommit.UpdatePullRequestDescriptionInput, ...func(*codecommit.Options)) (*codecommit.UpdatePullRequestDescriptionOutput, error)
-	UpdatePullRequestStatus(context.Context, *codecommit.UpdatePullRequestStatusInput, ...func(*codecommit.Options)) (*codecommit.UpdatePullRequestStatusOutput, error)
-	PostCommentForPullRequest(context.Context, *codecommit.PostCommentForPullRequestInput, ...func(*codecommit.Options)) (*codecommit.PostCommentForPullRequestOutput, error)
+	CreatePullRequest(context.Context, *codecommit.CreatePullRequestInput,
+		...func(*codecommit.Options)) (*codecommit.CreatePullRequestOutput, error)
+	UpdatePullRequestTitle(context.Context, *codecommit.UpdatePullRequestTitleInput,
+		...func(*codecommit.Options)) (*codecommit.UpdatePullRequestTitleOutput, error)
+	UpdatePullRequestDescription(context.Context, *codecommit.UpdatePullRequestDescriptionInput,
+		...func(*codecommit.Options)) (*codecommit.UpdatePullRequestDescriptionOutput, error)
+	UpdatePullRequestStatus(context.Context, *codecommit.UpdatePullRequestStatusInput,
+		...func(*codecommit.Options)) (*codecommit.UpdatePullRequestStatusOutput, error)
+	PostCommentForPullRequest(context.Context, *codecommit.PostCommentForPullRequestInput,
+		...func(*codecommit.Options)) (*codecommit.PostCommentForPullRequestOutput, error)
 }
 
 var _ API = (*codecommit.Client)(nil)
@@ -87,7 +92,7 @@ func (r *Repository) String() string { return "codecommit repository " + r.Repos
 func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
 	defer r.turns.Take(&err, "read the branch of %s", r)()
 	heads := make([]string, 1+len(also))
-	err = await.Each(ctx, len(heads), atOnce, func(ctx context.Context, i int) (err error) {
+	err = repeat(ctx, len(heads), func(ctx context.Context, i int) (err error) {
 		branch := r.Branch
 		if i > 0 {
 			branch = also[i-1]

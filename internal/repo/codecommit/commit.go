@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // recent is how many commits below a moved head are searched for ours.
@@ -75,7 +75,7 @@ func (r *Repository) create(ctx context.Context, c repo.Commit, e edit) (string,
 	failed = r.refused("", failed)
 	var refused *repo.RefusedError
 	if !errors.As(failed, &refused) {
-		failed = &repo.RefusedError{Why: foreign.Line(failed.Error())}
+		failed = &repo.RefusedError{Why: sanitize.Line(failed.Error())}
 	}
 	return "", failed
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // The names that CodeCommit gives to errors, by what they mean here.
@@ -40,7 +40,7 @@ func (r *Repository) explain(err error) error {
 	if !errors.As(err, &api) {
 		return err
 	}
-	words := foreign.Line(api.ErrorMessage())
+	words := sanitize.Line(api.ErrorMessage())
 	switch {
 	case is(err, noRepository):
 		return fmt.Errorf("there is no repository %q in this account and region", r.Repository)
@@ -70,5 +70,5 @@ func (r *Repository) refused(what string, err error) error {
 	case is(err, tooMany):
 		why = "it changes more files than CodeCommit takes in one commit: " + why
 	}
-	return &repo.RefusedError{What: what, Why: foreign.Line(why), TooLarge: is(err, tooMany)}
+	return &repo.RefusedError{What: what, Why: sanitize.Line(why), TooLarge: is(err, tooMany)}
 }

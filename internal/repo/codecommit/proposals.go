@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
 
-	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -62,7 +61,7 @@ func (r *Repository) newest(ctx context.Context, branch string, status types.Pul
 	}
 	for chunk := range slices.Chunk(ids, atOnce) {
 		got := make([]*types.PullRequest, len(chunk))
-		err := await.Each(ctx, len(chunk), atOnce, func(ctx context.Context, i int) (err error) {
+		err := repeat(ctx, len(chunk), func(ctx context.Context, i int) (err error) {
 			got[i], err = r.pull(ctx, chunk[i])
 			return err
 		})
@@ -89,7 +88,8 @@ func (r *Repository) ids(ctx context.Context, status types.PullRequestStatusEnum
 			return nil, r.explain(err)
 		}
 		ids = append(ids, out.PullRequestIds...)
-		if in.NextToken = out.NextToken; aws.ToString(in.NextToken) == "" {
+		in.NextToken = out.NextToken
+		if aws.ToString(in.NextToken) == "" {
 			break
 		}
 	}
@@ -153,7 +153,8 @@ func (r *Repository) update(ctx context.Context, p *types.PullRequest, d repo.Dr
 	if aws.ToString(p.Description) == d.Body {
 		return nil
 	}
-	_, err := r.Client.UpdatePullRequestDescription(ctx, &codecommit.UpdatePullRequestDescriptionInput{PullRequestId: p.PullRequestId, Description: &d.Body})
+	_, err := r.Client.UpdatePullRequestDescription(ctx,
+		&codecommit.UpdatePullRequestDescriptionInput{PullRequestId: p.PullRequestId, Description: &d.Body})
 	return r.refused(pullRequest, err)
 }
 

@@ -13,7 +13,8 @@ import (
 // Read takes a request for each folder and each file that it has not seen yet.
 // The id of a directory is its tree's, that of a file its blob's. See
 // repo.Repository.
-func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (_ map[string]repo.Object, err error) {
+func (r *Repository) Read(ctx context.Context, commit string,
+	known map[string]string, paths ...string) (_ map[string]repo.Object, err error) {
 	defer r.turns.Take(&err, "read %s", r)()
 	problems := []error{ctx.Err(), repo.CheckCommit(commit)}
 	for _, path := range paths {
@@ -38,7 +39,8 @@ func (r *Repository) object(ctx context.Context, commit, asked, known string) (o
 	if !ok || err != nil {
 		return o, err
 	}
-	if o.ID = at.id; o.ID == known {
+	o.ID = at.id
+	if o.ID == known {
 		return o, nil
 	}
 	read := &reading{Repository: r, commit: commit, scope: scope, unsafe: map[string]string{}}
@@ -66,7 +68,8 @@ func (r *Repository) find(ctx context.Context, commit, path string) (at place, o
 		if err != nil {
 			return place{}, false, err
 		}
-		if at, ok = f.below(at.path)[name]; !ok {
+		at, ok = f.below(at.path)[name]
+		if !ok {
 			return place{}, false, nil
 		}
 		if why := at.kind.Unsafe(); why != "" {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -32,7 +31,7 @@ func (r *reading) files(ctx context.Context, at place) (map[string][]byte, error
 		return nil, err
 	}
 	held := &contents{of: make([][]byte, len(files))}
-	err = await.Each(ctx, len(files), atOnce, func(ctx context.Context, i int) error {
+	err = repeat(ctx, len(files), func(ctx context.Context, i int) error {
 		content, err := r.blob(ctx, files[i].id)
 		if errors.Is(err, errTooLarge) {
 			return nil // it is not held
@@ -62,7 +61,8 @@ func (r *reading) files(ctx context.Context, at place) (map[string][]byte, error
 func (r *reading) walk(ctx context.Context, at place) (files []place, err error) {
 	paths := 0
 	for level, depth := []spot{{at, r.scope}}, 0; len(level) > 0; depth++ {
-		if paths += len(level); r.scope.Whole() && paths > repo.MostPaths {
+		paths += len(level)
+		if r.scope.Whole() && paths > repo.MostPaths {
 			return nil, &repo.UnsafeError{Path: r.scope.Path, Why: repo.TooMany}
 		}
 		var folders []place

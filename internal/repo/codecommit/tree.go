@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit"
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/gitlatch/gitlatch/internal/await"
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
@@ -47,7 +47,7 @@ func (f folder) below(at string) map[string]place {
 func (r *Repository) list(ctx context.Context, commit string, at []place) (map[string]folder, error) {
 	one := slices.CompactFunc(slices.SortedFunc(slices.Values(at), byID), func(a, b place) bool { return a.id == b.id })
 	found, list := map[string]folder{}, make([]folder, len(one))
-	err := await.Each(ctx, len(one), atOnce, func(ctx context.Context, i int) (err error) {
+	err := repeat(ctx, len(one), func(ctx context.Context, i int) (err error) {
 		list[i], err = r.folder(ctx, commit, one[i])
 		return err
 	})
@@ -102,5 +102,16 @@ func (r *Repository) blob(ctx context.Context, id string) ([]byte, error) {
 // not hand out.
 var errTooLarge = errors.New(repo.TooLarge)
 
-// atOnce is how many requests are under way at a time.
+// atOnce is the maximum number of requests at a time.
 const atOnce = 8
+
+// repeat calls f for every index below n, for at most atOnce of them at a time. An error
+// ends the context of the others.
+func repeat(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error { return f(ctx, i) })
+	}
+	return group.Wait()
+}

@@ -11,8 +11,9 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
-	"github.com/gitlatch/gitlatch/internal/discreet"
+	"github.com/gitlatch/gitlatch/internal/redact"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
 // Options say which repository to open, and as whom.
@@ -80,7 +81,7 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
 		Transport:     &shown{tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
 		CheckRedirect: stay,
-		Timeout:       gitwire.AnswerWithin,
+		Timeout:       wire.AnswerWithin,
 	}))
 	if err != nil {
 		return nil, nil, err
@@ -91,9 +92,9 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 // transport is what requests with credentials in them go through.
 func (o Options) transport() http.RoundTripper {
 	if o.Transport == nil {
-		return discreet.Transport(gitwire.Patient())
+		return redact.Transport(wire.Patient())
 	}
-	return discreet.Transport(o.Transport)
+	return redact.Transport(o.Transport)
 }
 
 // NewLogin returns the login that Open would make by the options, which sends

@@ -13,8 +13,8 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	api "github.com/google/go-github/v88/github"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
-	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // A Login has the token that requests to one repository show. An App's is minted with
@@ -60,7 +60,9 @@ func (t *Login) use(c Credentials) (err error) {
 			return err
 		}
 	}
-	t.secret, t.fixed, t.app = nil, c.Token, c.App
+	t.secret = nil
+	t.fixed = c.Token
+	t.app = c.App
 	return nil
 }
 
@@ -88,7 +90,7 @@ func (t *Login) get(ctx context.Context) (string, error) {
 
 // minted is the App's token, which is asked for where there is none that lasts.
 func (t *Login) minted(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitwire.AnswerWithin)
+	ctx, cancel := context.WithTimeout(ctx, wire.AnswerWithin)
 	defer cancel()
 	return t.source.Token(ctx)
 }
@@ -133,7 +135,7 @@ func (t *Login) explain(err error) error {
 	if advice != "" {
 		advice = ", " + advice
 	}
-	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, foreign.Line(said.Message))}
+	return &loginError{fmt.Errorf("get a token for App %d: GitHub answers %d%s: %s", t.app.ID, failed.Response.StatusCode, advice, sanitize.Line(said.Message))}
 }
 
 // A loginError is that no token was handed out: nothing was sent.

@@ -11,9 +11,9 @@ import (
 
 	api "github.com/google/go-github/v88/github"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // Proposals is the pull requests of a repository, between branches of its own. It
@@ -216,5 +216,5 @@ func words(answer *api.ErrorResponse) string {
 			said = append(said, e.Field+" is "+e.Code)
 		}
 	}
-	return foreign.Line(strings.Join(said, ": "))
+	return sanitize.Line(strings.Join(said, ": "))
 }

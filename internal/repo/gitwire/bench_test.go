@@ -27,7 +27,7 @@ func BenchmarkTreeWalk(b *testing.B) {
 	if err := clone.Run(); err != nil {
 		b.Fatal(err)
 	}
-	cloned := wire(s)
+	cloned := traffic(s)
 
 	s.Reset()
 	for n := 0; b.Loop(); n++ {
@@ -44,7 +44,7 @@ func BenchmarkTreeWalk(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	walked := float64(wire(s)) / float64(b.N)
+	walked := float64(traffic(s)) / float64(b.N)
 	b.ReportMetric(walked, "wire-B/op")
 	b.ReportMetric(float64(cloned)/walked, "clone/op")
 }
@@ -60,7 +60,7 @@ func largeRepository(files int) string {
 	return stream.String()
 }
 
-func wire(s *gitserver.Server) (bytes int64) {
+func traffic(s *gitserver.Server) (bytes int64) {
 	for _, r := range s.Requests() {
 		bytes += r.In + r.Out
 	}

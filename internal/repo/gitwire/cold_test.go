@@ -68,7 +68,7 @@ func TestALevelChangeInANewProcessIsFourRequests(t *testing.T) {
 		if got := asked(s); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
-		if bytes := wire(s); bytes > 5000 {
+		if bytes := traffic(s); bytes > 5000 {
 			t.Errorf("%s: %d bytes, want at most 5,000", c.name, bytes)
 		}
 		if changed := o.Git(t, "diff", "--name-only", users, "main"); changed != record || o.Show(t, "main", record) != c.name {

@@ -8,8 +8,10 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 const (
@@ -18,14 +20,6 @@ const (
 	// recent is how many commits below a moved tip are searched for ours.
 	recent = 20
 )
-
-// A refusal is a server's answer that it does not take a push.
-type refusal struct {
-	words string
-	final bool // asking again is no use
-}
-
-func (r *refusal) Error() string { return r.words }
 
 // Commit pushes a few objects and never decides by what a failed push says:
 // hosts word it differently, and an answer can be lost. It reads the branch and
@@ -40,17 +34,17 @@ func (r *Repository) Commit(ctx context.Context, c repo.Commit) (_ string, err e
 	if err != nil {
 		return "", err
 	}
-	id := made[len(made)-1].id()
+	id := made[len(made)-1].ID()
 	if err := r.land(ctx, r.move(c), id, made); err != nil {
 		return "", err
 	}
 	for _, obj := range made {
-		r.objects.add(obj)
+		r.objects.Add(obj)
 	}
 	if c.Branch == "" {
-		r.objects.keep(id)
+		r.objects.Keep(id)
 	} else {
-		r.objects.trim() // the next proposal is made of the base again
+		r.objects.Trim() // the next proposal is made of the base again
 	}
 	return id.String(), nil
 }
@@ -69,7 +63,7 @@ func (r *Repository) move(c repo.Commit) move {
 }
 
 // make returns the objects of a commit, itself the last.
-func (r *Repository) make(ctx context.Context, c repo.Commit) (made []object, err error) {
+func (r *Repository) make(ctx context.Context, c repo.Commit) (made []pack.Object, err error) {
 	parent := plumbing.NewHash(c.Parent)
 	var tree plumbing.Hash
 	err = r.look(ctx, parent, func(s *sight) error {
@@ -78,34 +72,34 @@ func (r *Repository) make(ctx context.Context, c repo.Commit) (made []object, er
 			return err
 		}
 		e := &edit{sight: s}
-		tree, err = e.splice(h.tree, "", c.Files)
+		tree, err = e.splice(h.Tree, "", c.Files)
 		made = e.made
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	commit, err := r.signed(commitObject(tree, parent, r.author, c.When, c.Message), c.When)
+	commit, err := r.signed(pack.CommitObject(tree, parent, r.author.String(), c.When, c.Message), c.When)
 	return append(made, commit), err
 }
 
 // signed is a commit with its signature, where commits are signed. The signature
 // is over all of the commit without it.
-func (r *Repository) signed(commit object, when time.Time) (object, error) {
+func (r *Repository) signed(commit pack.Object, when time.Time) (pack.Object, error) {
 	if r.signer == nil {
 		return commit, nil
 	}
-	signature, err := r.signer.Sign(commit.data, when)
+	signature, err := r.signer.Sign(commit.Data, when)
 	if err != nil {
-		return object{}, fmt.Errorf("sign the commit: %w", err)
+		return pack.Object{}, fmt.Errorf("sign the commit: %w", err)
 	}
-	return withSignature(commit, signature), nil
+	return pack.WithSignature(commit, signature), nil
 }
 
 // land pushes until the branch holds the commit, or cannot.
-func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []object) error {
+func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []pack.Object) error {
 	for try := 1; ; try++ {
-		failed := r.remote.push(ctx, m.branch, m.from, made)
+		failed := r.remote.Push(ctx, m.branch, m.from, made)
 		if failed == nil {
 			return nil
 		}
@@ -115,10 +109,10 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 		case landed:
 			return nil
 		}
-		var no *refusal
-		if try == tries || errors.As(failed, &no) && no.final {
+		var no *wire.Refusal
+		if try == tries || errors.As(failed, &no) && no.Final {
 			_, onDisk := r.remote.(*local)
-			return &repo.RefusedError{Why: foreign.Line(failed.Error()), OnDisk: onDisk}
+			return &repo.RefusedError{Why: sanitize.Line(failed.Error()), OnDisk: onDisk}
 		}
 		if err := r.pause(ctx, try); err != nil {
 			return fmt.Errorf("%w: %w", repo.ErrUnknown, err)
@@ -129,7 +123,7 @@ func (r *Repository) land(ctx context.Context, m move, id plumbing.Hash, made []
 // landed reads the branch after a push that failed: whether it holds the commit
 // after all. Where it holds another, that is repo.ErrMoved.
 func (r *Repository) landed(ctx context.Context, m move, id plumbing.Hash) (bool, error) {
-	heads, err := r.remote.heads(ctx, []plumbing.ReferenceName{m.branch})
+	heads, err := r.remote.Heads(ctx, []plumbing.ReferenceName{m.branch})
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", repo.ErrUnknown, err)
 	}

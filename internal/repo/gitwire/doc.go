@@ -4,8 +4,5 @@
 // holds at once, and pushes the few objects that a change makes; all cost a few
 // kilobytes, whatever the size of the repository.
 //
-// What a host's server can do is not asked beforehand: the best is assumed
-// (protocol version 2, partial clone), so that a look at an unmoved branch is
-// one request. Only when something fails is the server asked what it has, and
-// what it has not is done in an older way.
+// Package pack has the formats of objects and packs, and package wire the protocol.
 package gitwire

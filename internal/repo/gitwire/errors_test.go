@@ -15,6 +15,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
@@ -47,7 +48,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}{
 		{"no credentials", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin, o *gitwire.Options) {
 			s.RequireAuth("x-access-token", "another")
-			o.Auth = gitwire.Auth{}
+			o.Auth = wire.Auth{}
 		}, []string{"401", "credentials are missing or wrong"}},
 		{"wrong credentials", func(_ *testing.T, s *gitserver.Server, _ *gitserver.Origin, _ *gitwire.Options) {
 			s.RequireAuth("x-access-token", "another")
@@ -107,7 +108,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s, o := shop(t, site(1))
-			options := gitwire.Options{URL: s.URL("shop"), Auth: gitwire.Token(secret)}
+			options := gitwire.Options{URL: s.URL("shop"), Auth: wire.Token(secret)}
 			c.prepare(t, s, o, &options)
 			r := open(t, options)
 			tip, _, err := r.Heads(t.Context())
@@ -147,7 +148,7 @@ func TestCredentialsAreSent(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, site(1))
 	s.RequireAuth("x-access-token", "right")
-	r := open(t, gitwire.Options{URL: s.URL("shop"), Auth: gitwire.Token("right")})
+	r := open(t, gitwire.Options{URL: s.URL("shop"), Auth: wire.Token("right")})
 	if _, err := r.Commit(t.Context(), edit(o.Tip("main"), "checkpoints/prod/site.yaml", "changed\n")); err != nil {
 		t.Error(err)
 	}
@@ -171,18 +172,18 @@ func TestOptionsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		{"no branch", gitwire.Options{URL: "https://h/r"}, []string{`branch ""`}},
 		{"a full ref", gitwire.Options{URL: "https://h/r", Branch: "refs/heads/main"}, []string{`branch "refs/heads/main"`, "such as main"}},
 		{"a branch that git would not take", gitwire.Options{URL: "https://h/r", Branch: "a..b"}, []string{`branch "a..b"`}},
-		{"credentials in the url", gitwire.Options{URL: "https://me:hunter2@host/r.git", Branch: "main"}, []string{"https://host/r.git", "do not belong in the url"}},
-		{"a token in the url", gitwire.Options{URL: "https://hunter2@host/r.git", Branch: "main"}, []string{"do not belong in the url"}},
-		{"a token in the query", gitwire.Options{URL: "https://host/r.git?private_token=hunter2", Branch: "main"}, []string{"must end with the path"}},
-		{"a url that does not parse", gitwire.Options{URL: "https://me:hunter2@host:port/r", Branch: "main"}, []string{"cannot be parsed"}},
+		{"credentials in the url", gitwire.Options{URL: "https://me:hunter2@host/r.git", Branch: "main"}, []string{"must hold no user or password"}},
+		{"a token in the url", gitwire.Options{URL: "https://hunter2@host/r.git", Branch: "main"}, []string{"must hold no user or password"}},
+		{"a token in the query", gitwire.Options{URL: "https://host/r.git?private_token=hunter2", Branch: "main"}, []string{"must hold no query"}},
+		{"a url that does not parse", gitwire.Options{URL: "https://me:hunter2@host:port/r", Branch: "main"}, []string{"must be a whole URL"}},
 		{"plain http", gitwire.Options{URL: "http://host/r.git", Branch: "main"}, []string{"use https"}},
-		{"git's own protocol", gitwire.Options{URL: "git://host/r.git", Branch: "main"}, []string{"git is not spoken"}},
-		{"no host", gitwire.Options{URL: "https:///r.git", Branch: "main"}, []string{"no host"}},
-		{"an empty url", gitwire.Options{Branch: "main"}, []string{"no git repository"}},
+		{"git's own protocol", gitwire.Options{URL: "git://host/r.git", Branch: "main"}, []string{"git:// is not spoken"}},
+		{"no host", gitwire.Options{URL: "https:///r.git", Branch: "main"}, []string{"must be a whole URL"}},
+		{"an empty url", gitwire.Options{Branch: "main"}, []string{"must be the https or ssh URL"}},
 		{"no repository at the path", gitwire.Options{URL: dir, Branch: "main"}, []string{"no git repository", dir}},
 		{"SHA-256 on disk", gitwire.Options{URL: "file://" + modern, Branch: "main"}, []string{"SHA-256", modern}},
 		{"an author that breaks a commit", gitwire.Options{URL: "https://h/r", Branch: "main", Author: gitwire.Author{Name: "a\nb", Email: "c"}}, []string{"author"}},
-		{"all at once", gitwire.Options{URL: "ftp://h/r", MaxBytes: -1}, []string{"branch", "max bytes", "ftp is not spoken"}},
+		{"all at once", gitwire.Options{URL: "ftp://h/r", MaxBytes: -1}, []string{"branch", "max bytes", "scheme \"ftp\""}},
 	} {
 		_, err := gitwire.Open(c.options)
 		if err == nil {

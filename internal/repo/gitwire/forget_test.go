@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
@@ -43,7 +44,7 @@ func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
 	commit(0, other)
 	for n := range 8 {
 		commit(n+1, map[string][]byte{"checkpoints/prod/big.yaml": big(n)})
-		if size := r.objects.size; size < 2*bigFile || size > 2*bigFile+bigFile/2 {
+		if size := r.objects.Size; size < 2*bigFile || size > 2*bigFile+bigFile/2 {
 			t.Fatalf("%d commits of %d bytes each, beside as much that stays: %d bytes are kept", n+1, bigFile, size)
 		}
 	}
@@ -68,13 +69,13 @@ func TestCommitsBesideTheBaseAndOthersAreForgotten(t *testing.T) {
 			t.Parallel()
 			origin, r := openBig(t)
 			head := ""
-			for n := range 2 * keepBytes / bigFile {
+			for n := range 2 * pack.KeepBytes / bigFile {
 				var err error
 				if head, err = do(origin, r, n, head); err != nil {
 					t.Fatal(err)
 				}
-				if r.objects.size > keepBytes+2*bigFile {
-					t.Fatalf("%d times %d bytes: %d bytes are kept", n+1, bigFile, r.objects.size)
+				if r.objects.Size > pack.KeepBytes+2*bigFile {
+					t.Fatalf("%d times %d bytes: %d bytes are kept", n+1, bigFile, r.objects.Size)
 				}
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/repo/repotest"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
@@ -120,7 +121,7 @@ func overSSH(prepare func(*gitserver.SSH, *testing.T, *gitserver.Origin)) repote
 
 // known are the options for a server's repository shop.
 func known(s *gitserver.SSH) gitwire.Options {
-	return gitwire.Options{URL: s.URL("shop"), SSH: gitwire.SSH{Key: s.Key, HostKeys: s.HostKeys()}}
+	return gitwire.Options{URL: s.URL("shop"), SSH: wire.SSH{Key: s.Key, HostKeys: s.HostKeys()}}
 }
 
 // open opens the branch main, without waiting between tries.

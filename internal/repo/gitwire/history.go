@@ -26,7 +26,7 @@ func (r *Repository) History(ctx context.Context, commit, until string, limit in
 
 func (r *Repository) history(ctx context.Context, from plumbing.Hash, until string, limit int) ([]repo.LogEntry, bool, error) {
 	for had := -1; ; {
-		log, end, err := repo.Log(from.String(), until, limit, r.objects.entry)
+		log, end, err := repo.Log(from.String(), until, limit, r.objects.Entry)
 		if err != nil || end != repo.AtGap {
 			return log, end == repo.AtRoots, err
 		}
@@ -36,10 +36,10 @@ func (r *Repository) history(ctx context.Context, from plumbing.Hash, until stri
 		had = len(log)
 		// A commit is at most as far away as there are commits nearer.
 		depth := min(max(firstDepth, 4*had), limit)
-		if err := r.remote.deepen(ctx, r.objects, from, depth); err != nil {
+		if err := r.remote.Deepen(ctx, r.objects, from, depth); err != nil {
 			return nil, false, err
 		}
-		if !r.objects.has(from) {
+		if !r.objects.Has(from) {
 			return nil, false, fmt.Errorf("commit %s is not there", from)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
 // deciding are the hooks by which a repository may decline a push. The others
@@ -22,7 +24,7 @@ func (l *local) declines() error {
 	for _, name := range deciding {
 		hook := filepath.Join(folder, name)
 		if info, err := os.Stat(hook); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return &refusal{words: fmt.Sprintf("%s is asked about each push, and only git runs it: give the url of the repository's server, or remove the hook", hook), final: true}
+			return &wire.Refusal{Words: fmt.Sprintf("%s is asked about each push, and only git runs it: give the url of the repository's server, or remove the hook", hook), Final: true}
 		}
 	}
 	return nil

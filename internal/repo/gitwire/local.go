@@ -18,8 +18,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
-	"github.com/gitlatch/gitlatch/internal/foreign"
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
+	"github.com/gitlatch/gitlatch/internal/sanitize"
 )
 
 // local is a repository on this machine's disk, read and written in place. Hooks
@@ -49,7 +51,7 @@ func openLocal(path string) (*local, error) {
 	}
 	extensions := config.Raw.Section("extensions")
 	if format := extensions.Option("objectformat"); format != "" && format != "sha1" {
-		return nil, fmt.Errorf("repository %s: %w", path, errSHA256)
+		return nil, fmt.Errorf("repository %s: %w", path, pack.ErrSHA256)
 	}
 	if format := extensions.Option("refstorage"); format != "" && format != "files" {
 		return nil, fmt.Errorf("repository %s: its refs are stored as %s, only files are supported", path, format)
@@ -59,9 +61,9 @@ func openLocal(path string) (*local, error) {
 
 func (l *local) String() string { return l.path }
 
-func (l *local) close() error { return l.disk.Close() }
+func (l *local) Close() error { return l.disk.Close() }
 
-func (l *local) heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
+func (l *local) Heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -82,7 +84,7 @@ func (l *local) read(branch plumbing.ReferenceName) (tip plumbing.Hash, err erro
 	if err == nil {
 		id := strings.TrimSpace(string(text))
 		if !plumbing.IsHash(id) {
-			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), foreign.Line(id))
+			return tip, fmt.Errorf("branch %q: its ref holds %q, which is not a commit", branch.Short(), sanitize.Line(id))
 		}
 		return plumbing.NewHash(id), nil
 	}
@@ -110,43 +112,43 @@ func (l *local) refPath(branch plumbing.ReferenceName) string {
 	return filepath.Join(l.dir, filepath.FromSlash(string(branch)))
 }
 
-// fetch and deepen have nothing to bring: all objects are at hand, once packs
+// Fetch and deepen have nothing to bring: all objects are at hand, once packs
 // that are new are known of.
-func (l *local) fetch(ctx context.Context, into *objects, _ plumbing.Hash, _ []plumbing.Hash, _ bool) error {
+func (l *local) Fetch(ctx context.Context, into *pack.Objects, _ plumbing.Hash, _ []plumbing.Hash, _ bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if into.disk != nil {
+	if into.Disk != nil {
 		l.disk.Reindex()
 	}
-	into.disk = onDisk{l.disk}
+	into.Disk = onDisk{l.disk}
 	return nil
 }
 
-func (l *local) deepen(ctx context.Context, into *objects, commit plumbing.Hash, _ int) error {
-	return l.fetch(ctx, into, commit, nil, true)
+func (l *local) Deepen(ctx context.Context, into *pack.Objects, commit plumbing.Hash, _ int) error {
+	return l.Fetch(ctx, into, commit, nil, true)
 }
 
-// between has all commits at hand, unless the repository is a shallow clone.
-func (l *local) between(ctx context.Context, into *objects, _, commit plumbing.Hash) (whole bool, err error) {
-	return false, l.fetch(ctx, into, commit, nil, true)
+// Between has all commits at hand, unless the repository is a shallow clone.
+func (l *local) Between(ctx context.Context, into *pack.Objects, _, commit plumbing.Hash) (whole bool, err error) {
+	return false, l.Fetch(ctx, into, commit, nil, true)
 }
 
-// push writes the objects, then moves the ref as git does: under its lock file,
+// Push writes the objects, then moves the ref as git does: under its lock file,
 // which renamed is the new ref. A checked-out branch is refused as by git.
-func (l *local) push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error {
+func (l *local) Push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []pack.Object) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if head, err := os.ReadFile(filepath.Join(l.dir, "HEAD")); !l.bare && err == nil &&
 		strings.TrimSpace(string(head)) == "ref: "+string(branch) {
-		return &refusal{words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", branch.Short(), l.path), final: true}
+		return &wire.Refusal{Words: fmt.Sprintf("branch %q is checked out in %s: use a bare repository, or another branch", branch.Short(), l.path), Final: true}
 	}
 	if err := l.declines(); err != nil {
 		return err
 	}
 	for _, obj := range made {
-		if _, err := l.disk.SetEncodedObject(encoded(obj)); err != nil {
+		if _, err := l.disk.SetEncodedObject(pack.Encoded(obj)); err != nil {
 			return fmt.Errorf("write an object: %w", err)
 		}
 	}
@@ -158,7 +160,7 @@ func (l *local) push(ctx context.Context, branch plumbing.ReferenceName, old plu
 	if err != nil {
 		return err
 	}
-	if err := l.move(lock, branch, old, made[len(made)-1].id()); err != nil {
+	if err := l.move(lock, branch, old, made[len(made)-1].ID()); err != nil {
 		return errors.Join(err, os.Remove(lock.Name()))
 	}
 	return nil
@@ -182,7 +184,7 @@ func takeLock(ctx context.Context, path string) (*os.File, error) {
 			return nil, ctx.Err()
 		}
 	}
-	return nil, &refusal{words: fmt.Sprintf("the branch is locked: where no git runs, remove %s", path), final: true}
+	return nil, &wire.Refusal{Words: fmt.Sprintf("the branch is locked: where no git runs, remove %s", path), Final: true}
 }
 
 // move writes the ref's new value to its lock file and puts that in its place.
@@ -203,24 +205,24 @@ func (l *local) move(lock *os.File, branch plumbing.ReferenceName, old, to plumb
 // onDisk is the objects of a repository on disk.
 type onDisk struct{ from *filesystem.Storage }
 
-func (d onDisk) object(id plumbing.Hash) (object, error) {
+func (d onDisk) Object(id plumbing.Hash) (pack.Object, error) {
 	// The size of an object that another repository lends is not known before.
 	if size, err := d.from.EncodedObjectSize(id); err == nil && size > repo.MostBytes {
-		return object{}, errLarge
+		return pack.Object{}, pack.ErrLarge
 	}
 	stored, err := d.from.EncodedObject(plumbing.AnyObject, id)
 	switch {
 	case err != nil:
-		return object{}, err
+		return pack.Object{}, err
 	case stored.Size() > repo.MostBytes:
-		return object{}, errLarge
+		return pack.Object{}, pack.ErrLarge
 	}
 	r, err := stored.Reader()
 	if err != nil {
-		return object{}, err
+		return pack.Object{}, err
 	}
 	data, err := io.ReadAll(r)
-	return object{stored.Type(), data}, errors.Join(err, r.Close())
+	return pack.Object{Kind: stored.Type(), Data: data}, errors.Join(err, r.Close())
 }
 
-func (d onDisk) has(id plumbing.Hash) bool { return d.from.HasEncodedObject(id) == nil }
+func (d onDisk) Has(id plumbing.Hash) bool { return d.from.HasEncodedObject(id) == nil }

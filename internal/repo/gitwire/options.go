@@ -3,21 +3,18 @@ package gitwire
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/await"
-	"github.com/gitlatch/gitlatch/internal/discreet"
+	"github.com/gitlatch/gitlatch/internal/backoff"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
 // Options say which repository to open, and how.
@@ -30,9 +27,9 @@ type Options struct {
 	Branch string
 
 	// Auth is sent with each request over HTTP; the zero value sends none.
-	Auth Auth
+	Auth wire.Auth
 	// SSH is how a repository over SSH is reached; for others it is not looked at.
-	SSH SSH
+	SSH wire.SSH
 	// CABundle is PEM certificates to trust instead of the system's.
 	CABundle []byte
 	// Transport replaces the HTTP transport, and CABundle with it. Nil is the
@@ -56,13 +53,6 @@ type Options struct {
 	Pause func(ctx context.Context, try int) error
 }
 
-// Auth is a user name and a password, in HTTP's basic scheme.
-type Auth struct{ Username, Password string }
-
-// Token is the form in which GitHub, GitLab, Gitea and others take an access
-// token.
-func Token(token string) Auth { return Auth{Username: "x-access-token", Password: token} }
-
 // A Signer signs commits. The same content at the same time is signed alike, so
 // that a commit which is made again is the same commit.
 type Signer interface {
@@ -73,6 +63,9 @@ type Signer interface {
 
 // Author is who makes a commit.
 type Author struct{ Name, Email string }
+
+// String is the author as a commit names it.
+func (a Author) String() string { return a.Name + " <" + a.Email + ">" }
 
 // DefaultAuthor makes the commits where nobody else is named.
 var DefaultAuthor = Author{Name: "gitlatch", Email: "gitlatch@users.noreply.github.com"}
@@ -95,111 +88,34 @@ func Open(o Options) (*Repository, error) {
 		return nil, err
 	}
 	if o.Pause == nil {
-		o.Pause = await.Again
+		o.Pause = backoff.Retry
 	}
-	return &Repository{remote: remote, base: branch, objects: newObjects(), author: o.Author, signer: o.Signer, pause: o.Pause}, nil
+	return &Repository{remote: remote, base: branch, objects: pack.NewObjects(), author: o.Author, signer: o.Signer, pause: o.Pause}, nil
 }
 
 func connect(o Options) (remote, error) {
-	if at, ok, err := parseSSH(o.URL); ok {
-		return connectSSH(o, at, err)
+	if err := repo.CheckURL(o.URL); err != nil {
+		return nil, fmt.Errorf("repository: %w", err)
+	}
+	if repo.OverSSH(o.URL) {
+		return wire.OpenSSH(wire.ParseSSH(o.URL), o.SSH, o.limits())
 	}
 	if !strings.Contains(o.URL, "://") {
 		return openLocal(o.URL)
 	}
-	// A URL that does not parse may hold a password: it is not repeated.
 	u, err := url.Parse(o.URL)
-	switch {
-	case err != nil:
-		return nil, errors.New("repository: the url cannot be parsed")
-	case u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file":
-		return nil, fmt.Errorf("repository %s: %s is not spoken, use https or ssh", bare(u), u.Scheme)
-	case u.User != nil:
-		return nil, fmt.Errorf("repository %s: credentials do not belong in the url, configure them as its credentials", bare(u))
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("repository %s: the url must end with the path", bare(u))
-	case u.Scheme == "file":
+	if err != nil {
+		return nil, errors.New("repository: the URL cannot be parsed") // it may contain a password
+	}
+	if u.Scheme == "file" {
 		return openLocal(filepath.FromSlash(u.Path))
-	case u.Host == "":
-		return nil, fmt.Errorf("repository %s: the url names no host", bare(u))
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("repository %s: http would show credentials and content on the way, use https", bare(u))
 	}
 	if o.Transport == nil {
-		if o.Transport, err = Trusting(o.CABundle); err != nil {
+		if o.Transport, err = wire.Trusting(o.CABundle); err != nil {
 			return nil, fmt.Errorf("ca bundle: %w", err)
 		}
 	}
-	return serve(o, "tree:1", "tree:1", &smartHTTP{
-		url:    strings.TrimSuffix(bare(u), "/"),
-		auth:   o.Auth,
-		client: &http.Client{Transport: discreet.Transport(o.Transport), CheckRedirect: keep},
-	}), nil
+	return wire.OpenHTTP(u, o.Auth, o.Transport, o.limits()), nil
 }
 
-// connectSSH takes all trees with a commit: a question costs a connection, and a
-// tree little.
-func connectSSH(o Options, at address, err error) (remote, error) {
-	problems := []error{err}
-	key, err := deployKey(o.SSH.Key)
-	problems = append(problems, err)
-	trust, err := pinned(o.SSH, at)
-	problems = append(problems, err)
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	dialer := &net.Dialer{Timeout: AnswerWithin}
-	return serve(o, "blob:none", "tree:0", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
-}
-
-func serve(o Options, roots, window string, w wire) *server {
-	return &server{
-		wire:     w,
-		roots:    roots,
-		window:   window,
-		maxBytes: cmp.Or(o.MaxBytes, 256<<20),
-		tempDir:  cmp.Or(o.TempDir, os.TempDir()),
-		has:      best,
-	}
-}
-
-// bare returns a URL without what may be secret in it.
-func bare(u *url.URL) string {
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// Trusting returns Patient's transport, which trusts certificates in PEM form
-// instead of the system's, if there are any.
-func Trusting(bundle []byte) (*http.Transport, error) {
-	if len(bundle) == 0 {
-		return Patient(), nil
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(bundle) {
-		return nil, errors.New("holds no PEM certificate")
-	}
-	t := Patient().Clone()
-	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	return t, nil
-}
-
-// AnswerWithin is how long a host may take to begin its answer, and to get on with
-// it. A push waits for the host's hooks, of which GitHub gives each five seconds.
-const AnswerWithin = 30 * time.Second
-
-// Patient returns the standard transport, which all share, but for a host that
-// accepts and never answers: of that one it says so, in its time.
-var Patient = sync.OnceValue(func() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = AnswerWithin
-	return t
-})
-
-// keep makes the client return a redirect as it is: followed, a push would turn
-// into a GET, and credentials might reach another host.
-func keep(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func (o Options) limits() wire.Limits { return wire.Limits{MaxBytes: o.MaxBytes, TempDir: o.TempDir} }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
 var _ repo.Recaller = (*Repository)(nil)
@@ -23,19 +24,19 @@ func (r *Repository) Tree(commit, path string) []byte {
 	if err != nil {
 		return nil
 	}
-	data, ok := r.objects.get(plumbing.CommitObject, id)
+	data, ok := r.objects.Get(plumbing.CommitObject, id)
 	if !ok {
 		return nil
 	}
-	h, err := parseCommit(data)
+	h, err := pack.ParseCommit(data)
 	if err != nil {
 		return nil
 	}
-	e, ok, err := newSight(context.Background(), r.objects, nil).find(h.tree, path)
+	e, ok, err := newSight(context.Background(), r.objects, nil).find(h.Tree, path)
 	if err != nil || !ok {
 		return nil
 	}
-	tree, ok := r.objects.get(plumbing.TreeObject, e.id)
+	tree, ok := r.objects.Get(plumbing.TreeObject, e.ID)
 	if !ok || len(tree) > mostRecalled {
 		return nil
 	}
@@ -46,6 +47,6 @@ func (r *Repository) Tree(commit, path string) []byte {
 func (r *Repository) Recall(tree []byte) {
 	defer r.turns.Take(new(error), "recall a tree")()
 	if len(tree) > 0 && len(tree) <= mostRecalled {
-		r.objects.add(object{plumbing.TreeObject, bytes.Clone(tree)})
+		r.objects.Add(pack.Object{Kind: plumbing.TreeObject, Data: bytes.Clone(tree)})
 	}
 }

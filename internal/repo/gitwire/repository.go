@@ -8,6 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
 // A Repository is a repo.Repository. It may be used by many goroutines, which
@@ -21,7 +22,7 @@ type Repository struct {
 	pause  func(ctx context.Context, try int) error
 
 	turns   repo.Turns
-	objects *objects
+	objects *pack.Objects
 }
 
 var _ repo.Repository = (*Repository)(nil)
@@ -30,25 +31,25 @@ var _ repo.Repository = (*Repository)(nil)
 type remote interface {
 	// heads returns the commit at each branch, in the order asked; zero for one
 	// that does not exist.
-	heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error)
+	Heads(ctx context.Context, branches []plumbing.ReferenceName) ([]plumbing.Hash, error)
 	// fetch brings objects of a commit: trees and blobs by their ids, whole with
 	// all that is below them, unless that is too much; and the commit itself, with
 	// its root tree, where its own id is among them.
-	fetch(ctx context.Context, into *objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error
+	Fetch(ctx context.Context, into *pack.Objects, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error
 	// deepen brings the commits that a commit descends from, itself included, to
 	// a distance of less than depth.
-	deepen(ctx context.Context, into *objects, commit plumbing.Hash, depth int) error
+	Deepen(ctx context.Context, into *pack.Objects, commit plumbing.Hash, depth int) error
 	// between brings the commits that a commit descends from and the base does
 	// not, and no others unless it cannot help it; errTooMuch says that they are
 	// too many. whole is true where a commit that is then not at hand is none of
 	// them, and false where it is missing.
-	between(ctx context.Context, into *objects, base, commit plumbing.Hash) (whole bool, err error)
+	Between(ctx context.Context, into *pack.Objects, base, commit plumbing.Hash) (whole bool, err error)
 	// push moves a branch, by compare-and-swap, to the last of the objects, a
 	// commit; an old head of zero makes the branch. An error may be a refusal,
 	// and does not mean that it did not land.
-	push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []object) error
+	Push(ctx context.Context, branch plumbing.ReferenceName, old plumbing.Hash, made []pack.Object) error
 	// close removes what is on disk.
-	close() error
+	Close() error
 	// String names the repository, without anything secret.
 	String() string
 }
@@ -56,8 +57,8 @@ type remote interface {
 // Close removes what a server without partial clone made necessary on disk.
 func (r *Repository) Close() (err error) {
 	defer r.turns.Take(&err, "close %s", r.remote)()
-	r.objects = newObjects()
-	return r.remote.close()
+	r.objects = pack.NewObjects()
+	return r.remote.Close()
 }
 
 // Heads is one request. See repo.Repository.
@@ -85,7 +86,7 @@ func (r *Repository) heads(ctx context.Context, also []string) ([]plumbing.Hash,
 		}
 		branches = append(branches, branch)
 	}
-	heads, err := r.remote.heads(ctx, branches)
+	heads, err := r.remote.Heads(ctx, branches)
 	if err == nil && heads[0].IsZero() {
 		err = fmt.Errorf("branch %q: %w", r.base.Short(), repo.ErrNoBranch)
 	}
@@ -96,7 +97,8 @@ func (r *Repository) heads(ctx context.Context, also []string) ([]plumbing.Hash,
 // not at hand, all paths at once, and one for what is below a directory. Once a
 // directory was read, of its later states only what is new is fetched, by levels.
 // See repo.Repository.
-func (r *Repository) Read(ctx context.Context, commit string, known map[string]string, paths ...string) (found map[string]repo.Object, err error) {
+func (r *Repository) Read(ctx context.Context, commit string,
+	known map[string]string, paths ...string) (found map[string]repo.Object, err error) {
 	defer r.turns.Take(&err, "read %s", r.remote)()
 	at, err := parseID(commit)
 	if err != nil {
@@ -115,7 +117,7 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 	}
 	for path, object := range found {
 		if object.Files != nil {
-			r.objects.seen[repo.ParseScope(path).Path] = true
+			r.objects.Seen[repo.ParseScope(path).Path] = true
 		}
 	}
 	return found, nil
@@ -124,8 +126,8 @@ func (r *Repository) Read(ctx context.Context, commit string, known map[string]s
 // look runs f until it misses nothing, and fetches in between what it missed. What
 // does not come is not asked for again.
 func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sight) error) error {
-	if _, held := r.objects.held[commit]; !held {
-		r.objects.trim()
+	if _, held := r.objects.Held[commit]; !held {
+		r.objects.Trim()
 	}
 	asked := map[plumbing.Hash]bool{}
 	for {
@@ -147,11 +149,11 @@ func (r *Repository) look(ctx context.Context, commit plumbing.Hash, f func(*sig
 // fetch asks for objects, and again for the others as long as some of them come:
 // git leaves one out that is in a tree which is asked for with it.
 func (r *Repository) fetch(ctx context.Context, commit plumbing.Hash, ids []plumbing.Hash, whole bool) error {
-	ids, err := r.objects.load(ctx, ids)
+	ids, err := r.objects.Load(ctx, ids)
 	for before := 0; err == nil && len(ids) > 0 && len(ids) != before; {
 		before = len(ids)
-		if err = r.remote.fetch(ctx, r.objects, commit, ids, whole); err == nil {
-			ids, err = r.objects.load(ctx, ids)
+		if err = r.remote.Fetch(ctx, r.objects, commit, ids, whole); err == nil {
+			ids, err = r.objects.Load(ctx, ids)
 		}
 	}
 	return err

@@ -13,13 +13,14 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
 // A sight reads the objects at hand and notes those that it would have needed.
 // What is computed from it counts only once nothing is missing; so reading and
 // editing are plain functions, run again after each fetch.
 type sight struct {
-	*objects
+	*pack.Objects
 	ctx   context.Context
 	asked map[plumbing.Hash]bool // what was fetched for; of what is not at hand there is none
 	// missing is what to fetch, and whole what of it to fetch with all below it.
@@ -27,8 +28,9 @@ type sight struct {
 	blobs          map[plumbing.Hash]bool // the missing blobs, which have nothing below them
 }
 
-func newSight(ctx context.Context, at *objects, asked map[plumbing.Hash]bool) *sight {
-	return &sight{objects: at, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{}, whole: map[plumbing.Hash]bool{}, blobs: map[plumbing.Hash]bool{}}
+func newSight(ctx context.Context, at *pack.Objects, asked map[plumbing.Hash]bool) *sight {
+	return &sight{Objects: at, ctx: ctx, asked: asked, missing: map[plumbing.Hash]bool{},
+		whole: map[plumbing.Hash]bool{}, blobs: map[plumbing.Hash]bool{}}
 }
 
 // parts returns the ids of the missing objects: those to fetch alone, and those to fetch with
@@ -53,11 +55,11 @@ func (s *sight) need(kind plumbing.ObjectType, id plumbing.Hash) (data []byte, o
 	if err := s.ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	data, ok = s.get(kind, id)
+	data, ok = s.Get(kind, id)
 	switch {
 	case ok:
 		return data, true, nil
-	case s.large[id]:
+	case s.Large[id]:
 		return nil, false, unread{repo.TooLarge}
 	case s.asked[id]:
 		return nil, false, unread{repo.Missing}
@@ -81,23 +83,23 @@ func at(path string, err error) error {
 	return err
 }
 
-func (s *sight) commit(id plumbing.Hash) (h header, ok bool, err error) {
+func (s *sight) commit(id plumbing.Hash) (h pack.Header, ok bool, err error) {
 	data, ok, err := s.need(plumbing.CommitObject, id)
 	if err == nil && ok {
-		h, err = parseCommit(data)
+		h, err = pack.ParseCommit(data)
 	}
 	if err != nil {
-		return header{}, false, fmt.Errorf("commit %s: %w", id, err)
+		return pack.Header{}, false, fmt.Errorf("commit %s: %w", id, err)
 	}
 	return h, ok, nil
 }
 
-func (s *sight) tree(id plumbing.Hash) (entries []entry, ok bool, err error) {
+func (s *sight) tree(id plumbing.Hash) (entries []pack.Entry, ok bool, err error) {
 	data, ok, err := s.need(plumbing.TreeObject, id)
 	if !ok {
 		return nil, false, err
 	}
-	if entries, err = parseTree(data); err != nil {
+	if entries, err = pack.ParseTree(data); err != nil {
 		return nil, false, unread{"is no tree as git writes them"}
 	}
 	return entries, true, nil
@@ -112,7 +114,7 @@ func (s *sight) read(commit plumbing.Hash, known map[string]string, asked []stri
 	found := make(map[string]repo.Object, len(asked))
 	for _, path := range asked {
 		scope := repo.ParseScope(path)
-		e, ok, err := s.find(h.tree, scope.Path)
+		e, ok, err := s.find(h.Tree, scope.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -120,14 +122,14 @@ func (s *sight) read(commit plumbing.Hash, known map[string]string, asked []stri
 			found[path] = repo.Object{}
 			continue
 		}
-		object := repo.Object{ID: e.id.String()}
+		object := repo.Object{ID: e.ID.String()}
 		if known[path] != object.ID {
 			object.Files = map[string][]byte{}
 			w := &reading{sight: s, scope: scope, into: &object}
 			if err := w.files(e, scope, 0); err != nil {
 				return nil, err
 			}
-			s.whole[e.id] = e.kind() == repo.Folder && !s.seen[scope.Path]
+			s.whole[e.ID] = e.Kind() == repo.Folder && !s.Seen[scope.Path]
 			if why := object.Unsafe[scope.Path]; why != "" {
 				return nil, &repo.UnsafeError{Path: scope.Path, Why: why}
 			}
@@ -139,23 +141,24 @@ func (s *sight) read(commit plumbing.Hash, known map[string]string, asked []stri
 
 // find returns the entry at a path; ok is false where there is none, or where
 // that cannot be told yet.
-func (s *sight) find(tree plumbing.Hash, path string) (e entry, ok bool, err error) {
-	e = entry{mode: "40000", id: tree}
+func (s *sight) find(tree plumbing.Hash, path string) (e pack.Entry, ok bool, err error) {
+	e = pack.Entry{Mode: "40000", ID: tree}
 	var walked string
 	for name := range strings.SplitSeq(path, "/") {
-		if e.kind() != repo.Folder {
-			return entry{}, false, nil
+		if e.Kind() != repo.Folder {
+			return pack.Entry{}, false, nil
 		}
-		entries, ok, err := s.tree(e.id)
+		entries, ok, err := s.tree(e.ID)
 		if !ok {
-			return entry{}, false, at(cmp.Or(walked, "the root"), err)
+			return pack.Entry{}, false, at(cmp.Or(walked, "the root"), err)
 		}
-		if e, ok = named(entries, name); !ok {
-			return entry{}, false, nil
+		e, ok = named(entries, name)
+		if !ok {
+			return pack.Entry{}, false, nil
 		}
 		walked = join(walked, name)
-		if why := e.kind().Unsafe(); why != "" {
-			return entry{}, false, &repo.UnsafeError{Path: walked, Why: why}
+		if why := e.Kind().Unsafe(); why != "" {
+			return pack.Entry{}, false, &repo.UnsafeError{Path: walked, Why: why}
 		}
 	}
 	return e, true, nil
@@ -171,7 +174,7 @@ type reading struct {
 
 // files adds the content of an entry, and of all below it that is in scope, by
 // path. What is not read is noted, with the reason.
-func (w *reading) files(e entry, scope repo.Scope, levels int) error {
+func (w *reading) files(e pack.Entry, scope repo.Scope, levels int) error {
 	w.paths++
 	err := w.add(e, scope, levels)
 	var u unread
@@ -185,26 +188,26 @@ func (w *reading) files(e entry, scope repo.Scope, levels int) error {
 	return nil
 }
 
-func (w *reading) add(e entry, scope repo.Scope, levels int) error {
-	switch why := scope.Refuses(e.kind(), levels); {
+func (w *reading) add(e pack.Entry, scope repo.Scope, levels int) error {
+	switch why := scope.Refuses(e.Kind(), levels); {
 	case w.scope.Whole() && w.paths > repo.MostPaths:
 		return &repo.UnsafeError{Path: w.scope.Path, Why: repo.TooMany}
 	case why != "":
 		return unread{why}
-	case e.kind() == repo.File:
+	case e.Kind() == repo.File:
 		return w.file(e, scope.Path)
 	}
-	entries, _, err := w.tree(e.id)
+	entries, _, err := w.tree(e.ID)
 	for _, below := range entries {
-		if to, ok := scope.Below(below.name); ok && err == nil {
+		if to, ok := scope.Below(below.Name); ok && err == nil {
 			err = w.files(below, to, levels+1)
 		}
 	}
 	return err
 }
 
-func (w *reading) file(e entry, path string) error {
-	data, ok, err := w.need(plumbing.BlobObject, e.id)
+func (w *reading) file(e pack.Entry, path string) error {
+	data, ok, err := w.need(plumbing.BlobObject, e.ID)
 	switch {
 	case err != nil:
 		return err
@@ -215,13 +218,13 @@ func (w *reading) file(e entry, path string) error {
 	return nil
 }
 
-func named(entries []entry, name string) (entry, bool) {
+func named(entries []pack.Entry, name string) (pack.Entry, bool) {
 	for _, e := range entries {
-		if e.name == name {
+		if e.Name == name {
 			return e, true
 		}
 	}
-	return entry{}, false
+	return pack.Entry{}, false
 }
 
 func join(dir, name string) string {

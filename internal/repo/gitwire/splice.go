@@ -9,12 +9,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
 // An edit is the objects that a change of files makes, innermost first.
 type edit struct {
 	*sight
-	made []object
+	made []pack.Object
 }
 
 // splice returns the tree that results from changing files, by path below it,
@@ -37,8 +38,8 @@ func (e *edit) splice(tree plumbing.Hash, at string, files map[string][]byte) (p
 			return tree, err
 		}
 	}
-	made := treeObject(entries)
-	if id := made.id(); id != tree {
+	made := pack.TreeObject(entries)
+	if id := made.ID(); id != tree {
 		e.made = append(e.made, made)
 		return id, nil
 	}
@@ -46,7 +47,7 @@ func (e *edit) splice(tree plumbing.Hash, at string, files map[string][]byte) (p
 }
 
 // entries is the sight's tree, in which the zero id is a tree to begin.
-func (e *edit) entries(tree plumbing.Hash, path string) ([]entry, bool, error) {
+func (e *edit) entries(tree plumbing.Hash, path string) ([]pack.Entry, bool, error) {
 	if tree.IsZero() || tree == emptyTree {
 		return nil, true, nil
 	}
@@ -54,51 +55,51 @@ func (e *edit) entries(tree plumbing.Hash, path string) ([]entry, bool, error) {
 	return entries, ok, at(cmp.Or(path, "the root"), err)
 }
 
-var emptyTree = treeObject(nil).id()
+var emptyTree = pack.TreeObject(nil).ID()
 
-func (e *edit) setFile(entries []entry, path, name string, content []byte) ([]entry, error) {
+func (e *edit) setFile(entries []pack.Entry, path, name string, content []byte) ([]pack.Entry, error) {
 	old, held := named(entries, name)
 	switch {
-	case held && old.kind() == repo.Folder:
+	case held && old.Kind() == repo.Folder:
 		return nil, &repo.UnsafeError{Path: path, Why: "is a directory"}
-	case held && old.kind() != repo.File:
-		return nil, &repo.UnsafeError{Path: path, Why: old.kind().Unsafe()}
+	case held && old.Kind() != repo.File:
+		return nil, &repo.UnsafeError{Path: path, Why: old.Kind().Unsafe()}
 	case content == nil:
 		return without(entries, name), nil
 	}
-	blob := object{plumbing.BlobObject, content}
-	if held && old.id == blob.id() {
+	blob := pack.Object{Kind: plumbing.BlobObject, Data: content}
+	if held && old.ID == blob.ID() {
 		return entries, nil
 	}
 	e.made = append(e.made, blob)
 	if held {
-		return with(entries, old.withID(blob.id())), nil
+		return with(entries, old.WithID(blob.ID())), nil
 	}
-	return with(entries, newEntry("100644", name, blob.id())), nil
+	return with(entries, pack.NewEntry("100644", name, blob.ID())), nil
 }
 
-func (e *edit) setTree(entries []entry, path, name string, files map[string][]byte) ([]entry, error) {
+func (e *edit) setTree(entries []pack.Entry, path, name string, files map[string][]byte) ([]pack.Entry, error) {
 	old, held := named(entries, name)
 	switch {
-	case held && old.kind() == repo.File && onlyRemoves(files), !held && onlyRemoves(files):
+	case held && old.Kind() == repo.File && onlyRemoves(files), !held && onlyRemoves(files):
 		return entries, nil
-	case held && old.kind() == repo.File:
+	case held && old.Kind() == repo.File:
 		return nil, &repo.UnsafeError{Path: path, Why: "is a file where a directory is needed"}
-	case held && old.kind() != repo.Folder:
-		return nil, &repo.UnsafeError{Path: path, Why: old.kind().Unsafe()}
+	case held && old.Kind() != repo.Folder:
+		return nil, &repo.UnsafeError{Path: path, Why: old.Kind().Unsafe()}
 	case !held:
-		old = newEntry("40000", name, plumbing.ZeroHash)
+		old = pack.NewEntry("40000", name, plumbing.ZeroHash)
 	}
-	id, err := e.splice(old.id, path, files)
+	id, err := e.splice(old.ID, path, files)
 	switch {
 	case err != nil:
 		return nil, err
 	case id == emptyTree:
 		return without(entries, name), nil
-	case id == old.id:
+	case id == old.ID:
 		return entries, nil
 	}
-	return with(entries, old.withID(id)), nil
+	return with(entries, old.WithID(id)), nil
 }
 
 // divide parts files in those of the directory itself and those below each of
@@ -129,21 +130,21 @@ func onlyRemoves(files map[string][]byte) bool {
 }
 
 // with returns the entries with one replaced, or put in at its place.
-func with(entries []entry, e entry) []entry {
+func with(entries []pack.Entry, e pack.Entry) []pack.Entry {
 	entries = slices.Clone(entries)
 	for i := range entries {
-		if entries[i].name == e.name {
+		if entries[i].Name == e.Name {
 			entries[i] = e
 			return entries
 		}
 	}
-	at := slices.IndexFunc(entries, func(other entry) bool { return order(other, e) > 0 })
+	at := slices.IndexFunc(entries, func(other pack.Entry) bool { return pack.CompareEntries(other, e) > 0 })
 	if at < 0 {
 		at = len(entries)
 	}
 	return slices.Insert(entries, at, e)
 }
 
-func without(entries []entry, name string) []entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.name == name })
+func without(entries []pack.Entry, name string) []pack.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e pack.Entry) bool { return e.Name == name })
 }

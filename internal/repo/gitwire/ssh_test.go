@@ -23,6 +23,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
@@ -275,22 +276,22 @@ func TestOptionsOfSSHAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	locked := pem.EncodeToMemory(block)
 	for _, c := range []struct {
 		name, url string
-		ssh       gitwire.SSH
+		ssh       wire.SSH
 		want      []string
 	}{
-		{"no host key", "git@h:r.git", gitwire.SSH{Key: key}, []string{"none is pinned for h", "never trusted", "ssh-keyscan h", "compare"}},
-		{"two ways to pin", "git@h:r.git", gitwire.SSH{Key: key, HostKeys: []string{host}, KnownHosts: unknown}, []string{"give them, or the file"}},
-		{"a host key that is none", "git@h:r.git", gitwire.SSH{Key: key, HostKeys: []string{host, "ssh-ed25519 AAAA"}}, []string{"number 2"}},
-		{"a file without the host", "git@h:r.git", gitwire.SSH{Key: key, KnownHosts: unknown}, []string{"holds none of h", "ssh-keyscan h"}},
-		{"a file that is not there", "git@h:r.git", gitwire.SSH{Key: key, KnownHosts: unknown + "x"}, []string{"read the file of host keys"}},
-		{"no key", "ssh://git@h/r.git", gitwire.SSH{HostKeys: []string{host}}, []string{"deploy key: none"}},
-		{"a key that is none", "ssh://git@h/r.git", gitwire.SSH{Key: []byte("hunter2"), HostKeys: []string{host}}, []string{"not a private key in PEM"}},
-		{"a key with a passphrase", "ssh://git@h/r.git", gitwire.SSH{Key: locked, HostKeys: []string{host}}, []string{"has a passphrase"}},
-		{"no user", "ssh://h/r.git", gitwire.SSH{Key: key, HostKeys: []string{host}}, []string{`host "h"`, "names no user"}},
-		{"a password", "ssh://git:hunter2@h/r.git", gitwire.SSH{Key: key, HostKeys: []string{host}}, []string{"password does not belong"}},
-		{"no path", "ssh://git@h", gitwire.SSH{Key: key, HostKeys: []string{host}}, []string{"path of a repository"}},
-		{"an option for a path", "git@h:--upload-pack=x", gitwire.SSH{Key: key, HostKeys: []string{host}}, []string{"path of a repository"}},
-		{"all at once", "ssh://h/r.git", gitwire.SSH{}, []string{"no user", "deploy key", "host keys"}},
+		{"no host key", "git@h:r.git", wire.SSH{Key: key}, []string{"none is pinned for h", "never trusted", "ssh-keyscan h", "compare"}},
+		{"two ways to pin", "git@h:r.git", wire.SSH{Key: key, HostKeys: []string{host}, KnownHosts: unknown}, []string{"give them, or the file"}},
+		{"a host key that is none", "git@h:r.git", wire.SSH{Key: key, HostKeys: []string{host, "ssh-ed25519 AAAA"}}, []string{"number 2"}},
+		{"a file without the host", "git@h:r.git", wire.SSH{Key: key, KnownHosts: unknown}, []string{"holds none of h", "ssh-keyscan h"}},
+		{"a file that is not there", "git@h:r.git", wire.SSH{Key: key, KnownHosts: unknown + "x"}, []string{"read the file of host keys"}},
+		{"no key", "ssh://git@h/r.git", wire.SSH{HostKeys: []string{host}}, []string{"deploy key: none"}},
+		{"a key that is none", "ssh://git@h/r.git", wire.SSH{Key: []byte("hunter2"), HostKeys: []string{host}}, []string{"not a private key in PEM"}},
+		{"a key with a passphrase", "ssh://git@h/r.git", wire.SSH{Key: locked, HostKeys: []string{host}}, []string{"has a passphrase"}},
+		{"no user", "ssh://h/r.git", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"must name the user"}},
+		{"a password", "ssh://git:hunter2@h/r.git", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"must hold no password"}},
+		{"no path", "ssh://git@h", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"path of a repository"}},
+		{"an option for a path", "git@h:--upload-pack=x", wire.SSH{Key: key, HostKeys: []string{host}}, []string{"path of a repository"}},
+		{"all at once", "ssh://git@h/r.git", wire.SSH{}, []string{"deploy key", "host keys"}},
 	} {
 		_, err := gitwire.Open(gitwire.Options{URL: c.url, Branch: "main", SSH: c.ssh})
 		if err == nil {

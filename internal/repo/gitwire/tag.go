@@ -7,6 +7,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
 // Tag makes a lightweight tag: one ref, by a push of the commit that the server
@@ -21,7 +22,7 @@ func (r *Repository) Tag(ctx context.Context, name, commit string) (err error) {
 		return err
 	}
 	ref := plumbing.NewTagReferenceName(name)
-	there, err := r.remote.heads(ctx, []plumbing.ReferenceName{ref})
+	there, err := r.remote.Heads(ctx, []plumbing.ReferenceName{ref})
 	switch {
 	case err != nil:
 		return err
@@ -37,7 +38,7 @@ func (r *Repository) Tag(ctx context.Context, name, commit string) (err error) {
 	}); err != nil {
 		return err
 	}
-	err = r.land(ctx, move{branch: ref}, id, []object{{plumbing.CommitObject, data}})
+	err = r.land(ctx, move{branch: ref}, id, []pack.Object{{Kind: plumbing.CommitObject, Data: data}})
 	if errors.Is(err, repo.ErrMoved) {
 		return repo.ErrTagged
 	}

@@ -168,8 +168,9 @@ func (o Object) note() (n note, noted bool, err error) {
 		return n, false, nil
 	}
 	err = json.Unmarshal([]byte(text), &n)
-	var ok bool
-	if n.was, ok = o.was(n.Replaced); err != nil || n.Until.IsZero() || !ok {
+	was, ok := o.was(n.Replaced)
+	n.was = was
+	if err != nil || n.Until.IsZero() || !ok {
 		return note{}, true, fmt.Errorf("annotation %s cannot be read, so that what the brake replaced is not known: set its behaviour right and remove the annotation", Annotation)
 	}
 	return n, true, nil

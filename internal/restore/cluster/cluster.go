@@ -1,6 +1,5 @@
-// Package cluster is what a restore reads and writes of a cluster: whole LISTs,
-// scales, the brakes of autoscalers, and the seeds of a split. Nothing else is
-// ever written.
+// Package cluster reads and writes a cluster for a restore. It reads whole LISTs, and
+// writes only scales and the brakes of autoscalers.
 package cluster
 
 import (

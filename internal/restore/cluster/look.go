@@ -111,7 +111,9 @@ func (c *Client) Look(ctx context.Context) (map[workload.ID]plan.Workload, error
 }
 
 // fleet puts together what was read.
-func (c *Client) fleet(found map[workload.Kind][]scalable, scalers []autoscaler, priority func(class string) int32) map[workload.ID]plan.Workload {
+func (c *Client) fleet(
+	found map[workload.Kind][]scalable, scalers []autoscaler, priority func(class string) int32,
+) map[workload.ID]plan.Workload {
 	by := c.scalersOf(scalers)
 	live := map[workload.ID]plan.Workload{}
 	var primaries []plan.Workload
@@ -139,9 +141,11 @@ func promote(live map[workload.ID]plan.Workload, primaries []plan.Workload) {
 		id := p.ID
 		id.Name = strings.TrimSuffix(id.Name, kube.PrimarySuffix)
 		if w, ok := live[id]; ok {
-			w.Replicas, w.Ready, w.Scalers, w.Primary, w.Version = p.Replicas, p.Ready, p.Scalers, p.ID, p.Version
-			w.Terminating = w.Terminating || p.Terminating
-			live[id] = w
+			p.ID, p.Primary = id, p.ID
+			p.Priority, p.OptOut = w.Priority, w.OptOut
+			p.Terminating = w.Terminating || p.Terminating
+			p.Unknown = w.Unknown
+			live[id] = p
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (r *realCluster) since(t *testing.T) {
 		declared.Records["shop"].Entries[late] = checkpoint.Entry{Replicas: level}
 		one := r.restore()
 		one.Options.Workloads = []workload.ID{late}
-		one.Brakes = meddling{r.client, func() { r.cp.Kubectl(t, "", append([]string{"-n", "shop"}, strings.Fields(c.act)...)...) }}
+		one.Cluster = meddling{r.client, func() { r.cp.Kubectl(t, "", append([]string{"-n", "shop"}, strings.Fields(c.act)...)...) }}
 		report, err := one.Run(t.Context(), declared)
 		if err != nil || report.Err() != nil || len(report.Since) != 1 || report.Since[0].Reason != c.reason {
 			t.Errorf("%s: %v, %v: %+v", c.act, err, report.Err(), report)

@@ -125,7 +125,7 @@ func tree() checkpoint.Tree {
 
 func (r *realCluster) restore() *restore.Restore {
 	return &restore.Restore{
-		Site: "prod-eu", Cluster: r.client, Brakes: r.client, Clock: time.Now,
+		Site: "prod-eu", Cluster: r.client, Clock: time.Now,
 		Wait: func(ctx context.Context, d time.Duration) {
 			select {
 			case <-time.After(d):
@@ -219,7 +219,7 @@ func (r *realCluster) dryRun(t *testing.T) {
 }
 
 // unbraked raises, and leaves autoscalers to themselves.
-type unbraked struct{}
+type unbraked struct{ restore.Cluster }
 
 func (unbraked) Brakes(context.Context) ([]brake.Found, error) { return nil, nil }
 func (unbraked) Brake(context.Context, plan.Scaler, time.Time, time.Duration) (brake.Outcome, error) {
@@ -235,7 +235,7 @@ func (r *realCluster) control(t *testing.T) {
 	}
 	r.until(t, idle)
 	one := r.restore()
-	one.Brakes, one.Options = unbraked{}, plan.Options{Workloads: []workload.ID{id("deployment/web")}}
+	one.Cluster, one.Options = unbraked{r.client}, plan.Options{Workloads: []workload.ID{id("deployment/web")}}
 	report, err := one.Run(t.Context(), tree())
 	if err != nil {
 		t.Fatal(err)

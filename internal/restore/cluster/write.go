@@ -82,7 +82,9 @@ func (c *Client) Release(ctx context.Context, s plan.Scaler) (brake.Outcome, err
 
 // change patches an autoscaler as it was just read, and reads it again where
 // somebody wrote it meanwhile.
-func (c *Client) change(ctx context.Context, s plan.Scaler, by func(brake.Object) (brake.Patch, brake.Outcome, error)) (out brake.Outcome, err error) {
+func (c *Client) change(
+	ctx context.Context, s plan.Scaler, by func(brake.Object) (brake.Patch, brake.Outcome, error),
+) (out brake.Outcome, err error) {
 	at := scalers[s.Kind].in(s.Namespace) + "/" + s.Name
 	for range tries {
 		a := autoscaler{kind: s.Kind}

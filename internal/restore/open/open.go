@@ -9,12 +9,9 @@ import (
 	"io"
 	"time"
 
-	"k8s.io/client-go/rest"
-
-	"github.com/gitlatch/gitlatch/internal/await"
+	"github.com/gitlatch/gitlatch/internal/backoff"
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/eks"
-	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/ledger/history"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -25,13 +22,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The groups of Kubernetes that may restore and split, and the folders with their
-// rights.
+// Group is the group of Kubernetes that may restore, and Rights the folder with its rights.
 const (
-	Group       = "gitlatch:restorers"
-	Rights      = "infra/rbac/restore"
-	SplitGroup  = "gitlatch:splitters"
-	SplitRights = "infra/rbac/split"
+	Group  = "gitlatch:restorers"
+	Rights = "infra/rbac/restore"
 )
 
 // A Site is one that can be restored.
@@ -40,7 +34,6 @@ type Site struct {
 
 	opener *site.Opener
 	client *cluster.Client
-	config *rest.Config
 	eks    *eks.Cluster // nil for one of a kubeconfig
 	policy error        // what is wrong with the policy that names kinds; nil is nothing
 }
@@ -48,6 +41,8 @@ type Site struct {
 // Open opens the cluster of a site. Of EKS it asks where that is; the cluster
 // itself is asked nothing yet.
 func Open(ctx context.Context, o *site.Opener) (*Site, error) {
+	o.Group = Group
+	o.Rights = Rights
 	found, of, err := o.Client(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
@@ -56,26 +51,18 @@ func Open(ctx context.Context, o *site.Opener) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Site{Server: client.Server(), opener: o, client: client, config: found, eks: of}, nil
+	return &Site{Server: client.Server(), opener: o, client: client, eks: of}, nil
 }
 
 // Restore returns a run over the site, at the usual pace, for what was Declared.
 func (s *Site) Restore() *restore.Restore {
 	return &restore.Restore{
-		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Brakes: s.client, Clock: s.opener.Clock,
-		Wait: func(ctx context.Context, d time.Duration) { _ = await.For(ctx, d) }, // the run looks at ctx itself
+		Site: s.opener.Config.Site, Kinds: s.client.Kinds, Policy: s.policy, Cluster: s.client, Clock: s.opener.Clock,
+		Wait: func(ctx context.Context, d time.Duration) { _ = backoff.Sleep(ctx, d) }, // the run looks at ctx itself
 		Pace: plan.Pace{PerMinute: restore.PerMinute, Unready: restore.Unready, Patience: restore.Patience},
 		Hold: restore.Hold, Every: restore.Every,
 	}
 }
-
-// Splitting returns a run over the site's seeds.
-func (s *Site) Splitting() *restore.Splitting {
-	return &restore.Splitting{Site: s.opener.Config.Site, Cluster: s.client, Clock: s.opener.Clock}
-}
-
-// Objects reads objects of the cluster, by the rights of who restores.
-func (s *Site) Objects() (*kube.Objects, error) { return kube.NewObjects(s.config) }
 
 // Declared reads what the branch declares of the site. Where that has kinds of its own
 // the policy says how they are found.
@@ -131,17 +118,8 @@ func unnamed(err error) error {
 
 // Explain says what to do about an error of a cluster of EKS.
 func (s *Site) Explain(ctx context.Context, err error) error {
-	return s.explain(ctx, err, Group, Rights)
-}
-
-// ExplainSplit is Explain for what is done about seeds.
-func (s *Site) ExplainSplit(ctx context.Context, err error) error {
-	return s.explain(ctx, err, SplitGroup, SplitRights)
-}
-
-func (s *Site) explain(ctx context.Context, err error, group, rights string) error {
 	if s.eks == nil || err == nil {
 		return err
 	}
-	return s.eks.Refused(ctx, err, group, rights)
+	return s.eks.Refused(ctx, err)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gitlatch/gitlatch/internal/await"
+	"github.com/gitlatch/gitlatch/internal/backoff"
 )
 
 type echo struct {
@@ -115,7 +115,7 @@ func TestAFunctionRunsAsUnderLambda(t *testing.T) {
 // cancelAt cancels a call once the function has logged a line, on a machine of any
 // speed.
 func cancelAt(ctx context.Context, cancel context.CancelFunc, logs, line string) {
-	for await.For(ctx, 10*time.Millisecond) == nil {
+	for backoff.Sleep(ctx, 10*time.Millisecond) == nil {
 		text, err := os.ReadFile(logs)
 		if err == nil && strings.Contains(string(text), line) {
 			cancel()

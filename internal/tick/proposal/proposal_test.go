@@ -63,7 +63,7 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 	at := func(n int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n} }
 	quiet := latch.Latch{ID: web, Declared: at(100)}
 	proposed, review, retires, yields := quiet.Proposing(at(200), false), quiet.Proposing(at(2000), true), quiet.Proposing(at(0), true), quiet.Proposing(at(200), false)
-	yields.YieldUntil = now.Add(time.Hour)
+	yields.GraceUntil = now.Add(time.Hour)
 	decided := func(v policy.Verdict, to int32) []policy.Decision {
 		return []policy.Decision{{ID: web, Verdict: v, To: at(to)}}
 	}
@@ -86,14 +86,14 @@ func TestWhatPeopleAreAskedFor(t *testing.T) {
 		{"proposed as it is declared", latch.Latch{ID: web, Declared: at(200), Proposal: new(at(200))}, nil, true, ""},
 	} {
 		got := ""
-		for _, change := range proposal.Want(map[workload.ID]latch.Latch{web: c.latch}, c.decisions, c.all, now) {
+		for _, change := range proposal.Want(latch.LatchesOf(map[workload.ID]latch.Latch{web: c.latch}), c.decisions, c.all, now) {
 			got += fmt.Sprintf("%d -> %d", change.From.Replicas, change.To.Replicas)
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.says, got, c.want)
 		}
 	}
-	if all := proposal.Changes(map[workload.ID]latch.Latch{web: retires}); !slices.Equal(all, []checkpoint.Change{{ID: web, From: at(100)}}) {
+	if all := proposal.Changes(latch.LatchesOf(map[workload.ID]latch.Latch{web: retires})); !slices.Equal(all, []checkpoint.Change{{ID: web, From: at(100)}}) {
 		t.Errorf("a retirement is proposed as %+v", all)
 	}
 }

@@ -7,14 +7,15 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // Changes are those that the latches have proposed, in the order of
 // workload.Compare.
-func Changes(latches map[workload.ID]latch.Latch) (changes []checkpoint.Change) {
-	for _, l := range latches {
+func Changes(latches latch.Latches) (changes []checkpoint.Change) {
+	for l := range latches.All() {
 		if c, ok := l.Change(); ok {
 			changes = append(changes, c)
 		}
@@ -28,27 +29,27 @@ func byWorkload(a, b checkpoint.Change) int { return workload.Compare(a.ID, b.ID
 // Want are the changes that people should be asked for. They are the decisions to
 // review, with all also every crossing, and the earlier proposals that still hold. A
 // review is not reopened for a smaller level.
-func Want(latches map[workload.ID]latch.Latch, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
+func Want(latches latch.Latches, decisions []policy.Decision, all bool, now time.Time) (wanted []checkpoint.Change) {
 	var asking []policy.Decision
 	review := map[workload.ID]bool{}
 	for _, d := range decisions {
 		reviewed := d.Verdict == policy.Review
 		if reviewed || all && d.Crosses() {
 			review[d.ID] = review[d.ID] || reviewed
-			d.From = latches[d.ID].Effective().Declared
+			d.From = latches.Get(d.ID).Effective().Declared
 			asking = append(asking, d)
 		}
 	}
 	by := map[workload.ID]checkpoint.Change{}
 	for _, c := range policy.Changes(asking) {
-		c.From = latches[c.ID].Declared
+		c.From = latches.Get(c.ID).Declared
 		by[c.ID] = c
 	}
 	for _, c := range Changes(latches) {
 		next, asked := by[c.ID]
-		l := latches[c.ID]
+		l := latches.Get(c.ID)
 		switch {
-		case l.OptedOut || now.Before(l.PausedUntil) || now.Before(l.YieldUntil) && !(l.YieldScale && asked):
+		case l.OptedOut || now.Before(l.PausedUntil) || now.Before(l.GraceUntil) && !(l.GraceScale && asked):
 			delete(by, c.ID)
 		case asked && review[c.ID] && !next.To.IsZero() && c.To.Replicas > next.To.Replicas:
 			next.To = next.To.WithScale(c.To)
@@ -74,7 +75,10 @@ func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossi
 	}
 	add := func(c checkpoint.Change, of policy.Reading) {
 		d := reasons[key{c.ID, of}]
-		d.ID, d.Reading, d.From, d.To = c.ID, of, c.From, c.To
+		d.ID = c.ID
+		d.Reading = of
+		d.From = c.From
+		d.To = c.To
 		crossings = append(crossings, d)
 	}
 	for _, c := range changes {
@@ -87,6 +91,18 @@ func Crossings(changes []checkpoint.Change, decisions []policy.Decision) (crossi
 		}
 	}
 	return crossings
+}
+
+// Lines are decisions as a message has them.
+func Lines(decisions []policy.Decision) (lines []ledger.Crossing) {
+	for _, d := range decisions {
+		lines = append(lines, line(d))
+	}
+	return lines
+}
+
+func line(d policy.Decision) ledger.Crossing {
+	return ledger.Crossing{ID: d.ID, Rollout: d.Reading == policy.ReadingRollout, From: d.From, To: d.To, Text: d.Text}
 }
 
 // Merged counts the proposed changes that people merged, squashed or not, and that the

@@ -1,0 +1,69 @@
+package open_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/drill/open"
+	"github.com/gitlatch/gitlatch/internal/site"
+	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
+	"github.com/gitlatch/gitlatch/internal/testenv/eks"
+)
+
+// A function that holds drills logs in to a hub of EKS by the role that is for it,
+// in the hub's own account, and reads there what it may. The hub takes a token for
+// no other cluster.
+func TestAFunctionReadsAHubOfEKS(t *testing.T) {
+	aws := eks.Start(t)
+	const role, id = "arn:aws:iam::444455556666:role/gitlatch-hub", "hub-7f3a"
+	aws.Role(role, id)
+	webhook := aws.Authenticate(t, "hub", eks.Access{role: {open.Group}})
+	cp := controlplane.Start(t, controlplane.Options{APIServerFlags: webhook.Flags})
+	cp.Define(t, controlplane.Application)
+	cp.Kubectl(t, "", "apply", "-k", "../../../infra/rbac/doctor")
+	cp.Apply(t, "{apiVersion: v1, kind: Namespace, metadata: {name: argocd}}", "{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cm, namespace: argocd}}",
+		"{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: shop, namespace: argocd}}")
+	to := cp.Config()
+	aws.Describe("hub", eks.Cluster{Account: "444455556666", Endpoint: to.Host, CA: to.CAData})
+	aws.Describe("prod-eu", eks.Cluster{Account: "123456789012", Endpoint: to.Host, CA: to.CAData})
+	key := aws.Key("arn:aws:sts::123456789012:assumed-role/drill/1")
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": key.AccessKeyID, "AWS_SECRET_ACCESS_KEY": key.SecretAccessKey, "AWS_SESSION_TOKEN": key.SessionToken,
+		"AWS_ENDPOINT_URL_EKS": aws.URL, "AWS_ENDPOINT_URL_STS": aws.URL, "AWS_REGION": eks.Region,
+	} {
+		t.Setenv(name, value)
+	}
+	c, err := config.ParseConfig("config.yaml", fmt.Appendf(nil, `
+apiVersion: gitlatch.dev/v1alpha1
+kind: Config
+site: prod-eu
+cluster: {eks: {name: prod-eu}}
+state: {memory: {}}
+repository: {url: 'https://git.example.com/site.git'}
+gitops: {eks: {name: hub, roleArn: %q, externalId: %q}, destination: prod-eu}
+`, role, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &site.Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now, Group: open.Group, Rights: open.Rights}
+	r, err := open.Open(t.Context(), o, site.Parts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.Objects.List(t.Context(), "/apis/argoproj.io/v1alpha1", "applications", "Application")
+	if err != nil || len(all) != 1 {
+		t.Errorf("the hub has %s (%v), want one Application", all, err)
+	}
+	if _, err := r.Objects.Get(t.Context(), "/api/v1/namespaces/argocd/configmaps/argocd-cm"); err != nil {
+		t.Errorf("the settings of the hub's Argo CD: %v", err)
+	}
+	if _, err := r.Objects.List(t.Context(), "/apis/apps/v1", "deployments", "Deployment"); err == nil {
+		t.Error("the hub takes a token for the site's cluster")
+	}
+	if !r.Here.Hub || !slices.Contains(r.Here.Servers, "name: prod-eu") || !slices.Contains(r.Here.Servers, "arn:aws:eks:"+eks.Region+":123456789012:cluster/prod-eu") {
+		t.Errorf("evidence has to be of %+v", r.Here)
+	}
+}

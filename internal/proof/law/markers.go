@@ -1,0 +1,61 @@
+package law
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/proof/story"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// had notes the levels that an entry had.
+func (w *Witness) had(change checkpoint.Change) {
+	if w.levels[change.ID] == nil {
+		w.levels[change.ID] = map[int32]bool{}
+	}
+	w.levels[change.ID][change.From.Replicas] = true
+	w.levels[change.ID][change.To.Replicas] = true
+}
+
+// overwrites reports a number beside a marker that gitlatch changed although its entry never
+// had that level, and neither the marker, the file nor the entry was new. A workload with two
+// markers in a file is left out.
+func overwrites(s *Seen) string {
+	if s.agreed == "" || s.Moved || !s.below(s.After.Tip, s.agreed) {
+		return ""
+	}
+	agreed := s.World.Repository.Show(s.agreed)
+	for _, c := range s.New {
+		for _, path := range c.Paths {
+			if c.By != ours || !slices.Contains(s.named, path) {
+				continue
+			}
+			known := marksIn(agreed[path])
+			after := marksIn(s.World.Repository.Show(c.ID)[path])
+			for id, was := range marksIn(s.World.Repository.Show(c.Parents[0])[path]) {
+				old := len(known[id]) == 1 && s.at(s.agreed)[id].Replicas > 0
+				if old && len(was) == 1 && !slices.Equal(after[id], was) && !s.levels[id][was[0]] {
+					return fmt.Sprintf("%s changes %d to %d for %s in %s, and its entry never had that level", subject(c), was, after[id], id, path)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+var marked = regexp.MustCompile(`: (\d+) # \{"\$gitlatch": "([^"]+)"\}`)
+
+// marksIn are the marked numbers in a text.
+func marksIn(text string) map[workload.ID][]int32 {
+	marks := map[workload.ID][]int32{}
+	for _, found := range marked.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(found[1]); err == nil {
+			id := story.ID(found[2])
+			marks[id] = append(marks[id], int32(n))
+		}
+	}
+	return marks
+}

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// slowest is the least that an answer must bring in AnswerWithin, in bytes, or be
+// at its end. While hooks run git sends a few bytes now and then: they are given
+// no longer than that.
+const slowest = 1000
+
+var errStalled = fmt.Errorf("the server stalled: it said less than %d bytes in %s", slowest, AnswerWithin)
+
+// A pace is a reader that is given up once it is too slow. Time counts from its
+// first read to its end.
+type pace struct {
+	from   io.Reader
+	giveUp func(error)
+	timer  *time.Timer // nil before the first read
+	said   int         // bytes, since it began
+}
+
+func (p *pace) Read(b []byte) (int, error) {
+	if p.timer == nil {
+		p.timer = time.AfterFunc(AnswerWithin, func() { p.giveUp(errStalled) })
+	}
+	n, err := p.from.Read(b)
+	p.said += n
+	if p.said >= slowest {
+		p.timer.Reset(AnswerWithin)
+		p.said = 0
+	}
+	if err != nil {
+		p.timer.Stop()
+	}
+	return n, err
+}
+
+// A body is an answer over HTTP, which is given up once it stalls.
+type body struct {
+	pace
+	io.Closer
+	ctx  context.Context // of the request
+	done context.CancelCauseFunc
+}
+
+func newBody(ctx context.Context, done context.CancelCauseFunc, from io.ReadCloser) *body {
+	return &body{pace{from: from, giveUp: done}, from, ctx, done}
+}
+
+func (b *body) Read(into []byte) (int, error) {
+	n, err := b.pace.Read(into)
+	if err != nil && errors.Is(context.Cause(b.ctx), errStalled) {
+		err = silence{errStalled}
+	}
+	return n, err
+}
+
+// Close drains what is left, so that the connection can be used again.
+func (b *body) Close() error {
+	defer b.done(nil)
+	_, _ = io.CopyN(io.Discard, b, 64<<10) // else the connection is closed
+	return b.Closer.Close()
+}

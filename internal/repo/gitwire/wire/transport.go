@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/redact"
+)
+
+// Auth is a user name and a password, in HTTP's basic scheme.
+type Auth struct{ Username, Password string }
+
+// Token is the form in which GitHub, GitLab, Gitea and others take an access
+// token.
+func Token(token string) Auth { return Auth{Username: "x-access-token", Password: token} }
+
+// Limits bound the download from a server without partial clone, which sends all files of
+// a commit.
+type Limits struct {
+	MaxBytes int64  // 0 is 256 MiB
+	TempDir  string // of the download; "" is the system's
+}
+
+// OpenHTTP returns the repository at an address over HTTP.
+func OpenHTTP(u *url.URL, auth Auth, transport http.RoundTripper, l Limits) *Server {
+	return Serve(l, "tree:1", "tree:1", &smartHTTP{
+		url:    strings.TrimSuffix(Bare(u), "/"),
+		auth:   auth,
+		client: &http.Client{Transport: redact.Transport(transport), CheckRedirect: keep},
+	})
+}
+
+// OpenSSH returns the repository at an address over SSH. It fetches a commit with all its
+// trees: a request costs a connection, and a tree little.
+func OpenSSH(at Address, s SSH, l Limits) (*Server, error) {
+	key, noKey := deployKey(s.Key)
+	trust, noTrust := pinned(s, at)
+	if err := errors.Join(noKey, noTrust); err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: AnswerWithin}
+	return Serve(l, "blob:none", "tree:0", &overSSH{address: at, key: key, trust: trust, dial: dialer.DialContext}), nil
+}
+
+// Serve returns the repository behind a transport. roots and window are filters: see server.
+func Serve(l Limits, roots, window string, t Transport) *Server {
+	return &Server{
+		transport: t,
+		roots:     roots,
+		window:    window,
+		maxBytes:  cmp.Or(l.MaxBytes, 256<<20),
+		tempDir:   cmp.Or(l.TempDir, os.TempDir()),
+		has:       best,
+	}
+}
+
+// Bare returns a URL without what may be secret in it.
+func Bare(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// Trusting returns Patient's transport, which trusts certificates in PEM form
+// instead of the system's, if there are any.
+func Trusting(bundle []byte) (*http.Transport, error) {
+	if len(bundle) == 0 {
+		return Patient(), nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(bundle) {
+		return nil, errors.New("holds no PEM certificate")
+	}
+	t := Patient().Clone()
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
+}
+
+// AnswerWithin is how long a host may take to begin its answer, and to get on with
+// it. A push waits for the host's hooks, of which GitHub gives each five seconds.
+const AnswerWithin = 30 * time.Second
+
+// Patient returns the standard transport, which all share, but for a host that
+// accepts and never answers: of that one it says so, in its time.
+var Patient = sync.OnceValue(func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = AnswerWithin
+	return t
+})
+
+// keep makes the client return a redirect as it is: followed, a push would turn
+// into a GET, and credentials might reach another host.
+func keep(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -1,0 +1,52 @@
+package tick
+
+import (
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// apply returns the state with what was published. A commit after a lost race is left to the
+// next tick, which judges what came between with it.
+func (t *Tick) apply(s latch.State, f Found, p Published) latch.State {
+	partly := s.Head.Agreed.Partly
+	if p.Dropped {
+		s.Head.Agreed.Partly = true
+		s.Head.Agreed.Directory = ""
+	}
+	if p.Agrees {
+		s.Head.Agreed.Tip = p.Commit.ID
+		s.Head.Agreed.Directory = ""
+		s.Head.Agreed.Partly = partly
+		s = policy.Settled(f.Set.Guards, s, p.Commit.Changes, f.Fleet.At)
+	}
+	if p.Pushed {
+		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, f.Fleet.At)
+		s.Latches = t.proposing(s.Latches, p.Proposed)
+	}
+	if p.Open != nil {
+		s.Head.Proposal = p.Open
+	}
+	if p.Withdrawn {
+		s = forget(s)
+	}
+	return s
+}
+
+// proposing returns the latches with the changes that are proposed now, and no others.
+func (t *Tick) proposing(l latch.Latches, changes []checkpoint.Change) latch.Latches {
+	proposed := map[workload.ID]bool{}
+	for _, c := range changes {
+		proposed[c.ID] = true
+	}
+	l = unpropose(l, proposed)
+	changed := map[workload.ID]latch.Latch{}
+	for _, c := range changes {
+		one := l.Get(c.ID)
+		if one.Proposed() != c.To || c.To.IsZero() {
+			changed[c.ID] = one.Proposing(c.To, !t.Propose || c.To.IsZero())
+		}
+	}
+	return l.With(changed)
+}

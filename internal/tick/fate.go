@@ -1,0 +1,102 @@
+package tick
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A Fate is what became of the open proposal.
+type Fate struct {
+	// Left is the proposal without the part that users merged; nil is none.
+	Left *latch.Proposal
+	// Merged is the number of merged changes and repairs, of All.
+	Merged, All int
+	// Outcome is what became of Left; "" if nobody asked.
+	Outcome proposal.Outcome
+	Host    *repo.Proposal // as the host has it
+	Landed  bool           // an earlier tick's push to the proposal's branch had landed
+	// Stop is why nothing is proposed; "" is no reason.
+	Stop string
+}
+
+// mergeProposal takes out of the proposal what users merged of it. It comes before the
+// latches follow: a squash must not count as declined.
+func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
+	if f.Left == nil {
+		return f
+	}
+	ours := *f.Left
+	changes := proposal.Changes(loaded)
+	merged := proposal.Merged(changes, found.Past.Merged, found.Past.Tip.Entries)
+	repaired := repaired(*found.Tree, found.Markers.marks, ours.Repairs, merged > 0)
+	f.All = len(changes) + len(ours.Repairs)
+	f.Merged = merged + len(repaired)
+	ours.Repairs = slices.DeleteFunc(slices.Clone(ours.Repairs), func(m latch.Repair) bool { return slices.Contains(repaired, m) })
+	ours.Outdated = ours.Outdated || found.Markers.filesMoved()
+	f.Left = &ours
+	if f.Merged == f.All {
+		f.Left = nil
+	}
+	return f
+}
+
+// reviewProposal asks the host what became of the rest of the proposal.
+func (r *reconciler) reviewProposal(ctx context.Context) error {
+	ours := r.Fate.Left
+	if ours == nil || ours.ID == "" && r.Branch == ours.Head {
+		return nil
+	}
+	host, err := r.Proposals.Find(ctx, ours.Branch)
+	if err != nil {
+		return err
+	}
+	seen := proposal.Seen{Branch: r.Branch, Host: host, BaseMoved: r.Tip != r.Head.Agreed.Tip}
+	if seen.Branch != "" && seen.Branch != ours.Head {
+		made, err := r.commits.made(ctx, seen.Branch)
+		if err != nil {
+			return err
+		}
+		seen.Ours = made != nil
+		r.Fate.Landed = seen.Ours
+	}
+	r.Fate.Host = host
+	r.Fate.Outcome = proposal.Judge(*ours, seen)
+	stop, stops := stops[r.Fate.Outcome]
+	if stops {
+		r.Fate.Stop = stop
+	}
+	return nil
+}
+
+// stops are the outcomes after which nothing is proposed until the next tick, so that the
+// outcome is saved first, and why.
+var stops = map[proposal.Outcome]string{
+	proposal.Unseen: "the proposal was merged, which the branch does not show yet",
+	proposal.Closed: "a person closed the proposal",
+	proposal.Taken:  "a person took over the proposal's branch",
+}
+
+// openNow returns the proposal as the host has it.
+func openNow(ours latch.Proposal, host repo.Proposal) *latch.Proposal {
+	ours.ID = host.ID
+	ours.URL = host.URL
+	ours.Closing = ""
+	return &ours
+}
+
+// unpropose returns the latches without what is proposed, but for the workloads of some
+// changes.
+func unpropose(l latch.Latches, except map[workload.ID]bool) latch.Latches {
+	changed := map[workload.ID]latch.Latch{}
+	for one := range l.All() {
+		if !except[one.ID] {
+			changed[one.ID] = one.Unproposed()
+		}
+	}
+	return l.With(changed)
+}

@@ -1,0 +1,267 @@
+package tick
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// follow returns the state as git wants it: where a user changed an entry, the latch follows.
+func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
+	loaded := s.Head
+	s.Head.Declined = unexpired(s.Head.Declined, f.Fleet.At)
+	s.Head.Agreed = f.Agreed
+	s.Head.Cluster.UID = boundTo(s.Head, f.Tree)
+	if loaded.At.IsZero() {
+		s.Latches = restarted(s.Latches)
+	}
+	var n, more notes
+	clean := f.Clean
+	if f.Tree != nil {
+		s.Head.Proposal = f.Fate.Left
+		if f.Fate.Merged > 0 {
+			n.notice(NoticeMerged, loaded.Proposal.URL, "people merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
+		}
+		s, more = landed(s, f)
+		n = n.and(more)
+		s.Latches, more = followEntries(s.Latches, f)
+		n = n.and(more)
+		more = t.staleNotes(s, f)
+		n = n.and(more)
+		clean = clean && len(more.Notices) == 0 && !waitsStale(s, f)
+	}
+	if f.Judged {
+		// Latches follow what was read even where it cannot be agreed with yet; then
+		// no directory is known that they agree with.
+		s.Head.Agreed.Tip = f.Tip
+		s.Head.Agreed.Suspect = ""
+		s.Head.Agreed.Partly = !clean
+		s.Head.Agreed.Directory = ""
+		if clean {
+			s.Head.Agreed.Directory = f.Directory
+		}
+	}
+	s, more = followProposal(s, f)
+	return s, n.and(more)
+}
+
+// restarted returns the latches for a head that is lost. Timers towards lowering and
+// retirement start again, because the length of their pauses is unknown.
+func restarted(l latch.Latches) latch.Latches {
+	changed := map[workload.ID]latch.Latch{}
+	for one := range l.All() {
+		one.Down = latch.Down{}
+		one.Missing = latch.Stopwatch{}
+		changed[one.ID] = one
+	}
+	return l.With(changed)
+}
+
+// landed takes the pushes of earlier ticks out of the budget, and alerts users to their
+// surges that are still in git. If such a tick was not saved, its sample is lost: a workload
+// may have been back, so that absences start again.
+func landed(s latch.State, f Found) (latch.State, notes) {
+	var n notes
+	judged := map[workload.ID]ledger.Change{}
+	for _, c := range f.Changes {
+		judged[c.ID] = c
+	}
+	for i, c := range f.Landed {
+		s.Head.Budget = policy.Spend(f.Set.Guards, s.Head.Budget, c.When)
+		if c.When.After(s.Head.At) {
+			s.Latches = beginAbsences(s.Latches)
+		}
+		n.notice(NoticeLanded, c.Intent, "an earlier tick's push had landed: settled")
+		step := f.Past.Steps[i]
+		for _, surged := range c.Surges {
+			to := step.After.Entries[surged.ID].Replicas
+			j := judged[surged.ID]
+			if j.Now.Replicas == to && j.Was.Replicas == to {
+				n.Conditions = append(n.Conditions, surge(surged, step.Before.Entries[surged.ID].Replicas, to))
+			}
+		}
+	}
+	return s, n
+}
+
+func beginAbsences(l latch.Latches) latch.Latches {
+	changed := map[workload.ID]latch.Latch{}
+	for one := range l.All() {
+		one.Missing = latch.Stopwatch{}
+		changed[one.ID] = one
+	}
+	return l.With(changed)
+}
+
+// followEntries returns the latches as they agree with the entries.
+func followEntries(l latch.Latches, f Found) (latch.Latches, notes) {
+	var n notes
+	changed := map[workload.ID]latch.Latch{}
+	removed := commitOf(f.Removals)
+	until := f.until()
+	again := until.Add(f.Set.Guards.RetireAfter)
+	for _, c := range f.Changes {
+		one, notices := followEntry(l.Get(c.ID), c, until)
+		commit := removed[c.ID]
+		if commit != "" {
+			one = l.Get(c.ID).Removed(until, again)
+			notices = []Notice{removedNotice(c.ID, commit, until, again)}
+		}
+		_, known := l.Lookup(c.ID)
+		if known || !one.Blank() {
+			changed[c.ID] = one
+		}
+		n.Notices = append(n.Notices, notices...)
+	}
+	return l.With(changed), n
+}
+
+// followEntry makes a latch agree with what became of its entry. If a user has the last
+// word, the latch yields until the given instant.
+func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []Notice) {
+	var n notes
+	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
+		l = l.Settled(c.Was)
+		if !c.Ours && !c.Persons() {
+			n.notice(NoticeSeeded, c.ID.String(), "%s read back from git", cmp.Or(declared(c.Now), "no entry"))
+		}
+	}
+	if !c.Persons() {
+		return l, n.Notices
+	}
+	kind, why := NoticeAdopted, "a person edited its entry"
+	if c.Ours && c.Now == c.Agreed {
+		kind = NoticeReverted
+		why = "a person reverted what gitlatch pushed"
+	}
+	end := until.UTC().Format(timeFormat) + ", or until gitlatch adopt " + c.ID.Short()
+	switch {
+	case !c.Now.IsZero():
+		n.notice(kind, c.ID.String(), "%s: %s adopted; left alone until %s", why, declared(c.Now), end)
+	case c.Agreed.IsZero(): // it was gitlatch's, and no older
+		n.notice(NoticeReverted, c.ID.String(), "%s: it has no entry again; left alone until %s", why, end)
+	default:
+		n.notice(NoticeOptedOut, c.ID.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
+		l = l.Adopted(c.Now, time.Time{})
+		l.OptedOut = true
+		l.RemovedUntil = time.Time{}
+		l.Missing = latch.Stopwatch{} // there is no entry to retire
+		return l, n.Notices
+	}
+	return l.Adopted(c.Now, until), n.Notices
+}
+
+// declared is what an entry declares, for a notice.
+func declared(e checkpoint.Entry) string {
+	var texts []string
+	if e.Replicas > 0 {
+		texts = append(texts, fmt.Sprintf("declared level %d", e.Replicas))
+	}
+	if r := e.Rollout; r != (checkpoint.Rollout{}) {
+		texts = append(texts, fmt.Sprintf("rollout at %d %%, %s, which returns %s", r.Milestone, r.Phase, r.Returns))
+	}
+	return strings.Join(texts, " and ")
+}
+
+// staleNotes reports what is stale, and not proposed to be repaired. The directory is read
+// again until it is repaired or proposed.
+func (t *Tick) staleNotes(s latch.State, f Found) (n notes) {
+	components := f.Tree.Stale()
+	for _, m := range stale(f.Tree, f.Markers.marks, s, f.Fleet.At) {
+		ours := s.Head.Proposal
+		if t.Propose && ours != nil && slices.Contains(ours.Repairs, m) {
+			continue
+		}
+		text := "what is marked for its workloads is not what its record says, and is to follow"
+		if slices.Contains(components, m.Namespace) {
+			text = "its Component does not say what its record says, and is to be written anew from it"
+		}
+		n.notice(NoticeStale, m.Namespace, "%s", text)
+	}
+	return n
+}
+
+// waitsStale reports whether a Component is stale once its removed entries wait no longer.
+func waitsStale(s latch.State, f Found) bool {
+	wait := waiting(s.Latches, f.Fleet.At)
+	return slices.ContainsFunc(f.Tree.Stale(), func(namespace string) bool { return wait[namespace] })
+}
+
+// followProposal returns the state after what became of the proposal. If users closed the
+// proposal or took over its branch, what it was to change is left alone for a while.
+func followProposal(s latch.State, f Found) (latch.State, notes) {
+	var n notes
+	ours := f.Fate.Left
+	if f.Fate.Landed {
+		n.notice(NoticeLanded, f.Branch, "an earlier tick's push to the proposal's branch had landed")
+	}
+	switch f.Fate.Outcome {
+	case proposal.Open:
+		s.Head.Proposal = openNow(*ours, *f.Fate.Host)
+	case proposal.Unopened:
+		unopened := *ours
+		unopened.ID = ""
+		s.Head.Proposal = &unopened
+	case proposal.Overtaken:
+		s = forget(s)
+	case proposal.Withdrawn:
+		s = forget(s)
+		n.notice(NoticeWithdrawn, ours.URL, "an earlier tick had closed it")
+	case proposal.Closed, proposal.Taken:
+		declining, more := decline(s, f)
+		return declining, n.and(more)
+	}
+	return s, n
+}
+
+// decline leaves alone for a while what a user said no to.
+func decline(s latch.State, f Found) (latch.State, notes) {
+	var n notes
+	ours := f.Fate.Left
+	until := f.until()
+	changes := proposal.Changes(s.Latches)
+	adopted := map[workload.ID]latch.Latch{}
+	for _, c := range changes {
+		adopted[c.ID] = s.Latches.Get(c.ID).Adopted(c.From, until)
+	}
+	s.Latches = s.Latches.With(adopted)
+	s.Head.Declined = declined(s.Head.Declined, ours.Repairs, until)
+	s.Head.Proposal = nil
+	n.notice(NoticeDeclined, ours.URL, "%s: its %s left alone until %s", f.Fate.Stop, proposedIn(len(changes), len(ours.Repairs)), until.UTC().Format(timeFormat))
+	return s, n
+}
+
+// proposedIn counts what a proposal would change, in words.
+func proposedIn(changes, repairs int) string {
+	workloads := fmt.Sprintf("%d workloads", changes)
+	components := fmt.Sprintf("%d stale Components", repairs)
+	switch {
+	case repairs == 0:
+		return workloads + " are"
+	case changes == 0:
+		return components + " are"
+	}
+	return workloads + " and " + components + " are"
+}
+
+// forget returns the state without the proposal, and without what it would have had
+// declared.
+func forget(s latch.State) latch.State {
+	s.Head.Proposal = nil
+	s.Latches = unpropose(s.Latches, nil)
+	return s
+}
+
+// unexpired are the declined repairs whose time is not over.
+func unexpired(all []latch.Declined, now time.Time) []latch.Declined {
+	return slices.DeleteFunc(slices.Clone(all), func(d latch.Declined) bool { return !now.Before(d.Until) })
+}

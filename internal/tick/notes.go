@@ -1,0 +1,74 @@
+package tick
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// notes are what a step found that users should know, in the order in which it was found.
+type notes struct {
+	Notices    []Notice
+	Problems   []error
+	Conditions []alert.Condition
+}
+
+// and returns the notes of a step followed by those of a later step.
+func (n notes) and(later notes) notes {
+	return notes{
+		Notices:    slices.Concat(n.Notices, later.Notices),
+		Problems:   slices.Concat(n.Problems, later.Problems),
+		Conditions: slices.Concat(n.Conditions, later.Conditions),
+	}
+}
+
+// triesAgain is what gitlatch does if a push or a proposal fails, for alerts.
+const triesAgain = "tries again with each tick; levels stay as git has them"
+
+// condition adds a condition: text is a sentence, did is what gitlatch does about it, as in
+// "tries again", and do is what a user should do.
+func (n *notes) condition(kind alert.Kind, subject, text, did, do string) {
+	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: "gitlatch " + did, Do: do}
+	n.Conditions = append(n.Conditions, c)
+}
+
+// problem adds what a user must fix although the tick goes on.
+func (n *notes) problem(err error) { n.Problems = append(n.Problems, err) }
+
+// notice adds what was found in git.
+func (n *notes) notice(kind NoticeKind, subject, format string, args ...any) {
+	n.Notices = append(n.Notices, Notice{kind, subject, fmt.Sprintf(format, args...)})
+}
+
+// invalid adds a file on the branch that cannot be read.
+func (n *notes) invalid(file string, err error) {
+	did := "uses what was agreed before"
+	do := "fix " + file + " on the branch"
+	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, do, did))
+	n.condition(alert.Invalid, file, err.Error(), did, do)
+}
+
+// policyGone adds that the branch has no policy file, and what gitlatch does without it.
+func (n *notes) policyGone(file, text, did string) {
+	do := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
+	n.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, do))
+	n.condition(alert.Invalid, file, text, did, do)
+}
+
+// refused reports whether an error means that the host will not take what was sent, and adds
+// it then. problem is the format of an error that wraps it, and do is what a user should do.
+func (n *notes) refused(err error, problem, subject, do string) bool {
+	var refused *repo.RefusedError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	if refused.OnDisk {
+		do = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
+	}
+	n.problem(fmt.Errorf(problem, err))
+	n.condition(alert.Blocked, subject, err.Error(), triesAgain, do)
+	return true
+}

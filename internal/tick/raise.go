@@ -1,0 +1,221 @@
+package tick
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/anomaly"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+const (
+	// repeatAfter is how often an alert for a lasting condition is repeated.
+	repeatAfter = 24 * time.Hour
+	// staleAfter is how long a crossing may wait before people are told.
+	staleAfter = 6 * time.Hour
+	// maxOutbox is how many unsent alerts are kept; the oldest are dropped first.
+	maxOutbox = 100
+)
+
+// raise returns the state with its open conditions and unsent alerts, and the alerts that
+// this tick adds. found are the conditions that the steps before it found.
+func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []alert.Condition) (latch.State, notes, []alert.Alert) {
+	var n notes
+	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
+	if r.Stop.Reason == policy.ReasonSecond {
+		// This cluster cannot judge what is wrong with the site's own.
+		for _, o := range s.Head.Open {
+			n.Conditions = append(n.Conditions, o.Condition)
+		}
+	} else {
+		n.fleet(f.Fleet, s.Head, r)
+		n.unruled(s)
+		n.Conditions = append(n.Conditions, stillRemoved(s.Head.Open, s.Latches, f.Fleet.At)...)
+		n.markers(p.Markers, f.Set.InPlace, s.Head.Open)
+		unusual, latches := anomalies(t.Period, s, f.Fleet, r)
+		n.Conditions = append(n.Conditions, unusual...)
+		s.Latches = latches
+	}
+	n.clusters(t.Site, f.Fleet, s.Head.Cluster, 3*t.Period)
+
+	open, alerts := alert.Advance(t.Site, s.Head.Open, slices.Concat(found, n.Conditions), f.Fleet.At, repeatAfter)
+	s.Head.Open = open
+	if t.Alerts == nil {
+		return s, n, alerts
+	}
+	s.Head.Outbox = slices.Concat(s.Head.Outbox, alerts)
+	over := len(s.Head.Outbox) - maxOutbox
+	if over > 0 {
+		n.problem(fmt.Errorf("the %d oldest alerts are dropped: more than %d wait to be sent", over, maxOutbox))
+		s.Head.Outbox = s.Head.Outbox[over:]
+	}
+	return s, n, alerts
+}
+
+// unpublishedSince is since when a crossing was neither committed nor proposed. Zero
+// means that no crossing waits.
+func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
+	type reading struct {
+		id workload.ID
+		of policy.Reading
+	}
+	committed := map[reading]bool{}
+	if c := r.Commit; c != nil {
+		for _, d := range c.Changes {
+			committed[reading{d.ID, d.Reading}] = true
+		}
+	}
+	for _, d := range r.Decisions {
+		waits := d.Verdict == policy.Pending && (d.Reason == policy.ReasonBudget || d.Reason == policy.ReasonNoEvidence)
+		if d.Crosses() && !committed[reading{d.ID, d.Reading}] {
+			_, proposed := s.Latches.Get(d.ID).Change()
+			waits = !proposed
+		}
+		if waits {
+			if s.Head.UnpublishedSince.IsZero() {
+				return now
+			}
+			return s.Head.UnpublishedSince
+		}
+	}
+	return time.Time{}
+}
+
+// anomalies returns the unusual conditions of workloads, and the latches with their watch
+// state.
+func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Report) ([]alert.Condition, latch.Latches) {
+	found, watches := anomaly.Judge(anomaly.Look{
+		Now: fleet.At, Last: s.Head.At, Period: period,
+		Set: r.Set, Samples: fleet.Samples, Decisions: r.Decisions, Latches: s.Latches,
+		Whole: len(fleet.Unread) == 0 && fleet.Cluster != "" && r.Stop.Reason != policy.ReasonOther,
+		Open:  s.Head.Open,
+	})
+	changed := map[workload.ID]latch.Latch{}
+	for id, watch := range watches {
+		one := s.Latches.Get(id)
+		one.Watch = watch
+		changed[id] = one
+	}
+	return found, s.Latches.With(changed)
+}
+
+// fleet adds the conditions of the fleet as a whole.
+func (n *notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
+	for _, unread := range fleet.Unread {
+		do := "give gitlatch the rights in infra/rbac"
+		for _, o := range fleet.Kinds {
+			if o.FullResource() == unread.Part {
+				do = "give gitlatch the rights that gitlatch render rights prints, or correct kinds of the policy"
+			}
+		}
+		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
+			"lowers nothing in the site until it is", do)
+	}
+	for _, unmeasured := range fleet.Unmeasured {
+		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is not known: "+unmeasured.Why,
+			"goes on without it: work per request is not judged", "fix the source, or take it out of demand in the configuration")
+	}
+	if head.Drop != nil {
+		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
+	}
+	many := 0
+	for _, d := range r.Decisions {
+		if d.Reason == policy.ReasonMany {
+			many++
+		}
+	}
+	if many > 0 {
+		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
+			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch: entries of workloads that are not in the cluster stay removed. Keep the entries of workloads that are: many of these at once count as a mistake")
+	}
+	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
+		n.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
+			triesAgain, "see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
+	}
+}
+
+// massDrop is the condition of a mass drop.
+func massDrop(site string, d latch.Drop) alert.Condition {
+	var falls []string
+	for _, f := range d.Worst {
+		falls = append(falls, fmt.Sprintf("%s %d -> %d", f.ID.Short(), f.From, f.To))
+	}
+	text := strings.Join(falls, ", ")
+	if more := d.Workloads - len(falls); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return alert.Condition{
+		Kind:  alert.MassDrop,
+		Title: fmt.Sprintf("mass drop, %d of %d workloads lost half of their pods", d.Workloads, d.Of),
+		Text:  fmt.Sprintf("%s, since %s", text, d.Since.UTC().Format("2006-01-02 15:04 UTC")),
+		Did:   "gitlatch keeps every level until these workloads recover. Raises continue.",
+		Do:    fmt.Sprintf("for an outage, none in gitlatch. If the drop is intended, run \"gitlatch adopt -c %s.yaml\"", site),
+	}
+}
+
+// surge is what people should know once a raise out of the ordinary is committed.
+func surge(s ledger.Surge, from, to int32) alert.Condition {
+	return alert.Condition{
+		Kind: alert.Surge, Subject: s.ID.String(),
+		Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %d pods were seen", from, to, s.Need),
+		Did:  "gitlatch committed it: a checkpoint that is too high costs less than one that is too low",
+		Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
+	}
+}
+
+// clusters adds the conditions about another cluster that ticks as the site.
+func (n *notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, within time.Duration) {
+	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
+	switch {
+	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
+		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive", c.Other, site, c.UID),
+			"only reads the second", "give one of the two another site, or stop its schedule")
+	case c.Other != "" && fleet.Cluster == c.Other:
+		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s", c.Other, site, c.UID),
+			"only raises checkpoints", "once the rebuilt cluster has its traffic back: gitlatch adopt")
+	}
+}
+
+// unruled adds that git has entries of a site whose branch has no policy file, and had none
+// when gitlatch last looked.
+func (n *notes) unruled(s latch.State) {
+	entries := s.Latches.Entries()
+	if s.Head.Agreed.Policy != "" || entries == 0 {
+		return
+	}
+	file := s.Head.Agreed.PolicyFile
+	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and updates none of them")
+}
+
+// markers adds the conditions about markers that are refused, and about numbers that users
+// wrote. A tick that read no file leaves the open conditions as they are.
+func (n *notes) markers(m markers, files []string, open []alert.Open) {
+	for _, o := range open {
+		if !m.read && o.Kind == alert.Invalid && slices.Contains(files, o.Subject) {
+			n.Conditions = append(n.Conditions, o.Condition)
+		}
+	}
+	for _, file := range files {
+		var texts []string
+		for _, mark := range m.marks {
+			if mark.File != file || !mark.Refused && !mark.Theirs {
+				continue
+			}
+			texts = append(texts, mark.Err().Error())
+			if mark.Refused {
+				n.problem(fmt.Errorf("in place: %w; what it marks is left as it is, the record is written all the same", mark.Err()))
+			}
+		}
+		if len(texts) > 0 {
+			n.condition(alert.Invalid, file, strings.Join(texts, "\n"),
+				"leaves what it marks as it is, and commits the record all the same", "do as it says, or take the file out of inPlace of the policy")
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/latch"
+	"github.com/gitlatch/gitlatch/internal/policy"
+	"github.com/gitlatch/gitlatch/internal/repo"
+)
+
+// A tenancy is the lease of a running tick. All that a tick writes to the state is written
+// under it. A dry run takes no lease and writes nothing.
+type tenancy struct {
+	*Tick
+	lease latch.Lease
+}
+
+// take takes the site's lease, or extends the one that is held.
+func (t *tenancy) take(ctx context.Context) error {
+	if t.DryRun {
+		return nil
+	}
+	now := t.Clock()
+	lease, err := t.Store.Acquire(ctx, t.Site, t.Owner, now, now.Add(t.Lease))
+	if err != nil {
+		return fmt.Errorf("take the lease of site %s: %w", t.Site, err)
+	}
+	held := t.lease
+	t.lease = lease // the tick gives this lease back in the end, even if it is not the one before
+	if held.Fence != 0 && lease.Fence != held.Fence {
+		return fmt.Errorf("extend the lease of site %s: %w", t.Site, latch.ErrLost)
+	}
+	return nil
+}
+
+func (t *tenancy) end(ctx context.Context) error {
+	if t.DryRun {
+		return nil
+	}
+	return giveBack(ctx, t.Store, t.lease)
+}
+
+// giveBackWithin is how long giving back the lease may take, beyond the end of the
+// pass. A lease that is not given back expires.
+const giveBackWithin = 2 * time.Second
+
+// giveBack returns a lease even where the pass was cut short, so that the
+// next one need not wait for it to expire.
+func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	err := store.Release(ctx, lease)
+	if err != nil {
+		return fmt.Errorf("give back the lease of site %s: %w", lease.Site, err)
+	}
+	return nil
+}
+
+// save saves the latches that changed, then the head, and returns the head as it is saved.
+func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, stop policy.Stop) (latch.Head, error) {
+	if t.DryRun {
+		return now.Head, nil
+	}
+	head := now.Head
+	if stop.Reason == policy.ReasonSecond {
+		// A second cluster only reads: it saves that it was seen, and its alerts.
+		loaded.Cluster = head.Cluster
+		loaded.Open = head.Open
+		loaded.Outbox = head.Outbox
+		_, err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
+		return loaded, err
+	}
+	head.Latches = now.Latches.Checksum()
+	head.Agreed.Sites = sitesAt(t.Repository, t.Site, head.Agreed)
+	put, drop := now.Latches.Changed()
+	_, err := t.Store.Save(ctx, t.lease, head, put, drop)
+	return head, err
+}
+
+// noteClosing saves that gitlatch closes the proposal of the loaded head, whose branch holds
+// a commit. It saves nothing else that this tick found: the latches are not saved yet.
+func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit string) error {
+	closing := *loaded.Proposal
+	closing.Head = commit
+	closing.Closing = commit
+	loaded.Proposal = &closing
+	_, err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
+	if err != nil {
+		return fmt.Errorf("note that proposal %s is to be closed: %w", closing.URL, err)
+	}
+	return nil
+}
+
+// send sends the outbox, and saves what was sent. An alert that could not be sent
+// stays for the next tick, with all alerts behind it. An alert that was refused for
+// good is dropped, and the report says so.
+func (t *tenancy) send(ctx context.Context, head latch.Head) (n notes, err error) {
+	if t.DryRun || t.Alerts == nil || len(head.Outbox) == 0 {
+		return n, nil
+	}
+	done := 0
+	for _, a := range head.Outbox {
+		err := t.Alerts.Send(ctx, a)
+		if _, refused := errors.AsType[*alert.RefusedError](err); refused {
+			n.problem(fmt.Errorf("alert %q is dropped: %w", a.Headline(), err))
+		} else if err != nil {
+			n.problem(fmt.Errorf("send alert %q: %w", a.Headline(), err))
+			break
+		}
+		done++
+	}
+	if done == 0 {
+		return n, nil
+	}
+	head.Outbox = head.Outbox[done:]
+	_, err = t.Store.Save(ctx, t.lease, head, nil, nil)
+	return n, err
+}
+
+// recallSites gives the repository the tree that an earlier tick saved. If git still holds that
+// tree, this tick does not ask for it.
+func recallSites(to repo.Repository, agreed latch.Agreed) {
+	if r, ok := to.(repo.Recaller); ok {
+		r.Recall(agreed.Sites)
+	}
+}
+
+// sitesAt returns the tree to save: the one at the agreed tip, or the one saved before if this
+// tick did not read it.
+func sitesAt(from repo.Repository, site string, agreed latch.Agreed) []byte {
+	if r, ok := from.(repo.Recaller); ok {
+		if tree := r.Tree(agreed.Tip, path.Dir(checkpoint.Directory(site))); tree != nil {
+			return tree
+		}
+	}
+	return agreed.Sites
+}

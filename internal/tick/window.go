@@ -1,0 +1,223 @@
+package tick
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gitlatch/gitlatch/internal/alert"
+	"github.com/gitlatch/gitlatch/internal/checkpoint"
+	"github.com/gitlatch/gitlatch/internal/ledger"
+	"github.com/gitlatch/gitlatch/internal/repo"
+	"github.com/gitlatch/gitlatch/internal/tick/proposal"
+	"github.com/gitlatch/gitlatch/internal/workload"
+)
+
+// A belief is what the window tells about the branch.
+type belief int
+
+const (
+	unmoved   belief = iota // the tip is the agreed tip, or nothing was agreed
+	descends                // the window tells who made each change
+	truncated               // too much came to tell whose change each is
+	rewritten               // the tip does not descend from the agreed tip, on two ticks
+)
+
+// A window is what came to the base since git and the latches agreed.
+type window struct {
+	repo.Window
+	belief belief
+	// pushes are the commits that, by their trailers, a tick of the site pushed to the base.
+	// proposals are those of the site's proposals. The oldest is first.
+	pushes, proposals []ledger.Pushed
+}
+
+// lookBack reads the window. The first time that the tip does not descend from the agreed
+// tip nothing is believed: a rewritten branch and a replica that lags look the same.
+func (r *reconciler) lookBack(ctx context.Context) error {
+	agreed := &r.Found.Agreed
+	if agreed.Tip == "" || agreed.Tip == r.Tip {
+		return nil
+	}
+	between, err := r.Repository.Between(ctx, agreed.Tip, r.Tip)
+	if err != nil {
+		return err
+	}
+	r.window.Window = between
+	switch {
+	case between.Cut:
+		r.window.belief = truncated
+		r.notice(NoticeCut, r.Tip, "too much came since %s to tell whose change each is: adopted as it is, and nobody is yielded to", agreed.Tip)
+		return nil
+	case between.Descends:
+		r.window.belief = descends
+		r.window.classify(r.Site, agreed.Tip)
+		return nil
+	}
+	if agreed.Suspect != "" {
+		since, err := r.Repository.Between(ctx, agreed.Suspect, r.Tip)
+		if err != nil {
+			return err
+		}
+		if since.Descends {
+			r.window.belief = rewritten
+			r.notice(NoticeRewritten, r.Tip, "the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
+			text := r.Notices[len(r.Notices)-1].Text
+			r.condition(alert.Rewritten, r.Tip, text, "adopted what it holds; entries that changed with it are left alone for a day", "see who rewrote the branch")
+			return nil
+		}
+	}
+	agreed.Suspect = r.Tip
+	r.notice(NoticeRewritten, r.Tip, "the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", r.Tip, agreed.Tip)
+	r.Stop = r.Notices[len(r.Notices)-1].Text
+	err = r.readPolicy(repo.Object{ID: agreed.Policy})
+	if err != nil {
+		return err
+	}
+	return errUnwritable
+}
+
+// classify finds the commits of ticks. A push to the base stands on the agreed tip or
+// a later commit. A proposal may stand on an older commit.
+func (w *window) classify(site, agreed string) {
+	parents := map[string]bool{agreed: true}
+	for _, c := range w.Commits {
+		parents[c.ID] = true
+	}
+	for _, c := range slices.Backward(w.Commits) {
+		switch by := ledger.ReadTrailers(c.Message); {
+		case !by.Pushed(site) || len(c.Parents) != 1:
+		case by.Base != "":
+			w.proposals = append(w.proposals, ledger.Pushed{LogEntry: c, Trailers: by})
+		case parents[c.Parents[0]]:
+			w.pushes = append(w.pushes, ledger.Pushed{LogEntry: c, Trailers: by})
+		}
+	}
+}
+
+// since reports whether a commit is the agreed tip or came after it.
+func (w window) since(agreed, commit string) bool {
+	return commit == agreed || slices.ContainsFunc(w.Commits, func(c repo.LogEntry) bool { return c.ID == commit })
+}
+
+// readPast reads the pushes and proposals that came to the base, and the past of the tip. A
+// commit that does not do what its trailers say is a user's.
+func (r *reconciler) readPast(ctx context.Context) error {
+	for _, c := range r.window.pushes {
+		before, after, verified, err := r.commits.Verify(ctx, c, c.Parents[0], c.Parents[0])
+		if err != nil {
+			return err
+		}
+		if verified {
+			r.Landed = append(r.Landed, c)
+			r.Past.Steps = append(r.Past.Steps, ledger.Step{Before: before.Holding, After: after.Holding})
+		}
+	}
+	for _, c := range r.window.proposals {
+		for _, base := range []string{c.Parents[0], c.Base} {
+			before, after, verified, err := r.commits.Verify(ctx, c, base, c.Base)
+			if err != nil {
+				return err
+			}
+			if verified {
+				r.Past.Merged = append(r.Past.Merged, ledger.Changes(before.Holding, after.Holding)...)
+				break
+			}
+		}
+	}
+	r.Past.Tip = ledger.HoldingOf(*r.Tree)
+	agreed, err := r.agreedHolding(ctx)
+	r.Past.Agreed = agreed
+	return err
+}
+
+// agreedHolding is what git held when last agreed with. If that is unknown, the tip stands
+// in, so that nobody changed anything. For a rewritten branch the latches stand in.
+func (r *reconciler) agreedHolding(ctx context.Context) (ledger.Holding, error) {
+	agreed := r.Found.Agreed
+	switch {
+	case r.window.belief == rewritten:
+		return ledger.Holding{Entries: r.declared()}, nil
+	case r.window.belief != descends || agreed.Directory != "" && agreed.Directory == r.Directory:
+		return r.Past.Tip, nil
+	}
+	s, err := r.commits.At(ctx, agreed.Tip)
+	if err != nil {
+		return ledger.Holding{}, err
+	}
+	for id, e := range r.declared() {
+		if s.Broken[id.Namespace] {
+			s.Entries[id] = e
+		}
+	}
+	return s.Holding, nil
+}
+
+// declared are the entries that git had by the latches.
+func (r *reconciler) declared() map[workload.ID]checkpoint.Entry {
+	entries := map[workload.ID]checkpoint.Entry{}
+	for one := range r.Latches.All() {
+		if !one.Declared.IsZero() {
+			entries[one.ID] = one.Declared
+		}
+	}
+	return entries
+}
+
+// judge finds who made each change. It asks the host whether users merged the proposal
+// before a change counts as a user's: a squash does not name its author. If authors are
+// unknown, it asks the host about the proposal that is open.
+func (r *reconciler) judge(ctx context.Context) error {
+	r.Changes = r.Past.Judge()
+	unknown := r.window.belief == truncated || r.window.belief == rewritten || r.Head.Agreed.Tip == ""
+	asks := slices.ContainsFunc(r.Changes, ledger.Change.Persons) || unknown && r.Head.Proposal != nil
+	if asks && r.Proposals != nil && r.Head.Agreed.Tip != r.Tip {
+		merged, err := r.hostMerged(ctx)
+		if err != nil {
+			return err
+		}
+		if len(merged) > 0 {
+			// The host reports only the newest proposal of a branch. A new one waits for the
+			// next tick, so that the merge is saved first.
+			r.Fate.Stop = "users merged the proposal"
+			r.Past.Merged = append(r.Past.Merged, merged...)
+			r.Changes = r.Past.Judge()
+		}
+	}
+	judged := map[workload.ID]bool{}
+	for _, c := range r.Changes {
+		judged[c.ID] = true
+	}
+	for _, one := range r.Latches.Sorted() {
+		if !judged[one.ID] && r.Tree.Broken[one.ID.Namespace] == nil {
+			r.Changes = append(r.Changes, ledger.Change{ID: one.ID}) // git holds no entry, and held none
+		}
+	}
+	return nil
+}
+
+// hostMerged returns the changes of the newest proposal if the host reports that users
+// merged it, and it was open when git and the latches last agreed.
+func (r *reconciler) hostMerged(ctx context.Context) (changes []checkpoint.Change, err error) {
+	last, err := r.Proposals.Find(ctx, ledger.ProposalBranch(r.Site))
+	if err != nil || last == nil || last.State != repo.ProposalMerged {
+		return nil, err
+	}
+	ours := r.Head.Proposal
+	open := ours != nil && ours.Head == last.Head
+	if open {
+		changes = proposal.Changes(r.Latches)
+	}
+	made, err := r.commits.made(ctx, last.Head)
+	if err != nil && last.Head != r.Branch && ctx.Err() == nil {
+		return changes, nil // a commit of a branch that is gone need not be there
+	}
+	if err != nil || made == nil {
+		return changes, err
+	}
+	// A tick that died pushed a proposal that the state does not have. Its base is the
+	// agreed tip or a later commit. A proposal on an older base was merged before.
+	if open || r.window.since(r.Head.Agreed.Tip, made.Base) {
+		changes = append(changes, made.Changes...)
+	}
+	return changes, nil
+}
