@@ -31,12 +31,12 @@ var groups = []struct {
 	title string
 	names string
 }{
-	{"Start", "install quickstart concepts glossary"},
-	{"Guides", "inert admission flux argocd helm git-servers in-place hold backtest drill restore ci"},
-	{"Run", "aws cluster fleet upgrade changelog uninstall disaster cost"},
-	{"Reference", "config config-git policy fleet-file cli parameters outputs record controllers levels freezes rollouts rights exit-codes metrics"},
-	{"Trouble", "traps alerts alarms messages"},
-	{"Why", "design measured"},
+	{"Start", "install quickstart concepts glossary comparison"},
+	{"Guides", "protection admission flux argocd helm git-servers in-place pause backtest drill restore ci"},
+	{"Run", "aws cluster fleet upgrade changelog uninstall disaster security"},
+	{"Reference", "config policy cli annotations checkpoint controllers levels rollouts rights metrics"},
+	{"Trouble", "troubleshooting traps alerts alarms"},
+	{"Why", "design measured development"},
 }
 
 // Groups returns all topics.
