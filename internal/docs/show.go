@@ -110,6 +110,7 @@ func cells(line string) []string {
 
 var (
 	toTopic  = regexp.MustCompile(`\[([^]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
+	toHere   = regexp.MustCompile(`\[([^]]+)\]\(#[^)]*\)`)
 	toOther  = regexp.MustCompile(`\[([^]]+)\]\(([^)]+)\)`)
 	emphasis = strings.NewReplacer("**", "", "`", "")
 )
@@ -117,6 +118,7 @@ var (
 // plain is a text without the marks of Markdown.
 func plain(text string) string {
 	text = toTopic.ReplaceAllString(text, "$1 (gitlatch help $2)")
+	text = toHere.ReplaceAllString(text, "$1")
 	text = toOther.ReplaceAllString(text, "$1 ($2)")
 	return emphasis.Replace(text)
 }

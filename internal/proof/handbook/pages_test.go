@@ -122,6 +122,21 @@ func TestAnEmptyCellHasNoLabel(t *testing.T) {
 	}
 }
 
+// A terminal cannot follow a link to a section, so it shows only the text of the link.
+func TestALinkToASectionIsShownAsText(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	page := term.NewPage(term.Style{})
+	docs.Topic{Text: "You can [remove them](#remove-them) later. See [drill](drill.md#reports) and [the list](../list.md).\n"}.Show(page)
+	if err := page.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := "You can remove them later. See drill (gitlatch help drill) and the list (../list.md).\n"
+	if got := strings.Join(strings.Fields(out.String()), " ") + "\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 // A person at night reads a topic in a terminal of 80 columns. Code stays as it is, to
 // be copied.
 func TestTopicsFitATerminal(t *testing.T) {
