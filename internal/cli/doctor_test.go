@@ -99,8 +99,8 @@ func TestDoctorSaysWhatToMend(t *testing.T) {
 		}
 	}
 	shown := strings.ReplaceAll(strings.TrimSpace(got.out), "\n", "\n    ")
-	if shown = strings.ReplaceAll(shown, "    \n", "\n"); !strings.Contains(docs.Text("inert"), "    "+shown+"\n") {
-		t.Errorf("topic inert does not show\n%s", shown)
+	if shown = strings.ReplaceAll(shown, "    \n", "\n"); !strings.Contains(docs.Text("protection"), "    "+shown+"\n") {
+		t.Errorf("topic protection does not show\n%s", shown)
 	}
 	asJSON := w.run("doctor", "-o", "json")
 	if asJSON.status != 1 || !json.Valid([]byte(asJSON.out)) {

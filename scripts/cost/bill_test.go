@@ -293,17 +293,17 @@ func TestTheListIsTheTemplates(t *testing.T) {
 
 func TestTheHandbookShowsThisBill(t *testing.T) {
 	t.Parallel()
-	_, shown, ok := strings.Cut(docs.Text("cost"), "<!-- cost -->\n")
+	_, shown, ok := strings.Cut(docs.Text("aws"), "<!-- cost -->\n")
 	shown, _, closed := strings.Cut(shown, "<!-- /cost -->")
 	if !ok || !closed {
-		t.Fatal("topic cost has no place for the bill: <!-- cost --> and <!-- /cost -->")
+		t.Fatal("topic aws has no place for the bill: <!-- cost --> and <!-- /cost -->")
 	}
 	want, err := output(t, "-o", "markdown")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if shown != want {
-		t.Errorf("topic cost shows another bill; put the output of go run ./scripts/cost -o markdown between its marks:\n%s", want)
+		t.Errorf("topic aws shows another bill; put the output of go run ./scripts/cost -o markdown between its marks:\n%s", want)
 	}
 }
 

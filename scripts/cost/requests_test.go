@@ -72,7 +72,7 @@ func TestRequestsAreAsMeasured(t *testing.T) {
 		t.Errorf("measured %+v\nstored   %+v", measured, stored)
 	}
 	if t.Failed() {
-		t.Logf("if that is as it should be: go test ./scripts/cost -run %s -update && make cost ARGS='-o markdown', which belongs into internal/docs/cost.md", t.Name())
+		t.Logf("if that is as it should be: go test ./scripts/cost -run %s -update && make cost ARGS='-o markdown', which belongs into internal/docs/aws.md", t.Name())
 	}
 }
 

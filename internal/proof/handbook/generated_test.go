@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,31 +29,50 @@ const (
 	end   = "<!-- /generated -->"
 )
 
-// Reference pages say what the code says. What stands around the tables is
-// written by hand.
+// block matches a generated block of a page.
+var block = regexp.MustCompile("(?s)" + regexp.QuoteMeta(begin) + "(.*?)" + regexp.QuoteMeta(end))
+
+// Reference pages contain blocks that are generated from the code, in this order. The
+// text around them is written by hand.
 func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{
-		"config":     fields(t, config.KindConfig, func(top string) bool { return !ofGit[top] }),
-		"config-git": fields(t, config.KindConfig, func(top string) bool { return ofGit[top] }),
-		"policy":     fields(t, config.KindPolicy, all),
-		"fleet-file": fields(t, config.KindFleet, all),
-		"cli":        commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }})),
-		"parameters": parameters(t),
+	for name, want := range map[string][]string{
+		"config": {
+			fields(t, config.KindConfig, func(top string) bool { return !ofGit[top] }),
+			fields(t, config.KindConfig, func(top string) bool { return ofGit[top] }),
+		},
+		"policy": {fields(t, config.KindPolicy, all)},
+		"fleet":  {fields(t, config.KindFleet, all)},
+		"cli":    {commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }}))},
+		"aws":    {parameters(t)},
 	} {
-		before, rest, begins := strings.Cut(docs.Text(name), begin)
-		shown, after, ends := strings.Cut(rest, end)
-		switch {
-		case !begins || !ends:
-			t.Errorf("%s has no place for its table: %s%s", name, begin, end)
-		case *update:
-			file := filepath.Join(root, "internal/docs", name+".md")
-			if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
-				t.Error(err)
-			}
-		case shown != want:
-			t.Errorf("topic %s is not what the code says; run the command in its mark. It has to be\n%s", name, want)
+		shown := block.FindAllStringSubmatch(docs.Text(name), -1)
+		if len(shown) != len(want) {
+			t.Errorf("topic %s has %d generated blocks, and must have %d, each between these lines:\n%s%s", name, len(shown), len(want), begin, end)
+			continue
 		}
+		if *update {
+			generate(t, name, want)
+			continue
+		}
+		for i, text := range want {
+			if shown[i][1] != text {
+				t.Errorf("block %d of topic %s differs from the code. Run the command in its first line. The block must be\n%s", i+1, name, text)
+			}
+		}
+	}
+}
+
+// generate replaces the generated blocks of a page.
+func generate(t *testing.T, name string, blocks []string) {
+	t.Helper()
+	text := block.ReplaceAllStringFunc(docs.Text(name), func(string) string {
+		first := blocks[0]
+		blocks = blocks[1:]
+		return begin + first + end
+	})
+	if err := os.WriteFile(filepath.Join(root, "internal/docs", name+".md"), []byte(text), 0o644); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -83,7 +103,7 @@ type schema struct {
 	Type        string
 }
 
-// ofGit are the fields of a Config that have a page of their own.
+// ofGit are the fields of a Config in the second block of the page config.
 var ofGit = map[string]bool{"repository": true, "commit": true}
 
 func all(string) bool { return true }
@@ -106,7 +126,7 @@ func fields(t *testing.T, kind string, asked func(top string) bool) string {
 			of, inPolicy := strings.CutPrefix(at, "policies[].")
 			switch {
 			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind" || !asked(name)):
-				continue // is of every document, or of another page
+				continue // a field of every document, or of another block
 			case inPolicy && known["default."+of]:
 				continue // is what it is of default
 			}
