@@ -1,5 +1,5 @@
-// Package docs is the handbook: one file a topic, embedded, so that each copy of
-// the command explains itself. The files read the same on any git host.
+// Package docs contains the handbook. Each topic is one embedded Markdown file, so the
+// command can print the pages that match its version.
 package docs
 
 import (
@@ -11,22 +11,22 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// A Topic is one page of the handbook. Its file begins with a title and a summary
-// of one sentence.
+// A Topic is one page of the handbook. Its file starts with a title and a summary of one
+// sentence.
 type Topic struct {
-	Name    string // of its file, without .md
+	Name    string // name of the file, without .md
 	Title   string
 	Summary string
-	Text    string // all of the file, in Markdown
+	Text    string // content of the file, in Markdown
 }
 
-// A Group is the topics of one purpose, in the order of reading.
+// A Group contains the topics of one purpose, in reading order.
 type Group struct {
 	Title  string
 	Topics []Topic
 }
 
-// groups name the topics of the handbook.
+// groups lists the topics of the handbook.
 var groups = []struct {
 	title string
 	names string
@@ -39,7 +39,7 @@ var groups = []struct {
 	{"Why", "design measured development"},
 }
 
-// Groups returns all topics.
+// Groups returns all topics, in groups.
 func Groups() []Group {
 	var all []Group
 	for _, g := range groups {
@@ -54,7 +54,7 @@ func Groups() []Group {
 	return all
 }
 
-// Topics returns all topics, group by group.
+// Topics returns all topics in the order of the groups.
 func Topics() []Topic {
 	var all []Topic
 	for _, g := range Groups() {
@@ -63,7 +63,7 @@ func Topics() []Topic {
 	return all
 }
 
-// Find returns the topic of a name, and whether there is one.
+// Find returns the topic with the name, and reports whether it exists.
 func Find(name string) (Topic, bool) {
 	text, err := files.ReadFile(name + ".md")
 	if err != nil {
@@ -73,7 +73,7 @@ func Find(name string) (Topic, bool) {
 	return Topic{name, strings.TrimPrefix(parts[0], "# "), strings.TrimSpace(parts[1]), string(text)}, true
 }
 
-// Text returns the text of a topic; "" if there is none of that name.
+// Text returns the text of a topic, or "" if the topic does not exist.
 func Text(name string) string {
 	t, _ := Find(name)
 	return t.Text

@@ -7,8 +7,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// Show writes the topic onto a page of a terminal: paragraphs and tables folded to
-// its width, code as it stands, links as the command that prints their topic.
+// Show writes the topic to a page of a terminal. It folds paragraphs and tables to the
+// width, keeps code unchanged, and replaces a link to a topic by the command that prints
+// it.
 func (t Topic) Show(p *term.Page) {
 	var table [][]string
 	var code []string
@@ -53,7 +54,7 @@ func (t Topic) Show(p *term.Page) {
 	showCode(p, code)
 }
 
-// showCode writes lines of code as they stand, indented if all have the room.
+// showCode writes lines of code unchanged. It indents them if all of them then fit the width.
 func showCode(p *term.Page, lines []string) {
 	indent := "    "
 	for _, line := range lines {
@@ -66,8 +67,8 @@ func showCode(p *term.Page, lines []string) {
 	}
 }
 
-// showTable writes a table whose last column alone is long; of any other it writes
-// each row as lines of its own, below the first cell, and no empty cells.
+// showTable writes a table if only its last column is long. Otherwise it writes each row
+// as several lines below the first cell, and skips empty cells.
 func showTable(p *term.Page, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -92,14 +93,14 @@ func showTable(p *term.Page, rows [][]string) {
 	}
 }
 
-// longest is how many bytes a cell between the first and the last may have, for a
-// table to fit a terminal.
+// longest is the maximum length in bytes of a cell between the first and the last column
+// of a table that fits a terminal.
 const longest = 18
 
-// item is how an item of a list begins.
+// item matches the start of a list item.
 var item = regexp.MustCompile(`^(- |\d+\. )`)
 
-// cells are those of a table's row.
+// cells returns the cells of a table row.
 func cells(line string) []string {
 	row := strings.Split(strings.Trim(strings.ReplaceAll(line, `\|`, "\x00"), "|"), "|")
 	for i, cell := range row {
@@ -115,7 +116,7 @@ var (
 	emphasis = strings.NewReplacer("**", "", "`", "")
 )
 
-// plain is a text without the marks of Markdown.
+// plain returns text without Markdown syntax.
 func plain(text string) string {
 	text = toTopic.ReplaceAllString(text, "$1 (gitlatch help $2)")
 	text = toHere.ReplaceAllString(text, "$1")
