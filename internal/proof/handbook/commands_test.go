@@ -11,29 +11,29 @@ import (
 )
 
 var (
-	// inCode is a line of code that begins with the command.
+	// inCode matches a line of code that starts with the command.
 	inCode = regexp.MustCompile(`(?m)^\s{4,}(?:\$ )?(?:bin/)?(gitlatch .*)$`)
-	// inText is the command in a sentence.
+	// inText matches the command in a sentence.
 	inText = regexp.MustCompile("`(gitlatch [^`]+)`")
-	// ends is where a shell takes over from the command.
+	// ends matches the part of a line after the command, such as a pipe.
 	ends = regexp.MustCompile(`\s+\\?(#|\||>|&&|;).*$`)
 )
 
-// What a page says to type is what the command takes.
-func TestCommandsThatPagesSayParse(t *testing.T) {
+// Each command on a page parses.
+func TestCommandsOfPagesParse(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	for file, text := range pages(t) {
 		for _, m := range inCode.FindAllStringSubmatch(text, -1) {
 			seen++
 			if err := takes(m[1], true); err != nil {
-				t.Errorf("%s says %q: %v", file, m[1], err)
+				t.Errorf("%s contains %q: %v", file, m[1], err)
 			}
 		}
 		for _, m := range inText.FindAllStringSubmatch(text, -1) {
 			seen++
 			if err := takes(m[1], false); err != nil {
-				t.Errorf("%s says %q: %v", file, m[1], err)
+				t.Errorf("%s contains %q: %v", file, m[1], err)
 			}
 		}
 	}
@@ -42,8 +42,8 @@ func TestCommandsThatPagesSayParse(t *testing.T) {
 	}
 }
 
-// takes says what the command would not take of a line. In a sentence a command
-// may stand without its arguments.
+// takes returns an error if the command does not accept the line. In a sentence, a
+// command may appear without its arguments.
 func takes(line string, whole bool) error {
 	line = ends.ReplaceAllString(line, "")
 	line = strings.NewReplacer("TOPIC", "levels", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)
@@ -55,7 +55,7 @@ func takes(line string, whole bool) error {
 	if c.Name() == "help" {
 		name := strings.Join(args, " ")
 		if _, ok := docs.Find(name); !ok && name != "topics" && name != "" {
-			return fmt.Errorf("there is no topic %q", name)
+			return fmt.Errorf("topic %q does not exist", name)
 		}
 		return nil
 	}
@@ -66,7 +66,7 @@ func takes(line string, whole bool) error {
 		return err
 	}
 	if !c.Runnable() {
-		return fmt.Errorf("%s does nothing by itself", c.CommandPath())
+		return fmt.Errorf("%s needs a subcommand", c.CommandPath())
 	}
 	if c.Args == nil || !whole && len(c.Flags().Args()) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func takes(line string, whole bool) error {
 	return c.Args(c, c.Flags().Args())
 }
 
-func TestACommandThatIsNotOneIsSeen(t *testing.T) {
+func TestAnInvalidCommandIsFound(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"gitlatch tock", "gitlatch tick --config a --quickly", "gitlatch explain", "gitlatch help nothing", "gitlatch schema Foo"} {
 		if takes(line, true) == nil {

@@ -1,4 +1,4 @@
-// Package handbook holds the handbook to what gitlatch is: links and commands that
-// work, a row for whatever the code may say, and reference pages that are written
-// from the code. It holds tests alone.
+// Package handbook contains tests of the handbook: its links and commands work, each
+// finding, alert and freeze reason of the code has a row, and the reference tables are
+// generated from the code.
 package handbook

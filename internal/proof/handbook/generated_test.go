@@ -21,7 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-var update = flag.Bool("update", false, "rewrite what is generated in the handbook; read the diff")
+var update = flag.Bool("update", false, "rewrite the generated blocks of the handbook; read the diff")
 
 const (
 	root  = "../../.."
@@ -76,8 +76,7 @@ func generate(t *testing.T, name string, blocks []string) {
 	}
 }
 
-// row is a row of a table, whose cells may hold what Markdown would take for a
-// border.
+// row returns a row of a table, and escapes the borders in its cells.
 func row(cells ...string) string {
 	for i, c := range cells {
 		cells[i] = strings.ReplaceAll(c, "|", `\|`)
@@ -87,7 +86,7 @@ func row(cells ...string) string {
 
 func code(text string) string { return "`" + text + "`" }
 
-// A schema is as much of JSON schema as describes a field.
+// A schema contains the parts of a JSON schema that describe a field.
 type schema struct {
 	Description string
 	Properties  map[string]schema
@@ -108,15 +107,15 @@ var ofGit = map[string]bool{"repository": true, "commit": true}
 
 func all(string) bool { return true }
 
-// fields is a table of the fields of a kind of document: those at the top that are
-// asked for, and what is in them.
-func fields(t *testing.T, kind string, asked func(top string) bool) string {
+// fields returns a table of the fields of a kind of document. It contains the top-level
+// fields that selected accepts, and the fields below them.
+func fields(t *testing.T, kind string, selected func(top string) bool) string {
 	t.Helper()
 	var s schema
 	if err := json.Unmarshal(config.Schema(kind), &s); err != nil {
 		t.Fatal(err)
 	}
-	table := row("field", "value", "what it is") + "|---|---|---|\n"
+	table := row("field", "value", "description") + "|---|---|---|\n"
 	known := map[string]bool{}
 	var walk func(path string, s schema)
 	walk = func(path string, s schema) {
@@ -125,10 +124,10 @@ func fields(t *testing.T, kind string, asked func(top string) bool) string {
 			at := strings.TrimPrefix(path+"."+name, ".")
 			of, inPolicy := strings.CutPrefix(at, "policies[].")
 			switch {
-			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind" || !asked(name)):
+			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind" || !selected(name)):
 				continue // a field of every document, or of another block
 			case inPolicy && known["default."+of]:
-				continue // is what it is of default
+				continue // the same field as below default
 			}
 			known[at] = true
 			inner := p
@@ -148,7 +147,7 @@ func fields(t *testing.T, kind string, asked func(top string) bool) string {
 	return table
 }
 
-// value is what a field takes, and what it is without a line.
+// value describes the values that a field accepts, and its default.
 func (s schema) value() string {
 	var choices []string
 	for _, either := range slices.Concat([]schema{s}, s.AnyOf, s.OneOf) {
@@ -158,9 +157,9 @@ func (s schema) value() string {
 				choices = append(choices, code(fmt.Sprint(e)))
 			}
 		case strings.Contains(either.Pattern, "(ms|s|m|h)"):
-			choices = append(choices, "time, as `26h`")
+			choices = append(choices, "duration, such as `26h`")
 		case strings.HasSuffix(either.Pattern, "%$"):
-			choices = append(choices, "share, as `10%`")
+			choices = append(choices, "share, such as `10%`")
 		case either.Type == "array":
 			choices = append(choices, "list")
 		case either.Type == "object" && either.Properties == nil:
@@ -180,9 +179,9 @@ func (s schema) value() string {
 	return text
 }
 
-// commands is a table of all commands, each with the flags of its own.
+// commands returns a table of all commands, each with the flags that only it has.
 func commands(c *cobra.Command) string {
-	table := row("command", "what it does", "flags of its own") + "|---|---|---|\n"
+	table := row("command", "purpose", "additional flags") + "|---|---|---|\n"
 	common := []string{"help", "config", "repository", "kubeconfig", "context", "output", "site", "namespace"}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -207,8 +206,8 @@ func commands(c *cobra.Command) string {
 	return table
 }
 
-// parameters are tables of the parameters of the core, and of those that each other
-// template adds.
+// parameters returns a table of the parameters of template.yaml, and for each other
+// template a table of its additional parameters.
 func parameters(t *testing.T) string {
 	t.Helper()
 	known := map[string]bool{}
@@ -223,7 +222,7 @@ func parameters(t *testing.T) string {
 		if err := yaml.Unmarshal(text, &template); err != nil {
 			t.Fatal(err)
 		}
-		rows := row("parameter", "default", "what it is") + "|---|---|---|\n"
+		rows := row("parameter", "default", "description") + "|---|---|---|\n"
 		for i := 0; i < len(template.Parameters.Content); i += 2 {
 			name := template.Parameters.Content[i].Value
 			var p struct {
@@ -257,9 +256,9 @@ func parameters(t *testing.T) string {
 		}
 		return rows
 	}
-	text := "## The site: `template.yaml`\n\n" + table("template.yaml")
-	for _, of := range [][2]string{{"Further alarms and the dashboard", "infra/monitoring.yaml"}, {"Drills", "infra/drill.yaml"}, {"Restores", "infra/restore.yaml"}, {"A fleet", "infra/fleet/template.yaml"}} {
-		text += "\n## " + of[0] + ": added by " + code(of[1]) + "\n\n" + table(of[1])
+	text := "## Parameters of a site: `template.yaml`\n\n" + table("template.yaml")
+	for _, of := range [][2]string{{"more alarms and the dashboard", "infra/monitoring.yaml"}, {"drills", "infra/drill.yaml"}, {"restores", "infra/restore.yaml"}, {"a fleet", "infra/fleet/template.yaml"}} {
+		text += "\n## Additional parameters of " + of[0] + ": " + code(of[1]) + "\n\n" + table(of[1])
 	}
 	return text
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// makes is a call of make in code: a span of it, or a line of a block.
+// makes matches a call of make in a code span or a code block.
 var makes = regexp.MustCompile("(?m)(?:`|^    |^\\s*\\$ )make ([a-z][a-z/-]*)")
 
-// targets are the names that the Makefile has a rule for.
+// targets returns the targets of the Makefile.
 func targets(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -26,7 +26,7 @@ func targets(t *testing.T) []string {
 	return names
 }
 
-// A page names no target that the Makefile does not have.
+// The Makefile has each target that a page names.
 func TestEachCallOfMakeHasATarget(t *testing.T) {
 	t.Parallel()
 	known, calls := targets(t), 0
@@ -34,12 +34,12 @@ func TestEachCallOfMakeHasATarget(t *testing.T) {
 		for _, call := range makes.FindAllStringSubmatch(text, -1) {
 			calls++
 			if !slices.Contains(known, call[1]) {
-				t.Errorf("%s: make %s is no target of the Makefile", file, call[1])
+				t.Errorf("%s: the Makefile has no target %s", file, call[1])
 			}
 		}
 	}
 	if calls < 10 {
-		t.Errorf("%d calls of make were found", calls)
+		t.Errorf("found only %d calls of make", calls)
 	}
 }
 

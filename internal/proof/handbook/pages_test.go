@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// pages are the texts of the README and of all topics, by file from the root.
+// pages returns the texts of the README and of all topics, by their paths from the root.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -26,7 +26,7 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// A file that no group names is found by nobody.
+// Each file of the handbook is a topic of exactly one group.
 func TestEachFileIsATopicOfOneGroup(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(root, "internal/docs/*.md"))
@@ -47,7 +47,7 @@ func TestEachFileIsATopicOfOneGroup(t *testing.T) {
 	}
 }
 
-func TestATopicBeginsWithATitleAndASentence(t *testing.T) {
+func TestATopicStartsWithATitleAndASentence(t *testing.T) {
 	t.Parallel()
 	for _, topic := range docs.Topics() {
 		if !strings.HasPrefix(topic.Text, "# "+topic.Title+"\n\n") || topic.Title == "" {
@@ -61,7 +61,7 @@ func TestATopicBeginsWithATitleAndASentence(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksHaveATarget(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
 	for file, text := range texts {
@@ -75,16 +75,16 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				to = file
 			}
 			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
-				t.Errorf("%s links %s, which is not there", file, m[1])
+				t.Errorf("%s links to %s, which does not exist", file, m[1])
 			}
 			if anchor != "" && !slices.Contains(anchors(texts[to]), anchor) {
-				t.Errorf("%s links %s, which has no such heading", file, m[1])
+				t.Errorf("%s links to %s, which has no such heading", file, m[1])
 			}
 		}
 	}
 }
 
-// anchors are what git hosts make of a text's headings.
+// anchors returns the anchors that git hosts create for the headings of a text.
 func anchors(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {
@@ -97,18 +97,18 @@ func anchors(text string) (all []string) {
 
 var inRepository = regexp.MustCompile("`((?:infra|internal|scripts|testdata|functions)/[^`<*\\s]*)`")
 
-func TestPathsThatPagesNameAreThere(t *testing.T) {
+func TestPathsThatPagesNameExist(t *testing.T) {
 	t.Parallel()
 	for file, text := range pages(t) {
 		for _, m := range inRepository.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
-				t.Errorf("%s names %s, which is not there", file, m[1])
+				t.Errorf("%s names %s, which does not exist", file, m[1])
 			}
 		}
 	}
 }
 
-// A row whose cells stand below each other leaves out those that say nothing.
+// A row that is shown as several lines has no line for an empty cell.
 func TestAnEmptyCellHasNoLabel(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -137,8 +137,7 @@ func TestALinkToASectionIsShownAsText(t *testing.T) {
 	}
 }
 
-// A person at night reads a topic in a terminal of 80 columns. Code stays as it is, to
-// be copied.
+// A topic fits a terminal of 80 columns. Code is not folded, so that it can be copied.
 func TestTopicsFitATerminal(t *testing.T) {
 	t.Parallel()
 	for _, topic := range docs.Topics() {
@@ -154,7 +153,7 @@ func TestTopicsFitATerminal(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", topic.Name, n, line)
 			}
 			if strings.Contains(line, "](") || strings.HasPrefix(line, "|") {
-				t.Errorf("%s shows marks of Markdown: %s", topic.Name, line)
+				t.Errorf("%s shows Markdown syntax: %s", topic.Name, line)
 			}
 		}
 	}

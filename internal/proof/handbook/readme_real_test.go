@@ -17,11 +17,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// A step is a command as the README shows it, and what it prints there.
+// A step is a command of the README, with the output that the README shows.
 type step struct{ command, output string }
 
-// stepsOf are the commands in the code of a text: from "$ " on, with the lines of a
-// document up to its EOF.
+// stepsOf returns the commands in the code blocks of a text. A command starts with "$ ",
+// and includes the lines of a here document up to EOF.
 func stepsOf(text string) (steps []step) {
 	document := false
 	for line := range strings.Lines(text) {
@@ -44,23 +44,23 @@ func stepsOf(text string) (steps []step) {
 	return steps
 }
 
-// changing is what is otherwise in each run: ids, times and names of commits.
+// changing matches the values that differ in each run: ids, times and names of commits.
 var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{7,40}\b|20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z)?`)
 
-// steady is an output without that, nor the space that folding put in.
+// steady returns the output without these values, and without the spaces of folded lines.
 func steady(output string) string {
 	return strings.Join(strings.Fields(changing.ReplaceAllString(output, "*")), " ")
 }
 
-// indented is an output as it stands in a page.
+// indented returns the output as a code block of a page.
 func indented(output string) string {
 	lines := "    " + strings.ReplaceAll(strings.TrimRight(output, "\n"), "\n", "\n    ") + "\n"
 	return strings.ReplaceAll(lines, "    \n", "\n")
 }
 
-// Whoever follows the README from "Quick start" on comes to a first checkpoint, in
-// observe and then in latch, and sees what it shows.
-func TestTheReadmesQuickStartRunsAsItStands(t *testing.T) {
+// The commands in "Quick start" of the README lead to a first checkpoint, in observe and
+// then in latch mode, and print the output that the README shows.
+func TestTheQuickStartOfTheReadmeRuns(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(root, "README.md")
 	readme, err := os.ReadFile(file)
@@ -78,8 +78,9 @@ func TestTheReadmesQuickStartRunsAsItStands(t *testing.T) {
 	cp.Apply(t, web)
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=42")
 	cp.Kubectl(t, "", "rollout", "status", "-n", "shop", "deployment/web", "--timeout=2m")
-	// However slow the machine is, the autoscaler leaves the count where it is. Had it
-	// seen one pod first, it could set its minimum, whatever its behavior says.
+	// The autoscaler must not change the replicas, however slow the machine is. So it is
+	// created after the scale: an autoscaler that sees one pod first may set its minimum,
+	// whatever its behavior states.
 	cp.Apply(t, strings.Replace(controlplane.Autoscaler("Deployment", "shop", "web"), "stabilizationWindowSeconds: 0", "selectPolicy: Disabled", 1))
 	cp.Kubectl(t, "", "wait", "-n", "shop", "hpa/web", "--for=condition=ScalingActive", "--timeout=2m")
 

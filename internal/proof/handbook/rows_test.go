@@ -15,9 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// Who is woken looks up the word that woke them: whatever the code may say has a
-// row on the page of its kind.
-func TestWhateverTheCodeSaysHasARow(t *testing.T) {
+// Users look up the word that they received. So each alert kind, finding, freeze reason
+// and alarm has one row in the handbook.
+func TestEachWordOfTheCodeHasARow(t *testing.T) {
 	t.Parallel()
 	for topic, words := range map[string][]string{
 		"alerts":          constants(t, "internal/alert", "Kind"),
@@ -37,20 +37,19 @@ func TestWhateverTheCodeSaysHasARow(t *testing.T) {
 	}
 }
 
-// The page says which alerts are critical; whoever reads it takes all others for
-// warnings.
-func TestAlertsSayWhichAreCritical(t *testing.T) {
+// The page on alerts lists all critical kinds, and no others.
+func TestThePageOnAlertsListsTheCriticalKinds(t *testing.T) {
 	t.Parallel()
-	_, said, _ := strings.Cut(docs.Text("alerts"), "Look now at ")
-	said, _, _ = strings.Cut(said, "\n")
+	_, list, _ := strings.Cut(docs.Text("alerts"), "Look now at ")
+	list, _, _ = strings.Cut(list, "\n")
 	for _, kind := range alert.Kinds() {
-		if named := strings.Contains(said, "`"+string(kind)+"`"); named != (kind.Severity() == alert.Critical) {
-			t.Errorf("%s is of severity %s, and the page says otherwise: %s", kind, kind.Severity(), said)
+		if named := strings.Contains(list, "`"+string(kind)+"`"); named != (kind.Severity() == alert.Critical) {
+			t.Errorf("the severity of %s is %s, and the page differs: %s", kind, kind.Severity(), list)
 		}
 	}
 }
 
-// constants are the texts of a package's constants of a type.
+// constants returns the values of the constants of a type in a package.
 func constants(t *testing.T, dir, of string) (texts []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
@@ -87,7 +86,7 @@ func constants(t *testing.T, dir, of string) (texts []string) {
 
 var alarm = regexp.MustCompile(`(?m)^  (\w+):\n    Type: AWS::CloudWatch::Alarm$`)
 
-// alarms are the names of those in templates.
+// alarms returns the names of the alarms in templates.
 func alarms(t *testing.T, files ...string) (names []string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -97,8 +96,8 @@ func alarms(t *testing.T, files ...string) (names []string) {
 			t.Fatal(err)
 		}
 		found := alarm.FindAllStringSubmatch(string(text), -1)
-		if said := strings.Count(string(text), "See gitlatch help alarms."); said != len(found) {
-			t.Errorf("%s: %d of %d alarms say where their page is", file, said, len(found))
+		if links := strings.Count(string(text), "See gitlatch help alarms."); links != len(found) {
+			t.Errorf("%s: %d of %d alarms name their page", file, links, len(found))
 		}
 		for _, m := range found {
 			if !seen[m[1]] {
