@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,50 +28,30 @@ const (
 	end   = "<!-- /generated -->"
 )
 
-// block matches a generated block of a page.
-var block = regexp.MustCompile("(?s)" + regexp.QuoteMeta(begin) + "(.*?)" + regexp.QuoteMeta(end))
-
-// Reference pages contain blocks that are generated from the code, in this order. The
-// text around them is written by hand.
+// Reference pages contain a block that is generated from the code. The text around it is
+// written by hand.
 func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string][]string{
-		"config": {
-			fields(t, config.KindConfig, func(top string) bool { return !ofGit[top] }),
-			fields(t, config.KindConfig, func(top string) bool { return ofGit[top] }),
-		},
-		"policy": {fields(t, config.KindPolicy, all)},
-		"fleet":  {fields(t, config.KindFleet, all)},
-		"cli":    {commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }}))},
-		"aws":    {parameters(t)},
+	for name, want := range map[string]string{
+		"config": fields(t, config.KindConfig),
+		"policy": fields(t, config.KindPolicy),
+		"fleet":  fields(t, config.KindFleet),
+		"cli":    commands(cli.Commands(cli.Env{Getenv: func(string) string { return "" }})),
+		"aws":    parameters(t),
 	} {
-		shown := block.FindAllStringSubmatch(docs.Text(name), -1)
-		if len(shown) != len(want) {
-			t.Errorf("topic %s has %d generated blocks, and must have %d, each between these lines:\n%s%s", name, len(shown), len(want), begin, end)
-			continue
-		}
-		if *update {
-			generate(t, name, want)
-			continue
-		}
-		for i, text := range want {
-			if shown[i][1] != text {
-				t.Errorf("block %d of topic %s differs from the code. Run the command in its first line. The block must be\n%s", i+1, name, text)
+		before, rest, begins := strings.Cut(docs.Text(name), begin)
+		shown, after, ends := strings.Cut(rest, end)
+		switch {
+		case !begins || !ends || strings.Contains(after, begin):
+			t.Errorf("topic %s must have one generated block, between these lines:\n%s%s", name, begin, end)
+		case *update:
+			file := filepath.Join(root, "internal/docs", name+".md")
+			if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+				t.Error(err)
 			}
+		case shown != want:
+			t.Errorf("the block of topic %s differs from the code. Run the command in its first line. The block must be\n%s", name, want)
 		}
-	}
-}
-
-// generate replaces the generated blocks of a page.
-func generate(t *testing.T, name string, blocks []string) {
-	t.Helper()
-	text := block.ReplaceAllStringFunc(docs.Text(name), func(string) string {
-		first := blocks[0]
-		blocks = blocks[1:]
-		return begin + first + end
-	})
-	if err := os.WriteFile(filepath.Join(root, "internal/docs", name+".md"), []byte(text), 0o644); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -102,14 +81,8 @@ type schema struct {
 	Type        string
 }
 
-// ofGit are the fields of a Config in the second block of the page config.
-var ofGit = map[string]bool{"repository": true, "commit": true}
-
-func all(string) bool { return true }
-
-// fields returns a table of the fields of a kind of document. It contains the top-level
-// fields that selected accepts, and the fields below them.
-func fields(t *testing.T, kind string, selected func(top string) bool) string {
+// fields returns a table of the fields of a kind of document.
+func fields(t *testing.T, kind string) string {
 	t.Helper()
 	var s schema
 	if err := json.Unmarshal(config.Schema(kind), &s); err != nil {
@@ -124,8 +97,8 @@ func fields(t *testing.T, kind string, selected func(top string) bool) string {
 			at := strings.TrimPrefix(path+"."+name, ".")
 			of, inPolicy := strings.CutPrefix(at, "policies[].")
 			switch {
-			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind" || !selected(name)):
-				continue // a field of every document, or of another block
+			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind"):
+				continue // a field of every document
 			case inPolicy && known["default."+of]:
 				continue // the same field as below default
 			}
