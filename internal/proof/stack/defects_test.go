@@ -103,7 +103,7 @@ var defects = []defect{
 	{"undelivered ticks are lost", "", "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredTicks.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
 	{"the schedule cannot be turned off", "", "            State: !Ref ScheduleState", "            State: ENABLED", "cfn-guard", "schedules_can_be_turned_off"},
 	{"metrics are filtered away with the log", "", "        LogGroup: !Ref LatchLogs\n        LogFormat: JSON\n        ApplicationLogLevel: INFO", "        LogGroup: !Ref LatchLogs\n        LogFormat: JSON\n        ApplicationLogLevel: WARN", "cfn-guard", "functions_log_to_a_group_of_ours"},
-	{"an alarm never says that it is over", "", "Does publishing fail, or wait for a review? See gitlatch help alarms.\n" + rings + "      OKActions:", "Does publishing fail, or wait for a review? See gitlatch help alarms.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
+	{"an alarm never says that it is over", "", "whether pushes fail or a pull request waits for a review. See gitlatch help alarms.\n" + rings + "      OKActions:", "whether pushes fail or a pull request waits for a review. See gitlatch help alarms.\n" + rings + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"a schedule that stopped is not missed", "", "      TreatMissingData: breaching", "      TreatMissingData: notBreaching", "cfn-guard", "a_missing_heartbeat_rings"},
 
 	{"the heartbeat is muted", "", "      MetricName: Heartbeat\n", "      MetricName: Heartbeat\n      ActionsEnabled: false\n", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
@@ -153,7 +153,7 @@ var defects = []defect{
 	{"another account may schedule releases", restoreSource, "            Condition:\n              StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}\n", "", "cfn-guard", "schedules_are_of_this_account"},
 	{"undelivered releases are lost", restoreSource, "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredReleases.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
 	{"failed restores are tried again", restoreSource, "        MaximumRetryAttempts: 0\n        MaximumEventAgeInSeconds: 900", "        MaximumRetryAttempts: 1\n        MaximumEventAgeInSeconds: 900", "cfn-guard", "failed_events_are_kept"},
-	{"an alarm of the restore never says that it is over", restoreSource, "Invoke it again: it goes on from there. See gitlatch help alarms.\n" + ringsBeside + "      OKActions:", "Invoke it again: it goes on from there. See gitlatch help alarms.\n" + ringsBeside + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
+	{"an alarm of the restore never says that it is over", restoreSource, "Invoke it again: it continues from that point. See gitlatch help alarms.\n" + ringsBeside + "      OKActions:", "Invoke it again: it continues from that point. See gitlatch help alarms.\n" + ringsBeside + "      InsufficientDataActions:", "cfn-guard", "alarms_ring_and_say_when_it_is_over"},
 	{"those that restore have no rights", restoreSource, "KubernetesGroups: [\"gitlatch:restorers\"]", "KubernetesGroups: [\"gitlatch:samplers\"]", "contract", "access"},
 	{"the schedule restores as itself", restoreSource, "      Role: !GetAtt RestoreRole.Arn", "      Role: !GetAtt RestoreScheduleRole.Arn", "contract", "access"},
 	{"nothing builds the restore", restoreSource, "  RestoreFunction:\n    Type", "  RaiseFunction:\n    Type", "contract", "build targets"},
