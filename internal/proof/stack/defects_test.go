@@ -37,7 +37,7 @@ var defects = []defect{
 	{"an attribute does not exist", "", "      PrincipalArn: !GetAtt LatchRole.Arn", "      PrincipalArn: !GetAtt LatchRole.Name", "cfn-lint", "E1010"},
 	{"a condition does not exist", "", "  LatchAccess:\n    Type: AWS::EKS::AccessEntry\n    Condition: MakesAccessEntry", "  LatchAccess:\n    Type: AWS::EKS::AccessEntry\n    Condition: Makes", "cfn-lint", "E3015"},
 	{"a key stands twice", "", "      RetentionInDays: !Ref LogRetentionDays\n\n  # What Kubernetes makes of the role", "      RetentionInDays: !Ref LogRetentionDays\n      RetentionInDays: 7\n\n  # What Kubernetes makes of the role", "cfn-lint", "E0000"},
-	{"two resources wait for each other", "", "      Description: !Sub \"gitlatch: what a tick over the site ${Site} may do\"", "      Description: !Sub \"gitlatch: what ${LatchFunction} may do\"", "cfn-lint, translated", "E3004"},
+	{"two resources wait for each other", "", "      Description: !Sub \"gitlatch: rights of a tick of the site ${Site}\"", "      Description: !Sub \"gitlatch: what ${LatchFunction} may do\"", "cfn-lint, translated", "E3004"},
 	{"an operator does not exist", spokeSource, "              StringEquals:", "              StringEqual:", "cfn-lint", "E3530"},
 	{"a key of the table is not defined", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: st, AttributeType: S}", "cfn-lint", "E3039"},
 	{"a key of the table is of no type", "", "{AttributeName: sk, AttributeType: S}", "{AttributeName: sk, AttributeType: T}", "cloudformation-validate", "W3030"},
