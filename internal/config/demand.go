@@ -71,7 +71,7 @@ func cloudwatchFields(c *CloudWatch) strict.Object {
 		strict.Required("metric", "name of the CloudWatch metric, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
 		strict.Optional("dimensions", "all dimensions of the CloudWatch metric, as a mapping of names to values", pairs(&c.Dimensions, anyText)),
 		strict.Optional("statistic", "CloudWatch statistic over each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
-		strict.Optional("period", "length of a CloudWatch period, in whole minutes", span(&c.Period, time.Minute)),
+		strict.Optional("period", "length of a CloudWatch period, a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),
 	).With(strict.Rule{Check: c.minutes})
 }

@@ -70,10 +70,10 @@ func (d *policyDocument) fields() strict.Object {
 			preset(&d.base, &d.set.Default)),
 		strict.Optional("kinds", "kinds of your own with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),
 		strict.Optional("policies", "policies for some of the workloads; the first one that matches a workload applies", items(&d.rules, d.ruleFields)),
-		strict.Optional("default", "policy for workloads that match none of the policies", strict.Fields(presetRules(&d.set.Default)...)),
+		strict.Optional("default", "policy for workloads that no item of policies matches", strict.Fields(presetRules(&d.set.Default)...)),
 		strict.Optional("inPlace", "files on the branch in which gitlatch updates numbers with a marker # {\"$gitlatch\": \"namespace/kind/name\"}",
 			inPlace(&d.set.InPlace, d.file)),
-		strict.Optional("guards", "limits for the whole site", guardFields(&d.set.Guards)),
+		strict.Optional("guards", "limits for the site", guardFields(&d.set.Guards)),
 	).With(strict.Rule{Check: d.check})
 }
 
@@ -178,7 +178,7 @@ func presetRules(p *policy.Policy) []strict.Field {
 			strict.Optional("after", "time in flight before a rollout gets an entry in git; a rollout that fails gets it at once", span(&p.RolloutAfter, 0)),
 			strict.Optional("progressDeadline", "time without a new available pod until a rollout has failed, and healthy time until the failure is over", span(&p.ProgressDeadline, 0)),
 			strict.Optional("milestones", "percentages of progress that update the entry of a rollout, in ascending order", percents(&p.Milestones)),
-			strict.Optional("cut", "percentage of progress, in two healthy samples in a row, from which a rebuild starts with the new template", percent(&p.Cut)),
+			strict.Optional("cut", "minimum progress in percent, in two healthy samples in a row, before a rebuild starts with the new template", percent(&p.Cut)),
 		)),
 		strict.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
 		strict.Optional("acceptRisk", "whether gitlatch also writes levels if no rule protects the live replica count", yes(&p.AcceptRisk)),
