@@ -164,12 +164,12 @@ func configDocument(c *Config) strict.Document {
 			strict.Optional("webhook", "webhook for alerts that accepts JSON with a text, such as one of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(strict.OneOf("sns", "webhook"))),
 		strict.Optional("demand", "sources of the demand on workloads, such as requests per second (default: demand is unknown)", items(&c.Demand, demandFields)),
-		strict.Optional("drills", "storage of drill reports, which a drill compares with the last one (default: none)", strict.Fields(
+		strict.Optional("drills", "storage of drill reports, for the comparison of each drill with the last one (default: none)", strict.Fields(
 			strict.Optional("dir", "folder for drill reports, which gitlatch creates if it does not exist", file(&c.Drills.Dir)),
 			strict.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
 		).With(strict.OneOf("dir", "s3"))),
 		strict.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
-		strict.Optional("fleet", "path on the branch of the list of a fleet's sites, for the configuration of a fleet's functions",
+		strict.Optional("fleet", "path of the fleet file on the branch, only in the configuration of a fleet's functions",
 			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
 		signable(),
