@@ -79,14 +79,14 @@ func authFields(auth *Auth) strict.Object {
 	)
 	hosts := []string{"hostKeys", "knownHostsFile"}
 	return strict.Fields(
-		strict.Optional("tokenEnv", "the environment variable that holds the access token or password", strict.Into(&auth.Token.Env, variable)),
-		strict.Optional("tokenFile", "the file that holds the access token or password", file(&auth.Token.File)),
-		strict.Optional("username", "the user name that goes with it, where the server wants a certain one", strict.Into(&auth.Username, anyText)),
-		strict.Optional("usernameEnv", "the environment variable that holds the user name", strict.Into(&auth.UsernameEnv, variable)),
-		strict.Optional("sshKeyEnv", "the environment variable that holds the private half of a deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
-		strict.Optional("sshKeyFile", "the file that holds the private half of a deploy key, for an ssh URL", file(&auth.SSHKey.File)),
-		strict.Optional("hostKeys", "the keys that the host may show over SSH, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
-		strict.Optional("knownHostsFile", "the file of OpenSSH that holds the keys of the host", file(&auth.KnownHosts)),
+		strict.Optional("tokenEnv", "environment variable with the access token or password for the git server", strict.Into(&auth.Token.Env, variable)),
+		strict.Optional("tokenFile", "path of the file with the access token or password for the git server", file(&auth.Token.File)),
+		strict.Optional("username", "user name for the login, if the git server requires a certain one", strict.Into(&auth.Username, anyText)),
+		strict.Optional("usernameEnv", "environment variable with the user name for the login", strict.Into(&auth.UsernameEnv, variable)),
+		strict.Optional("sshKeyEnv", "environment variable with the private deploy key, for an ssh URL", strict.Into(&auth.SSHKey.Env, variable)),
+		strict.Optional("sshKeyFile", "path of the file with the private deploy key, for an ssh URL", file(&auth.SSHKey.File)),
+		strict.Optional("hostKeys", "SSH host keys that gitlatch accepts, each as ssh-ed25519 AAAA...", texts(&auth.HostKeys, "pin a key", hostKey, wholeKey)),
+		strict.Optional("knownHostsFile", "path of an OpenSSH known_hosts file with the keys of the git host", file(&auth.KnownHosts)),
 	).With(
 		strict.OneOf("tokenEnv", "tokenFile", "sshKeyEnv", "sshKeyFile"),
 		strict.AtMostOne(userNames...),
@@ -100,8 +100,8 @@ func authFields(auth *Auth) strict.Object {
 
 func webhookFields(s *Secret) strict.Object {
 	return strict.Fields(
-		strict.Optional("urlEnv", "the environment variable that holds the URL", strict.Into(&s.Env, variable)),
-		strict.Optional("urlFile", "the file that holds the URL", file(&s.File)),
+		strict.Optional("urlEnv", "environment variable with the URL of the webhook", strict.Into(&s.Env, variable)),
+		strict.Optional("urlFile", "path of the file with the URL of the webhook", file(&s.File)),
 	).With(strict.OneOf("urlEnv", "urlFile"))
 }
 

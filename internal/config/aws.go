@@ -51,25 +51,25 @@ type S3 struct {
 }
 
 func regionField(region *string) strict.Field {
-	return strict.Optional("region", "the AWS region; without it the one that the program runs in",
+	return strict.Optional("region", "AWS Region of the resource (default: the Region in which gitlatch runs)",
 		strict.Into(region, strict.Text(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`, "an AWS region such as eu-west-1")))
 }
 
 func eksFields(e *EKS) strict.Object {
 	return strict.Fields(
-		strict.Required("name", "the cluster's name",
+		strict.Required("name", "name of the EKS cluster",
 			strict.Into(&e.Name, strict.Text(`^[0-9A-Za-z][-0-9A-Za-z_]*$`, "the name of an EKS cluster: letters, digits, - and _, at most 100").AtMost(100))),
 		regionField(&e.Region),
-		strict.Optional("roleArn", "the role to assume first, where the cluster is another account's",
+		strict.Optional("roleArn", "ARN of the IAM role to assume for the login, if the cluster is in another account",
 			strict.Into(&e.RoleARN, strict.Text(`^arn:aws(-[a-z]+)*:iam::[0-9]{12}:role/[-A-Za-z0-9_+=,.@/]+$`, "the ARN of a role, such as arn:aws:iam::123456789012:role/gitlatch"))),
-		strict.Optional("externalId", "what the role wants shown by who assumes it",
+		strict.Optional("externalId", "external ID that the IAM role in roleArn requires",
 			strict.Into(&e.ExternalID, strict.Text(`^[-A-Za-z0-9_+=,.@:/]{2,}$`, "an external id: letters, digits and any of +=,.@:/-_"))),
 	).With(strict.Needs("externalId", "it is shown when a role is assumed", "roleArn"))
 }
 
 func dynamoFields(d *DynamoDB) strict.Object {
 	return strict.Fields(
-		strict.Required("table", "the table's name",
+		strict.Required("table", "name of the DynamoDB table",
 			strict.Into(&d.Table, strict.Text(`^[-A-Za-z0-9_.]{3,}$`, "the name of a table: 3 to 255 letters, digits, -, _ and .").AtMost(255))),
 		regionField(&d.Region),
 	)
@@ -77,7 +77,7 @@ func dynamoFields(d *DynamoDB) strict.Object {
 
 func codecommitFields(c *CodeCommit) strict.Object {
 	return strict.Fields(
-		strict.Required("name", "the repository's name",
+		strict.Required("name", "name of the CodeCommit repository",
 			strict.Into(&c.Name, strict.Text(`^[-A-Za-z0-9_.]+$`, "the name of a repository: letters, digits, -, _ and ., at most 100").AtMost(100))),
 		regionField(&c.Region),
 	)
@@ -85,27 +85,27 @@ func codecommitFields(c *CodeCommit) strict.Object {
 
 func githubFields(g *GitHub) strict.Object {
 	return strict.Fields(
-		strict.Required("repository", "owner/name",
+		strict.Required("repository", "GitHub repository, as owner/name",
 			strict.Into(&g.Repository, strict.Text(`^[-A-Za-z0-9_]{1,100}/[-A-Za-z0-9_.]{1,100}$`, "owner/name, without a URL around it"))),
-		strict.Optional("apiURL", "the API's URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
+		strict.Optional("apiURL", "API URL of a GitHub Enterprise server, such as https://github.example.com/api/v3/",
 			strict.Into(&g.APIURL, strict.Text(`^https?://`, "an https URL"), wrongAPIURL)),
-		strict.Optional("appSecret", "the secret in AWS Secrets Manager that holds the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
-		strict.Optional("tokenSecret", "the secret in AWS Secrets Manager that holds a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
+		strict.Optional("appSecret", "name or ARN of the secret in AWS Secrets Manager with the key of a GitHub App", strict.Into(&g.AppSecret, secretName, noToken)),
+		strict.Optional("tokenSecret", "name or ARN of the secret in AWS Secrets Manager with a fine-grained access token", strict.Into(&g.TokenSecret, secretName, noToken)),
 	).With(strict.OneOf("appSecret", "tokenSecret"))
 }
 
 func snsFields(s *SNS) strict.Object {
 	return strict.Fields(
-		strict.Required("topicArn", "the topic's ARN",
+		strict.Required("topicArn", "ARN of the SNS topic",
 			strict.Into(&s.TopicARN, strict.Text(`^arn:aws(-[a-z]+)*:sns:[-a-z0-9]+:[0-9]{12}:[-A-Za-z0-9_]+$`, "the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:gitlatch").AtMost(320))),
 	)
 }
 
 func s3Fields(s *S3) strict.Object {
 	return strict.Fields(
-		strict.Required("bucket", "the bucket's name",
+		strict.Required("bucket", "name of the S3 bucket",
 			strict.Into(&s.Bucket, strict.Text(`^[a-z0-9][-.a-z0-9]{1,61}[a-z0-9]$`, "the name of a bucket: 3 to 63 small letters, digits, - and ."))),
-		strict.Optional("prefix", "what all keys begin with, such as gitlatch/",
+		strict.Optional("prefix", "prefix of all keys in the S3 bucket, such as gitlatch/",
 			strict.Into(&s.Prefix, strict.Text(`^([-A-Za-z0-9_.]+/)+$`, "folders with a slash after each, such as gitlatch/drills/"))),
 		regionField(&s.Region),
 	)

@@ -130,46 +130,46 @@ func ParseConfig(name string, data []byte) (Config, error) {
 // own is not the fleet's.
 func configDocument(c *Config) strict.Document {
 	return document(KindConfig, strict.Fields(
-		strict.Required("site", "the name that a cluster fills, such as prod-eu; it outlives clusters",
+		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",
 			strict.Into(&c.Site, strict.Label)),
-		strict.Optional("cluster", "the cluster to sample; without it the current kube context", strict.Fields(
-			strict.Optional("eks", "a cluster of Amazon EKS, which AWS credentials log in to", eksFields(&c.Cluster.EKS)),
-			strict.Optional("kubeconfig", "the kubeconfig file", file(&c.Cluster.Kubeconfig)),
-			strict.Optional("context", "the context of the kubeconfig", strict.Into(&c.Cluster.Context, anyText)),
+		strict.Optional("cluster", "cluster to sample (default: the current context of the kubeconfig)", strict.Fields(
+			strict.Optional("eks", "Amazon EKS cluster, with login by AWS credentials", eksFields(&c.Cluster.EKS)),
+			strict.Optional("kubeconfig", "path of the kubeconfig file (default: $KUBECONFIG, or ~/.kube/config)", file(&c.Cluster.Kubeconfig)),
+			strict.Optional("context", "context of the kubeconfig (default: the current context)", strict.Into(&c.Cluster.Context, anyText)),
 		).With(
 			strict.AtMostOne("eks", "kubeconfig"),
 			strict.AtMostOne("eks", "context"),
 		)),
-		strict.Required("state", "where the state is kept between ticks", strict.Fields(
-			strict.Optional("bolt", "a bbolt file", strict.Fields(
-				strict.Required("path", "the file, made where it is not there", file(&c.State.Bolt)),
+		strict.Required("state", "storage of the site's state between ticks", strict.Fields(
+			strict.Optional("bolt", "storage of the state in a bbolt file", strict.Fields(
+				strict.Required("path", "path of the bbolt file, which gitlatch creates if it does not exist", file(&c.State.Bolt)),
 			)),
-			strict.Optional("dynamodb", "a table of Amazon DynamoDB", dynamoFields(&c.State.DynamoDB)),
-			strict.Optional("memory", "nowhere: for trying things, each run starts anew", strict.Fields().With(
+			strict.Optional("dynamodb", "storage of the state in an Amazon DynamoDB table", dynamoFields(&c.State.DynamoDB)),
+			strict.Optional("memory", "storage of the state in memory, lost at the end of a run", strict.Fields().With(
 				strict.Rule{Check: func(*strict.Reader, string) { c.State.Memory = true }},
 			)),
 		).With(strict.OneOf("bolt", "dynamodb", "memory"))),
-		strict.Required("repository", "the git repository that checkpoints are committed to", repositoryFields(&c.Repository)),
-		strict.Optional("period", "the time from one tick to the next, as the schedule has it", span(&c.Period, time.Second)),
-		strict.Optional("commit", "how commits are made", strict.Fields(
-			strict.Optional("skipCI", "adds [skip ci] to each message", yes(&c.Commit.SkipCI)),
-			strict.Optional("author", "who commits are made as", strict.Fields(
-				strict.Required("name", "the name", strict.Into(&c.Commit.Author.Name, strict.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
-				strict.Required("email", "the e-mail address", strict.Into(&c.Commit.Author.Email, strict.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
+		strict.Required("repository", "git repository for the checkpoint files", repositoryFields(&c.Repository)),
+		strict.Optional("period", "time from one tick to the next, the same as in the schedule", span(&c.Period, time.Second)),
+		strict.Optional("commit", "settings for gitlatch's commits", strict.Fields(
+			strict.Optional("skipCI", "whether commit messages contain [skip ci], in mode direct", yes(&c.Commit.SkipCI)),
+			strict.Optional("author", "author of the commits (default: gitlatch)", strict.Fields(
+				strict.Required("name", "name of the author", strict.Into(&c.Commit.Author.Name, strict.Text(`^[^<>\r\n]+$`, "a name on one line, without < and >"))),
+				strict.Required("email", "email address of the author", strict.Into(&c.Commit.Author.Email, strict.Text(`^[^<>\s]+@[^<>\s]+$`, "an e-mail address"))),
 			)),
-			strict.Optional("signing", "the key that commits are signed by; without it they are not", signingFields(&c.Commit.Signing)),
+			strict.Optional("signing", "key that signs the commits (default: no signatures)", signingFields(&c.Commit.Signing)),
 		)),
-		strict.Optional("alerts", "where people are told of what needs them; without it nowhere but in the log", strict.Fields(
-			strict.Optional("sns", "a topic of Amazon SNS", snsFields(&c.Alerts.SNS)),
-			strict.Optional("webhook", "a URL that takes JSON with a text, such as an incoming webhook of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
+		strict.Optional("alerts", "destination of alerts (default: only the log)", strict.Fields(
+			strict.Optional("sns", "Amazon SNS topic for alerts", snsFields(&c.Alerts.SNS)),
+			strict.Optional("webhook", "webhook for alerts that accepts JSON with a text, such as one of Slack or Mattermost", webhookFields(&c.Alerts.Webhook)),
 		).With(strict.OneOf("sns", "webhook"))),
-		strict.Optional("demand", "where it is measured how much is asked of workloads; without it that is not known", items(&c.Demand, demandFields)),
-		strict.Optional("drills", "where the reports of drills are kept, and the last one is found; without it nowhere", strict.Fields(
-			strict.Optional("dir", "a folder, made where it is not there", file(&c.Drills.Dir)),
-			strict.Optional("s3", "a bucket of Amazon S3", s3Fields(&c.Drills.S3)),
+		strict.Optional("demand", "sources of the demand on workloads, such as requests per second (default: demand is unknown)", items(&c.Demand, demandFields)),
+		strict.Optional("drills", "storage of drill reports, for the comparison of each drill with the last one (default: none)", strict.Fields(
+			strict.Optional("dir", "folder for drill reports, which gitlatch creates if it does not exist", file(&c.Drills.Dir)),
+			strict.Optional("s3", "Amazon S3 bucket for drill reports", s3Fields(&c.Drills.S3)),
 		).With(strict.OneOf("dir", "s3"))),
 		strict.Optional("gitops", gitopsMeaning, gitopsFields(&c.GitOps)),
-		strict.Optional("fleet", "the file on the branch that lists the sites of a fleet, whose functions this configures; without it this is one site's",
+		strict.Optional("fleet", "path of the fleet file on the branch, only in the configuration of a fleet's functions",
 			strict.Into(&c.Fleet, anyText, wrongPolicyFile)),
 	).With(
 		signable(),
@@ -181,12 +181,12 @@ func configDocument(c *Config) strict.Document {
 	))
 }
 
-const gitopsMeaning = "where Argo CD runs, if in another cluster, a hub, and the destination by which it knows the site's cluster"
+const gitopsMeaning = "hub cluster in which Argo CD runs, and Argo CD's destination for the site's cluster"
 
 func gitopsFields(g *GitOps) strict.Object {
 	return strict.Fields(
-		strict.Optional("context", "the context of the hub in the kubeconfig", strict.Into(&g.Context, anyText)),
-		strict.Optional("eks", "the hub as a cluster of Amazon EKS", eksFields(&g.EKS)),
-		strict.Optional("destination", "the destination by which Argo CD knows the site's cluster: its name, its server or the ARN of an EKS cluster", strict.Into(&g.Destination, anyText)),
+		strict.Optional("context", "context of the hub cluster in the kubeconfig", strict.Into(&g.Context, anyText)),
+		strict.Optional("eks", "hub cluster on Amazon EKS", eksFields(&g.EKS)),
+		strict.Optional("destination", "Argo CD's destination for the site's cluster: its name, its server or the ARN of an EKS cluster", strict.Into(&g.Destination, anyText)),
 	).With(strict.AtMostOne("context", "eks"), strict.AnyOf("context", "eks", "destination"))
 }

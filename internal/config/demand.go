@@ -46,18 +46,18 @@ func (p Prometheus) Read(getenv func(string) string) (token string, err error) {
 
 func demandFields(d *Demand) strict.Object {
 	return strict.Fields(
-		strict.Required("workload", "the workload that is asked: namespace/name of a Deployment, or namespace/kind/name", workloadName(&d.Workload)),
-		strict.Optional("prometheus", "an instant query to Prometheus, or to what speaks its API", prometheusFields(&d.Prometheus)),
-		strict.Optional("cloudwatch", "a metric of Amazon CloudWatch", cloudwatchFields(&d.CloudWatch)),
+		strict.Required("workload", "workload whose demand is measured, as namespace/name of a Deployment or namespace/kind/name", workloadName(&d.Workload)),
+		strict.Optional("prometheus", "instant query to Prometheus, or to a server with the same API", prometheusFields(&d.Prometheus)),
+		strict.Optional("cloudwatch", "metric in Amazon CloudWatch", cloudwatchFields(&d.CloudWatch)),
 	).With(strict.OneOf("prometheus", "cloudwatch"))
 }
 
 func prometheusFields(p *Prometheus) strict.Object {
 	return strict.Fields(
-		strict.Required("url", "the server's URL, without /api/v1/query", strict.Into(&p.URL, strict.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
-		strict.Required("query", "a query that gives one number, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
-		strict.Optional("tokenEnv", "the environment variable that holds the bearer token", strict.Into(&p.Token.Env, variable)),
-		strict.Optional("tokenFile", "the file that holds the bearer token", file(&p.Token.File)),
+		strict.Required("url", "URL of the Prometheus server, without /api/v1/query", strict.Into(&p.URL, strict.Text(`^https?://`, "an http or https URL"), wrongPrometheus)),
+		strict.Required("query", "PromQL query with one number as its result, such as sum(rate(http_requests_total[5m]))", strict.Into(&p.Query, anyText)),
+		strict.Optional("tokenEnv", "environment variable with the bearer token for Prometheus", strict.Into(&p.Token.Env, variable)),
+		strict.Optional("tokenFile", "path of the file with the bearer token for Prometheus", file(&p.Token.File)),
 	).With(strict.AtMostOne("tokenEnv", "tokenFile"), strict.Rule{Check: p.encrypted})
 }
 
@@ -67,11 +67,11 @@ var statistics = []string{"Sum", "Average", "Maximum", "Minimum", "SampleCount"}
 func cloudwatchFields(c *CloudWatch) strict.Object {
 	c.Statistic, c.Period = "Sum", 5*time.Minute
 	return strict.Fields(
-		strict.Required("namespace", "the metric's namespace, such as AWS/ApplicationELB", strict.Into(&c.Namespace, strict.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
-		strict.Required("metric", "the metric's name, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
-		strict.Optional("dimensions", "the dimensions by which the metric is kept, all of them", pairs(&c.Dimensions, anyText)),
-		strict.Optional("statistic", "what is made of the values of a period", strict.Into(&c.Statistic, strict.Word(statistics...))),
-		strict.Optional("period", "the time of one value, in whole minutes", span(&c.Period, time.Minute)),
+		strict.Required("namespace", "namespace of the CloudWatch metric, such as AWS/ApplicationELB", strict.Into(&c.Namespace, strict.Text(`^[^:][ -~]{0,254}$`, "a namespace such as AWS/ApplicationELB"))),
+		strict.Required("metric", "name of the CloudWatch metric, such as RequestCount", strict.Into(&c.Metric, strict.Text(`^[ -~]{1,255}$`, "the name of a metric such as RequestCount"))),
+		strict.Optional("dimensions", "all dimensions of the CloudWatch metric, as a mapping of names to values", pairs(&c.Dimensions, anyText)),
+		strict.Optional("statistic", "CloudWatch statistic over each period", strict.Into(&c.Statistic, strict.Word(statistics...))),
+		strict.Optional("period", "length of a CloudWatch period, a multiple of 1m", span(&c.Period, time.Minute)),
 		regionField(&c.Region),
 	).With(strict.Rule{Check: c.minutes})
 }

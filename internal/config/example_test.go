@@ -90,9 +90,9 @@ func TestTheExampleExplainsEachField(t *testing.T) {
 	}
 }
 
-const exampleHeader = `## How gitlatch latches this site. A field behind # has the value that it would have
-## without a line. To change it, take that # away, and the # of each line that it is
-## indented under. What stands behind ## explains.
+const exampleHeader = `## The policy of this site. A field behind # shows its default value. To change the
+## value, remove the #, and the # of each line above it that it is indented under.
+## Lines that start with ## are explanations.
 apiVersion: %s
 kind: %s
 `

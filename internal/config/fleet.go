@@ -40,16 +40,16 @@ func (c Config) Of(m Member) Config {
 func fleetDocument(all *[]*Member) strict.Document {
 	apart := strict.Rule{Check: func(r *strict.Reader, path string) { apart(r, path, *all) }}
 	return document(KindFleet, strict.Fields(
-		strict.Required("sites", "the sites, each with its cluster", items(all, memberFields, apart)),
+		strict.Required("sites", "sites of the fleet, each with its cluster", items(all, memberFields, apart)),
 	))
 }
 
 func memberFields(m *Member) strict.Object {
 	return strict.Fields(
-		strict.Required("site", "the name that a cluster fills, such as prod-eu; it outlives clusters",
+		strict.Required("site", "name of the site, such as prod-eu, which outlives any one cluster",
 			strict.Into(&m.Site, strict.Label)),
-		strict.Required("eks", "the cluster of Amazon EKS that fills it", eksFields(&m.EKS)),
-		strict.Optional("branch", "the branch with its policy and its checkpoints; without it the one that this file is on",
+		strict.Required("eks", "Amazon EKS cluster of the site", eksFields(&m.EKS)),
+		strict.Optional("branch", "branch with the site's policy and checkpoint files (default: the branch of this file)",
 			strict.Into(&m.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
 		strict.Optional("gitops", gitopsMeaning, gitopsFields(&m.GitOps)),
 	)

@@ -19,17 +19,17 @@ func (e *namedKind) fields() strict.Object {
 	e.Replicas, e.Ready = workload.Replicas, workload.Ready
 	api := strict.Text(workload.APIVersionShape, "a group and a version, such as example.com/v1")
 	return strict.Fields(
-		strict.Required("apiVersion", "the group and version by which it is read, such as example.com/v1",
+		strict.Required("apiVersion", "API group and version of the kind, such as example.com/v1",
 			strict.Taken(api, func(text string) { e.Group, e.Version, _ = strings.Cut(text, "/") })),
-		strict.Required("kind", "the kind of an object, such as Worker",
+		strict.Required("kind", "kind as in a manifest, such as Worker",
 			strict.Into(&e.Kind, strict.Text(workload.ObjectShape, "a kind as manifests state it, such as Worker"))),
-		strict.Required("resource", "its plural in URLs and roles, such as workers",
+		strict.Required("resource", "plural name of the kind in URLs and roles, such as workers",
 			strict.Into(&e.Resource, strict.Text(workload.ResourceShape, "a plural in lower case, such as workers"))),
-		strict.Optional("name", "what records, policies and reports call it; without it the kind in lower case",
+		strict.Optional("name", "name of the kind in checkpoint files, policies and reports (default: the kind in lower case)",
 			strict.Into(&e.name, strict.Label)),
-		strict.Optional("replicas", "where an object asks for pods: specReplicasPath of its scale subresource",
+		strict.Optional("replicas", "path of the desired replicas in an object, as in specReplicasPath of the scale subresource",
 			strict.Into(&e.Replicas, strict.Text(workload.ReplicasShape, "a field of the spec, such as .spec.replicas"))),
-		strict.Optional("ready", "where its status says how many pods are ready",
+		strict.Optional("ready", "path of the number of ready pods in an object's status",
 			strict.Into(&e.Ready, strict.Text(workload.ReadyShape, "a field of the status, such as .status.readyReplicas"))),
 	)
 }

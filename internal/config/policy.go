@@ -64,16 +64,16 @@ func newPolicyDocument(file string, period time.Duration) *policyDocument {
 // beside it, so that the rest overrides it, and kinds before who may match them.
 func (d *policyDocument) fields() strict.Object {
 	return strict.Fields(
-		strict.Optional("mode", "observe computes and reports, latch also writes to git",
+		strict.Optional("mode", "mode of the site: observe only reports, latch also commits level changes to git",
 			strict.Into(&d.mode, strict.Word(modeObserve, modeLatch))),
-		strict.Optional("preset", "what policies start from that name no preset of their own",
+		strict.Optional("preset", "preset of each policy that does not name its own",
 			preset(&d.base, &d.set.Default)),
-		strict.Optional("kinds", "the kinds with a scale subresource to sample beside those that gitlatch knows", kindList(&d.set.Kinds)),
-		strict.Optional("policies", "the policies of some workloads; the first that matches is taken", items(&d.rules, d.ruleFields)),
-		strict.Optional("default", "the policy of workloads that no other matches", strict.Fields(presetRules(&d.set.Default)...)),
-		strict.Optional("inPlace", "files on the branch in which counts marked # {\"$gitlatch\": \"namespace/kind/name\"} follow the checkpoints",
+		strict.Optional("kinds", "kinds of your own with a scale subresource, which gitlatch samples in addition to the built-in kinds", kindList(&d.set.Kinds)),
+		strict.Optional("policies", "policies for some of the workloads; the first one that matches a workload applies", items(&d.rules, d.ruleFields)),
+		strict.Optional("default", "policy for workloads that no item of policies matches", strict.Fields(presetRules(&d.set.Default)...)),
+		strict.Optional("inPlace", "files on the branch in which gitlatch updates numbers with a marker # {\"$gitlatch\": \"namespace/kind/name\"}",
 			inPlace(&d.set.InPlace, d.file)),
-		strict.Optional("guards", "limits over the whole site", guardFields(&d.set.Guards)),
+		strict.Optional("guards", "limits for the site", guardFields(&d.set.Guards)),
 	).With(strict.Rule{Check: d.check})
 }
 
@@ -81,8 +81,8 @@ func (d *policyDocument) fields() strict.Object {
 func (d *policyDocument) ruleFields(rule *policy.Rule) strict.Object {
 	rule.Policy, rule.Policy.Name = d.base, ""
 	head := []strict.Field{
-		strict.Required("name", "the name that reports call the policy by", strict.Into(&rule.Policy.Name, strict.Label)),
-		strict.Required("match", "which workloads have this policy; {} is all that none before it has", matchFields(&rule.Match, d.set.Kinds)),
+		strict.Required("name", "name of the policy, for reports and for the annotation gitlatch.dev/policy", strict.Into(&rule.Policy.Name, strict.Label)),
+		strict.Required("match", "workloads with this policy; {} matches every workload that no earlier policy matches", matchFields(&rule.Match, d.set.Kinds)),
 	}
 	return strict.Fields(append(head, presetRules(&rule.Policy)...)...)
 }
@@ -99,10 +99,10 @@ var (
 func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
 	const all = "leave the field out for all"
 	return strict.Fields(
-		strict.Optional("namespaces", "patterns, one of which the namespace matches; kube-system only where it is named", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
-		strict.Optional("names", "patterns, one of which the name matches", texts(&m.Names, all, nameOrPattern, wrongPattern)),
-		strict.Optional("kinds", "kinds, one of which the workload is", texts(&m.Kinds, all, kindName(kinds))),
-		strict.Optional("labels", "labels that the workload has, all of them", pairs(&m.Labels, labelValue)),
+		strict.Optional("namespaces", "namespaces or patterns of them, such as team-*; kube-system requires its exact name", texts(&m.Namespaces, all, nameOrPattern, wrongPattern)),
+		strict.Optional("names", "names of workloads, or patterns of them, such as worker-*", texts(&m.Names, all, nameOrPattern, wrongPattern)),
+		strict.Optional("kinds", "kinds of workloads", texts(&m.Kinds, all, kindName(kinds))),
+		strict.Optional("labels", "labels of the workload, which must all match", pairs(&m.Labels, labelValue)),
 	)
 }
 
@@ -158,47 +158,47 @@ func percents(into *[]int32) strict.List {
 // presetRules is the fields of one policy, without what chooses its workloads.
 func presetRules(p *policy.Policy) []strict.Field {
 	return []strict.Field{
-		strict.Optional("preset", "what the rest of this policy starts from", preset(p)),
-		strict.Optional("series", "the levels, by name or as a list", series(&p.Series)),
-		strict.Optional("round", "how a need becomes a level", strict.Into(&p.Round, rounds)),
-		strict.Optional("hold", "how long a need must last", strict.Fields(
-			strict.Optional("up", "the consecutive samples that a raise needs", whole(&p.HoldUp)),
-			strict.Optional("down", "the observed time that a lowering needs; 0 makes it as quick as a raise", span(&p.HoldDown, 0)),
+		strict.Optional("preset", "preset for the fields that this policy does not set", preset(p)),
+		strict.Optional("series", "numbers that levels are rounded to, as the name of a series or a list", series(&p.Series)),
+		strict.Optional("round", "rounding of the desired replicas to a level", strict.Into(&p.Round, rounds)),
+		strict.Optional("hold", "stabilization windows of level changes", strict.Fields(
+			strict.Optional("up", "number of consecutive samples above the level before a raise", whole(&p.HoldUp)),
+			strict.Optional("down", "observed time below the threshold before a lowering; 0 makes a lowering as fast as a raise", span(&p.HoldDown, 0)),
 		)),
-		strict.Optional("margin", "how far below a threshold a need must be to lower", share(&p.Margin)),
-		strict.Optional("urgent", "need over declared above which a raise waits for no budget", ratio(&p.Urgent)),
-		strict.Optional("surge", "a crossing that is out of the ordinary", strict.Fields(
-			strict.Optional("ratio", "need over declared above which it is", ratio(&p.Surge)),
-			strict.Optional("review", "leaves it to a person to make", yes(&p.Review)),
+		strict.Optional("margin", "distance below a threshold that a lowering requires, as a share", share(&p.Margin)),
+		strict.Optional("urgent", "ratio of desired replicas to the level in git, above which a raise does not wait for the budget", ratio(&p.Urgent)),
+		strict.Optional("surge", "settings for surges, which are raises far above the level in git", strict.Fields(
+			strict.Optional("ratio", "ratio of desired replicas to the level in git, above which a raise is a surge", ratio(&p.Surge)),
+			strict.Optional("review", "whether a surge goes into a pull request for review, instead of a commit", yes(&p.Review)),
 		)),
-		strict.Optional("scale", "what is done with the scale", strict.Into(&p.Scale, modes)),
-		strict.Optional("bounds", "what is done with an autoscaler's min and max", strict.Into(&p.Bounds, modes)),
-		strict.Optional("rollout", "what is done with a rollout in flight", strict.Fields(
-			strict.Optional("mode", "latch declares its milestones, report only says them", strict.Into(&p.Rollout, modes)),
-			strict.Optional("after", "how long a rollout must be in flight to be recorded; one that fails is recorded at once", span(&p.RolloutAfter, 0)),
-			strict.Optional("progressDeadline", "for how long none of its missing pods comes until it has failed, and it is healthy until a failure is over", span(&p.ProgressDeadline, 0)),
-			strict.Optional("milestones", "those that its record passes, in percent, ascending", percents(&p.Milestones)),
-			strict.Optional("cut", "the percentage from which on, in two healthy samples in a row, a rebuild should begin with the new template", percent(&p.Cut)),
+		strict.Optional("scale", "handling of the replica count: written to git, only reported, or ignored", strict.Into(&p.Scale, modes)),
+		strict.Optional("bounds", "handling of changed minimum and maximum replicas: followed, only reported, or ignored", strict.Into(&p.Bounds, modes)),
+		strict.Optional("rollout", "settings for rollouts in flight", strict.Fields(
+			strict.Optional("mode", "handling of rollouts in flight: written to git, only reported, or ignored", strict.Into(&p.Rollout, modes)),
+			strict.Optional("after", "time in flight before a rollout gets an entry in git; a rollout that fails gets it at once", span(&p.RolloutAfter, 0)),
+			strict.Optional("progressDeadline", "time without a new available pod until a rollout has failed, and healthy time until the failure is over", span(&p.ProgressDeadline, 0)),
+			strict.Optional("milestones", "percentages of progress that update the entry of a rollout, in ascending order", percents(&p.Milestones)),
+			strict.Optional("cut", "minimum progress in percent, in two healthy samples in a row, before a rebuild starts with the new template", percent(&p.Cut)),
 		)),
-		strict.Optional("undriven", "also latches what no autoscaler drives", yes(&p.Undriven)),
-		strict.Optional("acceptRisk", "also writes levels that nothing is known to keep from acting on the live cluster", yes(&p.AcceptRisk)),
+		strict.Optional("undriven", "whether gitlatch also latches workloads without an autoscaler", yes(&p.Undriven)),
+		strict.Optional("acceptRisk", "whether gitlatch also writes levels if no rule protects the live replica count", yes(&p.AcceptRisk)),
 	}
 }
 
 func guardFields(g *policy.Guards) strict.Object {
 	return strict.Fields(
-		strict.Optional("yield", "how long what a person changed is left alone", span(&g.Yield, 0)),
-		strict.Optional("budget", "how many commits there may be", strict.Fields(
-			strict.Optional("commitsPerDay", "the commits a day; urgent raises do not wait for it", whole(&g.CommitsPerDay)),
+		strict.Optional("yield", "edit grace period: time after a user's edit in which gitlatch does not change the entry", span(&g.Yield, 0)),
+		strict.Optional("budget", "budget of commits for the site", strict.Fields(
+			strict.Optional("commitsPerDay", "number of commits per day; urgent raises do not wait for the budget", whole(&g.CommitsPerDay)),
 		)),
-		strict.Optional("massDrop", "when so many workloads halve at once that nothing is lowered", strict.Fields(
-			strict.Optional("share", "the part of the workloads", share(&g.DropShare)),
-			strict.Optional("least", "and at least so many of them", whole(&g.DropLeast)),
-			strict.Optional("within", "the time within which they halve", span(&g.DropWithin, 0)),
+		strict.Optional("massDrop", "conditions of a mass drop, in which gitlatch lowers no level of the site", strict.Fields(
+			strict.Optional("share", "share of the workloads that must halve for a mass drop", share(&g.DropShare)),
+			strict.Optional("least", "minimum number of workloads that must halve for a mass drop", whole(&g.DropLeast)),
+			strict.Optional("within", "time in which the workloads must halve for a mass drop", span(&g.DropWithin, 0)),
 		)),
-		strict.Optional("retire", "when the entry of a workload that is gone goes", strict.Fields(
-			strict.Optional("after", "how long it must be absent", span(&g.RetireAfter, 0)),
-			strict.Optional("share", "the share of the entries whose workloads may be absent; no entry is removed while more are", share(&g.RetireShare)),
+		strict.Optional("retire", "removal of entries whose workloads are no longer in the cluster", strict.Fields(
+			strict.Optional("after", "time that a workload must be absent before gitlatch removes its entry", span(&g.RetireAfter, 0)),
+			strict.Optional("share", "maximum share of entries with absent workloads; above it, gitlatch removes no entry", share(&g.RetireShare)),
 		)),
 	)
 }

@@ -57,17 +57,17 @@ const (
 
 func repositoryFields(r *Repository) strict.Object {
 	return strict.Fields(
-		strict.Optional("url", "the repository's https or ssh URL, or the path of a local one", address(&r.URL)),
-		strict.Optional("codecommit", "a repository of AWS CodeCommit", codecommitFields(&r.CodeCommit)),
-		strict.Optional("github", "a repository of GitHub, or of a GitHub Enterprise server", githubFields(&r.GitHub)),
-		strict.Optional("mode", "direct commits crossings to the branch, proposal puts them into one pull request",
+		strict.Optional("url", "https or ssh URL of the repository, or the path of a local repository", address(&r.URL)),
+		strict.Optional("codecommit", "AWS CodeCommit repository", codecommitFields(&r.CodeCommit)),
+		strict.Optional("github", "repository on GitHub, or on a GitHub Enterprise server", githubFields(&r.GitHub)),
+		strict.Optional("mode", "publication of level changes: direct commits to the branch, or one open pull request (proposal)",
 			strict.Into(&r.Mode, strict.Word(Direct, Propose))),
-		strict.Optional("branch", "the branch that is read and written",
+		strict.Optional("branch", "branch that gitlatch reads and writes",
 			strict.Into(&r.Branch, strict.Text(branchShape, "the name of a branch"), wrongBranch)),
-		strict.Optional("policyFile", "the policy's file on the branch, from the root of the repository", strict.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
-		strict.Optional("auth", "how to log in to the git server of the URL", authFields(&r.Auth)),
-		strict.Optional("caFile", "PEM certificates that are trusted instead of the system's", file(&r.CAFile)),
-		strict.Optional("maxBytes", "the bytes that one read of the repository may take", whole(&r.MaxBytes)),
+		strict.Optional("policyFile", "path of the policy file on the branch, from the root of the repository", strict.Into(&r.PolicyFile, anyText, wrongPolicyFile)),
+		strict.Optional("auth", "login to the git server in repository.url", authFields(&r.Auth)),
+		strict.Optional("caFile", "path of a PEM file with the trusted certificates, instead of the system's", file(&r.CAFile)),
+		strict.Optional("maxBytes", "maximum number of bytes in one read of the repository (default: 256 MiB)", whole(&r.MaxBytes)),
 	).With(
 		strict.OneOf("url", "codecommit", "github"),
 		proposable(r),

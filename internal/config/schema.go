@@ -33,9 +33,9 @@ const (
 )
 
 var purpose = map[string]string{
-	KindConfig: "how a site is run: the file for --config",
-	KindPolicy: "how workloads are latched: the file on the branch",
-	KindFleet:  "which sites a fleet has: the file that fleet of a Config names",
+	KindConfig: "the configuration of a site or of a fleet's functions, for --config",
+	KindPolicy: "the policy of a site, a file on the branch",
+	KindFleet:  "the list of a fleet's sites, which fleet of a Config names",
 }
 
 // document returns a document of a kind, given the fields of its own.

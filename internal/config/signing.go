@@ -36,10 +36,10 @@ func (s Signing) Read(getenv func(string) string) (key, passphrase string, err e
 
 func signingFields(s *Signing) strict.Object {
 	return strict.Fields(
-		strict.Required("format", "the kind of key", strict.Into(&s.Format, strict.Word(SSH, OpenPGP))),
-		strict.Optional("keyEnv", "the environment variable that holds the private key", strict.Into(&s.Key.Env, variable)),
-		strict.Optional("keyFile", "the file that holds the private key", file(&s.Key.File)),
-		strict.Optional("passphraseEnv", "the environment variable that holds the passphrase of the key, where it has one", strict.Into(&s.PassphraseEnv, variable)),
+		strict.Required("format", "kind of the signing key", strict.Into(&s.Format, strict.Word(SSH, OpenPGP))),
+		strict.Optional("keyEnv", "environment variable with the private signing key", strict.Into(&s.Key.Env, variable)),
+		strict.Optional("keyFile", "path of the file with the private signing key", file(&s.Key.File)),
+		strict.Optional("passphraseEnv", "environment variable with the passphrase of the signing key, if the key has one", strict.Into(&s.PassphraseEnv, variable)),
 	).With(strict.OneOf("keyEnv", "keyFile"))
 }
 

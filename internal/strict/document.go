@@ -35,7 +35,7 @@ func (r *Reader) Read(data []byte, d Document) {
 		return
 	}
 	if other := kindOf(root); other != d.Kind && d.Others[other] != "" {
-		r.problem(root.Line, "kind", "must be %s, got %s, which says %s", d.Kind, other, d.Others[other])
+		r.problem(root.Line, "kind", "must be %s, got %s: this file is %s", d.Kind, other, d.Others[other])
 		return
 	}
 	d.Whole().read(r, "", root)
