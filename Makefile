@@ -191,7 +191,7 @@ cost: ## Compute what a site costs a month on AWS (ARGS="-set period_minutes=1";
 	@go run ./scripts/cost $(ARGS)
 
 .PHONY: prose
-prose: ## Measure what people read: words of the README, of the longest topic, of a sentence (ARGS=-long: list long sentences)
+prose: ## Measure the text that users read (ARGS='-list handbook': list the patterns of the house dialect)
 	@go run ./scripts/prose $(ARGS)
 
 .PHONY: fmt

@@ -1,11 +1,18 @@
-// Command prose measures what people read of gitlatch: the README, the topics of
-// the handbook and the help of each command.
+// Command prose measures the text of gitlatch: README, handbook, help of the commands,
+// strings and comments of the code, and commit subjects.
 //
-//	figure readme_words        words of the README, code and tables included
-//	figure topic_words_most    words of the longest topic, likewise
-//	figure sentence_p90        words that 90 % of the sentences do not exceed
+//	figure dialect_readme     patterns of the house dialect per 1,000 words of the README
+//	figure dialect_handbook   the same for the handbook
+//	figure dialect_help       the same for the help of the commands
+//	figure dialect_strings    the same for strings of at least four words in the product
+//	figure dialect_comments   the same for comments of Go files
+//	figure dialect_subjects   the same for commit subjects since this command counts them
+//	figure sentence_p90       words that 90 % of the sentences do not exceed
 //
-// With -long it lists the sentences that are longer than that should be.
+// It exits with 1 if a figure is above its limit, or if a file has more patterns in its
+// comments than testdata/comments.txt allows. With -list NAME it lists the patterns of a
+// surface, such as handbook, with file and line. With -update it writes the present
+// patterns of each file to testdata/comments.txt.
 package main
 
 import (
@@ -13,77 +20,140 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gitlatch/gitlatch/internal/cli"
-	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
 // sentenceMost is the most words that 90 % of the sentences may have. Pages have no
 // limit: a limit on words made writers leave nouns out.
 const sentenceMost = 25
 
+// A surface is one kind of text, with the patterns that it may have.
+type surface struct {
+	name string
+	most float64 // patterns per 1,000 words
+	read func(*tree) ([]passage, error)
+}
+
+var surfaces = []surface{
+	{"readme", 19, (*tree).readme},
+	{"handbook", 24.1, (*tree).handbook},
+	{"help", 38, (*tree).help},
+	{"strings", 28.5, (*tree).strings},
+	{"comments", 44.5, (*tree).comments},
+	{"subjects", 5, (*tree).subjects},
+}
+
 func main() {
-	long := flag.Bool("long", false, fmt.Sprintf("list sentences of more than %d words", sentenceMost))
+	list := flag.String("list", "", "list the patterns of a surface, such as handbook")
+	update := flag.Bool("update", false, "write the present patterns of comments to testdata/comments.txt")
 	flag.Parse()
-	readme, err := os.ReadFile("README.md")
+	err := run(os.Stdout, ".", *list, *update)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)
 	}
-	m := measure(string(readme))
-	m.print(os.Stdout)
-	if *long {
-		for _, s := range m.long {
-			fmt.Println(s)
+}
+
+func run(out io.Writer, root, list string, update bool) error {
+	t := &tree{root: root}
+	var above []string
+	for _, s := range surfaces {
+		passages, err := s.read(t)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", s.name, err)
 		}
-	}
-	if m.sentence > sentenceMost {
-		fmt.Fprintf(os.Stderr, "prose: 90 %% of the sentences must have at most %d words, and they have up to %d\n", sentenceMost, m.sentence)
-		os.Exit(1)
-	}
-}
-
-// figures are in words.
-type figures struct {
-	readme, topic, sentence int
-
-	longest string   // topic
-	long    []string // sentences, each with where it stands
-}
-
-func measure(readme string) figures {
-	m := figures{readme: len(words(readme))}
-	var lengths []int
-	read := func(where, text string) {
-		for _, s := range sentences(text) {
-			n := len(words(s))
-			if lengths = append(lengths, n); n > sentenceMost {
-				m.long = append(m.long, fmt.Sprintf("%s: %d words: %s", where, n, s))
+		m := measure(passages)
+		fmt.Fprintf(out, "figure dialect_%s %.1f\n", s.name, m.perThousand())
+		if m.perThousand() > s.most {
+			above = append(above, fmt.Sprintf("dialect_%s is %.1f, and its limit is %.1f. To see the patterns, run make prose ARGS='-list %[1]s'", s.name, m.perThousand(), s.most))
+		}
+		if s.name == list {
+			for _, h := range m.hits {
+				fmt.Fprintf(out, "%s: %s: %q. %s\n", h.where, h.rule, h.text, h.remedy)
 			}
 		}
-	}
-	read("README.md", readme)
-	for _, t := range docs.Topics() {
-		if n := len(words(t.Text)); n > m.topic {
-			m.topic, m.longest = n, t.Name
+		if s.name == "comments" && update {
+			err = writeAllowed(filepath.Join(root, allowedFile), m.byFile())
 		}
-		read(t.Name, t.Text)
+		if err != nil {
+			return err
+		}
 	}
-	for where, text := range helps(cli.Commands(cli.Env{Getenv: func(string) string { return "" }})) {
-		read(where, text)
+	p90, err := t.sentence()
+	if err != nil {
+		return err
 	}
-	slices.Sort(lengths)
-	slices.Sort(m.long)
-	m.sentence = lengths[len(lengths)*9/10]
+	fmt.Fprintf(out, "figure sentence_p90 %d\n", p90)
+	if p90 > sentenceMost {
+		above = append(above, fmt.Sprintf("sentence_p90 is %d, and its limit is %d", p90, sentenceMost))
+	}
+	if len(above) > 0 {
+		return fmt.Errorf("%s", strings.Join(above, "; "))
+	}
+	return nil
+}
+
+// measured is what was found in the passages of a surface.
+type measured struct {
+	words int
+	hits  []placed
+}
+
+// A placed hit has its place, as file:line.
+type placed struct {
+	hit
+	file, where string
+}
+
+func measure(passages []passage) (m measured) {
+	for _, p := range passages {
+		m.words += len(words(p.text))
+		for _, h := range hits(strings.ReplaceAll(p.text, "\n", " ")) {
+			line := p.line + strings.Count(p.text[:h.at], "\n")
+			m.hits = append(m.hits, placed{h, p.file, fmt.Sprintf("%s:%d", p.file, line)})
+		}
+	}
 	return m
 }
 
-func (m figures) print(out io.Writer) {
-	fmt.Fprintf(out, "figure readme_words %d\nfigure topic_words_most %d (%s)\nfigure sentence_p90 %d\n", m.readme, m.topic, m.longest, m.sentence)
+// perThousand returns the hits per 1,000 words; 0 without words.
+func (m measured) perThousand() float64 {
+	return 1000 * float64(len(m.hits)) / float64(max(m.words, 1))
+}
+
+// byFile counts the hits of each file.
+func (m measured) byFile() map[string]int {
+	all := map[string]int{}
+	for _, h := range m.hits {
+		all[h.file]++
+	}
+	return all
+}
+
+// sentence returns the words that 90 % of the sentences of the README, the handbook and
+// the help do not exceed.
+func (t *tree) sentence() (int, error) {
+	var lengths []int
+	for _, read := range []func(*tree) ([]passage, error){(*tree).readme, (*tree).handbook, (*tree).help} {
+		passages, err := read(t)
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range passages {
+			for _, s := range sentences(p.text) {
+				lengths = append(lengths, len(words(s)))
+			}
+		}
+	}
+	slices.Sort(lengths)
+	return lengths[len(lengths)*9/10], nil
 }
 
 // helps are the texts that the help of each command is made of.
@@ -97,4 +167,9 @@ func helps(c *cobra.Command) map[string]string {
 		}
 	}
 	return all
+}
+
+// commands is the tree of commands.
+func commands() *cobra.Command {
+	return cli.Commands(cli.Env{Getenv: func(string) string { return "" }})
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
 func TestSentences(t *testing.T) {
@@ -34,13 +32,12 @@ func TestWordsHaveALetterOrADigit(t *testing.T) {
 // A sentence states one fact. Pages have no limit on words.
 func TestMostSentencesAreShort(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	p90, err := here.sentence()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := measure(string(readme))
-	if m.sentence > sentenceMost {
-		t.Errorf("90 %% of the sentences have up to %d words, and the limit is %d", m.sentence, sentenceMost)
+	if p90 > sentenceMost {
+		t.Errorf("90 %% of the sentences have up to %d words, and the limit is %d", p90, sentenceMost)
 	}
 }
 
@@ -54,7 +51,7 @@ func TestNoSentenceIsTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := helps(cli.Commands(cli.Env{Getenv: func(string) string { return "" }}))
+	texts := helps(commands())
 	for _, name := range strings.Fields(string(names)) {
 		text, err := os.ReadFile(filepath.Join(listed.Dir, name))
 		if err != nil {
