@@ -7,11 +7,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// system is the namespace that is latched only if a rule names it.
+// system is a namespace that gitlatch latches only if a rule names it.
 const system = "kube-system"
 
 // Choose returns the policy of a workload. If the workload is not latched,
-// latched is false and skip says why.
+// latched is false and skip has the reason.
 func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bool) {
 	p, explicit := s.find(sample)
 	p.Review = p.Review && !s.NoReview
@@ -38,8 +38,7 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	return p, skip, false
 }
 
-// Unreviewed returns the fields that have no effect because the host has no pull
-// requests.
+// Unreviewed returns the fields that have no effect because the host has no pull requests.
 func (s Set) Unreviewed() (found []Problem) {
 	add := func(p Policy, at string) {
 		if p.Review && s.NoReview {
@@ -56,9 +55,9 @@ func (s Set) Unreviewed() (found []Problem) {
 	return found
 }
 
-// ChooseRollout returns the policy for the rollouts of a workload, whether or not
-// an autoscaler drives the workload. A workload that opted out gets a policy that
-// ignores rollouts. An earlier record is then removed, since nothing would end it.
+// ChooseRollout returns the policy for the rollouts of a workload, with or without an
+// autoscaler. For a workload that opted out, it returns a policy that ignores rollouts. Then
+// gitlatch removes an existing rollout entry, because no later sample would end it.
 func (s Set) ChooseRollout(sample workload.Sample) Policy {
 	p, explicit := s.find(sample)
 	if sample.OptOut || sample.ID.Namespace == system && !explicit {
@@ -70,8 +69,8 @@ func (s Set) ChooseRollout(sample workload.Sample) Policy {
 // find returns the policy that the workload's annotation names, else the policy of
 // the first rule that matches. explicit is true if that rule names the namespace
 // without a pattern. An annotation counts only if the match of the named policy covers
-// the namespace: a tenant must not choose a policy that is meant for others. An
-// annotation that names no such policy is ignored: a typo must not end latching.
+// the namespace, so a tenant cannot choose a policy of another namespace. Choose ignores an
+// annotation that names no such policy, so a typo does not end latching.
 func (s Set) find(sample workload.Sample) (p Policy, explicit bool) {
 	p = s.Default
 	for i := len(s.Rules) - 1; i >= 0; i-- {

@@ -11,14 +11,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// RolloutHold is how many consecutive samples a raise needs, at least, while a
-// rollout is in flight: autoscalers overshoot then.
+// RolloutHold is the minimum number of consecutive samples for a raise while a rollout is in
+// flight, because autoscalers overshoot then.
 const RolloutHold = 3
 
-// Decide looks once at a workload that the policy latches. It returns the latch
-// with its timers advanced, and the decision. The declared entry stays as it is. A
-// second look at the same instant is no new sample and decides the same. A Cross
-// means that git should hold Decision.To; the caller settles the latch once git does.
+// Decide decides about one sample of a workload that the policy latches. It returns the latch
+// with advanced timers, and the decision. It does not change the declared entry. A second
+// sample at the same instant advances no timer and leads to the same decision. Cross means
+// that git should have Decision.To. The caller changes the latch when git has it.
 func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	l.ID, l.Missing = s.ID, latch.Stopwatch{}
 	d := Decision{ID: s.ID, Policy: p.Name, From: l.Declared, AcceptRisk: p.AcceptRisk}
@@ -48,10 +48,10 @@ func Decide(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch,
 	return l, look.Flush.limit(judge(d, l, r, s, look, stop, bounds))
 }
 
-// Skipped returns the latch of a workload that this look leaves out; the zero sample is
-// one that was not seen. The look breaks a row of samples for a raise, and counts neither
-// as time under a threshold nor as an absence. A need that it saw counts towards the
-// peak, and a workload that it saw is not absent.
+// Skipped returns the latch of a workload that this tick leaves out. The zero sample is an
+// absent workload. A skipped sample ends a row of samples for a raise. It is not time below a
+// threshold, and not an absence. Its desired replicas count towards the peak, and a workload
+// with a sample is not absent.
 func Skipped(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
 	l.Up, l.Missing = latch.Up{}, l.Missing.Pause(look.Last)
 	if s.ID == l.ID {
@@ -60,8 +60,8 @@ func Skipped(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch 
 	return paused(p, l, s, look)
 }
 
-// judge turns timers into a verdict, in the order in which they matter: a
-// raise, a lowering, bounds to follow, and then what is still under way.
+// judge returns the decision for the timers. It checks first for a raise, then for a
+// lowering, then for new bounds, and then for timers that run.
 func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, stop Stop, bounds checkpoint.Entry) Decision {
 	p, declared := r.policy, l.Declared.Replicas
 	cross := func(level int32, text string) Decision {
@@ -175,7 +175,7 @@ func advanceDown(l latch.Latch, r rounding, s workload.Scale, look Look, stop St
 	return l
 }
 
-// paused pauses the timer of a lowering. What is seen of the need counts all the same.
+// paused pauses the timer of a lowering. The desired replicas still count towards the peak.
 func paused(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
 	if s.Scale != nil {
 		r := newRounding(p, acceptedBounds(p, l.Declared, *s.Scale), *s.Scale)
@@ -185,8 +185,8 @@ func paused(p Policy, l latch.Latch, s workload.Sample, look Look) latch.Latch {
 	return l
 }
 
-// see takes a count into the timer of a lowering, paused or not: the count raises the
-// peak of a timer that runs. A count that is not under the threshold ends the timer.
+// see enters a replica count into the timer of a lowering, paused or not. The count raises
+// the peak of a running timer. A count at or above the threshold ends the timer.
 func (r rounding) see(down latch.Down, declared, count int32) (_ latch.Down, under bool) {
 	if r.lowered(count) >= declared {
 		return latch.Down{}, false
@@ -204,8 +204,8 @@ func frozen(l latch.Latch, why Reason, look Look) latch.Latch {
 	return l
 }
 
-// raiseNeed is the count in pods that a raise is measured by: the desired pods, or
-// the ready pods if too many are not ready.
+// raiseNeed returns the replicas that a raise uses: the desired replicas, or the ready
+// replicas if too many are not ready.
 func raiseNeed(s workload.Scale) int32 {
 	if Unready(s) {
 		return s.Ready
@@ -219,7 +219,7 @@ func (p Policy) Urgently(s workload.Scale, from, to int32) bool {
 	return needOver(s, from, to) > p.Urgent
 }
 
-// needOver is the need that a raise meets, over the level before.
+// needOver returns the replicas that a raise adds room for, divided by the level before.
 func needOver(s workload.Scale, from, to int32) float64 {
 	return float64(min(raiseNeed(s), to)) / float64(from)
 }
@@ -235,10 +235,10 @@ func raiseHold(p Policy, s workload.Sample) int {
 	return p.HoldUp
 }
 
-// inFlight reports whether a rollout is in flight, or cannot be ruled out.
+// inFlight reports whether a rollout is in flight or unknown.
 func inFlight(s workload.Sample) bool { return s.Rollout == nil || s.Rollout.Mixed() }
 
-// stopsAll returns why all timers of a latch pause; the zero Stop if they run.
+// stopsAll returns the reason for pausing all timers of a latch; the zero Stop if they run.
 func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	switch {
 	case look.Stop.All:
@@ -253,8 +253,7 @@ func stopsAll(l latch.Latch, s workload.Sample, look Look) Stop {
 	return leftAlone(l, look.Now)
 }
 
-// leftAlone returns the Stop of a pause or of an edit grace period; the zero Stop if
-// the workload has neither.
+// leftAlone returns the Stop of a pause or an edit grace period; the zero Stop without one.
 func leftAlone(l latch.Latch, now time.Time) Stop {
 	switch {
 	case now.Before(l.PausedUntil):
@@ -265,7 +264,7 @@ func leftAlone(l latch.Latch, now time.Time) Stop {
 	return Stop{}
 }
 
-// stopsLowering returns why a latch is not lowered; the zero Stop if it may be.
+// stopsLowering returns the reason for not lowering a latch; the zero Stop without a reason.
 func stopsLowering(s workload.Sample, look Look) Stop {
 	switch {
 	case look.Stop.Reason != ReasonNone:
@@ -282,9 +281,9 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 	return Stop{}
 }
 
-// acceptedBounds are the bounds that clamp levels and that a crossing writes. They
-// are the live bounds, or git's bounds if the policy only reports a difference. Live
-// bounds that contradict each other bound nothing.
+// acceptedBounds returns the bounds that clamp levels and that a level change writes: the
+// live bounds, or the bounds in git if the policy only reports a difference. A live minimum
+// above the maximum sets no bounds.
 func acceptedBounds(p Policy, declared checkpoint.Entry, s workload.Scale) checkpoint.Entry {
 	live := Bounds{Min: s.Min, Max: s.Max}
 	switch {

@@ -11,56 +11,53 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Decision is what a policy makes of one look at one workload. Its timers are
-// in the latch that comes with it.
+// A Decision is the result of a policy for one sample of one workload. The timers are in the
+// latch.
 type Decision struct {
 	ID workload.ID
-	// Reading says whether the decision is about the workload's scale or its rollout.
-	// The two decisions are independent of one another.
+	// Reading is the subject of the decision: the workload's scale or its rollout. The two
+	// decisions are independent of each other.
 	Reading Reading
-	Policy  string // name of the policy that decided; "" for Skip
+	Policy  string // name of the policy; "" for Skip
 	Verdict Verdict
-	// Reason is what stops or withholds a change; ReasonNone if nothing does.
+	// Reason is the reason that stops or blocks a change; ReasonNone without one.
 	Reason Reason
-	// Text is the verdict in a sentence, with the numbers that led to it.
+	// Text is the decision in a sentence, with its numbers.
 	Text string
 
-	// Count is the scale that was seen, in pods; 0 if it is unknown. For a rollout,
-	// Count is the available pods of the target.
+	// Count is the desired replicas, in pods; 0 if unknown. For a rollout, Count is the
+	// available pods of the target.
 	Count int32
-	// Samples is the number of samples like this one after which the scale was decided:
-	// 1, or more if Site.Lasting asks what a sample leads to if it lasts.
+	// Samples is the number of samples that led to the decision: 1, or more if Site.Lasting
+	// repeats the sample.
 	Samples int
-	// From is the declared entry. To is the entry that a crossing declares, or would
-	// declare if it were not withheld; zero is no entry. To differs from From in the
-	// Reading only. A Cross of the scale to no entry is a retirement, which also
-	// removes the rollout.
+	// From is the declared entry. To is the entry that a level change declares, also if the
+	// change is blocked; zero removes the entry. To differs from From in the Reading only. A
+	// Cross of the scale to the zero entry is a retirement, which also removes the rollout.
 	From, To checkpoint.Entry
 
-	// Urgent is true for a crossing that does not wait for the budget. Surge is true
-	// for a raise beyond the policy's surge ratio.
+	// Urgent is true for a change that does not wait for the budget. Surge is true for a
+	// raise above the policy's surge ratio.
 	Urgent, Surge bool
-	// Rides is true for a crossing that causes no commit, and goes with the site's
-	// next commit.
+	// Rides is true for a change that causes no commit, and waits for the site's next commit.
 	Rides bool
-	// Capped is true if the accepted upper bound is below the need, while the live
-	// upper bound is not.
+	// Capped is true if the accepted maximum is below the desired replicas, and the live
+	// maximum is not.
 	Capped bool
-	// AcceptRisk is true if the policy writes a level without evidence.
+	// AcceptRisk is true if the policy writes a level without a rule.
 	AcceptRisk bool
-	// Mismatch is the live bounds if they differ from the declared bounds. Nil means
-	// that they are the same, or that the policy ignores bounds.
+	// Mismatch is the live bounds if they differ from the declared bounds. It is nil if they
+	// are equal, or if the policy ignores bounds.
 	Mismatch *Bounds
 }
 
-// Bounds are an autoscaler's bounds in pods; 0 is no bound.
+// Bounds are the minimum and maximum replicas of an autoscaler; 0 is unbounded.
 type Bounds struct {
 	Min int32 `json:"min"`
 	Max int32 `json:"max"`
 }
 
-// String is the bounds in words: "2 to 300", "2 and up", "up to
-// 300", "none".
+// String returns the bounds in words: "2 to 300", "2 and up", "up to 300", "none".
 func (b Bounds) String() string {
 	switch {
 	case b == Bounds{}:
@@ -79,20 +76,19 @@ func (b Bounds) String() string {
 // that KEDA refuses.
 func (b Bounds) contradict() bool { return b.Max > 0 && b.Min > b.Max }
 
-// Crosses reports whether the decision is to change what git declares.
+// Crosses reports whether the decision changes the entry in git.
 func (d Decision) Crosses() bool { return d.Verdict == Cross }
 
-// Retires reports whether the decision is to remove the workload's entry
-// because the workload is gone.
+// Retires reports whether the decision removes the entry of an absent workload.
 func (d Decision) Retires() bool { return d.Crosses() && d.Reading == ReadingScale && d.To.IsZero() }
 
-// Lowers reports whether a crossing of the scale declares less than before.
+// Lowers reports whether a level change declares fewer pods than before.
 func (d Decision) Lowers() bool {
 	return d.Reading == ReadingScale && d.To.Replicas < d.From.Replicas
 }
 
-// ApplyTo returns the entry with what the decision wants. Only the decision's Reading
-// changes; the zero entry is no entry.
+// ApplyTo returns the entry after the decision. Only the decision's Reading changes. The zero
+// entry means that the entry is removed.
 func (d Decision) ApplyTo(entry checkpoint.Entry) checkpoint.Entry {
 	switch {
 	case d.Reading == ReadingRollout:
@@ -137,70 +133,69 @@ type Verdict string
 // The verdicts.
 const (
 	Quiet   Verdict = "quiet"   // within its thresholds
-	Pending Verdict = "pending" // beyond a threshold, not yet for its hold; or waiting for the reason given
-	Cross   Verdict = "cross"   // a threshold was passed for its hold
-	Frozen  Verdict = "freeze"  // timers stand still, for the reason given
-	Review  Verdict = "review"  // a person should make this change
-	Skip    Verdict = "skip"    // the policy does not latch it, for the reason given
+	Pending Verdict = "pending" // beyond a threshold, but not for long enough; or blocked, see Reason
+	Cross   Verdict = "cross"   // beyond a threshold for long enough: a level change
+	Frozen  Verdict = "freeze"  // the timers are paused, see Reason
+	Review  Verdict = "review"  // a user should review this change
+	Skip    Verdict = "skip"    // the policy does not latch the workload, see Reason
 )
 
-// A Reason is a stable name for why something does not happen. Logs, reports
-// and stored state carry it.
+// A Reason is a stable name for the cause of a decision without a change. Logs, reports and
+// the stored state contain it.
 type Reason string
 
-// The reasons, in four groups. The first group pauses all timers of a latch. The
-// second stops lowering only. The third withholds a crossing. With the fourth a
-// workload is not latched at all, and with the last a rollout is not.
+// The reasons, in five groups. The first group pauses all timers of a latch. The second stops
+// lowering only. The third blocks a level change. With the fourth, gitlatch does not latch
+// the workload. With the fifth, it does not latch the rollout.
 const (
 	ReasonNone Reason = ""
 
-	ReasonUnread      Reason = "unread"         // its scale is not known, or whether it is absent
+	ReasonUnread      Reason = "unread"         // the workload or its kind could not be listed
 	ReasonTerminating Reason = "terminating"    // it is being deleted
 	ReasonSuspended   Reason = "suspended"      // scaled to zero
 	ReasonYield       Reason = "yield"          // a user edited its entry, or declined a proposal
 	ReasonHold        Reason = "hold"           // a user paused the site or the workload
 	ReasonSecond      Reason = "second-cluster" // two live clusters share the site
-	ReasonBroken      Reason = "broken-record"  // git's record cannot be read
+	ReasonBroken      Reason = "broken-record"  // the checkpoint file in git is broken
 
 	ReasonBlind    Reason = "blind"         // its autoscaler cannot judge
 	ReasonUnready  Reason = "unready"       // too many of its pods are not ready
 	ReasonRollout  Reason = "rollout"       // it has pods of more than one template
-	ReasonMassDrop Reason = "mass-drop"     // much of the fleet halved at once
+	ReasonMassDrop Reason = "mass-drop"     // many workloads of the site halved at once
 	ReasonOther    Reason = "other-cluster" // the cluster was not adopted
-	ReasonPartial  Reason = "partial"       // part of the cluster could not be read
+	ReasonPartial  Reason = "partial"       // a part of the cluster could not be listed
 
 	ReasonObserve Reason = "observe" // the site is in mode observe
 	ReasonReport  Reason = "report"  // the policy reports only
 	ReasonBudget  Reason = "budget"  // the day's commits are spent
-	ReasonRides   Reason = "rides"   // the change goes with the site's next commit
-	ReasonSurge   Reason = "surge"   // out of the ordinary, and the policy asks for review
+	ReasonRides   Reason = "rides"   // the change waits for the site's next commit
+	ReasonSurge   Reason = "surge"   // a surge, and the policy asks for review
 	ReasonMany    Reason = "many"    // too many are absent for any to retire
 	ReasonFlush   Reason = "flush"   // the drill raises only
-	// ReasonNoEvidence means that nothing proves the checkpoint inert: it may act on
-	// the live cluster.
+	// ReasonNoEvidence means that no rule protects the live replica count.
 	ReasonNoEvidence Reason = "no-evidence"
 
 	ReasonAbsent   Reason = "absent"     // it is not in the cluster
-	ReasonUndriven Reason = "undriven"   // no autoscaler drives it
+	ReasonUndriven Reason = "undriven"   // it has no autoscaler
 	ReasonIgnored  Reason = "ignored"    // the policy ignores scale
-	ReasonOptedOut Reason = "opted-out"  // an annotation or a deleted entry says so
+	ReasonOptedOut Reason = "opted-out"  // by an annotation or a deleted entry
 	ReasonSystem   Reason = "system"     // in kube-system, which no rule names
 	ReasonNoScale  Reason = "no-scale"   // its kind has no scale
-	ReasonName     Reason = "unfit-name" // its name is too long for the record
+	ReasonName     Reason = "unfit-name" // its name is too long for a checkpoint file
 
-	ReasonUnfit   Reason = "unfit-rollout" // the record cannot hold its templates
-	ReasonWayBack Reason = "way-back"      // a rollout to an earlier template, which is recorded only if it fails
+	ReasonUnfit   Reason = "unfit-rollout" // its templates do not fit into a checkpoint file
+	ReasonWayBack Reason = "way-back"      // a rollout to an earlier template, which gets an entry only if it fails
 )
 
-// A Stop is a reason not to lower anything in the fleet or, with All, not to change
-// anything. The zero value stops nothing.
+// A Stop is a reason for not lowering any level in the site. With All, it is a reason for not
+// changing any level. The zero value stops nothing.
 type Stop struct {
 	All    bool   `json:"all"`
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
 }
 
-// String says what is stopped, and why.
+// String returns the effect of the stop and its reason.
 func (s Stop) String() string {
 	what := "lowered"
 	if s.All {
@@ -209,24 +204,24 @@ func (s Stop) String() string {
 	return fmt.Sprintf("nothing is %s (%s): %s", what, s.Reason, s.Text)
 }
 
-// A Look is the instant of a sample, with what the tick knows of time and
-// fleet.
+// A Look is the instant of a sample, with the time of the sample before it and the limits of
+// the site.
 type Look struct {
 	Now time.Time
-	// Last is the instant of the look before; zero if there was none.
+	// Last is the instant of the sample before; zero for the first sample.
 	Last time.Time
-	// Period is the time from one look to the next, as planned.
+	// Period is the scheduled time from one sample to the next.
 	Period time.Duration
 	Stop   Stop
 	Flush  Flush
 }
 
-// repeated reports whether Now is not after Last: the same look again, or a clock
-// that went back.
+// repeated reports whether Now is not after Last: the same sample again, or a clock that went
+// back.
 func (k Look) repeated() bool { return !k.Last.IsZero() && !k.Now.After(k.Last) }
 
-// gap is the time since the last look if it is more than three periods, so that
-// nobody observed it. 0 is no gap.
+// gap returns the time since the previous sample if it is more than three periods: gitlatch
+// did not observe the workload in this time. It returns 0 without a gap.
 func (k Look) gap() time.Duration {
 	if k.Last.IsZero() {
 		return 0
@@ -237,8 +232,7 @@ func (k Look) gap() time.Duration {
 	return 0
 }
 
-// Span is a duration as a person writes it, in minutes and hours: "26h", "1h30m",
-// "0m".
+// Span returns a duration in minutes and hours: "26h", "1h30m", "0m".
 func Span(d time.Duration) string {
 	text := strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	if text == "" {

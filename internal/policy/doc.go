@@ -1,24 +1,24 @@
-// Package policy decides when a latch leaves its level and for which. It is
-// pure: a policy, a latch, a sample and an instant go in, the latch with its
-// timers advanced and a decision come out; [Decide] for one workload, the
-// guards for the fleet. Nothing here reads a clock, a cluster or a repository.
+// Package policy decides when a latch leaves its level, and for which level. [Round] makes
+// every decision about a site. It is pure: it takes the state, the policies and a sample, and
+// returns the state with advanced timers and the decisions. The package reads no clock, no
+// cluster and no repository.
 //
 // # Thresholds
 //
-// A [Series] has levels; rounding maps a need to one of them, and the bounds
-// that a workload's autoscaler was accepted with are levels too. A latch at
-// level D is left
+// A [Series] has levels. Rounding maps the desired replicas to a level. The accepted minimum
+// and maximum replicas of a workload's autoscaler are levels as well. A latch at level D
+// moves
 //
-//   - upwards, once hold.up consecutive samples are each above D and round to a
-//     level above it, for the lowest of those levels: the one that was sustained;
-//   - downwards, once samples have rounded to a level below D for hold.down of
-//     observed time, even when the margin is added to them, for the level of
-//     the highest of those samples with its margin: the peak. At the floor (the
-//     lower bound, or 1) there is no margin, so that it can always be reached.
+//   - up, when hold.up consecutive samples are above D and round to a level above D. The new
+//     level is the lowest of these levels, because the workload sustained it.
+//   - down, when all samples for hold.down of observed time round to a level below D, also
+//     with the margin added. The new level is the level of the highest of these samples, the
+//     peak. At the floor (the minimum, or 1) there is no margin, so the floor can always be
+//     reached.
 //
 // In between, the latch is quiet.
 //
 // # Rollouts
 //
-// The rule stands in words beside [DecideRollout], as topic rollouts of the handbook has it.
+// [DecideRollout] has the rule in words. The topic rollouts of the handbook has the same rule.
 package policy

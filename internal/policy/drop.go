@@ -8,10 +8,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// assessDrop finds a mass drop, and its end. A drop begins once DropShare of the known
-// workloads, and at least DropLeast, have at most half of their peak within
-// DropWithin. The drop lasts until fewer workloads are down, unknown or absent. If
-// nothing is remembered of any workload, a person must acknowledge the drop.
+// assessDrop finds a mass drop, and its end. A drop starts when DropShare of the workloads
+// with a known scale, and at least DropLeast, have at most half of their peak within
+// DropWithin. It ends when fewer workloads are down, unknown or absent. If no latch has
+// recent scales, a user must acknowledge the drop.
 func assessDrop(g Guards, h latch.Head, fleet workload.Fleet, scales map[workload.ID]int32, past map[workload.ID]latch.Recent) latch.Head {
 	from := fleet.At
 	if h.Drop != nil {
@@ -49,8 +49,8 @@ func worst(falls []latch.Fall) []latch.Fall {
 	return slices.Clone(falls[:min(len(falls), latch.MostFalls)])
 }
 
-// unlatched are the workloads that were seen and are not latched. What is remembered
-// of them does not count.
+// unlatched returns the sampled workloads that no policy latches. Their recent scales do not
+// count.
 func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.ID]bool {
 	all := map[workload.ID]bool{}
 	if len(scales) == len(fleet.Samples) {
@@ -64,9 +64,9 @@ func unlatched(fleet workload.Fleet, scales map[workload.ID]int32) map[workload.
 	return all
 }
 
-// remember returns what changed in the memory of each workload with this look; nil
-// forgets a workload. With restart the memory begins with this look. An unknown scale
-// leaves the memory as it was. An absent workload is remembered for DropWithin.
+// remember returns the recent scales that change with this sample; nil removes them. With
+// restart, they start with this sample. An unknown scale changes nothing. The recent scales of
+// an absent workload stay for DropWithin.
 func remember(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Recents, restart bool) Recents {
 	changed := map[workload.ID]latch.Recent{}
 	note := func(id workload.ID, pods int32) {

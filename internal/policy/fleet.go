@@ -11,16 +11,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Scales are the pods of workloads, or latch.Unknown.
+// Scales are the desired replicas of workloads, or latch.Unknown.
 type Scales map[workload.ID]int32
 
-// Recents are what is remembered of the scales of workloads.
+// Recents are the recent scales of workloads.
 type Recents map[workload.ID]latch.Recent
 
-// Assess looks at the fleet as a whole, before any workload is decided. scales are
-// the pods of each latched workload that was seen, or latch.Unknown. past is what is
-// remembered of each workload. Assess returns the head as the guards leave it, the
-// workloads' memories that changed, and what the guards stop.
+// Assess applies the guards to the site, before the decisions about its workloads. scales are
+// the desired replicas of each sampled workload that a policy latches, or latch.Unknown. past
+// are the recent scales in the latches. Assess returns the changed head, the recent scales
+// that changed, and the stop.
 func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Recents) (latch.Head, Recents, Stop) {
 	h, stop := assessCluster(g, h, fleet)
 	if stop.All {
@@ -31,7 +31,7 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Re
 	}
 	h.HoldUntil = time.Time{}
 	if stop.Reason != ReasonNone {
-		return h, nil, stop // the site's own cluster is compared with itself alone
+		return h, nil, stop // the recent scales belong to the site's own cluster
 	}
 	if len(fleet.Unread) > 0 {
 		return h, nil, Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
@@ -46,8 +46,8 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Re
 	return h, remember(g, h, fleet, scales, past, dropped), Stop{}
 }
 
-// assessCluster compares the cluster that was sampled with the one that the
-// site is bound to. The first cluster of a site binds it.
+// assessCluster compares the sampled cluster with the site's own cluster. The first cluster of
+// a site becomes its own.
 func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, Stop) {
 	c := &h.Cluster
 	switch {
@@ -70,14 +70,14 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 		"cluster %s is not the site's, %s: raise only, until it is adopted", fleet.Cluster, c.UID)}
 }
 
-// shareOf is a share of a number of workloads. It is rounded, since a share like 0.07
-// is no binary fraction: 7 of 100 must be exactly 7 %.
+// shareOf returns a share of a number of workloads. It rounds, because a share such as 0.07
+// has no exact binary form: 7 of 100 must be exactly 7 %.
 func shareOf(share float64, workloads int) float64 {
 	return math.Round(share*float64(workloads)*1e6) / 1e6
 }
 
-// NotLookedFor is the text for an entry of a kind that gitlatch does not sample. Such
-// an entry stays as it is, and is not retired.
+// NotLookedFor returns the text for an entry of a kind that gitlatch does not sample. gitlatch
+// does not change or retire such an entry.
 func NotLookedFor(kind workload.Kind) string {
 	return fmt.Sprintf("nothing looks for its kind: name %s in kinds of the policy, or delete its entry", kind)
 }
@@ -93,11 +93,11 @@ func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
 		return missed(g, l, d, look)
 	}
 
-	l.Up = latch.Up{} // a workload that comes back starts again
+	l.Up = latch.Up{} // a workload that returns starts again
 	l.Flight = nil
 	if d.From.IsZero() && !look.Now.Before(l.GraceUntil) {
 		l = l.Yielded(look.Now)
-		l.RemovedUntil = time.Time{} // there is nothing to remove again
+		l.RemovedUntil = time.Time{} // no entry is left that a user could remove again
 	}
 	if l.Missing.Running() && !d.From.IsZero() {
 		l.Missing = l.Missing.Resume(look.Last).Lose(look.gap())
@@ -119,8 +119,8 @@ func Retire(g Guards, l latch.Latch, look Look) (latch.Latch, Decision) {
 	return l, look.Flush.limit(d)
 }
 
-// missed pauses the absence of a workload while part of the site cannot be read, or a
-// guard stops something. The workload of an incomplete sample may be in the cluster.
+// missed pauses the absence of a workload while the sample is incomplete, or a guard stops
+// lowering. A workload that is missing in an incomplete sample may be in the cluster.
 func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decision) {
 	l.Missing = l.Missing.Pause(look.Last)
 	d.Verdict = Frozen
@@ -135,11 +135,11 @@ func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decisi
 	return l, d
 }
 
-// LimitRetirement withholds all retirements while more than RetireShare of the entries
-// in git are of absent workloads: that is more likely a mistake than a clean-up. An
-// absent workload counts whatever keeps it from retiring, if it was looked for. A single
+// LimitRetirement blocks all retirements while more than RetireShare of the entries in git
+// belong to absent workloads, because this is more likely a mistake than a clean-up. An absent
+// workload of a sampled kind counts even if another reason blocks its retirement. A single
 // absent workload may always retire. No more than RetireShare retires within RetireAfter,
-// since each of these is absent at the same instant.
+// because all of these workloads are absent at the same instant.
 func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 	gone := 0
 	for _, d := range absent {
@@ -154,26 +154,26 @@ func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 		Decision.Retires)
 }
 
-// removedLeast is the least number of removed entries that are many, except for those of
-// a whole file.
+// removedLeast is the minimum number of removed entries for ManyRemoved, except if a commit
+// removes a checkpoint file.
 const removedLeast = 3
 
 // ManyRemoved reports whether a commit that removes levels is more likely a mistake than
-// an opt-out. It removes more than RetireShare of the site's entries, and at least 3 of
-// them or a whole file.
+// an opt-out. It removes more than RetireShare of the site's entries, and at least 3 of them
+// or a checkpoint file.
 func ManyRemoved(g Guards, removed int, file bool, entries int) bool {
 	enough := removed >= removedLeast || removed > 0 && file
 	return enough && float64(removed) > shareOf(g.RetireShare, entries)
 }
 
-// Observe withholds every crossing: a site in mode observe writes nothing.
+// Observe blocks every level change: a site in mode observe writes nothing.
 func Observe(decisions []Decision) []Decision {
 	return withhold(decisions, ReasonObserve, "the site is in mode observe", Decision.Crosses)
 }
 
-// RequireEvidence withholds the crossings of workloads whose checkpoint nothing proves
-// inert: a count that git re-applies fights the autoscaler. A policy may accept that
-// risk. A retirement or a rollout needs no evidence, since neither sets a count.
+// RequireEvidence blocks the level changes of workloads without a rule: a replica count that
+// a tool applies again fights the autoscaler. A policy can accept this risk. A retirement or a
+// rollout needs no rule, because it sets no replica count.
 func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
 	return withhold(decisions, ReasonNoEvidence,
 		"nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does; acceptRisk of its policy does without, and what applies it may then set the live count",
@@ -186,8 +186,7 @@ func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
 		})
 }
 
-// Ride withholds crossings that only ride with a commit, if no crossing of the tick
-// causes a commit.
+// Ride blocks the changes that wait for a commit, if no change of the tick causes a commit.
 func Ride(decisions []Decision) []Decision {
 	if Commits(decisions) {
 		return decisions
@@ -200,8 +199,8 @@ func Commits(decisions []Decision) bool {
 	return slices.ContainsFunc(decisions, func(d Decision) bool { return d.Crosses() && !d.Rides })
 }
 
-// Afford withholds all crossings of a tick if the budget has no commit left. If one
-// crossing is urgent, the commit is made and the others go with that commit.
+// Afford blocks all changes of a tick if the budget has no commit left. If one change is
+// urgent, the tick makes the commit, with all changes.
 func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Decision {
 	urgent := slices.ContainsFunc(decisions, func(d Decision) bool { return d.Crosses() && d.Urgent })
 	if urgent || Affords(g, b, now) {
@@ -220,8 +219,8 @@ func Spend(g Guards, b latch.Budget, now time.Time) latch.Budget {
 	return b
 }
 
-// bucket is how many commits the budget can store: a quarter of a day's budget. No
-// day sees more than 1.25 times its budget.
+// bucket returns the number of commits that the budget can store: a quarter of a day's budget.
+// So a day has at most 1.25 times its budget.
 func bucket(g Guards) float64 { return math.Max(1, float64(g.CommitsPerDay)/4) }
 
 // refill fills the bucket for the time that has passed.
@@ -236,7 +235,7 @@ func refill(g Guards, b latch.Budget, now time.Time) latch.Budget {
 
 func withhold(decisions []Decision, why Reason, text string, withheld func(Decision) bool) []Decision {
 	if !slices.ContainsFunc(decisions, withheld) {
-		return decisions // those of a large fleet are not copied for nothing
+		return decisions // avoids a copy for a large site
 	}
 	result := make([]Decision, len(decisions))
 	for i, d := range decisions {

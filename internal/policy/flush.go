@@ -6,23 +6,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Flush makes a look declare the present need, as a drill wants: without hold,
-// margin or budget. Freezes, yields, withholding and rounding apply as ever.
+// A Flush declares the present need for a drill, without stabilization window, margin and
+// budget. Freezes, edit grace periods, other limits and rounding still apply.
 type Flush string
 
-// The ways to flush.
+// The modes of a flush.
 const (
 	FlushNone Flush = ""
-	// FlushRaise raises workloads that need more than their declared level. It lowers
-	// nothing, not even a level whose hold is over.
+	// FlushRaise raises workloads that need more than their declared level. It lowers no
+	// level, not even after hold.down.
 	FlushRaise Flush = "raise"
 	// FlushExact also lowers workloads to the level of their present need, unless a
 	// reason stops the lowering.
 	FlushExact Flush = "exact"
 )
 
-// level is the level that a flushing look declares at once. due is false if the
-// declared level stays.
+// level returns the level that a flush declares at once. due is false if the declared level
+// does not change.
 func (f Flush) level(r rounding, declared int32, s workload.Scale, stop Stop) (level int32, text string, due bool) {
 	need := raiseNeed(s)
 	switch {
@@ -35,7 +35,7 @@ func (f Flush) level(r rounding, declared int32, s workload.Scale, stop Stop) (l
 	return level, fmt.Sprintf("a drill finds a need of %d, which rounds to %d", need, level), level > 0
 }
 
-// limit withholds a lowering or a retirement from a flush that only raises.
+// limit blocks a lowering or a retirement if the flush only raises.
 func (f Flush) limit(d Decision) Decision {
 	if f != FlushRaise || !d.Crosses() || !d.Lowers() {
 		return d

@@ -7,12 +7,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// rounding is all that the rounding of a need depends on: a policy, the bounds that
-// clamp its levels, and the autoscaler's target utilisation and tolerance.
+// rounding rounds replica counts to levels. It depends on a policy, the bounds that clamp its
+// levels, and the autoscaler's target utilisation and tolerance.
 type rounding struct {
 	policy    Policy
 	floor     int32 // at least 1
-	ceiling   int32 // math.MaxInt32 if there is no upper bound
+	ceiling   int32 // math.MaxInt32 without a maximum
 	target    float64
 	tolerance float64
 }
@@ -25,8 +25,8 @@ func newRounding(p Policy, bounds checkpoint.Entry, s workload.Scale) rounding {
 	return r
 }
 
-// pods is how many pods a need calls for, before rounding to a level. A factor like
-// 1.1 is no binary fraction: a need on a level must not land a billionth above it.
+// pods returns the pods for a need, before rounding to a level. A factor such as 1.1 has no
+// exact binary form: a need on a level must not be a billionth above it.
 func (r rounding) pods(need float64) float64 {
 	if r.policy.Round == RoundHeadroom && r.target > 0 {
 		need *= r.target
@@ -51,22 +51,22 @@ func (r rounding) level(need float64) int32 {
 	return high
 }
 
-// within clamps a level that a timer remembered: the bounds may have moved since.
+// within clamps the level of a timer, because the bounds may have changed since.
 func (r rounding) within(level int32) int32 { return min(max(level, r.floor), r.ceiling) }
 
-// raised is the level that a count asks for.
+// raised returns the level for a replica count.
 func (r rounding) raised(count int32) int32 { return r.level(float64(count)) }
 
-// exceeds reports whether a count needs a raise: its level and the count itself are
-// above the declared count. A person may have declared a count between two levels,
-// which stays as long as it is enough.
+// exceeds reports whether a replica count needs a raise: its level and the count itself are
+// above the declared count. A user may declare a count between two levels, which stays while
+// it is enough.
 func (r rounding) exceeds(count, declared int32) bool {
 	return r.raised(count) > declared && (r.pods(float64(count)) > float64(declared) || r.floor > declared)
 }
 
-// lowered is the level of a count with its margin. A lowering needs lowered to be
-// below the declared level, and then declares the level without margin. At the
-// floor there is no margin, so that the floor can always be reached.
+// lowered returns the level of a replica count with its margin. A lowering needs it to be
+// below the declared level, and declares the level without margin. The floor has no margin, so
+// it can always be reached.
 func (r rounding) lowered(count int32) int32 {
 	if count <= r.floor {
 		return r.floor

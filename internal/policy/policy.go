@@ -12,18 +12,18 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Policy says how one workload is latched. The zero value is not valid;
-// start from a preset.
+// A Policy contains the settings for one workload. The zero value is not valid: start from a
+// preset.
 type Policy struct {
 	Name string
 
 	Series Series
 	Round  Rounding
 
-	// HoldUp is how many consecutive samples a raise needs; at least 1.
+	// HoldUp is the number of consecutive samples for a raise; at least 1.
 	HoldUp int
-	// HoldDown is the observed, unfrozen time that a lowering needs, beside HoldUp
-	// samples; 0 makes the holds symmetric.
+	// HoldDown is the observed, unfrozen time for a lowering, which also needs HoldUp samples.
+	// 0 makes raises and lowerings symmetric.
 	HoldDown time.Duration
 	// Margin is the hysteresis of a lowering, 0.1 for 10 %. An autoscaler's own
 	// tolerance replaces a smaller margin.
@@ -32,36 +32,35 @@ type Policy struct {
 	// Urgent is a ratio of need to declared level. A raise above Urgent does not wait
 	// for the budget.
 	Urgent float64
-	// Surge is a ratio of need to declared level. A raise above Surge is out of the
-	// ordinary. With Review such a raise waits for a user to merge it.
+	// Surge is a ratio of need to declared level. A raise above Surge is a surge. With Review,
+	// a surge waits until a user merges it.
 	Surge  float64
 	Review bool
 
-	// Scale, Bounds and Rollout are what is done with the scale, the autoscaler's
-	// bounds and a rollout in flight.
+	// Scale, Bounds and Rollout are the modes for the scale, the autoscaler's bounds and a
+	// rollout in flight.
 	Scale, Bounds, Rollout Mode
-	// RolloutAfter is how long a rollout must be in flight before its record begins;
-	// 0 is from the first sample. A rollout that fails is recorded at once.
+	// RolloutAfter is the time in flight before a rollout gets an entry; 0 is the first
+	// sample. A rollout that fails gets an entry at once.
 	RolloutAfter time.Duration
-	// ProgressDeadline is how long pods may be missing without a new one, before the
-	// rollout has failed. It is also how long samples must be healthy to end a failure.
+	// ProgressDeadline is the time without a newly available pod, while pods are missing,
+	// after which a rollout has failed. It is also the healthy time that ends a failure.
 	ProgressDeadline time.Duration
-	// Milestones are the percentages that a record steps through, ascending.
+	// Milestones are the percentages of progress that an entry can have, ascending.
 	Milestones []int32
-	// Cut is a percentage. From two healthy samples in a row at Cut or above, a rebuild
-	// should begin with the new template.
+	// Cut is a percentage. After two healthy samples in a row at or above Cut, a rebuild
+	// starts with the new template.
 	Cut int32
-	// Undriven lets the policy latch a workload that no autoscaler drives.
+	// Undriven also latches workloads without an autoscaler.
 	Undriven bool
-	// AcceptRisk lets a level be written although nothing is known to keep it
-	// from acting on the live cluster.
+	// AcceptRisk writes a level even if no rule protects the live replica count.
 	AcceptRisk bool
 }
 
-// Rounding is how a need becomes a level.
+// Rounding is the method of rounding a need to a level.
 type Rounding string
 
-// The ways of rounding.
+// The methods of rounding.
 const (
 	// RoundUp never declares less than was needed.
 	RoundUp Rounding = "up"
@@ -73,17 +72,17 @@ const (
 	RoundHeadroom Rounding = "headroom"
 )
 
-// Rounds returns all ways of rounding.
+// Rounds returns all methods of rounding.
 func Roundings() []Rounding { return []Rounding{RoundUp, RoundNearest, RoundHeadroom} }
 
-// Mode is what is done with a reading of a workload.
+// Mode is the effect of a reading of a workload.
 type Mode string
 
 // The modes of a reading.
 const (
-	ModeLatch  Mode = "latch"  // git follows it
-	ModeReport Mode = "report" // a difference is reported, git stays
-	ModeIgnore Mode = "ignore" // nothing is reported
+	ModeLatch  Mode = "latch"  // gitlatch commits changes
+	ModeReport Mode = "report" // gitlatch reports a difference
+	ModeIgnore Mode = "ignore" // gitlatch reports nothing
 )
 
 // Modes returns all modes.
@@ -132,13 +131,13 @@ func DefaultMilestones() []int32 { return []int32{25, 50, 75} }
 // PresetNames are the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(Presets())) }
 
-// A Problem is one thing wrong with a policy, at a field of it.
+// A Problem is an invalid field of a policy.
 type Problem struct {
-	Field string // as gitlatch.yaml spells it: "hold.up"
+	Field string // the name in gitlatch.yaml: "hold.up"
 	Text  string // "must be at least 1 sample, got 0"
 }
 
-// Problems lists all that is wrong with a policy; nil means that the policy is valid.
+// Problems returns every problem of a policy; nil if the policy is valid.
 func (p Policy) Problems() []Problem {
 	var found []Problem
 	check := func(ok bool, field, format string, args ...any) {
@@ -217,10 +216,10 @@ type Rule struct {
 	Policy Policy
 }
 
-// A Set is all that one site's gitlatch.yaml says.
+// A Set is the content of a site's gitlatch.yaml.
 type Set struct {
-	// Latch is true if crossings are written to git. Otherwise they are only computed
-	// and reported, as in a new site.
+	// Latch is true if gitlatch writes level changes to git. Otherwise it only reports them, as
+	// in a new site.
 	Latch bool
 	// Rules are tried in order, and the first that matches gives the policy. Default
 	// is the policy of a workload that no rule matches.
@@ -230,9 +229,8 @@ type Set struct {
 	// NoReview is true if the repository's host has no pull requests. A surge that a
 	// policy wants reviewed is then committed like any other surge.
 	NoReview bool
-	Kinds    workload.Kinds // those that are sampled beside those that gitlatch knows
-	// InPlace are the files, from the root of the repository, in which counts that are
-	// marked follow the record; nil is none.
+	Kinds    workload.Kinds // kinds to sample in addition to the built-in ones
+	// InPlace are the paths, from the root of the repository, of the files with markers.
 	InPlace []string
 }
 
@@ -241,13 +239,12 @@ func DefaultSet() Set {
 	return Set{Default: Presets()["cope"], Guards: DefaultGuards()}
 }
 
-// Guards are the limits over a whole site. The zero value is not valid; start
-// from DefaultGuards.
+// Guards are the limits of a site. The zero value is not valid: start from DefaultGuards.
 type Guards struct {
-	// Period is the time from one look to the next. A gap of more than three periods
+	// Period is the time from one sample to the next. A gap of more than three periods
 	// restarts hold.up, and does not count towards hold.down.
 	Period time.Duration
-	// Yield is how long gitlatch leaves alone what a person changed.
+	// Yield is the edit grace period: after a user's edit, gitlatch does not change the entry.
 	Yield time.Duration
 	// CommitsPerDay fills the token bucket for lowerings and raises that are not
 	// urgent.
@@ -259,14 +256,13 @@ type Guards struct {
 	DropLeast  int
 	DropWithin time.Duration
 
-	// RetireAfter is how long a workload must be absent before its entry is removed.
-	// While more than RetireShare of the entries are of absent workloads, no entry is
-	// removed.
+	// RetireAfter is the time of absence after which gitlatch removes an entry. While more
+	// than RetireShare of the entries belong to absent workloads, it removes no entry.
 	RetireAfter time.Duration
 	RetireShare float64
 }
 
-// DefaultGuards are the guards of a site that configures none.
+// DefaultGuards are the guards of a site without a setting.
 func DefaultGuards() Guards {
 	return Guards{
 		Period:        5 * time.Minute,
@@ -280,7 +276,7 @@ func DefaultGuards() Guards {
 	}
 }
 
-// Problems lists all that is wrong with the guards; nil means that they are valid.
+// Problems returns every problem of the guards; nil if they are valid.
 func (g Guards) Problems() []Problem {
 	var found []Problem
 	check := func(ok bool, field, format string, args ...any) {

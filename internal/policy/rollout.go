@@ -11,33 +11,36 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// DecideRollout looks once at a workload whose rollouts the policy latches. It
-// returns the latch with its stopwatches advanced, what is declared being left as
-// it is, and the decision. A second look at the same instant is no new sample. The
-// rule, as users read it:
+// DecideRollout decides about one sample of a workload whose rollouts the policy latches. It
+// returns the latch with advanced stopwatches, and the decision. It does not change the
+// declared entry. A second sample at the same instant advances nothing. The rule, as users
+// read it:
 //
-// While a rollout is under way, git can record its old template, its new one (the target),
-// how far that got, and which of the two a rebuild begins with.
+// While a rollout is in flight, git can contain a rollout entry: the old template, the new one
+// (the target), the progress, and the template that a rebuild starts with (*old* or *new*).
 //
-//   - The record begins once the workload has been in flight, halted or not, for `after`
-//     (15 minutes), even if its target changed, or as soon as it fails. It says *old*;
-//     from the second healthy sample in a row at the `cut` (50 %) or above, *new*.
-//   - A failure turns it back to old. After `progressDeadline` (10 minutes) of healthy
-//     samples the cut decides again, counting them.
-//   - It ends when the rollout is over. A return to the old template keeps it, and says
-//     that one. Any other target replaces it, as a beginning: the old template stays, if
-//     the record said old and it still serves; else the one that serves most. With nothing
-//     recorded, a rollout to an earlier template is recorded only if it fails.
+//   - gitlatch writes the entry when the workload has been in flight for `after` (15 minutes),
+//     halted or not, even if the target changed, or as soon as the rollout fails. The entry
+//     selects *old*. From the second healthy sample in a row at or above the `cut` (50 %), it
+//     selects *new*.
+//   - A failure switches the entry back to *old*. After `progressDeadline` (10 minutes) of
+//     healthy samples, the cut decides again, and these samples count.
+//   - When the rollout is over, gitlatch removes the entry. If the rollout returns to the old
+//     template, the entry stays and selects *old*. Any other target replaces the entry with a
+//     new one. The new entry keeps the old template if the previous entry selected it and it
+//     still serves. Otherwise its old template is the one that serves most. Without an entry,
+//     gitlatch writes one for a rollout to an earlier template only if it fails.
 //
-// A rollout has failed when its controller says so. It has also failed when pods are
-// missing and for `progressDeadline` none came: if its kind has no such verdict and nobody
-// halted it, or if over half of the target's peak is missing. A sample without a failure
-// is healthy with 95 % of the target's peak, or of what is asked for if less.
+// A rollout has failed if its controller reports a failure. It has also failed if pods are
+// missing and none became available for `progressDeadline`, in two cases. Either the kind has
+// no such report and the rollout is not halted, or more than half of the pods that the target
+// had are missing. A sample without a failure is healthy at 95 % of the target's peak, or of
+// its desired pods if they are fewer.
 //
-// A turn to old, and the end of a record that says old, are committed at once. A beginning
-// that says old, a turn to new and other ends wait for the budget. The rest rides with the
-// site's next commit: milestones (25, 75 %), a beginning that says new, a failure while it
-// says old. Nothing counts as recorded before its commit.
+// A switch to *old*, and the removal of an entry that selects *old*, are committed at once. A
+// new entry that selects *old*, a switch to *new* and other removals wait for the budget. The
+// other changes wait for the site's next commit: milestones (25, 75 %), a new entry that
+// selects *new*, and a failure while the entry selects *old*. An entry counts from its commit.
 func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch.Latch, Decision) {
 	d := Decision{ID: s.ID, Reading: ReadingRollout, Policy: p.Name, From: l.Declared, Verdict: Quiet}
 	if stop := stopsRollout(l, s, look); stop.Reason != ReasonNone {
@@ -58,7 +61,7 @@ func DecideRollout(p Policy, l latch.Latch, s workload.Sample, look Look) (latch
 	return l, f.judge(d, look)
 }
 
-// stopsRollout returns why nothing is decided about a rollout; the zero Stop if it is.
+// stopsRollout returns the reason for no decision about a rollout; the zero Stop without one.
 func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	unread := func(text string) Stop { return Stop{Reason: ReasonUnread, Text: text} }
 	r := s.Rollout
@@ -83,19 +86,19 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	return Stop{}
 }
 
-// A flight is the rollout of one sample, beside the one that is recorded.
+// A flight is the rollout of one sample, with the rollout entry.
 type flight struct {
 	policy   Policy
 	declared checkpoint.Entry
-	recorded checkpoint.Rollout // zero is none
+	recorded checkpoint.Rollout // the rollout entry; zero without an entry
 	rollout  workload.Rollout
 	timer    latch.Rollout
-	failure  string // why this sample shows a failure; "" is none
+	failure  string // the failure that this sample shows; "" without a failure
 }
 
 func (f *flight) target() workload.Template { return f.rollout.Templates[0] }
 
-// observe advances what is remembered by one sample. A new target starts anew, except
+// observe advances the state of the rollout by one sample. A new target starts again, except
 // for the time in flight.
 func (f *flight) observe(t latch.Rollout, look Look) latch.Rollout {
 	target := f.target()
@@ -126,8 +129,8 @@ func (f *flight) observe(t latch.Rollout, look Look) latch.Rollout {
 	return t
 }
 
-// while advances a stopwatch that runs while something is so, from the first sample
-// that saw it. A gap is not observed time, nor is what a clock said that was ahead.
+// while advances a stopwatch that runs while a condition is true, from the first sample with
+// the condition. A gap is not observed time, and neither is a time in the future.
 func while(t latch.Stopwatch, is bool, look Look) latch.Stopwatch {
 	switch {
 	case !is:
@@ -138,7 +141,7 @@ func while(t latch.Stopwatch, is bool, look Look) latch.Stopwatch {
 	return t.Resume(look.Last).Lose(look.gap())
 }
 
-// fails says why the rollout has failed; "" if it has not.
+// fails returns the reason if the rollout has failed; "" otherwise.
 func (f *flight) fails(t latch.Rollout, now time.Time) string {
 	target, unjudged := f.target(), f.rollout.Unjudged && f.rollout.Halted == ""
 	stalled := t.Stalled.Running() && t.Stalled.Elapsed(now) >= f.policy.ProgressDeadline
@@ -153,8 +156,8 @@ func (f *flight) fails(t latch.Rollout, now time.Time) string {
 	return ""
 }
 
-// wellPercent is the share of the target's peak, or of its desired pods if fewer, that
-// must be available in a healthy sample.
+// wellPercent is the minimum share of available pods in a healthy sample, of the target's
+// peak or of its desired pods if they are fewer.
 const wellPercent = 95
 
 func (f *flight) healthy(t latch.Rollout) bool {
@@ -180,7 +183,7 @@ func (f *flight) end(d Decision, look Look) Decision {
 	return f.cross(d, checkpoint.Rollout{}, "its rollout is over")
 }
 
-// judge turns what is remembered into a verdict.
+// judge returns the decision for the state of the rollout.
 func (f *flight) judge(d Decision, look Look) Decision {
 	hash, unrecorded := f.target().Hash, f.recorded == checkpoint.Rollout{}
 	lasted := f.timer.Flight.Elapsed(look.Now)
@@ -207,14 +210,14 @@ func (f *flight) judge(d Decision, look Look) Decision {
 	return d
 }
 
-// earlier reports whether the target is known to be older than the template that it
-// replaces.
+// earlier reports whether the target is older than the template that it replaces. It is false
+// if the revisions are unknown.
 func (f *flight) earlier() bool {
 	target, before := f.target(), f.rollout.Templates[1]
 	return !target.Since.IsZero() && target.Since.Before(before.Since)
 }
 
-// record is the rollout that git should hold.
+// record returns the rollout entry that git should have.
 func (f *flight) record() checkpoint.Rollout {
 	to, hash := f.recorded, f.target().Hash
 	begins := hash != to.From.Hash && hash != to.To.Hash
@@ -244,18 +247,18 @@ func (f *flight) record() checkpoint.Rollout {
 	return to
 }
 
-// failedOrReturning reports whether a record says that the rollout failed or returns
-// to its old template.
+// failedOrReturning reports whether the phase of an entry is a failure or a return to the old
+// template.
 func failedOrReturning(r checkpoint.Rollout) bool {
 	return r.Phase == checkpoint.PhaseFailed || r.Phase == checkpoint.PhaseReturning
 }
 
-// passes reports whether the rollout has reached a milestone above the recorded one.
+// passes reports whether the rollout has reached a milestone above the one in the entry.
 func (f *flight) passes(recorded int32) bool {
 	return slices.ContainsFunc(f.policy.Milestones, func(at int32) bool { return recorded < at && at <= f.timer.Percent })
 }
 
-// before is the old template for a record that begins.
+// before returns the old template for a new entry.
 func (f *flight) before() workload.Template {
 	others := f.rollout.Templates[1:]
 	stays := func(t workload.Template) bool { return t.Hash == f.recorded.From.Hash && t.Available > 0 }
@@ -265,7 +268,7 @@ func (f *flight) before() workload.Template {
 	return slices.MaxFunc(others, func(a, b workload.Template) int { return cmp.Compare(a.Available, b.Available) })
 }
 
-// why says why the record changes.
+// why returns the reason for a change of the entry.
 func (f *flight) why(to checkpoint.Rollout) string {
 	failed := cmp.Or(f.failure, "it failed a short time ago")
 	switch begins := to.From.Hash != f.recorded.From.Hash || to.To.Hash != f.recorded.To.Hash; {
@@ -283,7 +286,7 @@ func (f *flight) why(to checkpoint.Rollout) string {
 	return f.progress()
 }
 
-// progress says how far the rollout is.
+// progress returns the progress of the rollout in words.
 func (f *flight) progress() string {
 	text := fmt.Sprintf("%d of %d pods of %s are available", f.target().Available, f.rollout.Desired, f.target().Hash)
 	if f.rollout.Traffic != nil {
@@ -295,7 +298,7 @@ func (f *flight) progress() string {
 	return text
 }
 
-// cross decides that git should hold another rollout.
+// cross returns the decision for another rollout entry.
 func (f *flight) cross(d Decision, to checkpoint.Rollout, text string) Decision {
 	d.Text = text
 	if err := checkpoint.FitsRollout(d.ID, to); err != nil {
@@ -312,16 +315,16 @@ func (f *flight) cross(d Decision, to checkpoint.Rollout, text string) Decision 
 	return d
 }
 
-// urgency says whether a change is committed at once, or only rides with another
-// commit. A change that does neither waits for the budget.
+// urgency reports whether a change is committed at once, or waits for another commit (rides).
+// If both are false, it waits for the budget.
 func urgency(was, is checkpoint.Rollout) (atOnce, rides bool) {
 	saysOld := func(r checkpoint.Rollout) bool { return r.Returns == checkpoint.SideFrom }
 	switch {
-	case is == checkpoint.Rollout{}: // an end
+	case is == checkpoint.Rollout{}: // a removal
 		return saysOld(was), false
-	case is.From.Hash != was.From.Hash, is.To.Hash != was.To.Hash: // a beginning
+	case is.From.Hash != was.From.Hash, is.To.Hash != was.To.Hash: // a new entry
 		return false, !saysOld(is)
-	case saysOld(is) != saysOld(was): // a turn
+	case saysOld(is) != saysOld(was): // a switch
 		return saysOld(is), false
 	}
 	return false, true

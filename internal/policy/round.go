@@ -9,36 +9,36 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Site is what is known of a site when its decisions are made. All fields must be set
-// but Broken, Flush, Lasting and Last.
+// A Site is the input of the decisions about a site. The fields Broken, Flush, Lasting and
+// Last are optional. The others are required.
 type Site struct {
 	latch.State
 	Set    Set
 	Fleet  workload.Fleet
-	Period time.Duration // from one sample to the next, as scheduled
-	// Broken are the namespaces whose checkpoint file cannot be read, and why.
+	Period time.Duration // the scheduled time from one sample to the next
+	// Broken are the namespaces whose checkpoint file is broken, with the error.
 	Broken map[string]error
 	Flush  Flush
-	// Lasting asks what the samples lead to if they last: each is repeated until it
-	// decides, as if the hold of a lowering were over by the next sample.
+	// Lasting repeats each sample until it leads to a decision. The period between the
+	// repeated samples is at least hold.down.
 	Lasting bool
 	// Last returns the instant of the sample of a workload before this one; the zero
 	// time is no such sample. Nil is Head.At for all workloads.
 	Last func(workload.ID) time.Time
 }
 
-// Decided are the decisions about a site, and the state with its timers advanced.
-// Nothing is settled: the caller settles the changes that git then holds.
+// Decided contains the decisions about a site, and the state with advanced timers. The
+// declared entries are unchanged: the caller changes them with Settled when git has them.
 type Decided struct {
 	latch.State
 	Stop Stop
-	// Decisions are those about each workload that was sampled, and about each absent
-	// workload with a latch, in the order of workload.Compare.
+	// Decisions are the decisions about each sampled workload and each absent workload with a
+	// latch, in the order of workload.Compare.
 	Decisions []Decision
 }
 
-// Round makes every decision about a site: first about the fleet as a whole, then about
-// each workload, then about all decisions together.
+// Round makes every decision about a site: first the guards of the site, then the decision
+// about each workload, then the limits over all decisions.
 func Round(s Site) Decided {
 	guards := s.Set.Guards
 	head, recent, stop := Assess(guards, s.Head, s.Fleet, scales(s.Set, s.Fleet.Samples), recents(s.Latches))
@@ -84,8 +84,8 @@ func Round(s Site) Decided {
 	return Decided{latch.State{Head: head, Latches: latches}, stop, limit(s, head, decisions)}
 }
 
-// limit blocks the level changes that do not fit the site as a whole. Each limit sees
-// those that the limits before it blocked.
+// limit blocks the level changes that the site's mode, rules or budget do not allow. A limit
+// ignores the changes that an earlier limit blocked.
 func limit(s Site, head latch.Head, decisions []Decision) []Decision {
 	if !s.Set.Latch {
 		decisions = Observe(decisions)
@@ -98,8 +98,8 @@ func limit(s Site, head latch.Head, decisions []Decision) []Decision {
 	return decisions
 }
 
-// Settled returns the state after git holds what the decisions want, by one commit of
-// gitlatch at an instant.
+// Settled returns the state after a commit of the decisions at an instant: the latches have
+// the new entries, and the budget has one commit less.
 func Settled(g Guards, s latch.State, decisions []Decision, at time.Time) latch.State {
 	s.Head.Budget = Spend(g, s.Head.Budget, at)
 	settled := map[workload.ID]latch.Latch{}
@@ -110,7 +110,8 @@ func Settled(g Guards, s latch.State, decisions []Decision, at time.Time) latch.
 	return s
 }
 
-// scales are the pods of each workload that its policy latches, or latch.Unknown.
+// scales returns the desired replicas of each sampled workload that a policy latches, or
+// latch.Unknown.
 func scales(set Set, samples []workload.Sample) map[workload.ID]int32 {
 	scales := make(map[workload.ID]int32, len(samples))
 	for _, s := range samples {
@@ -126,7 +127,7 @@ func scales(set Set, samples []workload.Sample) map[workload.ID]int32 {
 	return scales
 }
 
-// recents are the remembered scales of all workloads that have some.
+// recents returns the recent scales of the latches that have them.
 func recents(l latch.Latches) map[workload.ID]latch.Recent {
 	all := map[workload.ID]latch.Recent{}
 	for one := range l.All() {
@@ -143,7 +144,7 @@ type round struct {
 	stop Stop
 }
 
-// look returns the instant of the sample of a workload.
+// look returns the instants and limits for the sample of a workload.
 func (r round) look(id workload.ID) Look {
 	last := r.Head.At
 	if r.Last != nil {
@@ -152,7 +153,7 @@ func (r round) look(id workload.ID) Look {
 	return Look{Now: r.Fleet.At, Last: last, Period: r.Period, Stop: r.stop, Flush: r.Flush}
 }
 
-// scale decides about the level of a workload that was sampled.
+// scale decides about the level of a sampled workload.
 func (r round) scale(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 	chosen, skip, latched := r.Set.Choose(s)
 	if latched {
@@ -184,8 +185,8 @@ func (r round) scale(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 // waits reports whether a decision waits for more samples like this one.
 func waits(d Decision) bool { return d.Verdict == Pending && d.To.IsZero() }
 
-// rollout decides about the rollout entry of a workload, apart from its scale. The zero
-// decision means that no rollout is in flight or in git.
+// rollout decides about the rollout entry of a sampled workload. The zero decision means that
+// no rollout is in flight or in git.
 func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision) {
 	chosen := r.Set.ChooseRollout(s)
 	recorded := l.Effective().Declared.Rollout != checkpoint.Rollout{}
@@ -212,7 +213,7 @@ func (r round) rollout(l latch.Latch, s workload.Sample) (latch.Latch, Decision)
 	return l, d
 }
 
-// absent decides about the entry of a workload that was not sampled.
+// absent decides about the entry of a workload without a sample.
 func (r round) absent(l latch.Latch) (latch.Latch, Decision) {
 	if why := r.leftOut(l); why.Verdict != "" {
 		return r.pause(Policy{}, l, workload.Sample{}), why
@@ -231,8 +232,8 @@ func (r round) pause(p Policy, l latch.Latch, s workload.Sample) latch.Latch {
 	return paused
 }
 
-// leftOut returns the decision about a workload that is left out although its policy
-// would latch it. The zero decision means that it is not left out.
+// leftOut returns the decision about a workload that the site leaves out although its policy
+// latches it. The zero decision means that the site does not leave it out.
 func (r round) leftOut(l latch.Latch) Decision {
 	d := Decision{ID: l.ID, From: l.Declared, Verdict: Frozen}
 	_, looked := r.Fleet.Kinds.Object(l.ID.Kind)

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A Series is an ascending row of preferred numbers: the levels that a latch
-// may declare. The zero value has no levels and is not valid.
+// A Series is an ascending row of preferred numbers: the levels that a latch can declare. The
+// zero value has no levels and is not valid.
 type Series struct {
 	name string
-	// decade is the levels from 1 to below 10, as multiples of a power of ten;
-	// fractions are rounded half up to whole pods.
+	// decade has the levels from 1 to below 10. The other levels are multiples of it by powers
+	// of ten. Fractions round half up to an integer.
 	decade []float64
 	// list is an explicit list of levels. A need beyond the last level is a level.
 	list []int32

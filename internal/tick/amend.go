@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// An Amendment is what a person changes in the state of a site.
+// An Amendment is a user's change of the state of a site.
 type Amendment struct {
 	// Cluster adopts a cluster, by UID, as the site's own; "" leaves that alone.
 	Cluster string

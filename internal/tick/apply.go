@@ -7,8 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// apply returns the state with what was published. A commit after a lost race is left to the
-// next tick, which judges what came between with it.
+// apply returns the state with the published changes. After a lost race it does not enter
+// the commit: the next tick judges it together with the commits before it.
 func (t *Tick) apply(s latch.State, f Found, p Published) latch.State {
 	partly := s.Head.Agreed.Partly
 	if p.Dropped {
@@ -34,7 +34,7 @@ func (t *Tick) apply(s latch.State, f Found, p Published) latch.State {
 	return s
 }
 
-// proposing returns the latches with the changes that are proposed now, and no others.
+// proposing returns the latches whose proposed entries are exactly the given changes.
 func (t *Tick) proposing(l latch.Latches, changes []checkpoint.Change) latch.Latches {
 	proposed := map[workload.ID]bool{}
 	for _, c := range changes {

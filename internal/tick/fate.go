@@ -10,22 +10,22 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Fate is what became of the open proposal.
+// A Fate is the outcome of the open proposal.
 type Fate struct {
-	// Left is the proposal without the part that users merged; nil is none.
+	// Left is the proposal without the part that users merged; nil if no part is left.
 	Left *latch.Proposal
 	// Merged is the number of merged changes and repairs, of All.
 	Merged, All int
-	// Outcome is what became of Left; "" if nobody asked.
+	// Outcome is the outcome of Left; "" if the tick did not ask the host.
 	Outcome proposal.Outcome
 	Host    *repo.Proposal // as the host has it
 	Landed  bool           // an earlier tick's push to the proposal's branch had landed
-	// Stop is why nothing is proposed; "" is no reason.
+	// Stop is the reason for proposing nothing; "" if proposing is allowed.
 	Stop string
 }
 
-// mergeProposal takes out of the proposal what users merged of it. It comes before the
-// latches follow: a squash must not count as declined.
+// mergeProposal removes the merged part from the proposal. It runs before the latches
+// follow: a squash must not count as declined.
 func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 	if f.Left == nil {
 		return f
@@ -45,7 +45,7 @@ func mergeProposal(f Fate, loaded latch.Latches, found Found) Fate {
 	return f
 }
 
-// reviewProposal asks the host what became of the rest of the proposal.
+// reviewProposal asks the host for the state of the rest of the proposal.
 func (r *reconciler) reviewProposal(ctx context.Context) error {
 	ours := r.Fate.Left
 	if ours == nil || ours.ID == "" && r.Branch == ours.Head {
@@ -73,15 +73,15 @@ func (r *reconciler) reviewProposal(ctx context.Context) error {
 	return nil
 }
 
-// stops are the outcomes after which nothing is proposed until the next tick, so that the
-// outcome is saved first, and why.
+// stops are the outcomes after which gitlatch proposes nothing in this tick, with the reason:
+// it saves the outcome first.
 var stops = map[proposal.Outcome]string{
 	proposal.Unseen: "the proposal was merged, which the branch does not show yet",
 	proposal.Closed: "a person closed the proposal",
 	proposal.Taken:  "a person took over the proposal's branch",
 }
 
-// openNow returns the proposal as the host has it.
+// openNow returns the proposal with the id and URL of the host.
 func openNow(ours latch.Proposal, host repo.Proposal) *latch.Proposal {
 	ours.ID = host.ID
 	ours.URL = host.URL
@@ -89,8 +89,7 @@ func openNow(ours latch.Proposal, host repo.Proposal) *latch.Proposal {
 	return &ours
 }
 
-// unpropose returns the latches without what is proposed, but for the workloads of some
-// changes.
+// unpropose returns the latches without proposed entries, except for the given workloads.
 func unpropose(l latch.Latches, except map[workload.ID]bool) latch.Latches {
 	changed := map[workload.ID]latch.Latch{}
 	for one := range l.All() {

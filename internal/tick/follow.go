@@ -15,7 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// follow returns the state as git wants it: where a user changed an entry, the latch follows.
+// follow returns the state that agrees with git. If a user changed an entry, its latch takes
+// the new value.
 func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 	loaded := s.Head
 	s.Head.Declined = unexpired(s.Head.Declined, f.Fleet.At)
@@ -40,8 +41,8 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 		clean = clean && len(more.Notices) == 0 && !waitsStale(s, f)
 	}
 	if f.Judged {
-		// Latches follow what was read even where it cannot be agreed with yet; then
-		// no directory is known that they agree with.
+		// If a part of the tip could not be read, the latches follow the other parts, and the
+		// head agrees with no directory.
 		s.Head.Agreed.Tip = f.Tip
 		s.Head.Agreed.Suspect = ""
 		s.Head.Agreed.Partly = !clean
@@ -54,8 +55,8 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 	return s, n.and(more)
 }
 
-// restarted returns the latches for a head that is lost. Timers towards lowering and
-// retirement start again, because the length of their pauses is unknown.
+// restarted returns the latches for a lost head. Timers of lowering and retirement start
+// again, because the length of their pauses is unknown.
 func restarted(l latch.Latches) latch.Latches {
 	changed := map[workload.ID]latch.Latch{}
 	for one := range l.All() {
@@ -66,9 +67,9 @@ func restarted(l latch.Latches) latch.Latches {
 	return l.With(changed)
 }
 
-// landed takes the pushes of earlier ticks out of the budget, and alerts users to their
-// surges that are still in git. If such a tick was not saved, its sample is lost: a workload
-// may have been back, so that absences start again.
+// landed charges the pushes of earlier ticks to the budget, and alerts on their surges that
+// are still in git. If such a tick did not save its state, its sample is lost. A workload may
+// have been back in that sample, so absences start again.
 func landed(s latch.State, f Found) (latch.State, notes) {
 	var n notes
 	judged := map[workload.ID]ledger.Change{}
@@ -102,7 +103,7 @@ func beginAbsences(l latch.Latches) latch.Latches {
 	return l.With(changed)
 }
 
-// followEntries returns the latches as they agree with the entries.
+// followEntries returns the latches that agree with the entries.
 func followEntries(l latch.Latches, f Found) (latch.Latches, notes) {
 	var n notes
 	changed := map[workload.ID]latch.Latch{}
@@ -125,8 +126,8 @@ func followEntries(l latch.Latches, f Found) (latch.Latches, notes) {
 	return l.With(changed), n
 }
 
-// followEntry makes a latch agree with what became of its entry. If a user has the last
-// word, the latch yields until the given instant.
+// followEntry returns the latch that agrees with its entry. If a user made the last change,
+// the edit grace period ends at the given instant.
 func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, []Notice) {
 	var n notes
 	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
@@ -147,20 +148,20 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 	switch {
 	case !c.Now.IsZero():
 		n.notice(kind, c.ID.String(), "%s: %s adopted; left alone until %s", why, declared(c.Now), end)
-	case c.Agreed.IsZero(): // it was gitlatch's, and no older
+	case c.Agreed.IsZero(): // gitlatch wrote the entry in this window, and a user removed it
 		n.notice(NoticeReverted, c.ID.String(), "%s: it has no entry again; left alone until %s", why, end)
 	default:
 		n.notice(NoticeOptedOut, c.ID.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
 		l.RemovedUntil = time.Time{}
-		l.Missing = latch.Stopwatch{} // there is no entry to retire
+		l.Missing = latch.Stopwatch{} // no entry is left to retire
 		return l, n.Notices
 	}
 	return l.Adopted(c.Now, until), n.Notices
 }
 
-// declared is what an entry declares, for a notice.
+// declared returns the content of an entry in words.
 func declared(e checkpoint.Entry) string {
 	var texts []string
 	if e.Replicas > 0 {
@@ -172,8 +173,8 @@ func declared(e checkpoint.Entry) string {
 	return strings.Join(texts, " and ")
 }
 
-// staleNotes reports what is stale, and not proposed to be repaired. The directory is read
-// again until it is repaired or proposed.
+// staleNotes reports the stale namespaces that no proposal repairs. The next tick reads the
+// directory again, until a commit or a proposal repairs them.
 func (t *Tick) staleNotes(s latch.State, f Found) (n notes) {
 	components := f.Tree.Stale()
 	for _, m := range stale(f.Tree, f.Markers.marks, s, f.Fleet.At) {
@@ -190,14 +191,14 @@ func (t *Tick) staleNotes(s latch.State, f Found) (n notes) {
 	return n
 }
 
-// waitsStale reports whether a Component is stale once its removed entries wait no longer.
+// waitsStale reports whether a Component is stale, and waits for removed entries.
 func waitsStale(s latch.State, f Found) bool {
 	wait := waiting(s.Latches, f.Fleet.At)
 	return slices.ContainsFunc(f.Tree.Stale(), func(namespace string) bool { return wait[namespace] })
 }
 
-// followProposal returns the state after what became of the proposal. If users closed the
-// proposal or took over its branch, what it was to change is left alone for a while.
+// followProposal returns the state after the outcome of the proposal. If users closed the
+// proposal or took over its branch, its workloads get an edit grace period.
 func followProposal(s latch.State, f Found) (latch.State, notes) {
 	var n notes
 	ours := f.Fate.Left
@@ -223,7 +224,7 @@ func followProposal(s latch.State, f Found) (latch.State, notes) {
 	return s, n
 }
 
-// decline leaves alone for a while what a user said no to.
+// decline starts an edit grace period for each workload of a declined proposal.
 func decline(s latch.State, f Found) (latch.State, notes) {
 	var n notes
 	ours := f.Fate.Left
@@ -240,7 +241,7 @@ func decline(s latch.State, f Found) (latch.State, notes) {
 	return s, n
 }
 
-// proposedIn counts what a proposal would change, in words.
+// proposedIn counts the changes of a proposal, in words.
 func proposedIn(changes, repairs int) string {
 	workloads := fmt.Sprintf("%d workloads", changes)
 	components := fmt.Sprintf("%d stale Components", repairs)
@@ -253,15 +254,14 @@ func proposedIn(changes, repairs int) string {
 	return workloads + " and " + components + " are"
 }
 
-// forget returns the state without the proposal, and without what it would have had
-// declared.
+// forget returns the state without the proposal and its proposed entries.
 func forget(s latch.State) latch.State {
 	s.Head.Proposal = nil
 	s.Latches = unpropose(s.Latches, nil)
 	return s
 }
 
-// unexpired are the declined repairs whose time is not over.
+// unexpired returns the declined repairs that have not expired.
 func unexpired(all []latch.Declined, now time.Time) []latch.Declined {
 	return slices.DeleteFunc(slices.Clone(all), func(d latch.Declined) bool { return !now.Before(d.Until) })
 }

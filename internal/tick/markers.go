@@ -13,16 +13,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// markers are what this tick knows of the files that are edited in place.
+// markers are the markers in the files that gitlatch edits in place.
 type markers struct {
-	read  bool           // a tick that reads nothing does not judge them
+	read  bool           // false: this tick read no file, so it judges no marker
 	files []inplace.File // at the tip that was reconciled
 	rule  inplace.Rule
 	marks []inplace.Mark // as last judged
 }
 
 // readMarkers reads the files that the policy names, and judges their markers at the tip.
-// objects are those that were read before the policy at the tip was known.
+// objects are the files that the agreed policy names.
 func (r *reconciler) readMarkers(ctx context.Context, objects map[string]repo.Object) error {
 	missing := slices.DeleteFunc(slices.Clone(r.Set.InPlace), func(path string) bool { return slices.Contains(r.Named.InPlace, path) })
 	if len(missing) > 0 {
@@ -79,7 +79,7 @@ type commits struct {
 	last *proposal.Made
 }
 
-// made reads what a tick pushed as the head of a proposal; nil where no tick did.
+// made reads the commit of a tick at the head of a proposal; nil if no tick pushed it.
 func (c *commits) made(ctx context.Context, head string) (*proposal.Made, error) {
 	if c.last != nil && c.last.Head == head {
 		return c.last, nil
@@ -91,8 +91,8 @@ func (c *commits) made(ctx context.Context, head string) (*proposal.Made, error)
 	return made, err
 }
 
-// files are the files before and after the commit of a proposal. There are none if no tick
-// pushed that commit.
+// files returns the files before and after the commit of a proposal. It returns nil if no
+// tick pushed that commit.
 func (c *commits) files(ctx context.Context, head string, f Found) (before, after []inplace.File, err error) {
 	if len(f.Set.InPlace) == 0 {
 		return nil, nil, nil
@@ -109,7 +109,7 @@ func (c *commits) files(ctx context.Context, head string, f Found) (before, afte
 	return inplace.Look(f.Set.InPlace, was, f.Fleet.Kinds), inplace.Look(f.Set.InPlace, is, f.Fleet.Kinds), err
 }
 
-// replicas are the levels of entries, in pods.
+// replicas returns the levels of entries, in pods.
 func replicas(entries map[workload.ID]checkpoint.Entry) map[workload.ID]int32 {
 	levels := make(map[workload.ID]int32, len(entries))
 	for id, e := range entries {
@@ -118,7 +118,7 @@ func replicas(entries map[workload.ID]checkpoint.Entry) map[workload.ID]int32 {
 	return levels
 }
 
-// cover names the workloads whose level may be in files that act on the live cluster.
+// cover returns the workloads whose level may be in a file that acts on the live cluster.
 func (f Found) cover() inplace.Cover {
 	c := inplace.Cover{Evidence: f.Agreed.Evidence, Risk: map[workload.ID]bool{}}
 	if len(f.Set.InPlace) == 0 {

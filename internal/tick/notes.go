@@ -9,14 +9,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// notes are what a step found that users should know, in the order in which it was found.
+// notes are the messages of a step for users, in the order in which the step found them.
 type notes struct {
 	Notices    []Notice
 	Problems   []error
 	Conditions []alert.Condition
 }
 
-// and returns the notes of a step followed by those of a later step.
+// and returns the notes of a step followed by the notes of a later step.
 func (n notes) and(later notes) notes {
 	return notes{
 		Notices:    slices.Concat(n.Notices, later.Notices),
@@ -25,20 +25,20 @@ func (n notes) and(later notes) notes {
 	}
 }
 
-// triesAgain is what gitlatch does if a push or a proposal fails, for alerts.
+// triesAgain is the text of an alert for the reaction to a failed push or proposal.
 const triesAgain = "tries again with each tick; levels stay as git has them"
 
-// condition adds a condition: text is a sentence, did is what gitlatch does about it, as in
-// "tries again", and do is what a user should do.
+// condition adds a condition: text is a sentence, did is the reaction of gitlatch, such as
+// "tries again", and do is the remedy for the user.
 func (n *notes) condition(kind alert.Kind, subject, text, did, do string) {
 	c := alert.Condition{Kind: kind, Subject: subject, Text: alert.Brief(text), Did: "gitlatch " + did, Do: do}
 	n.Conditions = append(n.Conditions, c)
 }
 
-// problem adds what a user must fix although the tick goes on.
+// problem adds a problem that a user must fix. The tick continues.
 func (n *notes) problem(err error) { n.Problems = append(n.Problems, err) }
 
-// notice adds what was found in git.
+// notice adds a notice about git.
 func (n *notes) notice(kind NoticeKind, subject, format string, args ...any) {
 	n.Notices = append(n.Notices, Notice{kind, subject, fmt.Sprintf(format, args...)})
 }
@@ -51,15 +51,16 @@ func (n *notes) invalid(file string, err error) {
 	n.condition(alert.Invalid, file, err.Error(), did, do)
 }
 
-// policyGone adds that the branch has no policy file, and what gitlatch does without it.
+// policyGone adds that the branch has no policy file, and the reaction of gitlatch.
 func (n *notes) policyGone(file, text, did string) {
 	do := "restore the file, or correct repository.policyFile. To stop gitlatch, commit the file with mode: observe"
 	n.problem(fmt.Errorf("%s; gitlatch %s; %s", text, did, do))
 	n.condition(alert.Invalid, file, text, did, do)
 }
 
-// refused reports whether an error means that the host will not take what was sent, and adds
-// it then. problem is the format of an error that wraps it, and do is what a user should do.
+// refused reports whether an error means that the host refuses the commit or the proposal,
+// and adds it to the notes. problem is the format of an error that wraps it, and do is the
+// remedy for the user.
 func (n *notes) refused(err error, problem, subject, do string) bool {
 	var refused *repo.RefusedError
 	if !errors.As(err, &refused) {

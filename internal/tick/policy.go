@@ -25,10 +25,10 @@ func agreedAt(a latch.Agreed, file string) latch.Agreed {
 	return a
 }
 
-// readNamed returns the agreed policy, which names what is looked at, and the agreement
-// for the path of the policy. If no tick agreed to a policy at this path, or to none that
-// can be read, readNamed reads the tip. A policy that cannot be read there names nothing.
-// A dry run without state agrees to the last version of a file that is gone.
+// readNamed returns the agreed policy, which names the kinds to sample and the files to read,
+// and the agreement for the path of the policy. If no readable policy at this path is agreed,
+// readNamed reads the tip. A broken policy at the tip names no kinds and no files. If the
+// file is gone, a dry run without state agrees to its last version.
 func (t *Tick) readNamed(ctx context.Context, head latch.Head) (policy.Set, latch.Agreed, error) {
 	agreed := agreedAt(head.Agreed, t.PolicyFile)
 	ticked := !head.At.IsZero() && head.Agreed.PolicyFile == t.PolicyFile
@@ -57,8 +57,8 @@ func (t *Tick) readNamed(ctx context.Context, head latch.Head) (policy.Set, latc
 	return set, agreed, nil
 }
 
-// lastPolicy returns the last version of the policy file before the tip, which lacks it.
-// A site without files in git has none.
+// lastPolicy returns the last version of a policy file that the tip does not have. The zero
+// object means that the site has no files in git.
 func (t *Tick) lastPolicy(ctx context.Context, tip string) (repo.Object, error) {
 	_, directory, err := ledger.TreeAt(ctx, t.Repository, tip, t.Site)
 	if err != nil || directory == "" {
@@ -68,9 +68,8 @@ func (t *Tick) lastPolicy(ctx context.Context, tip string) (repo.Object, error) 
 	return found.Object, err
 }
 
-// readPolicy takes the policy file at the tip. If it is broken or gone, the agreed policy
-// is used, and the file is a problem. If no policy was agreed, a broken file is an
-// error: nothing says how to go on.
+// readPolicy parses the policy file at the tip. If the file is broken or gone, it uses the
+// agreed policy and adds a problem. If no policy is agreed, a broken file is an error.
 func (r *reconciler) readPolicy(o repo.Object) error {
 	agreed := &r.Found.Agreed
 	if o.ID == "" && agreed.Policy != "" {

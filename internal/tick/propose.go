@@ -16,10 +16,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick/proposal"
 )
 
-// unmergedAfter is how long a proposal may wait for users before an alert.
+// unmergedAfter is the time that a proposal may wait for users before an alert.
 const unmergedAfter = 24 * time.Hour
 
-// wants are what a proposal is to bring.
+// wants are the changes and repairs that a proposal contains.
 type wants struct {
 	changes []checkpoint.Change
 	repairs []latch.Repair
@@ -31,7 +31,7 @@ func (w wants) equal(o wants) bool {
 	return slices.Equal(w.changes, o.changes) && slices.Equal(w.repairs, o.repairs)
 }
 
-// namespaces are those of the changes and repairs.
+// namespaces returns the namespaces of the changes and repairs.
 func (w wants) namespaces() []string {
 	all := namespaces(w.repairs)
 	for _, c := range w.changes {
@@ -40,8 +40,7 @@ func (w wants) namespaces() []string {
 	return all
 }
 
-// part returns a part of a proposal: without half of the namespaces that the present one
-// does not have yet, or without half of all if it has all.
+// part returns the part of a proposal that does not wait (see later).
 func (w wants) part(has wants) wants {
 	later := later(w.namespaces(), has.namespaces())
 	return wants{
@@ -50,7 +49,7 @@ func (w wants) part(has wants) wants {
 	}
 }
 
-// has is what the present proposal brings.
+// has returns the content of the open proposal.
 func has(s latch.State) wants {
 	w := wants{changes: proposal.Changes(s.Latches)}
 	if s.Head.Proposal != nil {
@@ -59,8 +58,8 @@ func has(s latch.State) wants {
 	return w
 }
 
-// propose brings the site's one proposal to what the decisions want: opened,
-// rebuilt, or closed when nothing is left of it.
+// propose opens, updates or closes the site's one proposal, so that it contains the level
+// changes that the decisions want.
 func (p *publisher) propose(ctx context.Context) error {
 	if p.Proposals == nil || p.Fate.Stop != "" || p.tip.raced {
 		return nil
@@ -97,17 +96,16 @@ func (p *publisher) propose(ctx context.Context) error {
 	return p.openProposal(ctx)
 }
 
-// upToDate reports whether the proposal's branch has gitlatch's commit, on the base as
-// it is.
+// upToDate reports whether the proposal's branch has gitlatch's commit on the present base.
 func (p *publisher) upToDate(ours latch.Proposal) bool {
 	rebased := p.tip.directory != "" && p.tip.directory != ours.Directory
 	return ours.Head == p.Branch && !rebased && !ours.Outdated
 }
 
-// pushProposal makes the proposal's branch one commit on the base. A host may not take
-// all of it as one commit. Then a part waits, and nothing is pushed if the branch
-// already has the rest. proposed is false if the branch has a user's commits, the push
-// was refused or the run is dry.
+// pushProposal makes the proposal's branch one commit on the base. If the host refuses the
+// size of the commit, a part of the changes waits. It pushes nothing if the branch already
+// has the other part. proposed is false if the branch has a user's commits, if the host
+// refused the push, or in a dry run.
 func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants) (proposed bool, err error) {
 	ours := s.Head.Proposal
 	to := repo.Commit{Branch: ledger.ProposalBranch(p.Site), Expect: p.Branch}
@@ -179,7 +177,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	return true, nil
 }
 
-// openProposal brings the proposal to the host.
+// openProposal opens or updates the pull request on the host.
 func (p *publisher) openProposal(ctx context.Context) error {
 	s := p.apply(p.Decided.State, p.Found, p.Published)
 	ours := *s.Head.Proposal
@@ -205,7 +203,7 @@ func (p *publisher) openProposal(ctx context.Context) error {
 	return nil
 }
 
-// editedBy are the files that the commit of a proposal edits in place.
+// editedBy returns the files that the commit of a proposal edits in place.
 func (p *publisher) editedBy(ctx context.Context, head string) (paths []string, err error) {
 	if p.Pushed {
 		return p.edited, nil
@@ -231,7 +229,7 @@ func (p *publisher) withdraw(ctx context.Context, ours latch.Proposal, why strin
 		}
 		err = p.Proposals.Close(ctx, repo.Proposal{ID: ours.ID, URL: ours.URL, Branch: ours.Branch, Head: p.Branch}, why)
 		if errors.Is(err, repo.ErrMoved) {
-			return nil // taken over meanwhile: the next tick sees it
+			return nil // a user took over the branch: the next tick handles that
 		}
 		if err != nil {
 			return fmt.Errorf("close proposal %s: %w", ours.URL, err)

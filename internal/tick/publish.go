@@ -18,27 +18,27 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// attempts is how often a push is tried that others keep winning.
+// attempts is the number of attempts for a push that keeps losing the race.
 const attempts = 6
 
-// A Plan is what publish starts from.
+// A Plan is the input of publish.
 type Plan struct {
 	Found
 	Decided policy.Decided
 	Stored  latch.Head // as loaded
 }
 
-// Published is what a tick brought to git and to the host.
+// Published is the effect of a tick on git and on the host.
 type Published struct {
-	// Decisions are those of the plan, with the removals of entries under the old name of a
-	// kind.
+	// Decisions are the decisions of the plan, with the removals of entries under the old
+	// name of a kind.
 	Decisions []policy.Decision
-	// Commit is the commit on the base, and Agrees is true if it stands on the judged tip.
-	// What came between after a lost race is left to the next tick.
+	// Commit is the commit on the base. Agrees is true if its parent is the judged tip. After
+	// a lost race it is false, and the next tick judges the commits in between.
 	Commit *Commit
 	Agrees bool
-	// Dropped is true if an entry moved while it was to be written: git holds a level that
-	// the latch does not.
+	// Dropped is true if an entry changed before the push: git has a level that the latch
+	// does not have.
 	Dropped bool
 	// Markers are the markers as last judged.
 	Markers markers
@@ -50,7 +50,7 @@ type Published struct {
 	// closed.
 	Open      *latch.Proposal
 	Withdrawn bool
-	// Asked is the proposal as users see it; nil if nothing about it changed.
+	// Asked is the proposal that users see; nil if this tick did not change it.
 	Asked *Proposed
 }
 
@@ -61,22 +61,21 @@ type publisher struct {
 	Published
 	notes
 	tip tip
-	// changes are the crossings to publish that are left, and edited are the files that the
-	// proposal edits in place, if it was pushed.
+	// changes are the level changes that are left to publish. edited are the files that a
+	// pushed proposal edits in place.
 	changes []policy.Decision
 	edited  []string
 }
 
-// A tip is the base, as far as it is known.
+// A tip is the commit of the base, with its content if it was read.
 type tip struct {
 	commit, directory string
 	tree              *checkpoint.Tree // nil: not read
 	raced             bool             // another pusher moved the branch during this tick
 }
 
-// publish pushes all crossings as one commit, and proposes the crossings that users
-// want to see first. A crossing whose entry moved meanwhile is decided again on the
-// next tick.
+// publish pushes all level changes as one commit, and proposes those that users review
+// first. If an entry changed since its decision, the next tick decides again.
 func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Published, notes, error) {
 	p := &publisher{tenancy: tenancy, Plan: plan, tip: tip{commit: plan.Tip, directory: plan.Directory, tree: plan.Tree}}
 	p.Published.Decisions = plan.Decided.Decisions
@@ -94,7 +93,7 @@ func (t *Tick) publish(ctx context.Context, tenancy *tenancy, plan Plan) (Publis
 	return p.Published, p.notes, err
 }
 
-// commit pushes to the base what needs no review.
+// commit pushes the level changes that need no review to the base.
 func (p *publisher) commit(ctx context.Context) error {
 	for _, d := range p.Published.Decisions {
 		if d.Crosses() {
@@ -134,16 +133,17 @@ func (p *publisher) commit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// What the branch holds now was not reconciled: the next tick does that.
+		// The next tick reconciles the new tip.
 		p.tip = tip{commit: commit, directory: p.tip.directory, raced: true}
 	}
 	return nil
 }
 
-// repairs are the stale namespaces to publish, although nothing in them crosses: a user's
-// level must not wait for the next crossing to take effect. If nothing was read, they are as
-// before. A new repair of a Component waits for the budget, unless it can ride. A repair of
-// markers does not wait: only the tick that sees it knows that the markers follow.
+// repairs returns the stale namespaces to publish without a level change: a user's level must
+// not wait for the next level change to take effect. If the tick did not read the directory,
+// it returns the repairs of before. A new repair of a Component waits for the budget, unless
+// rides is true. A repair of markers does not wait: only the tick that reads the change can
+// find that the markers follow it.
 func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []latch.Repair {
 	if p.tip.tree == nil || p.tip.raced {
 		return before
@@ -158,18 +158,18 @@ func (p *publisher) repairs(s latch.State, rides bool, before []latch.Repair) []
 	})
 }
 
-// A writing is what a commit is to make of some files: nil removes one.
+// A writing is the content of a commit.
 type writing struct {
-	files    map[string][]byte
+	files    map[string][]byte   // new contents by path; nil removes the file
 	edited   []string            // the files that it edits in place, sorted
-	repaired []string            // the namespaces that are to follow their records
-	changes  []checkpoint.Change // those that it should make, in the order of workload.Compare
-	renamed  []policy.Decision   // of these, the removals of entries under the old name of a kind
+	repaired []string            // the namespaces whose files must agree with their checkpoint file
+	changes  []checkpoint.Change // the changes to make, in the order of workload.Compare
+	renamed  []policy.Decision   // the removals of entries under the old name of a kind, also in changes
 	skipped  []workload.ID       // the workloads whose change was not applied
 }
 
-// merge applies the crossings to what the tip holds, and drops those whose entry is not
-// what their decision saw.
+// merge applies the level changes to the files of the tip. It drops a level change if git no
+// longer has the value that the decision used.
 func (p *publisher) merge(ctx context.Context) (writing, error) {
 	w, err := p.write(ctx, policy.Changes(p.changes), namespaces(p.repairs(p.Decided.State, len(p.changes) > 0, nil)))
 	if err != nil {
@@ -189,7 +189,7 @@ func (p *publisher) merge(ctx context.Context) (writing, error) {
 		p.Dropped = true
 	}
 	if !policy.Commits(p.changes) && len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) == 0 {
-		return writing{}, err // nothing is left that causes a commit
+		return writing{}, err // no change is left that causes a commit
 	}
 	return w, err
 }
@@ -220,8 +220,8 @@ func replaced(decisions, by []policy.Decision) []policy.Decision {
 	return decisions
 }
 
-// write applies changes to what the tip holds, and has namespaces follow their
-// records.
+// write applies changes to the files of the tip, and makes the files of the repaired
+// namespaces agree with their checkpoint files.
 func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repaired []string) (w writing, err error) {
 	if p.tip.tree == nil {
 		tree, _, err := ledger.TreeAt(ctx, p.Repository, p.tip.commit, p.Site)
@@ -242,14 +242,14 @@ func (p *publisher) write(ctx context.Context, changes []checkpoint.Change, repa
 	w.files, w.skipped = checkpoint.Merge(tree, site, changes)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c checkpoint.Change) bool { return slices.Contains(w.skipped, c.ID) })
 	checkpoint.Repair(tree, w.files, slices.DeleteFunc(slices.Clone(repaired), func(namespace string) bool {
-		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // written anew
+		return slices.ContainsFunc(changes, func(c checkpoint.Change) bool { return c.ID.Namespace == namespace }) // Merge wrote it
 	}))
 	w.edited, err = p.writeMarkers(ctx, tree, changes, w)
 	return w, err
 }
 
-// writeMarkers adds to a writing the files with markers that are to have other levels once
-// the changes are made, and returns their paths. The rule is that of the reconciled tip.
+// writeMarkers adds the files whose markers get other levels by the changes, and returns
+// their paths. It uses the rule of the reconciled tip.
 func (p *publisher) writeMarkers(ctx context.Context, tree checkpoint.Tree, changes []checkpoint.Change, w writing) ([]string, error) {
 	if len(p.Set.InPlace) == 0 {
 		return nil, nil
@@ -280,8 +280,8 @@ func (p *publisher) writeMarkers(ctx context.Context, tree checkpoint.Tree, chan
 	return slices.Sorted(maps.Keys(written)), nil
 }
 
-// push makes one commit on the tip. Nothing is written down before: an error of
-// any kind is no proof that it did not land, and the next tick finds it in git.
+// push makes one commit on the tip. gitlatch stores nothing before a push. The commit may
+// have landed despite an error, and then the next tick finds it in git.
 func (p *publisher) push(ctx context.Context, w writing, c repo.Commit) (id string, err error) {
 	err = p.take(ctx)
 	if err != nil {
@@ -327,14 +327,15 @@ func (p *publisher) pushBase(ctx context.Context, w writing) error {
 	return nil
 }
 
-// tooLarge reports whether the host may take a part of what it refused.
+// tooLarge reports whether the host refused the size, and may accept a part.
 func tooLarge(err error) bool {
 	refused, is := errors.AsType[*repo.RefusedError](err)
 	return is && refused.TooLarge
 }
 
-// later returns the namespaces that wait for another commit: half of those that the
-// proposal does not have, or half of all if it has all or none of them.
+// later returns the namespaces that wait for another commit. It returns half of the
+// namespaces that the proposal does not have yet. If the proposal has every namespace or no
+// namespace, it returns half of them.
 func later(all, has []string) []string {
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
 	rest := slices.DeleteFunc(slices.Clone(all), func(namespace string) bool { return slices.Contains(has, namespace) })
@@ -344,8 +345,8 @@ func later(all, has []string) []string {
 	return rest[len(rest)/2:]
 }
 
-// halve leaves the crossings of half of the namespaces to the next tick. Those of
-// one namespace stay together.
+// halve returns the level changes of half of the namespaces. The next tick decides the
+// others.
 func halve(crossings []policy.Decision) []policy.Decision {
 	var all []string
 	for _, d := range crossings {
@@ -355,7 +356,8 @@ func halve(crossings []policy.Decision) []policy.Decision {
 	return slices.DeleteFunc(slices.Clone(crossings), func(d policy.Decision) bool { return slices.Contains(later, d.ID.Namespace) })
 }
 
-// trailers name a commit of files by what it does to a tip, and return that too.
+// trailers returns the trailers of a commit, and the changes of entries that it makes to a
+// tip.
 func trailers(site, tip string, tree checkpoint.Tree, w writing) (by ledger.Trailers, changes []checkpoint.Change, err error) {
 	before, err := tree.With(nil)
 	if err != nil {
@@ -369,7 +371,7 @@ func trailers(site, tip string, tree checkpoint.Tree, w writing) (by ledger.Trai
 	return ledger.Trailers{Site: site, Intent: ledger.Intent(site, tip, changes)}, changes, nil
 }
 
-// beside is what a commit does besides its crossings.
+// beside returns the other contents of a commit, for its message.
 func (w writing) beside(site string) ledger.Beside {
 	unwritten := func(namespace string) bool {
 		_, written := w.files[checkpoint.ComponentPath(site, namespace)]
@@ -378,8 +380,8 @@ func (w writing) beside(site string) ledger.Beside {
 	return ledger.Beside{Files: w.edited, Components: slices.DeleteFunc(slices.Clone(w.repaired), unwritten)}
 }
 
-// components are those of the namespaces whose Component is stale, as far as the
-// tree was read.
+// components returns the namespaces whose Component is stale. If the tree was not read, it
+// returns all of them.
 func components(tree *checkpoint.Tree, of []string) []string {
 	if tree == nil {
 		return of

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// repeatAfter is how often an alert for a lasting condition is repeated.
+	// repeatAfter is the time after which gitlatch repeats the alert of a lasting condition.
 	repeatAfter = 24 * time.Hour
-	// staleAfter is how long a crossing may wait before people are told.
+	// staleAfter is the time that a level change may wait before an alert.
 	staleAfter = 6 * time.Hour
-	// maxOutbox is how many unsent alerts are kept; the oldest are dropped first.
+	// maxOutbox is the number of unsent alerts to store. gitlatch drops the oldest first.
 	maxOutbox = 100
 )
 
@@ -30,7 +30,7 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 	var n notes
 	s.Head.UnpublishedSince = unpublishedSince(s, r, f.Fleet.At)
 	if r.Stop.Reason == policy.ReasonSecond {
-		// This cluster cannot judge what is wrong with the site's own.
+		// A second cluster cannot judge the conditions of the site's own cluster.
 		for _, o := range s.Head.Open {
 			n.Conditions = append(n.Conditions, o.Condition)
 		}
@@ -59,8 +59,8 @@ func (t *Tick) raise(s latch.State, f Found, p Published, r Report, found []aler
 	return s, n, alerts
 }
 
-// unpublishedSince is since when a crossing was neither committed nor proposed. Zero
-// means that no crossing waits.
+// unpublishedSince returns the instant since which a level change waits for a commit or a
+// proposal. Zero means that no level change waits.
 func unpublishedSince(s latch.State, r Report, now time.Time) time.Time {
 	type reading struct {
 		id workload.ID
@@ -106,7 +106,7 @@ func anomalies(period time.Duration, s latch.State, fleet workload.Fleet, r Repo
 	return found, s.Latches.With(changed)
 }
 
-// fleet adds the conditions of the fleet as a whole.
+// fleet adds the conditions of the site.
 func (n *notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	for _, unread := range fleet.Unread {
 		do := "give gitlatch the rights in infra/rbac"
@@ -141,7 +141,7 @@ func (n *notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 	}
 }
 
-// massDrop is the condition of a mass drop.
+// massDrop returns the condition of a mass drop.
 func massDrop(site string, d latch.Drop) alert.Condition {
 	var falls []string
 	for _, f := range d.Worst {
@@ -160,7 +160,7 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 	}
 }
 
-// surge is what people should know once a raise out of the ordinary is committed.
+// surge returns the condition of a committed surge.
 func surge(s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
@@ -183,8 +183,7 @@ func (n *notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 	}
 }
 
-// unruled adds that git has entries of a site whose branch has no policy file, and had none
-// when gitlatch last looked.
+// unruled adds that git has entries of a site whose branch never had a policy file.
 func (n *notes) unruled(s latch.State) {
 	entries := s.Latches.Entries()
 	if s.Head.Agreed.Policy != "" || entries == 0 {
@@ -194,8 +193,8 @@ func (n *notes) unruled(s latch.State) {
 	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and updates none of them")
 }
 
-// markers adds the conditions about markers that are refused, and about numbers that users
-// wrote. A tick that read no file leaves the open conditions as they are.
+// markers adds the conditions about refused markers, and about numbers that users wrote. A
+// tick that read no file does not change the open conditions.
 func (n *notes) markers(m markers, files []string, open []alert.Open) {
 	for _, o := range open {
 		if !m.read && o.Kind == alert.Invalid && slices.Contains(files, o.Subject) {

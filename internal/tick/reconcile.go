@@ -17,35 +17,35 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Found is all that a tick read in git, and its judgement of that. The zero value of a field
-// is what a tick finds if nothing moved.
+// Found is everything that a tick read and judged in git. The zero value of a field means
+// that nothing moved.
 type Found struct {
 	Tip       string           // the commit of the branch
-	Branch    string           // the commit of the proposal's branch; "" is no branch
-	Directory string           // the object id of the site's directory; "" if it is unknown or not there
-	Tree      *checkpoint.Tree // the site's directory; nil if it was not read
+	Branch    string           // the commit of the proposal's branch; "" if there is no branch
+	Directory string           // the object id of the site's directory; "" if unknown or missing
+	Tree      *checkpoint.Tree // the site's directory; nil if the tick did not read it
 	Set       policy.Set
-	// Fleet is the sample. It has no cluster if nothing tells whether that is the site's own.
+	// Fleet is the sample. It has no cluster if site.yaml is broken and the head has no UID.
 	Fleet workload.Fleet
 	// Agreed is the agreement before this tick, with the policy and the rules at the tip.
 	Agreed latch.Agreed
-	// Judged is true if the tip was judged, so that it is agreed with, and Clean is true if
-	// all of it could be.
+	// Judged is true if the tick judged the tip, so that the head agrees with it. Clean is
+	// true if every file of the tip could be read.
 	Judged, Clean bool
-	// Stop is why nothing may be published; "" is no reason.
+	// Stop is the reason for publishing nothing; "" if publishing is allowed.
 	Stop string
 
 	Past     ledger.Past
 	Landed   []ledger.Pushed // the commits of earlier ticks in Past.Steps
-	Changes  []ledger.Change // also of workloads whose latch has no entry in git
+	Changes  []ledger.Change // includes workloads that have a latch and no entry in git
 	Removals []ledger.Removal
 	Fate     Fate
 	Markers  markers
 	commits  *commits
 }
 
-// errUnwritable ends the reading of a branch on which the site's directory must not be
-// written. Found.Stop has the reason.
+// errUnwritable ends the read if the site's directory must not be written. Found.Stop has
+// the reason.
 var errUnwritable = errors.New("the site's directory must not be written")
 
 // A reconciler reads git for one tick. It fills its Found and its notes.
@@ -57,8 +57,8 @@ type reconciler struct {
 	window window
 }
 
-// reconcile reads what git holds and judges it. Git is the truth: follow brings the head and
-// the latches to what it finds.
+// reconcile reads git and judges each change. It changes nothing: follow makes the head and
+// the latches agree with git.
 func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, notes, error) {
 	r := &reconciler{Tick: t, Loaded: loaded}
 	r.Found.Fleet = loaded.Fleet
@@ -74,9 +74,9 @@ func (t *Tick) reconcile(ctx context.Context, loaded Loaded) (Found, notes, erro
 	return r.Found, r.notes, err
 }
 
-// agreement returns the agreement before this tick. The tip is read again although it did not
-// move if the latches are not those that the head was saved with, if repairs that users
-// declined have expired, or if the site no longer proposes the repairs that it proposed.
+// agreement returns the agreement before this tick. Partly forces a read of a tip that did
+// not move. It is set in three cases: the latches differ from those that the head was saved
+// with, a declined repair expired, or the site no longer proposes its open repairs.
 func agreement(loaded Loaded, proposes bool) latch.Agreed {
 	agreed := loaded.Agreed
 	ours := loaded.Head.Proposal
@@ -89,8 +89,8 @@ func agreement(loaded Loaded, proposes bool) latch.Agreed {
 	return agreed
 }
 
-// torn reports whether the latches are not those that the head was saved with: a save
-// stopped before the head, or latches were lost.
+// torn reports whether the latches differ from those that the head was saved with. Then a
+// save stopped before the head, or latches were lost.
 func torn(s latch.State) bool {
 	var sum int64
 	for one := range s.Latches.All() {
@@ -113,7 +113,7 @@ func (r *reconciler) read(ctx context.Context) error {
 		r.Branch = others[0]
 	}
 	agreed := &r.Found.Agreed
-	shows := r.DryRun && len(r.Named.InPlace) > 0 // a dry run shows the markers on each run
+	shows := r.DryRun && len(r.Named.InPlace) > 0 // each dry run shows the markers
 	if agreed.Tip == tip && !agreed.Partly && !shows {
 		agreed.Suspect = ""
 		err = r.readPolicy(repo.Object{ID: agreed.Policy})
@@ -126,14 +126,14 @@ func (r *reconciler) read(ctx context.Context) error {
 	return r.reviewProposal(ctx)
 }
 
-// readBase reads what moved on the base.
+// readBase reads the base after it moved.
 func (r *reconciler) readBase(ctx context.Context) error {
 	err := r.lookBack(ctx)
 	if err != nil {
 		return err
 	}
-	// With a push to be judged, or markers to be compared with the entries, the checkpoints
-	// are read in any case.
+	// A push to judge, or markers to compare with the entries, need the checkpoint files even
+	// if the directory did not move.
 	agreed := &r.Found.Agreed
 	known := map[string]string{r.PolicyFile: agreed.Policy}
 	if len(r.window.pushes)+len(r.window.proposals)+len(r.Named.InPlace) == 0 {
@@ -150,7 +150,7 @@ func (r *reconciler) readBase(ctx context.Context) error {
 		return err
 	}
 	directory := objects[ledger.Checkpoints(r.Site)]
-	if directory.ID != "" && directory.Files == nil && len(r.Set.InPlace) > 0 { // the policy names files for the first time
+	if directory.ID != "" && directory.Files == nil && len(r.Set.InPlace) > 0 { // the policy is the first that names files
 		more, err := r.Repository.Read(ctx, r.Tip, nil, ledger.Checkpoints(r.Site))
 		if err != nil {
 			return err
@@ -160,9 +160,9 @@ func (r *reconciler) readBase(ctx context.Context) error {
 	r.Directory = directory.ID
 	tree, err := ledger.Tree(r.Site, directory)
 	if err != nil {
-		// site.yaml names the format, the kinds and the cluster: while it is broken, the
-		// directory is neither believed nor written. The head has the cluster's UID. Without
-		// one, the cluster that was sampled could be any, and binds nothing.
+		// site.yaml names the format, the kinds and the cluster. While it is broken, gitlatch
+		// does not use or write the directory. If the head has no UID, the sampled cluster may
+		// be another site's, so the site is not bound to it.
 		r.invalid(checkpoint.SitePath(r.Site), fmt.Errorf("nothing is written for the site: %w", err))
 		r.Stop = err.Error()
 		if r.Head.Cluster.UID == "" {
@@ -205,7 +205,7 @@ func (r *reconciler) readDirectory(ctx context.Context, tree checkpoint.Tree, ob
 	return nil
 }
 
-// boundTo is the UID of the site's own cluster: that of the head, else that of site.yaml.
+// boundTo returns the UID of the site's own cluster from the head, or else from site.yaml.
 func boundTo(head latch.Head, tree *checkpoint.Tree) string {
 	if head.Cluster.UID == "" && tree != nil {
 		return tree.Site.Cluster
@@ -213,5 +213,5 @@ func boundTo(head latch.Head, tree *checkpoint.Tree) string {
 	return head.Cluster.UID
 }
 
-// until is the end of an edit grace period that starts now.
+// until returns the end of an edit grace period that starts now.
 func (f Found) until() time.Time { return f.Fleet.At.Add(f.Set.Guards.Yield) }

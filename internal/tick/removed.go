@@ -15,13 +15,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// namedLargest is how many workloads an alert about removed entries names.
+// namedLargest is the number of workloads that an alert about removed entries names.
 const namedLargest = 5
 
-// A presence tells which workloads are in the site's cluster.
+// A presence contains the workloads that are in the site's cluster.
 type presence struct {
 	samples map[workload.ID]workload.Sample
-	// whole is true if a workload without a sample is known to be absent.
+	// whole is true if a workload without a sample is absent from the cluster.
 	whole bool
 }
 
@@ -33,14 +33,14 @@ func presenceIn(f workload.Fleet, cluster string) presence {
 	return p
 }
 
-// removed are the entries that users removed although their workloads are in the
-// cluster, or may be. An entry that is removed a second time is not among them.
+// removed returns the entries that users removed although their workloads are in the
+// cluster, or may be. It leaves out entries that users removed a second time.
 func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Time) (gone []ledger.Change) {
 	for _, c := range changes {
 		_, seen := p.samples[c.ID]
 		was := l.Get(c.ID)
-		// A tick that died may have saved the latch, but not that it read git: then the
-		// latch has no entry, and this is the same removal.
+		// A dead tick may have saved the latch, but not the head. Then the latch has no entry,
+		// and this is the same removal.
 		again := now.Before(was.RemovedUntil) && !was.Declared.IsZero()
 		if c.Removed() && !again && (seen || !p.whole) {
 			gone = append(gone, c)
@@ -49,7 +49,7 @@ func (p presence) removed(changes []ledger.Change, l latch.Latches, now time.Tim
 	return gone
 }
 
-// levels are the removed entries with a level that a policy would have written.
+// levels returns the removed entries with a level that a policy writes.
 func (p presence) levels(set policy.Set, r ledger.Removal) (all []ledger.Change) {
 	for _, c := range r.Changes {
 		s, seen := p.samples[c.ID]
@@ -61,8 +61,8 @@ func (p presence) levels(set policy.Set, r ledger.Removal) (all []ledger.Change)
 	return all
 }
 
-// findRemovals finds the user's commits that removed many entries at once. Such a commit is
-// an edit of each entry, and opts nothing out.
+// findRemovals finds the users' commits that removed many entries at once. Such a commit is
+// an edit of each entry, and opts no workload out.
 func (r *reconciler) findRemovals(ctx context.Context) error {
 	if !slices.ContainsFunc(r.Changes, ledger.Change.Removed) {
 		return nil
@@ -96,7 +96,7 @@ func (r *reconciler) findRemovals(ctx context.Context) error {
 	return nil
 }
 
-// commitOf are the commits that removed entries, by workload.
+// commitOf returns the commits that removed entries, by workload.
 func commitOf(removals []ledger.Removal) map[workload.ID]string {
 	commits := map[workload.ID]string{}
 	for _, r := range removals {
@@ -113,7 +113,7 @@ func removedNotice(id workload.ID, commit string, until, again time.Time) Notice
 	return Notice{NoticeRemoved, id.String(), text}
 }
 
-// removedAtOnce is the condition that a commit removed entries, of so many.
+// removedAtOnce returns the condition that a commit removed many of the site's entries.
 func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time) alert.Condition {
 	largest := slices.Clone(gone)
 	slices.SortStableFunc(largest, func(a, b ledger.Change) int { return cmp.Compare(b.Agreed.Replicas, a.Agreed.Replicas) })
@@ -132,8 +132,8 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 	}
 }
 
-// stillRemoved are the open conditions about removed entries, while gitlatch leaves one
-// of their workloads alone.
+// stillRemoved returns the open conditions about removed entries, while one of their
+// workloads is in its edit grace period.
 func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) (lasting []alert.Condition) {
 	if len(waiting(l, now)) == 0 {
 		return nil
@@ -146,8 +146,8 @@ func stillRemoved(open []alert.Open, l latch.Latches, now time.Time) (lasting []
 	return lasting
 }
 
-// waiting are the namespaces with a workload that has no entry since a user removed many
-// at once, and that gitlatch leaves alone.
+// waiting returns the namespaces with a workload in the edit grace period after a user
+// removed many entries at once.
 func waiting(l latch.Latches, now time.Time) map[string]bool {
 	in := map[string]bool{}
 	for one := range l.All() {

@@ -13,9 +13,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick/inplace"
 )
 
-// stale are the namespaces whose Component or markers differ from their entries, without
-// those that users declined to repair, and those whose removed entries wait: the removal may
-// be a mistake. Nothing is stale if the tree was not read.
+// stale returns the namespaces whose Component or markers differ from their entries. It
+// leaves out declined repairs, and namespaces in waiting, because their removal may be a
+// mistake. It returns nil if the tree was not read.
 func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.Time) []latch.Repair {
 	if tree == nil {
 		return nil
@@ -27,7 +27,7 @@ func stale(tree *checkpoint.Tree, marks []inplace.Mark, s latch.State, now time.
 	})
 }
 
-// staleIn are the stale namespaces of a tree and the marks that follow it, sorted.
+// staleIn returns the stale namespaces of a tree and its markers, sorted.
 func staleIn(tree checkpoint.Tree, marks []inplace.Mark) (stale []latch.Repair) {
 	names := tree.Stale()
 	for _, m := range marks {
@@ -42,8 +42,8 @@ func staleIn(tree checkpoint.Tree, marks []inplace.Mark) (stale []latch.Repair) 
 	return stale
 }
 
-// repairOf is the repair of a namespace: a hash of the Component's new bytes and of
-// the new counts of its marks.
+// repairOf returns the repair of a namespace: a hash of the Component's new bytes and of the
+// new numbers of its markers.
 func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latch.Repair {
 	sum := sha256.New()
 	sum.Write(tree.Component(namespace))
@@ -55,8 +55,8 @@ func repairOf(tree checkpoint.Tree, marks []inplace.Mark, namespace string) latc
 	return latch.Repair{Namespace: namespace, Component: hex.EncodeToString(sum.Sum(nil)[:8])}
 }
 
-// repaired are the repairs that the tree holds. merged is true if other changes of the
-// proposal were merged too: a namespace then need not equal its repair.
+// repaired returns the repairs that the tree contains. If merged is true, users also merged
+// other changes of the proposal, and a namespace need not equal its repair.
 func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair, merged bool) (done []latch.Repair) {
 	stale := namespaces(staleIn(tree, marks))
 	for _, m := range repairs {
@@ -67,8 +67,8 @@ func repaired(tree checkpoint.Tree, marks []inplace.Mark, repairs []latch.Repair
 	return done
 }
 
-// declined adds repairs to those that people said no to, until an instant. Their
-// namespaces are left as they are, unless their records change.
+// declined adds repairs to the declined ones, until an instant. gitlatch does not repair
+// their namespaces until then, unless their checkpoint files change.
 func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) []latch.Declined {
 	all := slices.DeleteFunc(slices.Clone(before), func(d latch.Declined) bool { return slices.Contains(repairs, d.Repair) })
 	for _, m := range repairs {
@@ -78,7 +78,7 @@ func declined(before []latch.Declined, repairs []latch.Repair, until time.Time) 
 	return all
 }
 
-// behindIn reports whether a mark of a workload in the namespace is behind.
+// behindIn reports whether the namespace has a marker with an old number.
 func behindIn(marks []inplace.Mark, namespace string) bool {
 	return slices.ContainsFunc(marks, func(m inplace.Mark) bool { return m.ID.Namespace == namespace && m.Behind() })
 }

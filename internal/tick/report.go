@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Report is what a tick saw, decided and did.
+// A Report contains the sample, the decisions and the effects of a tick.
 type Report struct {
 	Site    string
 	Cluster string    // UID of the cluster that was sampled
@@ -20,77 +20,75 @@ type Report struct {
 	DryRun  bool
 	Observe bool // the site's policy writes nothing to git
 
-	// NotRun is why the tick ended before it looked: another tick has the lease, or took
+	// NotRun is the reason for a tick without a sample: another tick has the lease, or took
 	// the turn. "" means that the tick ran.
 	NotRun string
 
 	Samples []workload.Sample // in the order of workload.Compare
 	Unread  []workload.Unread // parts of the cluster that could not be read
-	Kinds   workload.Kinds    // those that were looked for
-	// Stop is why nothing was lowered, or changed at all, in the whole fleet.
+	Kinds   workload.Kinds    // the sampled kinds
+	// Stop is the reason that stops lowering, or every change, in the site.
 	Stop policy.Stop
-	// Drop is the mass drop that the fleet has not recovered from; nil is none.
+	// Drop is the mass drop that the site has not recovered from; nil without a mass drop.
 	Drop *latch.Drop
 
 	// Set is the policy that decided, and Latches are the latches after it, by
 	// workload.
 	Set     policy.Set
 	Latches latch.Latches
-	// Evidence is what git says keeps checkpoints inert.
+	// Evidence contains the rules in git that protect live replica counts.
 	Evidence checkpoint.Evidence
 
-	// InPlace are the marks in files that are edited in place, by file and workload. A tick
-	// that reads no file has none.
+	// InPlace are the markers in files that gitlatch edits in place, by file and workload; nil
+	// if the tick read no file.
 	InPlace []inplace.Mark
 
 	Decisions []policy.Decision // in the order of workload.Compare
-	Notices   []Notice          // what was found in git, and done about it
+	Notices   []Notice          // the events in git, with gitlatch's reactions
 
-	// Commit is what was published; nil where there was nothing to say. In a dry
-	// run it is what would have been, without an id.
+	// Commit is the commit of this tick; nil without a commit. In a dry run it has no id.
 	Commit *Commit
-	// Proposal is what people were asked for, or asked anew; nil where nothing
-	// about it changed.
+	// Proposal is the proposal that this tick opened or updated; nil without a change.
 	Proposal *Proposed
 
-	// UnpublishedSince is since when a crossing could not be published; zero is no such
-	// crossing.
+	// UnpublishedSince is the instant since which a level change waits; zero if no level
+	// change waits.
 	UnpublishedSince time.Time
-	// Conditions are what people should know as of this tick, and Alerts the
-	// messages that follow from it, sent or not.
+	// Conditions are the conditions that this tick found. Alerts are the messages about
+	// them, sent or not.
 	Conditions []alert.Condition
 	Alerts     []alert.Alert
 
-	// Problems are what a person must fix. The tick went on without the parts that
-	// have them.
+	// Problems are the problems that a user must fix. The tick continued without the parts
+	// that have them.
 	Problems []error
 }
 
-// A Notice is one thing found in git that is not as it was agreed.
+// A Notice is one difference between git and the agreement.
 type Notice struct {
 	Kind    NoticeKind `json:"kind"`
 	Subject string     `json:"subject"` // a workload, a commit or a file
 	Text    string     `json:"text"`
 }
 
-// NoticeKind is a stable name for what a notice says.
+// NoticeKind is a stable name for a kind of notice.
 type NoticeKind string
 
 // The notices.
 const (
-	NoticeSeeded    NoticeKind = "seeded"          // state was new or lost, and read back from git
-	NoticeLanded    NoticeKind = "landed"          // an earlier tick's push, which it did not live to hear of
-	NoticeCut       NoticeKind = "cut"             // too much came to tell whose change each is
-	NoticeReverted  NoticeKind = "reverted"        // a person reverted what gitlatch pushed
-	NoticeAdopted   NoticeKind = "adopted"         // a person edited an entry
-	NoticeOptedOut  NoticeKind = "opted-out"       // a person deleted an entry
+	NoticeSeeded    NoticeKind = "seeded"          // the state was new or lost, and came from git
+	NoticeLanded    NoticeKind = "landed"          // the push of an earlier tick landed without a reply
+	NoticeCut       NoticeKind = "cut"             // the window is truncated, so authors are unknown
+	NoticeReverted  NoticeKind = "reverted"        // a user reverted gitlatch's change
+	NoticeAdopted   NoticeKind = "adopted"         // a user edited an entry
+	NoticeOptedOut  NoticeKind = "opted-out"       // a user deleted an entry
 	NoticeRemoved   NoticeKind = "entries-removed" // a user's commit removed the entry with many others
-	NoticeRewritten NoticeKind = "rewritten"       // the branch does not descend from what was agreed
-	NoticeMoved     NoticeKind = "moved"           // an entry moved while it was to be written
-	NoticeMerged    NoticeKind = "merged"          // people merged what was proposed
-	NoticeDeclined  NoticeKind = "declined"        // people closed the proposal, or took it over
-	NoticeWithdrawn NoticeKind = "withdrawn"       // nothing was left of the proposal
-	NoticeStale     NoticeKind = "stale"           // a Component or a marked count does not say what its record says
+	NoticeRewritten NoticeKind = "rewritten"       // the tip does not descend from the agreed tip
+	NoticeMoved     NoticeKind = "moved"           // an entry changed before the push
+	NoticeMerged    NoticeKind = "merged"          // users merged proposed changes
+	NoticeDeclined  NoticeKind = "declined"        // users closed the proposal, or took over its branch
+	NoticeWithdrawn NoticeKind = "withdrawn"       // gitlatch closed the proposal
+	NoticeStale     NoticeKind = "stale"           // a Component or a marker differs from the checkpoint file
 )
 
 // A Commit is one that a tick made.
@@ -100,15 +98,15 @@ type Commit struct {
 	Changes []policy.Decision
 }
 
-// Proposed is a proposal as a tick left it.
+// Proposed is a proposal after a tick.
 type Proposed struct {
 	URL     string
 	Message string
 	Changes []policy.Decision
 }
 
-// Err joins the report's problems and unread parts: what a person should be
-// told although the tick came to its end.
+// Err joins the problems and the parts of the cluster that could not be listed. It can be
+// non-nil although the tick succeeded.
 func (r Report) Err() error {
 	problems := append([]error(nil), r.Problems...)
 	for _, part := range r.Unread {
@@ -136,7 +134,7 @@ func (r *Report) decided(set policy.Set, d policy.Decided) {
 	r.Evidence = d.Head.Agreed.Evidence
 }
 
-// published adds what was published to the report.
+// published adds the effects on git and on the host to the report.
 func (r *Report) published(p Published) {
 	r.Decisions = p.Decisions
 	r.Commit = p.Commit

@@ -5,7 +5,7 @@
 //	follow     the head and the latches follow git (pure)
 //	round      every decision about the site (package policy, pure)
 //	publish    one commit or one proposal
-//	apply      enter what was published into the head and the latches (pure)
+//	apply      enter the published changes into the head and the latches (pure)
 //	raise      the alerts that follow (pure)
 //	save       the latches, then the head; then send the alerts
 //
@@ -28,63 +28,63 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// timeFormat is how texts for users have an instant.
+// timeFormat is the format of an instant in texts for users.
 const timeFormat = time.RFC3339
 
-// A Tick is what one pass needs. All fields must be set but Turn, Proposals and
-// Propose, Alerts, Wait, Flush, SkipCI and DryRun.
+// A Tick is the input of one pass over a site. The fields Turn, Proposals, Propose, Alerts,
+// Wait, Flush, SkipCI and DryRun are optional. The others are required.
 type Tick struct {
 	Site   string
-	Owner  string        // of the lease; unlike that of any other run
-	Period time.Duration // from one tick to the next, as scheduled
-	Lease  time.Duration // how long the lease is taken for; below Period
-	// Turn is the instant at which this tick was due. If a tick was settled at Turn or
-	// later, Run ends quietly: a turn that is delivered twice is one sample, not two
-	// in a row. Zero is a tick that no schedule asked for.
+	Owner  string        // the owner of the lease; unique for each run
+	Period time.Duration // the scheduled time from one tick to the next
+	Lease  time.Duration // the duration of the lease; below Period
+	// Turn is the scheduled instant of this tick. If a tick was saved at Turn or later, Run
+	// ends quietly: an event that is delivered twice makes one sample, not two in a row. The
+	// zero value is a tick on demand.
 	Turn time.Time
 
 	Sampler    Sampler
 	Store      latch.Store
 	Repository repo.Repository
 	Clock      func() time.Time
-	// Proposals opens pull requests; nil is a host without them, for which ParsePolicy
-	// returns sets with NoReview. With Propose all crossings are proposed. Without
-	// Propose only the crossings that a policy wants reviewed are.
+	// Proposals opens pull requests. Nil is a host without pull requests, for which
+	// ParsePolicy returns sets with NoReview. If Propose is true, gitlatch proposes every
+	// level change. If it is false, gitlatch proposes those that a policy wants reviewed.
 	Proposals repo.Proposals
 	Propose   bool
-	// Alerts sends what people should know. Nil sends nothing.
+	// Alerts sends the alerts. Nil sends nothing.
 	Alerts Alerts
-	// Wait sleeps for about d before a lost race is run again, or until ctx
-	// ends. Nil does not wait.
+	// Wait sleeps for about d before the next attempt after a lost race, or until ctx ends.
+	// Nil does not wait.
 	Wait func(ctx context.Context, d time.Duration)
 
-	// PolicyFile is the path of the site's policy on the branch, and ParsePolicy
-	// reads it; nil is the content of a file that was never there.
+	// PolicyFile is the path of the site's policy on the branch. ParsePolicy parses the
+	// content of the file; nil is the content of a file that never existed.
 	PolicyFile  string
 	ParsePolicy func(file string, data []byte) (policy.Set, error)
 
-	// Flush declares what is needed now, whatever the holds and the budget say.
+	// Flush writes the present need, without stabilization windows and budget.
 	Flush  policy.Flush
-	SkipCI bool // asks the branch's CI to leave checkpoint commits alone
-	DryRun bool // writes nothing anywhere, and takes no lease
+	SkipCI bool // asks the CI of the branch to skip checkpoint commits
+	DryRun bool // writes nothing, and takes no lease
 }
 
-// Sampler looks at a cluster, for workloads of the kinds. An error means that nothing
-// could be read at all. A partial reading comes without an error, with Unread set.
+// A Sampler samples the workloads of the given kinds in a cluster. An error means that
+// there is no sample. A partial sample comes without an error, and with Unread set.
 type Sampler interface {
 	Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error)
 }
 
-// Alerts sends messages to people. An error means that it is not known to have
-// arrived; it is sent again then, under the same id, and before others. An
-// alert.RefusedError means that it never will: it is dropped, and others are sent.
+// Alerts sends alerts to users. After an error, the alert may or may not have arrived: the
+// next tick sends it again, with the same id and before later alerts. After an
+// alert.RefusedError, gitlatch drops the alert and sends the next one.
 type Alerts interface {
 	Send(ctx context.Context, a alert.Alert) error
 }
 
-// Run makes one pass. The report is valid as far as the pass came, with an
-// error too. A lease that another holds, or a turn that another took, is a quiet
-// end: the report says which.
+// Run makes one pass. With an error, the report contains the steps before it. If another
+// tick has the lease or took the turn, Run ends without an error, and the report has the
+// reason.
 func (t *Tick) Run(ctx context.Context) (Report, error) {
 	report := Report{Site: t.Site, DryRun: t.DryRun, At: t.Clock().UTC()}
 	err := t.run(ctx, &report)
@@ -99,9 +99,9 @@ func (t *Tick) Run(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// run takes the lease, loads the state, samples the cluster and runs the steps on them. The
-// latches are loaded after the sample: the answers that the sample was read from are garbage
-// by then, and the latches of a large fleet take as much memory again.
+// run takes the lease, loads the state, samples the cluster and runs the steps. It loads the
+// latches after the sample: by then the responses of the API server are garbage, and the
+// latches of a large site need as much memory as those.
 func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	tenancy := &tenancy{Tick: t}
 	err = tenancy.take(ctx)
@@ -136,15 +136,15 @@ func (t *Tick) run(ctx context.Context, report *Report) (err error) {
 	return t.fold(ctx, tenancy, loaded, report)
 }
 
-// Loaded is what a tick has before it reads git.
+// Loaded is the input of the steps: the stored state and the sample.
 type Loaded struct {
 	latch.State
-	Agreed latch.Agreed // as loaded, for the path of the policy
-	Named  policy.Set   // the agreed policy: the kinds and files that it names are read
+	Agreed latch.Agreed // the stored agreement, adapted to the path of the policy
+	Named  policy.Set   // the agreed policy, which names the kinds and files to read
 	Fleet  workload.Fleet
 }
 
-// fold runs the steps. The report is valid as far as they came.
+// fold runs the steps. With an error, the report contains the steps before it.
 func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report *Report) error {
 	state := loaded.State
 	var found notes
@@ -192,7 +192,7 @@ func (t *Tick) fold(ctx context.Context, tenancy *tenancy, loaded Loaded, report
 	return nil
 }
 
-// site is the input of the decisions.
+// site returns the input of the decisions.
 func (t *Tick) site(state latch.State, git Found) policy.Site {
 	site := policy.Site{State: state, Set: git.Set, Fleet: git.Fleet, Period: t.Period, Flush: t.Flush}
 	if git.Tree != nil {
@@ -201,7 +201,7 @@ func (t *Tick) site(state latch.State, git Found) policy.Site {
 	return site
 }
 
-// A takenError says that a turn was taken by another tick.
+// A takenError reports that another tick took the turn.
 type takenError struct {
 	site     string
 	turn, at time.Time
@@ -211,11 +211,11 @@ func (e *takenError) Error() string {
 	return fmt.Sprintf("site %s: turn of %s was taken at %s", e.site, e.turn.UTC().Format(timeFormat), e.at.UTC().Format(timeFormat))
 }
 
-// loadHead loads the head. An error may be that another tick took the turn.
+// loadHead loads the head. It returns a takenError if another tick took the turn.
 func (t *Tick) loadHead(ctx context.Context) (latch.Head, error) {
 	head, err := t.Store.Head(ctx, t.Site)
-	// A tick that was settled more than a period from now had a clock that was ahead,
-	// and took no turn.
+	// A head from more than a period in the future comes from a clock that was ahead. Its
+	// tick took no turn.
 	ahead := head.At.After(t.Clock().Add(t.Period))
 	if err == nil && !t.Turn.IsZero() && !head.At.Before(t.Turn) && !ahead {
 		err = &takenError{t.Site, t.Turn, head.At}

@@ -14,14 +14,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A tenancy is the lease of a running tick. All that a tick writes to the state is written
-// under it. A dry run takes no lease and writes nothing.
+// A tenancy is the lease of a running tick. A tick writes to the state only with the lease.
+// A dry run takes no lease and writes nothing.
 type tenancy struct {
 	*Tick
 	lease latch.Lease
 }
 
-// take takes the site's lease, or extends the one that is held.
+// take takes the site's lease, or extends it.
 func (t *tenancy) take(ctx context.Context) error {
 	if t.DryRun {
 		return nil
@@ -32,7 +32,7 @@ func (t *tenancy) take(ctx context.Context) error {
 		return fmt.Errorf("take the lease of site %s: %w", t.Site, err)
 	}
 	held := t.lease
-	t.lease = lease // the tick gives this lease back in the end, even if it is not the one before
+	t.lease = lease // end releases this lease, even if its fence changed
 	if held.Fence != 0 && lease.Fence != held.Fence {
 		return fmt.Errorf("extend the lease of site %s: %w", t.Site, latch.ErrLost)
 	}
@@ -46,12 +46,12 @@ func (t *tenancy) end(ctx context.Context) error {
 	return giveBack(ctx, t.Store, t.lease)
 }
 
-// giveBackWithin is how long giving back the lease may take, beyond the end of the
-// pass. A lease that is not given back expires.
+// giveBackWithin is the time limit for the release of the lease. A lease that is not
+// released expires.
 const giveBackWithin = 2 * time.Second
 
-// giveBack returns a lease even where the pass was cut short, so that the
-// next one need not wait for it to expire.
+// giveBack releases a lease, also after ctx ended. The next tick then need not wait until
+// the lease expires.
 func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
@@ -62,14 +62,14 @@ func giveBack(ctx context.Context, store latch.Store, lease latch.Lease) error {
 	return nil
 }
 
-// save saves the latches that changed, then the head, and returns the head as it is saved.
+// save saves the changed latches, then the head, and returns the saved head.
 func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, stop policy.Stop) (latch.Head, error) {
 	if t.DryRun {
 		return now.Head, nil
 	}
 	head := now.Head
 	if stop.Reason == policy.ReasonSecond {
-		// A second cluster only reads: it saves that it was seen, and its alerts.
+		// A second cluster only reads. It saves its own UID and the alerts.
 		loaded.Cluster = head.Cluster
 		loaded.Open = head.Open
 		loaded.Outbox = head.Outbox
@@ -83,8 +83,9 @@ func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, 
 	return head, err
 }
 
-// noteClosing saves that gitlatch closes the proposal of the loaded head, whose branch holds
-// a commit. It saves nothing else that this tick found: the latches are not saved yet.
+// noteClosing saves that gitlatch closes the proposal of the loaded head. commit is the head
+// of its branch. It saves no other change of this tick, because the latches are not saved
+// yet.
 func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit string) error {
 	closing := *loaded.Proposal
 	closing.Head = commit
@@ -97,9 +98,9 @@ func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit str
 	return nil
 }
 
-// send sends the outbox, and saves what was sent. An alert that could not be sent
-// stays for the next tick, with all alerts behind it. An alert that was refused for
-// good is dropped, and the report says so.
+// send sends the alerts in the outbox, and saves the rest of the outbox. If an alert cannot
+// be sent, it waits for the next tick with all later alerts. If the receiver refuses an
+// alert, send drops it and adds a problem.
 func (t *tenancy) send(ctx context.Context, head latch.Head) (n notes, err error) {
 	if t.DryRun || t.Alerts == nil || len(head.Outbox) == 0 {
 		return n, nil
@@ -123,16 +124,16 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n notes, err error
 	return n, err
 }
 
-// recallSites gives the repository the tree that an earlier tick saved. If git still holds that
-// tree, this tick does not ask for it.
+// recallSites gives the repository the tree that an earlier tick saved. If git still has that
+// tree, this tick does not fetch it.
 func recallSites(to repo.Repository, agreed latch.Agreed) {
 	if r, ok := to.(repo.Recaller); ok {
 		r.Recall(agreed.Sites)
 	}
 }
 
-// sitesAt returns the tree to save: the one at the agreed tip, or the one saved before if this
-// tick did not read it.
+// sitesAt returns the tree to save: the tree at the agreed tip, or the saved tree if this
+// tick did not read the tip.
 func sitesAt(from repo.Repository, site string, agreed latch.Agreed) []byte {
 	if r, ok := from.(repo.Recaller); ok {
 		if tree := r.Tree(agreed.Tip, path.Dir(checkpoint.Directory(site))); tree != nil {

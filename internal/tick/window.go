@@ -12,27 +12,27 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A belief is what the window tells about the branch.
+// A belief is the relation of the tip to the agreed tip.
 type belief int
 
 const (
 	unmoved   belief = iota // the tip is the agreed tip, or nothing was agreed
-	descends                // the window tells who made each change
-	truncated               // too much came to tell whose change each is
+	descends                // the window has every commit since the agreed tip
+	truncated               // the window has too few commits to find the authors of changes
 	rewritten               // the tip does not descend from the agreed tip, on two ticks
 )
 
-// A window is what came to the base since git and the latches agreed.
+// A window contains the commits on the base since git and the latches agreed.
 type window struct {
 	repo.Window
 	belief belief
-	// pushes are the commits that, by their trailers, a tick of the site pushed to the base.
-	// proposals are those of the site's proposals. The oldest is first.
+	// pushes are commits to the base with the trailers of this site. proposals are commits of
+	// the site's proposals. The oldest is first.
 	pushes, proposals []ledger.Pushed
 }
 
 // lookBack reads the window. The first time that the tip does not descend from the agreed
-// tip nothing is believed: a rewritten branch and a replica that lags look the same.
+// tip, it ends the read: a rewritten branch and a lagging replica look the same.
 func (r *reconciler) lookBack(ctx context.Context) error {
 	agreed := &r.Found.Agreed
 	if agreed.Tip == "" || agreed.Tip == r.Tip {
@@ -76,8 +76,8 @@ func (r *reconciler) lookBack(ctx context.Context) error {
 	return errUnwritable
 }
 
-// classify finds the commits of ticks. A push to the base stands on the agreed tip or
-// a later commit. A proposal may stand on an older commit.
+// classify finds the commits of ticks. The parent of a push to the base is the agreed tip or
+// a later commit. The parent of a proposal may be older.
 func (w *window) classify(site, agreed string) {
 	parents := map[string]bool{agreed: true}
 	for _, c := range w.Commits {
@@ -99,8 +99,8 @@ func (w window) since(agreed, commit string) bool {
 	return commit == agreed || slices.ContainsFunc(w.Commits, func(c repo.LogEntry) bool { return c.ID == commit })
 }
 
-// readPast reads the pushes and proposals that came to the base, and the past of the tip. A
-// commit that does not do what its trailers say is a user's.
+// readPast reads the pushes and proposals on the base, and the content of the tip. A commit
+// whose content differs from its trailers is a user's commit.
 func (r *reconciler) readPast(ctx context.Context) error {
 	for _, c := range r.window.pushes {
 		before, after, verified, err := r.commits.Verify(ctx, c, c.Parents[0], c.Parents[0])
@@ -130,8 +130,9 @@ func (r *reconciler) readPast(ctx context.Context) error {
 	return err
 }
 
-// agreedHolding is what git held when last agreed with. If that is unknown, the tip stands
-// in, so that nobody changed anything. For a rewritten branch the latches stand in.
+// agreedHolding returns the content of git at the last agreement. If it is unknown, it
+// returns the content of the tip, so no user changed anything. For a rewritten branch it
+// returns the content of the latches.
 func (r *reconciler) agreedHolding(ctx context.Context) (ledger.Holding, error) {
 	agreed := r.Found.Agreed
 	switch {
@@ -152,7 +153,7 @@ func (r *reconciler) agreedHolding(ctx context.Context) (ledger.Holding, error) 
 	return s.Holding, nil
 }
 
-// declared are the entries that git had by the latches.
+// declared returns the declared entries of the latches.
 func (r *reconciler) declared() map[workload.ID]checkpoint.Entry {
 	entries := map[workload.ID]checkpoint.Entry{}
 	for one := range r.Latches.All() {
@@ -163,9 +164,9 @@ func (r *reconciler) declared() map[workload.ID]checkpoint.Entry {
 	return entries
 }
 
-// judge finds who made each change. It asks the host whether users merged the proposal
-// before a change counts as a user's: a squash does not name its author. If authors are
-// unknown, it asks the host about the proposal that is open.
+// judge finds the author of each change. Before a change counts as a user's, it asks the host
+// whether users merged the proposal, because a squash does not name its author. If authors
+// are unknown, it asks the host about the open proposal.
 func (r *reconciler) judge(ctx context.Context) error {
 	r.Changes = r.Past.Judge()
 	unknown := r.window.belief == truncated || r.window.belief == rewritten || r.Head.Agreed.Tip == ""
@@ -189,7 +190,7 @@ func (r *reconciler) judge(ctx context.Context) error {
 	}
 	for _, one := range r.Latches.Sorted() {
 		if !judged[one.ID] && r.Tree.Broken[one.ID.Namespace] == nil {
-			r.Changes = append(r.Changes, ledger.Change{ID: one.ID}) // git holds no entry, and held none
+			r.Changes = append(r.Changes, ledger.Change{ID: one.ID}) // git has no entry, and had no entry
 		}
 	}
 	return nil
@@ -209,13 +210,13 @@ func (r *reconciler) hostMerged(ctx context.Context) (changes []checkpoint.Chang
 	}
 	made, err := r.commits.made(ctx, last.Head)
 	if err != nil && last.Head != r.Branch && ctx.Err() == nil {
-		return changes, nil // a commit of a branch that is gone need not be there
+		return changes, nil // the host may delete the commits of a deleted branch
 	}
 	if err != nil || made == nil {
 		return changes, err
 	}
-	// A tick that died pushed a proposal that the state does not have. Its base is the
-	// agreed tip or a later commit. A proposal on an older base was merged before.
+	// A dead tick may have pushed a proposal that is not in the state. Its base is the agreed
+	// tip or a later commit. A proposal on an older base was merged before.
 	if open || r.window.since(r.Head.Agreed.Tip, made.Base) {
 		changes = append(changes, made.Changes...)
 	}
