@@ -17,6 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/report"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
+	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -101,12 +102,12 @@ func (e *explaining) run(ctx context.Context, env Env, text string) (err error) 
 	if err != nil {
 		return err
 	}
-	o, err := e.open(env, true)
+	c, parts, err := e.open(ctx, env, true)
 	if err != nil {
 		return err
 	}
-	defer closed(&err, o)
-	t := o.tick()
+	defer closed(&err, parts)
+	t := site.Tick(c, parts)
 	t.DryRun = true
 	r, err := t.Run(ctx)
 	if err != nil {
