@@ -108,42 +108,35 @@ func (s *Store) Latches(ctx context.Context, name string) (map[workload.ID]latch
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].
-func (s *Store) Save(
-	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
-) ([]latch.Latch, error) {
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.site(lease.Site)
 	if !at.lease.Holds(lease) {
-		return nil, latch.ErrLost
+		return latch.ErrLost
 	}
 	headData, err := latch.Encode(head)
 	if err != nil {
-		return nil, fmt.Errorf("save head of %s: %w", lease.Site, err)
+		return fmt.Errorf("save head of %s: %w", lease.Site, err)
 	}
 	next := maps.Clone(at.latches)
-	var saved []latch.Latch
 	for _, l := range put {
 		if l.Rev != next[l.ID].rev {
-			return nil, latch.ErrLost
+			return latch.ErrLost
 		}
 		l.Rev++
 		data, err := latch.Encode(l)
 		if err != nil {
-			return nil, fmt.Errorf("save latch %s: %w", l.ID, err)
-		}
-		if l, err = latch.Decode[latch.Latch]("memory", data); err != nil {
-			return nil, fmt.Errorf("save latch %s: %w", l.ID, err)
+			return fmt.Errorf("save latch %s: %w", l.ID, err)
 		}
 		next[l.ID] = stored{l.Rev, data}
-		saved = append(saved, l)
 	}
 	for _, id := range drop {
 		delete(next, id)
 	}
 	at.latches, at.head = next, headData
-	return saved, nil
+	return nil
 }
