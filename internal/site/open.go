@@ -27,6 +27,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -275,16 +276,18 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	}
 	options := github.Options{
 		Repository: c.GitHub.Repository,
-		Branch:     c.Branch,
 		APIURL:     c.GitHub.APIURL,
 		Secret: func(ctx context.Context) (github.Credentials, error) {
 			return held.read(ctx, secretsmanager.NewFromConfig(own))
 		},
-		Transport: transport,
-		MaxBytes:  int64(c.MaxBytes),
-		Author:    author(o.Config.Commit.Author),
-		Signer:    signer,
-		ReadOnly:  o.ReadOnly,
+		ReadOnly: o.ReadOnly,
+		Git: gitwire.Options{
+			Branch:    c.Branch,
+			Transport: transport,
+			MaxBytes:  int64(c.MaxBytes),
+			Author:    author(o.Config.Commit.Author),
+			Signer:    signer,
+		},
 	}
 	shared := o.fleet
 	if o.Config.Fleet != "" {
