@@ -247,7 +247,7 @@ func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposal
 		Branch:     c.Branch,
 		Client:     codecommit.NewFromConfig(own),
 		Region:     own.Region,
-		Author:     cc.Author(author(o.Config.Commit.Author)),
+		Author:     author(o.Config.Commit.Author),
 	})
 	if err != nil {
 		return nil, nil, err
