@@ -45,7 +45,7 @@ func TestLoadNeverFindsLatchesOlderThanTheirHead(t *testing.T) {
 	}
 	web := latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}}
 	head, latches, err := latch.Load(t.Context(), &overtaken{s, func() {
-		if _, err := s.Save(t.Context(), lease, latch.Head{At: now}, []latch.Latch{web}, nil); err != nil {
+		if err := s.Save(t.Context(), lease, latch.Head{At: now}, []latch.Latch{web}, nil); err != nil {
 			t.Error(err)
 		}
 	}}, "prod")

@@ -1,6 +1,9 @@
 package latch
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Unknown stands for a scale that is not known.
 const Unknown int32 = -1
@@ -50,17 +53,8 @@ func (r Recent) Next(pods int32, last, now time.Time, within time.Duration) Rece
 	if last.After(now) {
 		latest.Until = now
 	}
-	return append(next.since(now.Add(-within)), latest, Step{Pods: pods})
-}
-
-// since are the steps that a look saw at an instant or later.
-func (r Recent) since(when time.Time) (seen Recent) {
-	for _, s := range r {
-		if s.seen(when) {
-			seen = append(seen, s)
-		}
-	}
-	return seen
+	next = slices.DeleteFunc(next, func(s Step) bool { return !s.seen(now.Add(-within)) })
+	return append(next, latest, Step{Pods: pods})
 }
 
 // seen reports whether a look saw the step at an instant or later.

@@ -30,13 +30,12 @@ type Store interface {
 	Latches(ctx context.Context, site string) (map[workload.ID]Latch, error)
 
 	// Save writes under a lease: first the latches in put, each only if its Rev
-	// is the stored one, and without the latches in drop; then the head. It
-	// returns the latches as they are now stored, in the order of put. Where the
-	// lease was taken over, or a latch moved meanwhile, it returns ErrLost; the
-	// head is then not written, and of the latches each is written whole or not
-	// at all. A Save that stops half-way leaves the same: Head.Latches then differs from
-	// the Checksum of the latches.
-	Save(ctx context.Context, lease Lease, head Head, put []Latch, drop []workload.ID) ([]Latch, error)
+	// is the stored one, and with the next Rev; without the latches in drop; then
+	// the head. Where the lease was taken over, or a latch moved meanwhile, it
+	// returns ErrLost; the head is then not written, and of the latches each is
+	// written whole or not at all. A Save that stops half-way leaves the same:
+	// Head.Latches then differs from the Checksum of the latches.
+	Save(ctx context.Context, lease Lease, head Head, put []Latch, drop []workload.ID) error
 
 	// Release gives the lease back. A lease that was taken over is left alone,
 	// without an error.

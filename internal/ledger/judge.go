@@ -22,16 +22,12 @@ import (
 // Holding is what a site's directory declares at some commit.
 type Holding struct {
 	Entries map[workload.ID]checkpoint.Entry
-	Broken  map[string]bool // the namespaces whose record cannot be read
+	Broken  map[string]error // why a namespace's record cannot be read, by namespace
 }
 
 // HoldingOf is what a tree declares.
 func HoldingOf(tree checkpoint.Tree) Holding {
-	h := Holding{Entries: tree.Entries(), Broken: map[string]bool{}}
-	for namespace := range tree.Broken {
-		h.Broken[namespace] = true
-	}
-	return h
+	return Holding{Entries: tree.Entries(), Broken: tree.Broken}
 }
 
 // A Step is one commit of gitlatch's on the base.
@@ -76,7 +72,7 @@ func (p Past) Judge() []Change {
 	}
 	var changes []Change
 	for _, id := range workloads(all...) {
-		if !p.Tip.Broken[id.Namespace] {
+		if p.Tip.Broken[id.Namespace] == nil {
 			changes = append(changes, p.judge(id))
 		}
 	}
@@ -130,7 +126,7 @@ func (p Past) trace(id workload.ID, of part) trace {
 // advance follows the reading to what the next commit holds.
 func (t *trace) advance(h Holding, id workload.ID, of part, ours bool) {
 	next := of(h.Entries[id])
-	if h.Broken[id.Namespace] || next == t.now {
+	if h.Broken[id.Namespace] != nil || next == t.now {
 		return
 	}
 	t.was = t.now
@@ -147,7 +143,7 @@ func Changes(before, after Holding) []checkpoint.Change {
 	var changes []checkpoint.Change
 	for _, id := range workloads(before, after) {
 		from, to := before.Entries[id], after.Entries[id]
-		if from != to && !before.Broken[id.Namespace] && !after.Broken[id.Namespace] {
+		if from != to && before.Broken[id.Namespace] == nil && after.Broken[id.Namespace] == nil {
 			changes = append(changes, checkpoint.Change{ID: id, From: from, To: to})
 		}
 	}

@@ -38,7 +38,7 @@ func entry(t *testing.T, text string) (e checkpoint.Entry) {
 func held(t *testing.T, text string) ledger.Holding {
 	t.Helper()
 	if text == "?" {
-		return ledger.Holding{Broken: map[string]bool{"shop": true}}
+		return ledger.Holding{Broken: map[string]error{"shop": errors.New("broken")}}
 	}
 	h := ledger.Holding{Entries: map[workload.ID]checkpoint.Entry{}}
 	if e := entry(t, text); !e.IsZero() {

@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/repo"
@@ -27,20 +29,16 @@ func (c *Commits) Removals(ctx context.Context, window repo.Window, tip string, 
 	var all []Removal
 	read := map[string]Snapshot{}
 	for len(gone) > 0 {
-		first, last := 0, len(chain)-1
-		for first < last {
-			middle := (first + last) / 2
-			lacking, _, err := c.lacking(ctx, read, chain[middle], gone)
-			if err != nil {
-				return nil, err
-			}
-			if len(lacking.Changes) > 0 {
-				last = middle
-			} else {
-				first = middle + 1
-			}
+		var failed error
+		first := sort.Search(len(chain)-1, func(i int) bool {
+			lacking, _, err := c.lacking(ctx, read, chain[i], gone)
+			failed = cmp.Or(failed, err)
+			return failed != nil || len(lacking.Changes) > 0
+		})
+		if failed != nil {
+			return nil, failed
 		}
-		found, rest, err := c.lacking(ctx, read, chain[last], gone)
+		found, rest, err := c.lacking(ctx, read, chain[first], gone)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +66,7 @@ func (c *Commits) lacking(ctx context.Context, read map[string]Snapshot, commit 
 	for _, change := range of {
 		namespace := change.ID.Namespace
 		_, has := at.Entries[change.ID]
-		if has || at.Broken[namespace] {
+		if has || at.Broken[namespace] != nil {
 			rest = append(rest, change)
 			continue
 		}

@@ -90,6 +90,15 @@ type Commit struct {
 	When    time.Time // of author and committer, so that a repeat is the same commit
 }
 
+// An Author makes commits.
+type Author struct{ Name, Email string }
+
+// String returns the author in the form of a commit, name <email>.
+func (a Author) String() string { return a.Name + " <" + a.Email + ">" }
+
+// DefaultAuthor makes the commits if the configuration names no author.
+var DefaultAuthor = Author{Name: "gitlatch", Email: "gitlatch@users.noreply.github.com"}
+
 var (
 	// ErrNoBranch says that the branch does not exist in a repository that could
 	// be read.

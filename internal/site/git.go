@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/repo/signing"
@@ -63,9 +64,9 @@ func signer(s config.Signing, getenv func(string) string) (gitwire.Signer, error
 	return signer, nil
 }
 
-func author(a config.Author) gitwire.Author {
-	own := gitwire.DefaultAuthor
-	return gitwire.Author{Name: cmp.Or(a.Name, own.Name), Email: cmp.Or(a.Email, own.Email)}
+func author(a config.Author) repo.Author {
+	own := repo.DefaultAuthor
+	return repo.Author{Name: cmp.Or(a.Name, own.Name), Email: cmp.Or(a.Email, own.Email)}
 }
 
 // caBundle is the certificates that are trusted instead of the system's; nil where

@@ -27,6 +27,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 	cc "github.com/gitlatch/gitlatch/internal/repo/codecommit"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
@@ -242,7 +243,7 @@ func (o *Opener) codecommit(ctx context.Context) (repo.Repository, repo.Proposal
 		Branch:     c.Branch,
 		Client:     codecommit.NewFromConfig(own),
 		Region:     own.Region,
-		Author:     cc.Author(author(o.Config.Commit.Author)),
+		Author:     author(o.Config.Commit.Author),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -271,16 +272,18 @@ func (o *Opener) github(ctx context.Context) (repo.Repository, repo.Proposals, e
 	}
 	options := github.Options{
 		Repository: c.GitHub.Repository,
-		Branch:     c.Branch,
 		APIURL:     c.GitHub.APIURL,
 		Secret: func(ctx context.Context) (github.Credentials, error) {
 			return held.read(ctx, secretsmanager.NewFromConfig(own))
 		},
-		Transport: transport,
-		MaxBytes:  int64(c.MaxBytes),
-		Author:    author(o.Config.Commit.Author),
-		Signer:    signer,
-		ReadOnly:  o.ReadOnly,
+		ReadOnly: o.ReadOnly,
+		Git: gitwire.Options{
+			Branch:    c.Branch,
+			Transport: transport,
+			MaxBytes:  int64(c.MaxBytes),
+			Author:    author(o.Config.Commit.Author),
+			Signer:    signer,
+		},
 	}
 	shared := o.fleet
 	if o.Config.Fleet != "" {

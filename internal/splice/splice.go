@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"go.yaml.in/yaml/v3"
@@ -54,7 +53,7 @@ func Find(file string, data []byte, kinds workload.Kinds) ([]Mark, error) {
 	return marks, join(found.problems)
 }
 
-// Edit returns the file with the counts, in pods, that to wants for the
+// Edit returns the file with the counts, in pods, at least 1, that to wants for the
 // workloads marked in it. Nothing else changes: quotes stay, and so does a
 // marked count that to does not name. A workload of to that the file does not
 // mark is passed over, so that one to can serve many files. Every mark of a
@@ -65,9 +64,6 @@ func Find(file string, data []byte, kinds workload.Kinds) ([]Mark, error) {
 // the file. A refused mark of another workload is in nobody's way. To edit the
 // rest of a file take the workloads of its problems out of to.
 func Edit(file string, data []byte, to map[workload.ID]int32) ([]byte, error) {
-	if err := valid(file, to); err != nil {
-		return nil, err
-	}
 	if len(to) == 0 {
 		return data, nil
 	}
@@ -104,19 +100,4 @@ func (f found) replace(file string, data []byte, to map[workload.ID]int32) ([]by
 		return nil, join([]Problem{{File: file, Text: fmt.Sprintf("is left as it is, since %s: this is a fault of gitlatch, please report it with the file", err)}})
 	}
 	return out.Bytes(), nil
-}
-
-// valid says all that is wrong with what is wanted.
-func valid(file string, to map[workload.ID]int32) error {
-	var wrong []string
-	for id, want := range to {
-		if want < 1 {
-			wrong = append(wrong, fmt.Sprintf("%s must be at least 1 pod, got %d", id, want))
-		}
-	}
-	if len(wrong) == 0 {
-		return nil
-	}
-	slices.Sort(wrong)
-	return fmt.Errorf("edit %s: %s", file, strings.Join(wrong, "; "))
 }

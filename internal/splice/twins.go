@@ -2,15 +2,13 @@ package splice
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // twins returns for each key of a mapping that is there more than once the line
-// of another. Keys are compared as they are where YAML becomes JSON, in which
-// 1, "1" and 0x1 are one.
+// of another. Keys are compared by their text, so that 1 and "1" are one, as
+// where YAML becomes JSON.
 func twins(mapping *yaml.Node) map[*yaml.Node]int {
 	first := make(map[string]*yaml.Node, len(mapping.Content)/2)
 	var twin map[*yaml.Node]int
@@ -34,28 +32,10 @@ func twins(mapping *yaml.Node) map[*yaml.Node]int {
 	return twin
 }
 
-// keyText returns a key as JSON has it; ok is false for a list or a mapping.
+// keyText returns the text of a key; ok is false for a list or a mapping.
 func keyText(k *yaml.Node) (text string, ok bool) {
 	if k.Kind == yaml.AliasNode {
 		k = k.Alias
 	}
-	if k.Kind != yaml.ScalarNode {
-		return "", false
-	}
-	if k.Tag == "!!str" {
-		if k.Style == 0 {
-			switch strings.ToLower(k.Value) { // in YAML 1.1
-			case "yes", "on":
-				return "true", true
-			case "no", "off":
-				return "false", true
-			}
-		}
-		return k.Value, true
-	}
-	var value any
-	if k.Decode(&value) != nil {
-		return k.Value, true
-	}
-	return fmt.Sprint(value), true
+	return k.Value, k.Kind == yaml.ScalarNode
 }

@@ -47,7 +47,7 @@ func Amend(ctx context.Context, store latch.Store, site, owner string, now time.
 	}
 	state.Head.Latches = state.Latches.Checksum()
 	put, drop := state.Latches.Changed()
-	_, err = store.Save(ctx, held, state.Head, put, drop)
+	err = store.Save(ctx, held, state.Head, put, drop)
 	return err
 }
 

@@ -69,7 +69,7 @@ func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 			saved := web
 			saved.Rev = 1
 			full.Latches = saved.Checksum()
-			if _, err := w.Store.Save(t.Context(), lease, full, []latch.Latch{web}, nil); err != nil {
+			if err := w.Store.Save(t.Context(), lease, full, []latch.Latch{web}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Store.Release(t.Context(), lease); err != nil {

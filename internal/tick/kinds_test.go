@@ -82,7 +82,7 @@ func (w *world) leftBy(t *testing.T, source string) {
 	head.Agreed.PolicyFile = "gitlatch.yaml"
 	lease, err := w.Store.Acquire(t.Context(), site, "before", w.Now, w.Now.Add(time.Minute))
 	must(t, err)
-	_, err = w.Store.Save(t.Context(), lease, head, nil, nil)
+	err = w.Store.Save(t.Context(), lease, head, nil, nil)
 	must(t, err)
 	must(t, w.Store.Release(t.Context(), lease))
 }

@@ -87,7 +87,7 @@ func TestTheLargestSite(t *testing.T) {
 	store := dynamo.Open(dynamo.Options{Table: tables.Table(t, "pk", "sk"), Client: tables.Client()})
 	lease, err := store.Acquire(t.Context(), site, "owner", w.Now, w.Now.Add(period))
 	must(t, err)
-	if _, err := store.Save(t.Context(), lease, w.head(t), nil, nil); err != nil {
+	if err := store.Save(t.Context(), lease, w.head(t), nil, nil); err != nil {
 		t.Errorf("DynamoDB refuses the head: %v", err)
 	}
 	w.scaled(func(pods int32) int32 { return pods*3 + 20 })

@@ -73,13 +73,13 @@ func (t *tenancy) save(ctx context.Context, loaded latch.Head, now latch.State, 
 		loaded.Cluster = head.Cluster
 		loaded.Open = head.Open
 		loaded.Outbox = head.Outbox
-		_, err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
+		err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
 		return loaded, err
 	}
 	head.Latches = now.Latches.Checksum()
 	head.Agreed.Sites = sitesAt(t.Repository, t.Site, head.Agreed)
 	put, drop := now.Latches.Changed()
-	_, err := t.Store.Save(ctx, t.lease, head, put, drop)
+	err := t.Store.Save(ctx, t.lease, head, put, drop)
 	return head, err
 }
 
@@ -91,7 +91,7 @@ func (t *tenancy) noteClosing(ctx context.Context, loaded latch.Head, commit str
 	closing.Head = commit
 	closing.Closing = commit
 	loaded.Proposal = &closing
-	_, err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
+	err := t.Store.Save(ctx, t.lease, loaded, nil, nil)
 	if err != nil {
 		return fmt.Errorf("note that proposal %s is to be closed: %w", closing.URL, err)
 	}
@@ -120,7 +120,7 @@ func (t *tenancy) send(ctx context.Context, head latch.Head) (n notes, err error
 		return n, nil
 	}
 	head.Outbox = head.Outbox[done:]
-	_, err = t.Store.Save(ctx, t.lease, head, nil, nil)
+	err = t.Store.Save(ctx, t.lease, head, nil, nil)
 	return n, err
 }
 

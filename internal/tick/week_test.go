@@ -95,7 +95,7 @@ func (l *shelf) Latches(context.Context, string) (map[workload.ID]latch.Latch, e
 	return all, nil
 }
 
-func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) error {
 	if l.latches == nil {
 		l.latches = map[workload.ID]latch.Latch{}
 	}
@@ -113,7 +113,7 @@ func (l *shelf) Save(_ context.Context, _ latch.Lease, head latch.Head, put []la
 		delete(l.latches, id)
 	}
 	l.head = head
-	return put, nil
+	return nil
 }
 
 func (l *shelf) Release(context.Context, latch.Lease) error {

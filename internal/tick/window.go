@@ -146,7 +146,7 @@ func (r *reconciler) agreedHolding(ctx context.Context) (ledger.Holding, error) 
 		return ledger.Holding{}, err
 	}
 	for id, e := range r.declared() {
-		if s.Broken[id.Namespace] {
+		if s.Broken[id.Namespace] != nil {
 			s.Entries[id] = e
 		}
 	}

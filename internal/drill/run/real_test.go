@@ -151,7 +151,7 @@ func (w *world) open(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repository, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main", Author: gitwire.DefaultAuthor})
+	repository, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}

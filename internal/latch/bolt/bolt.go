@@ -84,10 +84,8 @@ func (s *Store) Latches(ctx context.Context, site string) (map[workload.ID]latch
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].
-func (s *Store) Save(
-	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
-) (saved []latch.Latch, err error) {
-	err = s.update(ctx, func(tx *bbolt.Tx) error {
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) error {
+	return s.update(ctx, func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(lease.Site))
 		held, err := s.lease(b, lease.Site)
 		if err != nil {
@@ -101,11 +99,9 @@ func (s *Store) Save(
 			return err
 		}
 		for _, l := range put {
-			l, err := s.put(all, l)
-			if err != nil {
+			if err := s.put(all, l); err != nil {
 				return err
 			}
-			saved = append(saved, l)
 		}
 		for _, id := range drop {
 			if err := all.Delete([]byte(id.String())); err != nil {
@@ -114,28 +110,20 @@ func (s *Store) Save(
 		}
 		return write(b, keyHead, head)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return saved, nil
 }
 
-// put writes one latch where its revision is the stored one, and returns it as
-// it is now stored.
-func (s *Store) put(all *bbolt.Bucket, l latch.Latch) (latch.Latch, error) {
+// put writes one latch where its revision is the stored one.
+func (s *Store) put(all *bbolt.Bucket, l latch.Latch) error {
 	key := []byte(l.ID.String())
 	held, err := read[latch.Latch](s, all, key)
 	switch {
 	case err != nil:
-		return l, err
+		return err
 	case held.Rev != l.Rev:
-		return l, latch.ErrLost
+		return latch.ErrLost
 	}
 	l.Rev++
-	if err := write(all, key, l); err != nil {
-		return l, err
-	}
-	return read[latch.Latch](s, all, key)
+	return write(all, key, l)
 }
 
 // lease returns the lease that is stored in the bucket of a site, which may be

@@ -41,9 +41,10 @@ func written(t *testing.T, saves int) (string, latch.Head, []latch.Latch) {
 		put = append(put, latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprint("web-", i)}})
 	}
 	for range saves {
-		if put, err = s.Save(t.Context(), lease, latchtest.Full[latch.Head](), put, nil); err != nil {
+		if err := s.Save(t.Context(), lease, latchtest.Full[latch.Head](), put, nil); err != nil {
 			t.Fatal(err)
 		}
+		put = latchtest.Stored(t, s, "prod", put)
 	}
 	head, latches, err := latch.Load(t.Context(), s, "prod")
 	if err != nil {
@@ -73,7 +74,8 @@ func use(t *testing.T, path string) (head latch.Head, latches []latch.Latch, err
 	if err != nil {
 		return head, nil, err
 	}
-	if latches, err = s.Save(t.Context(), lease, head, slices.SortedFunc(maps.Values(loaded), byID), nil); err != nil {
+	latches = slices.SortedFunc(maps.Values(loaded), byID)
+	if err = s.Save(t.Context(), lease, head, latches, nil); err != nil {
 		return head, nil, err
 	}
 	return head, latches, s.Release(t.Context(), lease)
@@ -251,7 +253,7 @@ func TestValueThatCannotBeReadIsCorrupt(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, loadErr := s.Latches(t.Context(), "prod")
-			_, saveErr := s.Save(t.Context(), lease, latch.Head{}, latches, nil)
+			saveErr := s.Save(t.Context(), lease, latch.Head{}, latches, nil)
 			for _, err := range []error{loadErr, saveErr} {
 				var newer *latch.NewerError
 				var corrupt *latch.CorruptError

@@ -3,6 +3,7 @@ package dynamo_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -98,11 +99,15 @@ func acquire(t testing.TB, s latch.Store, owner string, now time.Time) latch.Lea
 	return lease
 }
 
+// save returns the latches with the revisions that they have then.
 func save(t testing.TB, s latch.Store, lease latch.Lease, head latch.Head, put ...latch.Latch) []latch.Latch {
 	t.Helper()
-	saved, err := s.Save(t.Context(), lease, head, put, nil)
-	if err != nil {
+	if err := s.Save(t.Context(), lease, head, put, nil); err != nil {
 		t.Fatalf("save: %v", err)
+	}
+	saved := slices.Clone(put)
+	for i := range saved {
+		saved[i].Rev++
 	}
 	return saved
 }

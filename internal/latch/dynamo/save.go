@@ -49,47 +49,41 @@ type write struct {
 // takes it later, in mid-save, each write of a latch still asks for the revision
 // that was read and for no newer fence, and that of the head for the lease
 // itself: what the other has written or dropped by then stays so.
-func (s *Store) Save(
-	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
-) ([]latch.Latch, error) {
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) error {
 	// All is encoded before anything is written: what cannot be kept leaves the
 	// state as it was.
-	last, err := s.headWrite(lease, head)
+	last, err := headWrite(lease, head)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var saved []latch.Latch
 	var writes []write
 	for _, l := range put {
-		w, l, err := s.latchWrite(lease, l)
+		w, err := latchWrite(lease, l)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		writes, saved = append(writes, w), append(saved, l)
+		writes = append(writes, w)
 	}
 
 	if len(put)+len(drop) > 0 {
 		held, err := s.lease(ctx, lease.Site)
 		if err != nil {
-			return nil, fmt.Errorf("read lease of site %s: %w", lease.Site, err)
+			return fmt.Errorf("read lease of site %s: %w", lease.Site, err)
 		}
 		if !held.Holds(lease) {
-			return nil, latch.ErrLost
+			return latch.ErrLost
 		}
 	}
 	if err := repeat(ctx, len(writes), func(i int) error { return s.write(ctx, writes[i]) }); err != nil {
-		return nil, err
+		return err
 	}
 	if err := repeat(ctx, len(drop), func(i int) error { return s.drop(ctx, lease, drop[i]) }); err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.write(ctx, last); err != nil {
-		return nil, err
-	}
-	return saved, nil
+	return s.write(ctx, last)
 }
 
-func (s *Store) headWrite(lease latch.Lease, head latch.Head) (write, error) {
+func headWrite(lease latch.Lease, head latch.Head) (write, error) {
 	return sealed(write{
 		what:      "head of site " + lease.Site,
 		key:       headKey(lease.Site),
@@ -99,8 +93,7 @@ func (s *Store) headWrite(lease latch.Lease, head latch.Head) (write, error) {
 	}, head)
 }
 
-// latchWrite returns also the latch as it will be stored.
-func (s *Store) latchWrite(lease latch.Lease, l latch.Latch) (write, latch.Latch, error) {
+func latchWrite(lease latch.Lease, l latch.Latch) (write, error) {
 	w := write{
 		what:      "latch " + l.ID.String(),
 		key:       latchKey(lease.Site, l.ID),
@@ -113,14 +106,7 @@ func (s *Store) latchWrite(lease latch.Lease, l latch.Latch) (write, latch.Latch
 		delete(w.values, ":was")
 	}
 	l.Rev++
-	w, err := sealed(w, l)
-	if err != nil {
-		return w, l, err
-	}
-	if l, err = latch.Decode[latch.Latch](s.where(w.key), w.body); err != nil {
-		return w, l, fmt.Errorf("save %s: %w", w.what, err)
-	}
-	return w, l, nil
+	return sealed(w, l)
 }
 
 // sealed returns a write with the stored form of a value, and with a stamp by

@@ -37,7 +37,7 @@ var uses = map[string]func(context.Context, latch.Store) error{
 		return err
 	},
 	"save": func(ctx context.Context, s latch.Store) error {
-		_, err := s.Save(ctx, latch.Lease{Site: "prod", Owner: "a", Fence: 1}, latch.Head{}, nil, nil)
+		err := s.Save(ctx, latch.Lease{Site: "prod", Owner: "a", Fence: 1}, latch.Head{}, nil, nil)
 		return err
 	},
 	"release": func(ctx context.Context, s latch.Store) error {
@@ -126,7 +126,7 @@ func TestHeadThatFitsNoItemWritesNothing(t *testing.T) {
 	s := open(t, dynalite.Start(t).Client())
 	lease := acquire(t, s, "a", noon)
 	save(t, s, lease, latch.Head{At: noon})
-	_, err := s.Save(t.Context(), lease, latch.Head{Agreed: latch.Agreed{PolicySource: noise(420 << 10)}}, []latch.Latch{web("web")}, nil)
+	err := s.Save(t.Context(), lease, latch.Head{Agreed: latch.Agreed{PolicySource: noise(420 << 10)}}, []latch.Latch{web("web")}, nil)
 	var large *dynamo.TooLargeError
 	if !errors.As(err, &large) || large.Size < 400<<10 || !strings.Contains(err.Error(), "head of site prod") || !strings.Contains(err.Error(), "several sites") {
 		t.Errorf("error is %v", err)
@@ -144,7 +144,7 @@ func TestLargestHeadFits(t *testing.T) {
 	fits, not := 300<<10, 420<<10
 	for not-fits > 512 {
 		size := (fits + not) / 2
-		switch _, err := s.Save(t.Context(), lease, latch.Head{Agreed: latch.Agreed{PolicySource: noise(size)}}, nil, nil); {
+		switch err := s.Save(t.Context(), lease, latch.Head{Agreed: latch.Agreed{PolicySource: noise(size)}}, nil, nil); {
 		case err == nil:
 			fits = size
 		case errors.As(err, new(*dynamo.TooLargeError)):
@@ -264,10 +264,10 @@ func TestRestoredTableGivesOutNoFenceAgain(t *testing.T) {
 
 	refused := func(when string) {
 		t.Helper()
-		if _, err := s.Save(t.Context(), old, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {
+		if err := s.Save(t.Context(), old, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {
 			t.Errorf("%s: save of a head: error is %v, want ErrLost", when, err)
 		}
-		if _, err := s.Save(t.Context(), old, latch.Head{}, moved, nil); !errors.Is(err, latch.ErrLost) {
+		if err := s.Save(t.Context(), old, latch.Head{}, moved, nil); !errors.Is(err, latch.ErrLost) {
 			t.Errorf("%s: save of latches: error is %v, want ErrLost", when, err)
 		}
 		if err := s.Release(t.Context(), old); err != nil {

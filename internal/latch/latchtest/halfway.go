@@ -32,7 +32,7 @@ func RunHalfway(t *testing.T, open func(t *testing.T, before func() error) latch
 		left.Store(writes)
 		armed.Store(true)
 		head := latch.Head{At: noon.Add(minute), Latches: checksumOf(saved[:2], 1)}
-		_, err := s.Save(t.Context(), lease, head, saved[:2], []workload.ID{saved[2].ID})
+		err := s.Save(t.Context(), lease, head, saved[:2], []workload.ID{saved[2].ID})
 		armed.Store(false)
 
 		stored, latches, loadErr := latch.Load(t.Context(), s, "prod")

@@ -69,13 +69,26 @@ func (s store) acquire(t *testing.T, site, owner string, now, until time.Time) l
 	return lease
 }
 
+// save returns the latches as they are then stored, in the order of put.
 func (s store) save(t *testing.T, lease latch.Lease, head latch.Head, put []latch.Latch, drop ...workload.ID) []latch.Latch {
 	t.Helper()
-	saved, err := s.Save(t.Context(), lease, head, put, drop)
-	if err != nil {
+	if err := s.Save(t.Context(), lease, head, put, drop); err != nil {
 		t.Fatalf("save: %v", err)
 	}
-	return saved
+	return Stored(t, s, lease.Site, put)
+}
+
+// Stored returns some latches as a store has them now.
+func Stored(t *testing.T, s latch.Store, site string, latches []latch.Latch) (stored []latch.Latch) {
+	t.Helper()
+	all, err := s.Latches(t.Context(), site)
+	if err != nil {
+		t.Fatalf("load the latches of %s: %v", site, err)
+	}
+	for _, l := range latches {
+		stored = append(stored, all[l.ID])
+	}
+	return stored
 }
 
 // load returns the latches in the order of workload.Compare.
@@ -260,7 +273,7 @@ func testCancelled(t *testing.T, s store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Acquire(ctx, "other", "b", noon, noon.Add(minute))
-	_, saveErr := s.Save(ctx, lease, Full[latch.Head](), nil, nil)
+	saveErr := s.Save(ctx, lease, Full[latch.Head](), nil, nil)
 	_, headErr := s.Head(ctx, "prod")
 	_, latchesErr := s.Latches(ctx, "prod")
 	for _, err := range []error{err, saveErr, headErr, latchesErr, s.Release(ctx, lease)} {

@@ -121,7 +121,7 @@ func testRevision(t *testing.T, s store) {
 		"twice":       {newer[0], newer[0]},
 	} {
 		_, before := s.load(t, "prod")
-		if _, err := s.Save(t.Context(), lease, Full[latch.Head](), put, nil); !errors.Is(err, latch.ErrLost) {
+		if err := s.Save(t.Context(), lease, Full[latch.Head](), put, nil); !errors.Is(err, latch.ErrLost) {
 			t.Errorf("%s: error is %v, want ErrLost", name, err)
 		}
 		head, latches := s.load(t, "prod")
@@ -145,7 +145,7 @@ func testDrop(t *testing.T, s store) {
 	if !head.At.Equal(noon) {
 		t.Errorf("head is %+v", head)
 	}
-	if _, err := s.Save(t.Context(), lease, latch.Head{}, saved[:1], nil); !errors.Is(err, latch.ErrLost) {
+	if err := s.Save(t.Context(), lease, latch.Head{}, saved[:1], nil); !errors.Is(err, latch.ErrLost) {
 		t.Errorf("a dropped latch is saved as if it were there: %v", err)
 	}
 	s.save(t, lease, latch.Head{}, []latch.Latch{latchOf("a", 9)})
@@ -166,7 +166,7 @@ func testPausedHolder(t *testing.T, s store) {
 		"new":   {put: []latch.Latch{latchOf("new", 1)}},
 		"drop":  {drop: []workload.ID{mine[0].ID}},
 	} {
-		if _, err := s.Save(t.Context(), paused, Full[latch.Head](), late.put, late.drop); !errors.Is(err, latch.ErrLost) {
+		if err := s.Save(t.Context(), paused, Full[latch.Head](), late.put, late.drop); !errors.Is(err, latch.ErrLost) {
 			t.Errorf("%s: error is %v, want ErrLost", name, err)
 		}
 		equal(t, "state", s.state(t, "prod"), before)
@@ -175,18 +175,18 @@ func testPausedHolder(t *testing.T, s store) {
 	// its fence alone is right.
 	forged := paused
 	forged.Fence = other.Fence
-	if _, err := s.Save(t.Context(), forged, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {
+	if err := s.Save(t.Context(), forged, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {
 		t.Errorf("fence alone: %v", err)
 	}
 	forged = other
 	forged.Fence = paused.Fence
-	if _, err := s.Save(t.Context(), forged, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {
+	if err := s.Save(t.Context(), forged, latch.Head{}, nil, nil); !errors.Is(err, latch.ErrLost) {
 		t.Errorf("owner alone: %v", err)
 	}
 	if err := s.Release(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Save(t.Context(), paused, latch.Head{}, mine, nil); !errors.Is(err, latch.ErrLost) {
+	if err := s.Save(t.Context(), paused, latch.Head{}, mine, nil); !errors.Is(err, latch.ErrLost) {
 		t.Errorf("after the other's release: %v", err)
 	}
 	equal(t, "state", s.state(t, "prod"), before)
@@ -203,7 +203,7 @@ func testReleasedHolder(t *testing.T, s store) {
 		"never given": {Site: "other", Owner: "a", Fence: 1},
 		"zero":        {Site: "other"},
 	} {
-		if _, err := s.Save(t.Context(), lease, Full[latch.Head](), nil, nil); !errors.Is(err, latch.ErrLost) {
+		if err := s.Save(t.Context(), lease, Full[latch.Head](), nil, nil); !errors.Is(err, latch.ErrLost) {
 			t.Errorf("%s: error is %v, want ErrLost", name, err)
 		}
 	}
@@ -268,18 +268,18 @@ func testUnreadable(t *testing.T, s store) {
 	lease := s.acquire(t, "prod", "a", noon, noon.Add(minute))
 	s.save(t, lease, latch.Head{At: noon}, nil)
 	before := s.state(t, "prod")
-	for name, save := range map[string]func() ([]latch.Latch, error){
-		"latch without a name": func() ([]latch.Latch, error) {
+	for name, save := range map[string]func() error{
+		"latch without a name": func() error {
 			return s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{{}}, nil)
 		},
-		"fall without a name": func() ([]latch.Latch, error) {
+		"fall without a name": func() error {
 			return s.Save(t.Context(), lease, latch.Head{Drop: &latch.Drop{Worst: []latch.Fall{{}}}}, nil, nil)
 		},
-		"no number": func() ([]latch.Latch, error) {
+		"no number": func() error {
 			return s.Save(t.Context(), lease, latch.Head{Budget: latch.Budget{Tokens: math.NaN()}}, nil, nil)
 		},
 	} {
-		if _, err := save(); err == nil || errors.Is(err, latch.ErrLost) {
+		if err := save(); err == nil || errors.Is(err, latch.ErrLost) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 		equal(t, name+": state", s.state(t, "prod"), before)

@@ -35,115 +35,99 @@ type stored struct {
 // New returns an empty Store.
 func New() *Store { return &Store{} }
 
-// site returns the state of a site; s.mu is held.
-func (s *Store) site(name string) *site {
+// use calls f with the state of a site, while nobody else uses it.
+func (s *Store) use(ctx context.Context, name string, f func(*site) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.sites == nil {
 		s.sites = map[string]*site{}
 	}
 	if s.sites[name] == nil {
 		s.sites[name] = &site{lease: latch.Lease{Site: name}, latches: map[workload.ID]stored{}}
 	}
-	return s.sites[name]
+	return f(s.sites[name])
 }
 
 // Acquire takes or extends the lease. See [latch.Store].
-func (s *Store) Acquire(ctx context.Context, name, owner string, now, until time.Time) (latch.Lease, error) {
-	if err := ctx.Err(); err != nil {
-		return latch.Lease{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.site(name)
-	lease, err := at.lease.Next(owner, now, until)
-	if err != nil {
-		return latch.Lease{}, err
-	}
-	at.lease = lease
-	return lease, nil
+func (s *Store) Acquire(ctx context.Context, name, owner string, now, until time.Time) (lease latch.Lease, err error) {
+	err = s.use(ctx, name, func(at *site) error {
+		lease, err = at.lease.Next(owner, now, until)
+		if err != nil {
+			return err
+		}
+		at.lease = lease
+		return nil
+	})
+	return lease, err
 }
 
 // Release gives the lease back. See [latch.Store].
 func (s *Store) Release(ctx context.Context, lease latch.Lease) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at := s.site(lease.Site); at.lease.Holds(lease) {
-		at.lease.Owner = ""
-	}
-	return nil
+	return s.use(ctx, lease.Site, func(at *site) error {
+		if at.lease.Holds(lease) {
+			at.lease.Owner = ""
+		}
+		return nil
+	})
 }
 
 // Head reads the head of a site. See [latch.Store].
 func (s *Store) Head(ctx context.Context, name string) (head latch.Head, err error) {
-	if err := ctx.Err(); err != nil {
-		return head, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if data := s.site(name).head; data != nil {
-		return latch.Decode[latch.Head]("memory", data)
-	}
-	return head, nil
+	err = s.use(ctx, name, func(at *site) error {
+		if at.head == nil {
+			return nil
+		}
+		head, err = latch.Decode[latch.Head]("memory", at.head)
+		return err
+	})
+	return head, err
 }
 
 // Latches reads the latches of a site. See [latch.Store].
 func (s *Store) Latches(ctx context.Context, name string) (map[workload.ID]latch.Latch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.site(name)
-	latches := make(map[workload.ID]latch.Latch, len(at.latches))
-	for id, one := range at.latches {
-		l, err := latch.Decode[latch.Latch]("memory", one.data)
-		if err != nil {
-			return nil, err
+	latches := map[workload.ID]latch.Latch{}
+	err := s.use(ctx, name, func(at *site) error {
+		for id, one := range at.latches {
+			l, err := latch.Decode[latch.Latch]("memory", one.data)
+			if err != nil {
+				return err
+			}
+			latches[id] = l
 		}
-		latches[id] = l
-	}
-	return latches, nil
+		return nil
+	})
+	return latches, err
 }
 
 // Save writes under a lease, all or nothing. See [latch.Store].
-func (s *Store) Save(
-	ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID,
-) ([]latch.Latch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.site(lease.Site)
-	if !at.lease.Holds(lease) {
-		return nil, latch.ErrLost
-	}
-	headData, err := latch.Encode(head)
-	if err != nil {
-		return nil, fmt.Errorf("save head of %s: %w", lease.Site, err)
-	}
-	next := maps.Clone(at.latches)
-	var saved []latch.Latch
-	for _, l := range put {
-		if l.Rev != next[l.ID].rev {
-			return nil, latch.ErrLost
+func (s *Store) Save(ctx context.Context, lease latch.Lease, head latch.Head, put []latch.Latch, drop []workload.ID) error {
+	return s.use(ctx, lease.Site, func(at *site) error {
+		if !at.lease.Holds(lease) {
+			return latch.ErrLost
 		}
-		l.Rev++
-		data, err := latch.Encode(l)
+		headData, err := latch.Encode(head)
 		if err != nil {
-			return nil, fmt.Errorf("save latch %s: %w", l.ID, err)
+			return fmt.Errorf("save head of %s: %w", lease.Site, err)
 		}
-		if l, err = latch.Decode[latch.Latch]("memory", data); err != nil {
-			return nil, fmt.Errorf("save latch %s: %w", l.ID, err)
+		next := maps.Clone(at.latches)
+		for _, l := range put {
+			if l.Rev != next[l.ID].rev {
+				return latch.ErrLost
+			}
+			l.Rev++
+			data, err := latch.Encode(l)
+			if err != nil {
+				return fmt.Errorf("save latch %s: %w", l.ID, err)
+			}
+			next[l.ID] = stored{l.Rev, data}
 		}
-		next[l.ID] = stored{l.Rev, data}
-		saved = append(saved, l)
-	}
-	for _, id := range drop {
-		delete(next, id)
-	}
-	at.latches, at.head = next, headData
-	return saved, nil
+		for _, id := range drop {
+			delete(next, id)
+		}
+		at.latches, at.head = next, headData
+		return nil
+	})
 }

@@ -26,7 +26,7 @@ func TestLostSaveWritesNothing(t *testing.T) {
 	fresh := latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}}
 	moved := fresh
 	moved.ID.Name, moved.Rev = "api", 7
-	if _, err := s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{fresh, moved}, nil); !errors.Is(err, latch.ErrLost) {
+	if err := s.Save(t.Context(), lease, latch.Head{}, []latch.Latch{fresh, moved}, nil); !errors.Is(err, latch.ErrLost) {
 		t.Errorf("error is %v, want ErrLost", err)
 	}
 	if latches, err := s.Latches(t.Context(), "prod"); err != nil || len(latches) > 0 {

@@ -49,7 +49,7 @@ func (c *counted) Read(ctx context.Context, commit string, known map[string]stri
 
 func open(t *testing.T, dir string) *counted {
 	t.Helper()
-	r, err := gitwire.Open(gitwire.Options{URL: dir, Branch: "main", Author: gitwire.DefaultAuthor})
+	r, err := gitwire.Open(gitwire.Options{URL: dir, Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 		l.Rev = 0
 		put = append(put, l)
 	}
-	_, err = store.Save(t.Context(), lease, head, put, nil)
+	err = store.Save(t.Context(), lease, head, put, nil)
 	must(t, err)
 	must(t, store.Release(t.Context(), lease))
 }

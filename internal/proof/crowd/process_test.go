@@ -133,14 +133,13 @@ func (w *witness) Acquire(ctx context.Context, site, owner string, now, until ti
 	return l, w.say.Encode(event{"acquired", site, l.Fence, from, time.Now()})
 }
 
-func (w *witness) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+func (w *witness) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) error {
 	if rand.IntN(stalls) == 0 {
 		time.Sleep(lease/faster + time.Second)
 	}
 	from := time.Now()
-	saved, err := w.Store.Save(ctx, l, h, put, drop)
-	if err != nil {
-		return saved, err
+	if err := w.Store.Save(ctx, l, h, put, drop); err != nil {
+		return err
 	}
-	return saved, w.say.Encode(event{"saved", l.Site, l.Fence, from, time.Now()})
+	return w.say.Encode(event{"saved", l.Site, l.Fence, from, time.Now()})
 }

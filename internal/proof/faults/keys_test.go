@@ -13,6 +13,7 @@ import (
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	standin "github.com/gitlatch/gitlatch/internal/testenv/github"
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
@@ -73,13 +74,13 @@ func byApp(t *testing.T) (*world, []func()) {
 		if err != nil {
 			return nil, nil, err
 		}
-		credentials, err := github.ParseSecret(string(secret))
-		if err != nil {
-			return nil, nil, err
-		}
 		r, p, err := github.Open(github.Options{
-			Repository: standin.Owner + "/site", Branch: "main", APIURL: host.APIURL(), Credentials: credentials, TempDir: t.TempDir(),
-			Pause: func(ctx context.Context, _ int) error { return ctx.Err() },
+			Repository: standin.Owner + "/site", APIURL: host.APIURL(),
+			Secret: func(context.Context) (github.Credentials, error) { return github.ParseSecret(string(secret)) },
+			Git: gitwire.Options{
+				Branch: "main", TempDir: t.TempDir(),
+				Pause: func(ctx context.Context, _ int) error { return ctx.Err() },
+			},
 		})
 		return r, p, err
 	}

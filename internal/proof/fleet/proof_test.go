@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -98,7 +98,7 @@ func (r *run) proof() (ticks []int) {
 	intents := map[string]string{}
 	for _, c := range commits {
 		by[c.id] = c
-		if c.author != gitwire.DefaultAuthor.Name {
+		if c.author != repo.DefaultAuthor.Name {
 			continue
 		}
 		if c.site == "" || c.intent == "" || strings.Contains(c.intent, ",") {

@@ -190,9 +190,9 @@ func (p *process) Latches(ctx context.Context, site string) (map[workload.ID]lat
 	return p.Store.Latches(ctx, site)
 }
 
-func (p *process) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) ([]latch.Latch, error) {
+func (p *process) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) error {
 	if p.gone() {
-		return nil, errDead
+		return errDead
 	}
 	return p.Store.Save(ctx, l, h, put, drop)
 }

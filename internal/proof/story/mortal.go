@@ -75,8 +75,8 @@ func (s mortalStore) Latches(ctx context.Context, site string) (all map[workload
 	return all, err
 }
 
-func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) (saved []latch.Latch, err error) {
-	err = s.does(func() error {
+func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put []latch.Latch, drop []workload.ID) error {
+	return s.does(func() error {
 		s.Saves++
 		if err := s.full(h); err != nil {
 			return err
@@ -84,13 +84,12 @@ func (s mortalStore) Save(ctx context.Context, l latch.Lease, h latch.Head, put 
 		if s.Half && len(put)+len(drop) > 0 {
 			return s.half(ctx, l, put, drop)
 		}
-		if saved, err = s.Store.Save(ctx, l, h, put, drop); err == nil {
-			s.Unfenced = s.Unfenced || l.Fence != s.fence
-			s.saved(h, saved, drop)
+		if err := s.Store.Save(ctx, l, h, put, drop); err != nil {
+			return err
 		}
-		return err
+		s.Unfenced = s.Unfenced || l.Fence != s.fence
+		return s.saved(h, put, drop)
 	})
-	return saved, err
 }
 
 // half saves the latches without the head, as a store does that writes one after the
@@ -100,11 +99,12 @@ func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch,
 	if err != nil {
 		return err
 	}
-	saved, err := s.Store.Save(ctx, l, before, put, drop)
-	if err != nil {
+	if err := s.Store.Save(ctx, l, before, put, drop); err != nil {
 		return err
 	}
-	s.saved(before, saved, drop)
+	if err := s.saved(before, put, drop); err != nil {
+		return err
+	}
 	s.Half, s.KillBefore, s.Disturbed = false, 1, true
 	return ErrKilled
 }

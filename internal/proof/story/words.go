@@ -289,7 +289,7 @@ var events = map[string]func(*Story, []string) error{
 		}
 		lease, err := s.Store.Acquire(context.Background(), s.Site, "backup", s.Now, s.Now.Add(Period))
 		if err == nil {
-			_, err = s.Store.Save(context.Background(), lease, head, put, nil)
+			err = s.Store.Save(context.Background(), lease, head, put, nil)
 		}
 		return errors.Join(err, s.Store.Release(context.Background(), lease))
 	},

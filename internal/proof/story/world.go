@@ -201,19 +201,27 @@ type kept struct {
 }
 
 // saved keeps what was saved, so that nobody need read it back.
-func (w *World) saved(h latch.Head, put []latch.Latch, drop []workload.ID) {
+func (w *World) saved(h latch.Head, put []latch.Latch, drop []workload.ID) error {
 	w.Settled[h.At] = true
 	if w.kept == nil || w.kept.store != w.Store {
-		return
+		return nil
 	}
 	next := &kept{w.Store, h, maps.Clone(w.kept.latches)}
 	for _, l := range put {
-		next.latches[l.ID] = l
+		l.Rev++
+		data, err := latch.Encode(l)
+		if err != nil {
+			return err
+		}
+		if next.latches[l.ID], err = latch.Decode[latch.Latch]("kept", data); err != nil {
+			return err
+		}
 	}
 	for _, id := range drop {
 		delete(next.latches, id)
 	}
 	w.kept = next
+	return nil
 }
 
 // Person edits the entries of one namespace's record, as a person with an

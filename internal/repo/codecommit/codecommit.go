@@ -48,12 +48,10 @@ type Options struct {
 
 	// Region is where people find a pull request in the console.
 	Region string
-	// Author is the author and committer of commits; the zero value is gitlatch.
-	Author Author
+	// Author is the author and committer of commits; the zero value is
+	// repo.DefaultAuthor.
+	Author repo.Author
 }
-
-// Author is who makes a commit.
-type Author struct{ Name, Email string }
 
 // A Repository is a repo.Repository and a repo.Proposals. It may be used by many
 // goroutines, which take turns. What it read serves the calls that follow.
@@ -81,7 +79,7 @@ func Open(o Options) (*Repository, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	o.Author = cmp.Or(o.Author, Author{"gitlatch", "gitlatch@users.noreply.github.com"})
+	o.Author = cmp.Or(o.Author, repo.DefaultAuthor)
 	return &Repository{Options: o, seen: seen{held: map[any]any{}}}, nil
 }
 

@@ -2,13 +2,12 @@ package codecommit
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/codecommit/types"
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
@@ -33,7 +32,7 @@ func (r *Repository) edit(ctx context.Context, commit string, files map[string][
 		switch {
 		case content == nil && old.id != "":
 			e.remove = append(e.remove, types.DeleteFileEntry{FilePath: &path})
-		case content != nil && old.id != blobID(content):
+		case content != nil && old.id != plumbing.ComputeHash(plumbing.BlobObject, content).String():
 			e.put = append(e.put, types.PutFileEntry{FilePath: &path, FileContent: content, FileMode: modeOf(old)})
 		}
 	}
@@ -63,14 +62,6 @@ func modeOf(old place) types.FileModeTypeEnum {
 		return old.mode
 	}
 	return types.FileModeTypeEnumNormal
-}
-
-// blobID is the id that git gives to a file's content.
-func blobID(content []byte) string {
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", len(content))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // What CreateCommit takes at most, in bytes.

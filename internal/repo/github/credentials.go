@@ -28,8 +28,7 @@ type App struct {
 func ParseSecret(secret string) (Credentials, error) {
 	secret = strings.TrimSpace(secret)
 	if !strings.HasPrefix(secret, "{") {
-		c := Credentials{Token: secret}
-		return c, c.check()
+		return Credentials{Token: secret}, checkToken(secret)
 	}
 	var held struct {
 		AppID          json.Number `json:"appId"` // or a string of one
@@ -45,21 +44,15 @@ func ParseSecret(secret string) (Credentials, error) {
 	return c, c.App.check()
 }
 
-func (c Credentials) check() error {
+func checkToken(token string) error {
 	switch {
-	case c.Token != "" && c.App.set():
-		return errors.New("credentials: want an App's or a token, not both")
-	case c.App.set():
-		return c.App.check()
-	case c.Token == "":
+	case token == "":
 		return errors.New("credentials: want an App's or a token")
-	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return errors.New("token: holds blanks or what no token holds")
 	}
 	return nil
 }
-
-func (a App) set() bool { return a.ID != 0 || a.InstallationID != 0 || len(a.PrivateKey) > 0 }
 
 func (a App) check() error {
 	var problems []error

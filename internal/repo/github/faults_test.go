@@ -240,11 +240,10 @@ func TestOptionsAreCheckedAllAtOnce(t *testing.T) {
 		{func(o *github.Options) { o.APIURL = "https://ghe.example.com" }, "want https://HOST/api/v3"},
 		{func(o *github.Options) { o.APIURL = "http://ghe.example.com/api/v3" }, "want https"},
 		{func(o *github.Options) { o.APIURL = "https://me:secret@ghe.example.com/api/v3" }, "api url: want https://HOST/api/v3"},
-		{func(o *github.Options) { o.Repository, o.Credentials = "shop", github.Credentials{} }, "want owner/name\ncredentials: want"},
-		{func(o *github.Options) { o.Credentials.App.ID = 7 }, "not both"},
-		{func(o *github.Options) { o.Branch = "refs/heads/main" }, "want a name such as main"},
+		{func(o *github.Options) { o.Repository, o.APIURL = "shop", "https://ghe.example.com" }, "want owner/name\napi url of ghe.example.com: want"},
+		{func(o *github.Options) { o.Git.Branch = "refs/heads/main" }, "want a name such as main"},
 	} {
-		o := github.Options{Repository: "octo/shop", Branch: "main", Credentials: github.Credentials{Token: "t"}}
+		o := github.Options{Repository: "octo/shop", Git: gitwire.Options{Branch: "main"}}
 		c.change(&o)
 		_, _, err := github.Open(o)
 		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret")) {
@@ -258,14 +257,14 @@ func TestCredentialsDoNotFollowARedirect(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	_, p, err := github.Open(github.Options{
-		Repository: "octo/shop", Branch: "main", Credentials: github.Credentials{Token: "t"},
-		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		Repository: "octo/shop", Secret: known(github.Credentials{Token: "t"}),
+		Git: gitwire.Options{Branch: "main", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			asked++
 			return &http.Response{
 				StatusCode: http.StatusMovedPermanently, Request: r, Body: http.NoBody,
 				Header: http.Header{"Location": {"https://elsewhere.example.com/"}},
 			}, nil
-		}),
+		})},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	api "github.com/google/go-github/v88/github"
 
 	"github.com/gitlatch/gitlatch/internal/redact"
+	"github.com/gitlatch/gitlatch/internal/repo"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
@@ -19,36 +19,23 @@ import (
 // Options say which repository to open, and as whom.
 type Options struct {
 	Repository string // "owner/name"
-	Branch     string // the base, "main"
 	// APIURL is the REST API of a GitHub Enterprise: https://HOST/api/v3, or
 	// https://api.SUBDOMAIN.ghe.com. "" is GitHub's own.
 	APIURL string
-	// Credentials are an App's, or a token.
-	Credentials Credentials
-	// Secret reads them instead, with the first request. It is asked again where
+	// Secret reads the credentials with the first request. It is asked again where
 	// it fails.
 	Secret func(context.Context) (Credentials, error)
 
 	// ReadOnly asks for a token of an App that may read, and nothing else.
 	ReadOnly bool
 
-	// Login is used in place of both: repositories that are opened with one share
+	// Login is used in place of Secret: repositories that are opened with one share
 	// its token. Nil is a login of its own.
 	Login *Login
 
-	// Transport replaces the HTTP transport. Nil is the standard one.
-	Transport http.RoundTripper
-	// Author is the author and committer of commits; the zero value is
-	// gitwire.DefaultAuthor.
-	Author gitwire.Author
-	// Signer signs commits; nil signs none.
-	Signer gitwire.Signer
-	// Pause waits before a failed push is tried again. See gitwire.Options.
-	Pause func(ctx context.Context, try int) error
-	// MaxBytes bounds what is downloaded at once. See gitwire.Options.
-	MaxBytes int64
-	// TempDir is where a download that is large is kept. See gitwire.Options.
-	TempDir string
+	// Git is how git is spoken, with the base and the author. Its URL and its
+	// credentials come from the fields above.
+	Git gitwire.Options
 }
 
 // Open checks the options and returns the repository, and its pull requests; it
@@ -61,40 +48,38 @@ func Open(o Options) (*gitwire.Repository, *Proposals, error) {
 	}
 	at, err := addressOf(o.APIURL)
 	problems = append(problems, err)
-	o.Transport = o.transport()
-	tokens := o.Login
-	if tokens == nil {
-		tokens, err = newLogin(o, name, at.api)
-		problems = append(problems, err)
-	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, nil, err
 	}
-	git, err := gitwire.Open(gitwire.Options{
-		URL: at.web + "/" + o.Repository + ".git", Branch: o.Branch, Author: o.Author, Signer: o.Signer, Pause: o.Pause, MaxBytes: o.MaxBytes, TempDir: o.TempDir,
-		Transport: &shown{tokens, o.Transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }},
-	})
+	login := o.Login
+	if login == nil {
+		login = newLogin(o, at.api)
+	}
+	transport := o.transport()
+	o.Git.URL = at.web + "/" + o.Repository + ".git"
+	o.Git.Transport = &shown{login, transport, func(r *http.Request, token string) { r.SetBasicAuth("x-access-token", token) }}
+	git, err := gitwire.Open(o.Git)
 	if err != nil {
 		return nil, nil, err
 	}
 	base := at.api + "/"
 	client, err := api.NewClient(api.WithURLs(&base, nil), api.WithHTTPClient(&http.Client{
-		Transport:     &shown{tokens, o.Transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
-		CheckRedirect: stay,
+		Transport:     &shown{login, transport, func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }},
+		CheckRedirect: wire.Stay,
 		Timeout:       wire.AnswerWithin,
 	}))
 	if err != nil {
 		return nil, nil, err
 	}
-	return git, &Proposals{owner: owner, name: name, base: o.Branch, api: client, git: git}, nil
+	return git, &Proposals{owner: owner, name: name, base: o.Git.Branch, api: client, git: git}, nil
 }
 
 // transport is what requests with credentials in them go through.
 func (o Options) transport() http.RoundTripper {
-	if o.Transport == nil {
+	if o.Git.Transport == nil {
 		return redact.Transport(wire.Patient())
 	}
-	return redact.Transport(o.Transport)
+	return redact.Transport(o.Git.Transport)
 }
 
 // NewLogin returns the login that Open would make by the options, which sends
@@ -104,14 +89,8 @@ func NewLogin(o Options) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Transport = o.transport()
-	_, name, _ := strings.Cut(o.Repository, "/")
-	return newLogin(o, name, at.api)
+	return newLogin(o, at.api), nil
 }
-
-// stay makes the client return a redirect as it is: credentials belong to one
-// host.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // An address is where a GitHub is.
 type address struct{ api, web string }
@@ -124,8 +103,7 @@ func addressOf(apiURL string) (address, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return address{}, errors.New("api url: want https://HOST/api/v3")
 	}
-	ip := net.ParseIP(u.Hostname())
-	if u.Scheme != "https" && !(u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())) {
+	if u.Scheme != "https" && !(u.Scheme == "http" && repo.Loopback(u.Hostname())) {
 		return address{}, fmt.Errorf("api url of %s: want https", u.Host)
 	}
 	path := strings.TrimSuffix(u.Path, "/")

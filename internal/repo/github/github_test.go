@@ -81,6 +81,16 @@ func token(s *standin.Server) github.Credentials {
 	return github.Credentials{Token: "github_pat_1"}
 }
 
+// known is a secret that is read already.
+func known(c github.Credentials) func(context.Context) (github.Credentials, error) {
+	return func(context.Context) (github.Credentials, error) { return c, nil }
+}
+
+// atOnce is git on the base main, which tries a push again at once.
+func atOnce(t *testing.T) gitwire.Options {
+	return gitwire.Options{Branch: "main", TempDir: t.TempDir(), Pause: func(ctx context.Context, _ int) error { return ctx.Err() }}
+}
+
 func shop(t *testing.T, files map[string]string) (*standin.Server, *gitserver.Origin) {
 	s := standin.Start(t)
 	return s, s.Create(t, "shop", files)
@@ -89,8 +99,7 @@ func shop(t *testing.T, files map[string]string) (*standin.Server, *gitserver.Or
 func open(t *testing.T, s *standin.Server, as func(*standin.Server) github.Credentials) (*gitwire.Repository, *github.Proposals) {
 	t.Helper()
 	r, p, err := github.Open(github.Options{
-		Repository: standin.Owner + "/shop", Branch: "main", APIURL: s.APIURL(), Credentials: as(s), TempDir: t.TempDir(),
-		Pause: func(ctx context.Context, _ int) error { return ctx.Err() },
+		Repository: standin.Owner + "/shop", APIURL: s.APIURL(), Secret: known(as(s)), Git: atOnce(t),
 	})
 	if err != nil {
 		t.Fatal(err)

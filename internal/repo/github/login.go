@@ -30,9 +30,11 @@ type Login struct {
 	source *ghinstallation.Transport // nil with a token
 }
 
-func newLogin(o Options, name, apiURL string) (*Login, error) {
-	t := &Login{secret: o.Secret, mint: func(app App) (*ghinstallation.Transport, error) {
-		own, err := ghinstallation.NewAppsTransport(o.Transport, app.ID, app.PrivateKey)
+func newLogin(o Options, apiURL string) *Login {
+	transport := o.transport()
+	_, name, _ := strings.Cut(o.Repository, "/")
+	return &Login{secret: o.Secret, mint: func(app App) (*ghinstallation.Transport, error) {
+		own, err := ghinstallation.NewAppsTransport(transport, app.ID, app.PrivateKey)
 		if err != nil {
 			return nil, errors.New("privateKey: is not an RSA key that can be read")
 		}
@@ -44,17 +46,10 @@ func newLogin(o Options, name, apiURL string) (*Login, error) {
 		}
 		return source, nil
 	}}
-	if t.secret != nil {
-		return t, nil
-	}
-	return t, t.use(o.Credentials)
 }
 
 // use makes credentials those that tokens come from.
 func (t *Login) use(c Credentials) (err error) {
-	if err := c.check(); err != nil {
-		return err
-	}
 	if c.Token == "" {
 		if t.source, err = t.mint(c.App); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/repo/github"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
 )
 
 // stalls answers with the beginning of some JSON, and never ends.
@@ -33,7 +34,7 @@ func TestAnAPIThatStallsIsAnErrorWithinAMinute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				_, p, err := github.Open(github.Options{Repository: "octo/shop", Branch: "main", Credentials: credentials, Transport: stalls{}})
+				_, p, err := github.Open(github.Options{Repository: "octo/shop", Secret: known(credentials), Git: gitwire.Options{Branch: "main", Transport: stalls{}}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,7 +1,6 @@
 package github_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -15,8 +14,7 @@ func TestAReadersTokenOnlyReads(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1"})
 	r, p, err := github.Open(github.Options{
-		Repository: standin.Owner + "/shop", Branch: "main", APIURL: s.APIURL(), Credentials: app(s), TempDir: t.TempDir(), ReadOnly: true,
-		Pause: func(ctx context.Context, _ int) error { return ctx.Err() },
+		Repository: standin.Owner + "/shop", APIURL: s.APIURL(), Secret: known(app(s)), ReadOnly: true, Git: atOnce(t),
 	})
 	if err != nil {
 		t.Fatal(err)

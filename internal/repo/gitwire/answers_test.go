@@ -66,7 +66,7 @@ func shop() (f *fixed, commit pack.Object, good, bad pack.Object) {
 		return pack.NewEntry("40000", string(of.Data), put(pack.TreeObject([]pack.Entry{pack.NewEntry("100644", "record", of.ID())})).ID())
 	}
 	root := put(pack.TreeObject([]pack.Entry{folder(bad), folder(good)}))
-	commit = put(pack.CommitObject(root.ID(), plumbing.Hash{1}, DefaultAuthor.String(), time.Unix(1_800_000_000, 0), "begin"))
+	commit = put(pack.CommitObject(root.ID(), plumbing.Hash{1}, repo.DefaultAuthor.String(), time.Unix(1_800_000_000, 0), "begin"))
 	return f, commit, good, bad
 }
 

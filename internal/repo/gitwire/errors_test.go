@@ -182,7 +182,7 @@ func TestOptionsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		{"an empty url", gitwire.Options{Branch: "main"}, []string{"must be the https or ssh URL"}},
 		{"no repository at the path", gitwire.Options{URL: dir, Branch: "main"}, []string{"no git repository", dir}},
 		{"SHA-256 on disk", gitwire.Options{URL: "file://" + modern, Branch: "main"}, []string{"SHA-256", modern}},
-		{"an author that breaks a commit", gitwire.Options{URL: "https://h/r", Branch: "main", Author: gitwire.Author{Name: "a\nb", Email: "c"}}, []string{"author"}},
+		{"an author that breaks a commit", gitwire.Options{URL: "https://h/r", Branch: "main", Author: repo.Author{Name: "a\nb", Email: "c"}}, []string{"author"}},
 		{"all at once", gitwire.Options{URL: "ftp://h/r", MaxBytes: -1}, []string{"branch", "max bytes", "scheme \"ftp\""}},
 	} {
 		_, err := gitwire.Open(c.options)

@@ -43,8 +43,8 @@ type Options struct {
 	TempDir string
 
 	// Author is the author and committer of commits; the zero value is
-	// DefaultAuthor.
-	Author Author
+	// repo.DefaultAuthor.
+	Author repo.Author
 	// Signer signs commits; nil signs none.
 	Signer Signer
 
@@ -61,21 +61,12 @@ type Signer interface {
 	Sign(commit []byte, when time.Time) (string, error)
 }
 
-// Author is who makes a commit.
-type Author struct{ Name, Email string }
-
-// String is the author as a commit names it.
-func (a Author) String() string { return a.Name + " <" + a.Email + ">" }
-
-// DefaultAuthor makes the commits where nobody else is named.
-var DefaultAuthor = Author{Name: "gitlatch", Email: "gitlatch@users.noreply.github.com"}
-
 // Open checks the options and returns the repository; over HTTP it sends
 // nothing yet. All that is wrong with the options is in one error.
 func Open(o Options) (*Repository, error) {
 	branch, err := parseBranch(o.Branch)
 	problems := []error{err}
-	o.Author = cmp.Or(o.Author, DefaultAuthor)
+	o.Author = cmp.Or(o.Author, repo.DefaultAuthor)
 	if o.Author.Name == "" || o.Author.Email == "" || strings.ContainsAny(o.Author.Name+o.Author.Email, "<>\n\x00") {
 		problems = append(problems, errors.New("author: want a name and an email address without < and >"))
 	}

@@ -17,7 +17,7 @@ import (
 type Repository struct {
 	remote remote
 	base   plumbing.ReferenceName
-	author Author
+	author repo.Author
 	signer Signer // nil signs nothing
 	pause  func(ctx context.Context, try int) error
 
@@ -64,9 +64,20 @@ func (r *Repository) Close() (err error) {
 // Heads is one request. See repo.Repository.
 func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []string, err error) {
 	defer r.turns.Take(&err, "read the branch of %s", r.remote)()
-	heads, err := r.heads(ctx, also)
-	if err != nil {
+	branches := []plumbing.ReferenceName{r.base}
+	for _, name := range also {
+		branch, err := parseBranch(name)
+		if err != nil {
+			return "", nil, err
+		}
+		branches = append(branches, branch)
+	}
+	heads, err := r.remote.Heads(ctx, branches)
+	switch {
+	case err != nil:
 		return "", nil, err
+	case heads[0].IsZero():
+		return "", nil, fmt.Errorf("branch %q: %w", r.base.Short(), repo.ErrNoBranch)
 	}
 	others := make([]string, len(also))
 	for i, head := range heads[1:] {
@@ -75,22 +86,6 @@ func (r *Repository) Heads(ctx context.Context, also ...string) (_ string, _ []s
 		}
 	}
 	return heads[0].String(), others, nil
-}
-
-func (r *Repository) heads(ctx context.Context, also []string) ([]plumbing.Hash, error) {
-	branches := []plumbing.ReferenceName{r.base}
-	for _, name := range also {
-		branch, err := parseBranch(name)
-		if err != nil {
-			return nil, err
-		}
-		branches = append(branches, branch)
-	}
-	heads, err := r.remote.Heads(ctx, branches)
-	if err == nil && heads[0].IsZero() {
-		err = fmt.Errorf("branch %q: %w", r.base.Short(), repo.ErrNoBranch)
-	}
-	return heads, err
 }
 
 // Read takes a request for each level of the tree that leads to the paths and is

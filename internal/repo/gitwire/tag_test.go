@@ -23,7 +23,7 @@ func TestATagNamesACommitForGood(t *testing.T) {
 			if over == "a folder" {
 				url = o.Dir
 			}
-			r, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main", Author: gitwire.DefaultAuthor})
+			r, err := gitwire.Open(gitwire.Options{URL: url, Branch: "main"})
 			if err != nil {
 				t.Fatal(err)
 			}

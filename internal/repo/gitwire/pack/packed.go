@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -194,15 +195,10 @@ func (p *packed) patch(obj Object, deltas [][]byte, place int64) (Object, error)
 // that it begins with.
 func patched(delta []byte) (size uint64, err error) {
 	for range 2 {
-		var shift, n int
-		size = 0
-		for more := true; more; n++ {
-			if n == len(delta) || shift > 56 {
-				return 0, packfile.ErrInvalidDelta
-			}
-			size |= uint64(delta[n]&0x7f) << shift
-			more = delta[n]&0x80 != 0
-			shift += 7
+		n := 0
+		size, n = binary.Uvarint(delta)
+		if n <= 0 {
+			return 0, packfile.ErrInvalidDelta
 		}
 		delta = delta[n:]
 	}

@@ -39,7 +39,7 @@ func (s *Server) some(ctx context.Context, into *pack.Objects, commit plumbing.H
 		case slices.Contains(ids, commit):
 			return s.begin(ctx, into, commit)
 		case whole:
-			if err := s.partial(ctx, into, want{ids: ids}); !errors.Is(err, pack.ErrTooMuch) {
+			if err := s.partial(ctx, into, want{ids: ids}, ofPaths); !errors.Is(err, pack.ErrTooMuch) {
 				return err
 			}
 		}
@@ -50,7 +50,7 @@ func (s *Server) some(ctx context.Context, into *pack.Objects, commit plumbing.H
 // apart fetches objects: all at once, or where that is too much in halves. One
 // that alone is too much is noted as such.
 func (s *Server) apart(ctx context.Context, into *pack.Objects, ids []plumbing.Hash) error {
-	err := s.partial(ctx, into, want{ids: ids, filter: "tree:0"})
+	err := s.partial(ctx, into, want{ids: ids, filter: "tree:0"}, ofPaths)
 	switch {
 	case !errors.Is(err, pack.ErrTooMuch):
 		return err
@@ -68,12 +68,12 @@ func (s *Server) apart(ctx context.Context, into *pack.Objects, ids []plumbing.H
 // begin fetches a commit with its trees, or with the root of them where all are
 // too many.
 func (s *Server) begin(ctx context.Context, into *pack.Objects, commit plumbing.Hash) error {
-	err := s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots})
+	err := s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots}, ofPaths)
 	if s.roots == "tree:1" || !errors.Is(err, pack.ErrTooMuch) {
 		return err
 	}
 	s.roots = "tree:1"
-	return s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots})
+	return s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: 1, filter: s.roots}, ofPaths)
 }
 
 // Deepen fetches commits to a depth.
@@ -82,13 +82,15 @@ func (s *Server) Deepen(ctx context.Context, into *pack.Objects, commit plumbing
 		if !s.has.filter {
 			return s.whole(ctx, into, commit, depth)
 		}
-		return s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: depth, filter: "tree:0"})
+		return s.partial(ctx, into, want{ids: []plumbing.Hash{commit}, depth: depth, filter: "tree:0"}, ofPaths)
 	})
 }
 
+// ofPaths bounds the objects of the paths that are read.
+var ofPaths = bound{pack.MemoryBytes, "the paths hold too much to be checkpoints"}
+
 // partial fetches into memory.
-func (s *Server) partial(ctx context.Context, into *pack.Objects, w want) error {
-	most := bound{pack.MemoryBytes, "the paths hold too much to be checkpoints"}
+func (s *Server) partial(ctx context.Context, into *pack.Objects, w want, most bound) error {
 	return s.pack(ctx, w, most, func(from io.Reader) error { return into.Unpack(ctx, from) })
 }
 

@@ -35,7 +35,7 @@ func OpenHTTP(u *url.URL, auth Auth, transport http.RoundTripper, l Limits) *Ser
 	return Serve(l, "tree:1", "tree:1", &smartHTTP{
 		url:    strings.TrimSuffix(Bare(u), "/"),
 		auth:   auth,
-		client: &http.Client{Transport: redact.Transport(transport), CheckRedirect: keep},
+		client: &http.Client{Transport: redact.Transport(transport), CheckRedirect: Stay},
 	})
 }
 
@@ -95,6 +95,6 @@ var Patient = sync.OnceValue(func() *http.Transport {
 	return t
 })
 
-// keep makes the client return a redirect as it is: followed, a push would turn
+// Stay makes a client return a redirect as it is: followed, a push would turn
 // into a GET, and credentials might reach another host.
-func keep(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func Stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -3,15 +3,14 @@ package wire
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/pack"
 )
 
-// windowBytes is the maximum size of the packed commits of a window, about 150 bytes each.
-const windowBytes = 4 << 20
+// ofWindow bounds the packed commits of a window, about 150 bytes each.
+var ofWindow = bound{4 << 20, "the branch moved by too many commits"}
 
 // Between says which commit it has. The commits come with their root trees, unless
 // that is too much or refused. From a server without partial clone come the files
@@ -21,10 +20,10 @@ func (s *Server) Between(ctx context.Context, into *pack.Objects, base, commit p
 	return true, s.attempt(ctx, func() error {
 		if s.has.filter {
 			w.filter = s.window
-			err := s.commits(ctx, into, w)
+			err := s.partial(ctx, into, w, ofWindow)
 			if s.window != "tree:0" && (errors.Is(err, pack.ErrTooMuch) || inProtocol(err)) {
 				s.window, w.filter = "tree:0", "tree:0"
-				err = s.commits(ctx, into, w)
+				err = s.partial(ctx, into, w, ofWindow)
 			}
 			return err
 		}
@@ -35,10 +34,4 @@ func (s *Server) Between(ctx context.Context, into *pack.Objects, base, commit p
 		}
 		return err
 	})
-}
-
-// commits fetches those of a window into memory.
-func (s *Server) commits(ctx context.Context, into *pack.Objects, w want) error {
-	most := bound{windowBytes, "the branch moved by too many commits"}
-	return s.pack(ctx, w, most, func(from io.Reader) error { return into.Unpack(ctx, from) })
 }
