@@ -197,7 +197,7 @@ func (s *stack) moot(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	s.scales(t, 3)
 	told(t, s.ticks(t), "withdrawn")
-	if _, _, comments := s.host.Words(t, id); len(comments) != 1 || comments[0] != "nothing is left to change" {
+	if _, _, comments := s.host.Words(t, id); len(comments) != 1 || comments[0] != "no change is left" {
 		t.Errorf("comments %q", comments)
 	}
 	if s.origin.Tip(s.branch()) != "" {

@@ -24,7 +24,7 @@ const anyName = "*"
 const (
 	evidenceFile   = "inert.yaml"
 	evidenceKind   = "Evidence"
-	evidenceHeader = `# What keeps the checkpoints of this site inert on the live cluster, so that they act
+	evidenceHeader = `# What keeps the entries of this site inert on the live cluster, so that they act
 # at creation alone. gitlatch doctor --write keeps it. A workload that no line covers
 # is not written of, unless its policy has acceptRisk.
 apiVersion: ` + siteAPI + `

@@ -63,7 +63,7 @@ func TestDiffOnARealControlPlane(t *testing.T) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=2001")
 	says(1, "is above 2000: 5000 once 2 samples in a row are")
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=600")
-	says(0, "shop/web 600 2000 frozen its autoscaler cannot judge: ScalingActive is False")
+	says(0, "shop/web 600 2000 frozen its autoscaler cannot compute a replica count: ScalingActive is False")
 	cp.Kubectl(t, "", "delete", "-n", "shop", "horizontalpodautoscaler/web")
 	says(1, "600 is at or under 909: 1000 after 26h of it; live bounds are none, accepted ones 2 to 5000")
 

@@ -249,7 +249,7 @@ func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 		}
 	}
 	says("driven by  nothing that shows: no autoscaler targets it, and its manifest states no count, so that Kubernetes put in 1\n",
-		"policy     does not latch it: no autoscaler drives it ",
+		"policy     does not latch it: it has no autoscaler ",
 		"whatever else scales it shows once the count is not 1, and it is latched from then on; undriven: true in the policy latches it now\n")
 
 	one.desired, one.ready = 4, 4

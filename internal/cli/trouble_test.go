@@ -105,7 +105,7 @@ func TestTheRestGoesOn(t *testing.T) {
 	}{
 		{"a kind is forbidden", func(_ *testing.T, w *world) { w.api.refuse["statefulsets"] = http.StatusForbidden },
 			[]string{"not read: statefulsets: forbidden: ", "hint: nothing is lowered until all is read", "infra/rbac"},
-			[]string{"nothing is lowered (partial): the cluster was read in part\n"},
+			[]string{"nothing is lowered (partial): a part of the cluster could not be listed\n"},
 			"latch(prod-eu): shop/web 100 -> 200", []string{`statefulset.ledger: "5"`, `deployment.web: "200"`, `deployment.cart: "20"`}},
 		{"autoscalers are forbidden", func(_ *testing.T, w *world) { w.api.refuse["horizontalpodautoscalers"] = http.StatusForbidden },
 			[]string{"not read: horizontalpodautoscalers: forbidden: "},
@@ -116,14 +116,14 @@ func TestTheRestGoesOn(t *testing.T) {
 				w.api.refuse[resource] = http.StatusForbidden
 			}
 		}, []string{"not read: namespace kube-system: ", "not read: deployments: ", "not read: statefulsets: ", "not read: daemonsets: ", "not read: horizontalpodautoscalers: "},
-			[]string{"not seen; an absence counts only while the whole site can be read and no guard stops it"},
+			[]string{"not in the sample; an absence counts only while the sample is complete and no guard stops lowering"},
 			"", []string{`statefulset.ledger: "5"`, `deployment.web: "100"`, `deployment.cart: "20"`}},
 		{"the API server stumbles", func(_ *testing.T, w *world) { w.api.refuse["deployments"] = http.StatusInternalServerError },
 			[]string{"not read: deployments: internal server error: "}, []string{"(partial)"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
-			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses what was agreed before"},
-			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
+			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses the last agreed version"},
+			[]string{"shop/web                175       100       freeze", "the checkpoint file of its namespace is broken"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
 			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
@@ -148,7 +148,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			w.replace(t, checkpoint.SitePath("prod-eu"), "version: 1", "version: 7")
 		}, []string{checkpoint.SitePath("prod-eu"), "update gitlatch"}, nil, "", []string{`deployment.web: "100"`}},
 		{"a policy edited into nonsense", func(t *testing.T, w *world) { w.replace(t, "gitlatch.yaml", "mode: latch", "mode: latchh") },
-			[]string{"the policy before it is used: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
+			[]string{"gitlatch uses the last agreed policy: gitlatch.yaml:3: mode: must be one of observe, latch"}, nil,
 			"latch(prod-eu): shop/web 100 -> 200, +1 more", []string{`deployment.web: "200"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

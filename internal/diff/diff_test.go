@@ -97,11 +97,11 @@ func TestScaleAgainstItsLevel(t *testing.T) {
 			"pending 20 -> 50: 21 is above 20: 50 once 3 samples in a row are", true},
 		{"nothing is declared", latching(), checkpoint.Entry{}, running(21), "pending - -> 50: nothing is declared: 21 rounds to 50", true},
 		{"nothing is ready", latching(), checkpoint.Entry{}, change(running(21), func(s *workload.Sample) { s.Scale.Ready = 0 }),
-			"pending - -> - (unready): nothing is declared yet: only 0 of 21 pods are ready", true},
+			"pending - -> - (unready): git has no level yet: only 0 of 21 pods are ready", true},
 		{"what is ready is declared", latching(), declares(20), change(running(70), func(s *workload.Sample) { s.Scale.Ready = 30 }),
 			"pending 20 -> 50: 70, 30 of them ready, is above 20: 50 once 2 samples in a row are", true},
 		{"it is not lowered while its autoscaler is blind", latching(), declares(200), change(running(9), func(s *workload.Sample) { s.Scale.Blind = "no metrics" }),
-			"frozen 200 -> - (blind): its autoscaler cannot judge: no metrics", false},
+			"frozen 200 -> - (blind): its autoscaler cannot compute a replica count: no metrics", false},
 		{"scaled to zero", latching(), declares(200), running(0), "frozen 200 -> - (suspended): it is scaled to zero, which git never declares", false},
 		{"its scale is unknown", latching(), declares(200), workload.Sample{ID: web, Unknown: "generation 7 is not observed yet"},
 			"unknown 200 -> - (unread): its scale is unknown: generation 7 is not observed yet", false},
@@ -151,12 +151,12 @@ func TestRolloutAgainstItsMilestone(t *testing.T) {
 		want   string
 	}{
 		{"at its milestone", at(30), rolling(30, ""), "in-sync 30 % -> -: its rollout is at 30 %, progressing: 30 of 100 pods of v2 are available"},
-		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 % (rides): 30 of 100 pods of v2 are available; it goes with the site's next commit"},
+		{"at the next, which makes no commit", at(10), rolling(30, ""), "waiting 10 % -> 30 % (rides): 30 of 100 pods of v2 are available; it waits for the site's next commit"},
 		{"at the cut, seen once", at(60), rolling(60, ""), "waiting 60 % -> -: its rollout is at 60 %, progressing: 60 of 100 pods of v2 are available, the first sample at the cut"},
-		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 is in flight, seen for 0m of 15m: recorded then, or when it fails"},
-		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 is in flight, seen for 0m of 15m: recorded then, or when it fails"},
+		{"not declared", declares(100), rolling(30, ""), "waiting 0 % -> -: a rollout to v2 has been in flight for 0m of 15m; it gets an entry after that, or if it fails"},
+		{"not declared, and halted", declares(100), halted(rolling(30, "")), "waiting 0 % -> -: a rollout to v2 has been in flight for 0m of 15m; it gets an entry after that, or if it fails"},
 		{"not declared, and failed", declares(100), rolling(30, "deadline"), "pending 0 % -> 0 %: a rollout from v1 to v2: 30 of 100 pods of v2 are available; deadline"},
-		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): deadline; it goes with the site's next commit"},
+		{"failed, and old already", at(25), rolling(30, "deadline"), "waiting 25 % -> 0 % (rides): deadline; it waits for the site's next commit"},
 		{"failed, past the cut", past(at(60)), rolling(60, "deadline"), "pending 60 % -> 0 %: deadline"},
 		{"over", at(90), running(100), "pending 90 % -> 0 %: its rollout is over"},
 	} {
@@ -182,7 +182,7 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	}
 	worker := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}
 	c.Tree.Records["shop"].Entries[worker] = declares(20)
-	if got := told(diff.Compare(c).Rows[1]); got != "unknown 20 -> - (unread): nothing looks for its kind: name worker in kinds of the policy, or delete its entry" {
+	if got := told(diff.Compare(c).Rows[1]); got != "unknown 20 -> - (unread): gitlatch does not sample its kind: add worker to kinds in the policy, or delete the entry" {
 		t.Error(got)
 	}
 	c.Fleet.Kinds = workload.Kinds{"worker": {}}
@@ -229,7 +229,7 @@ func TestABrokenRecordIsUnknown(t *testing.T) {
 	c := one(latching(), checkpoint.Entry{}, running(9))
 	c.Tree.Broken = map[string]error{"shop": fmt.Errorf("no YAML")}
 	r := diff.Compare(c)
-	if got := told(r.Rows[0]); got != "unknown - -> - (broken-record): the record of its namespace cannot be read" || len(r.Gaps()) != 1 || r.Gaps()[0].File != checkpoint.RecordPath("prod", "shop") {
+	if got := told(r.Rows[0]); got != "unknown - -> - (broken-record): the checkpoint file of its namespace is broken" || len(r.Gaps()) != 1 || r.Gaps()[0].File != checkpoint.RecordPath("prod", "shop") {
 		t.Error(got)
 	}
 }

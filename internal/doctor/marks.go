@@ -25,7 +25,7 @@ func (e *examination) marks() {
 			e.find(MarkRefused, at, whose+r.Text)
 		}
 		if len(f.Marks)+len(f.Refused) == 0 {
-			e.find(MarkRefused, f.Path, "nothing is marked in it: mark a count, or take it out of inPlace of the policy")
+			e.find(MarkRefused, f.Path, "it has no marker: mark a count, or take it out of inPlace of the policy")
 		}
 		for _, id := range slices.SortedFunc(maps.Keys(f.Marks), workload.Compare) {
 			says, level := f.Marks[id], entries[id].Replicas

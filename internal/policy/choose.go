@@ -26,7 +26,7 @@ func (s Set) Choose(sample workload.Sample) (p Policy, skip Decision, latched bo
 	case p.Scale == ModeIgnore:
 		reason, text = ReasonIgnored, fmt.Sprintf("policy %q ignores scale", p.Name)
 	case sample.Scale != nil && sample.Scale.Driver == workload.DrivenByNothing && !p.Undriven:
-		reason, text = ReasonUndriven, "no autoscaler drives it"
+		reason, text = ReasonUndriven, "it has no autoscaler"
 	}
 	if reason == ReasonNone {
 		return p, Decision{}, true

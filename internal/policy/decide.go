@@ -109,7 +109,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 	if declared == 0 {
 		d.Verdict = Pending
 		d.Reason = stop.Reason
-		d.Text = "nothing is declared yet: " + stop.Text
+		d.Text = "git has no level yet: " + stop.Text
 		return d
 	}
 
@@ -134,7 +134,7 @@ func judge(d Decision, l latch.Latch, r rounding, s workload.Sample, look Look, 
 		d.Verdict = Quiet
 		d.Text = fmt.Sprintf("%d is within the thresholds of %d", raiseNeed(*s.Scale), declared)
 		if Unready(*s.Scale) {
-			d.Text = fmt.Sprintf("a raise counts the pods that are ready, %d of %d: %s", s.Scale.Ready, s.Scale.Desired, d.Text)
+			d.Text = fmt.Sprintf("%d of %d pods are ready, and a raise counts only ready pods: %s", s.Scale.Ready, s.Scale.Desired, d.Text)
 		}
 	}
 	return d
@@ -270,7 +270,7 @@ func stopsLowering(s workload.Sample, look Look) Stop {
 	case look.Stop.Reason != ReasonNone:
 		return look.Stop
 	case s.Scale.Blind != "":
-		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot judge: " + s.Scale.Blind}
+		return Stop{Reason: ReasonBlind, Text: "its autoscaler cannot compute a replica count: " + s.Scale.Blind}
 	case Unready(*s.Scale):
 		return Stop{Reason: ReasonUnready, Text: fmt.Sprintf("only %d of %d pods are ready", s.Scale.Ready, s.Scale.Desired)}
 	case s.Rollout == nil:

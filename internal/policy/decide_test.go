@@ -80,7 +80,7 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
 	t.Parallel()
 	for ready, want := range map[int32]string{
-		30: "a raise counts the pods that are ready, 30 of 40: 30 is within the thresholds of 50",
+		30: "30 of 40 pods are ready, and a raise counts only ready pods: 30 is within the thresholds of 50",
 		39: "40 is within the thresholds of 50",
 	} {
 		s := healthy(workload.Scale{Desired: 40})

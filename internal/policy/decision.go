@@ -213,7 +213,7 @@ func (s Stop) String() string {
 	if s.All {
 		what = "changed"
 	}
-	return fmt.Sprintf("nothing is %s (%s): %s", what, s.Reason, s.Text)
+	return fmt.Sprintf("no level is %s (%s): %s", what, s.Reason, s.Text)
 }
 
 // A Look is the instant of a sample, with the time of the sample before it and the limits of

@@ -34,13 +34,13 @@ func Assess(g Guards, h latch.Head, fleet workload.Fleet, scales Scales, past Re
 		return h, nil, stop // the recent scales belong to the site's own cluster
 	}
 	if len(fleet.Unread) > 0 {
-		return h, nil, Stop{Reason: ReasonPartial, Text: "the cluster was read in part"}
+		return h, nil, Stop{Reason: ReasonPartial, Text: "a part of the cluster could not be listed"}
 	}
 
 	dropped := h.Drop != nil
 	h = assessDrop(g, h, fleet, scales, past)
 	if h.Drop != nil {
-		return h, nil, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their scale at once, seen at %s; waiting until they recover or a person acknowledges it",
+		return h, nil, Stop{Reason: ReasonMassDrop, Text: fmt.Sprintf("%d workloads lost half of their pods at once, at %s; lowering waits until they recover or a user acknowledges the drop",
 			h.Drop.Workloads, h.Drop.Since.UTC().Format(time.RFC3339))}
 	}
 	return h, remember(g, h, fleet, scales, past, dropped), Stop{}
@@ -52,7 +52,7 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 	c := &h.Cluster
 	switch {
 	case fleet.Cluster == "":
-		return h, Stop{Reason: ReasonPartial, Text: "which cluster this is could not be read"}
+		return h, Stop{Reason: ReasonPartial, Text: "the UID of the cluster could not be read"}
 	case c.UID == "":
 		c.UID = fleet.Cluster
 		fallthrough
@@ -63,11 +63,11 @@ func assessCluster(g Guards, h latch.Head, fleet workload.Fleet) (latch.Head, St
 	c.Other, c.OtherSeen = fleet.Cluster, fleet.At
 	if !c.Seen.IsZero() && fleet.At.Sub(c.Seen) <= 3*g.Period {
 		return h, Stop{All: true, Reason: ReasonSecond, Text: fmt.Sprintf(
-			"cluster %s is not the site's, and the site's own, %s, was alive at %s: two clusters must not share a site",
+			"cluster %s is not the site's own cluster %s, which was alive at %s: two live clusters must not share a site",
 			fleet.Cluster, c.UID, c.Seen.UTC().Format(time.RFC3339))}
 	}
 	return h, Stop{Reason: ReasonOther, Text: fmt.Sprintf(
-		"cluster %s is not the site's, %s: raise only, until it is adopted", fleet.Cluster, c.UID)}
+		"cluster %s is not the site's own cluster %s: gitlatch only raises levels until you run gitlatch adopt", fleet.Cluster, c.UID)}
 }
 
 // shareOf returns a share of a number of workloads. It rounds, because a share such as 0.07
@@ -79,7 +79,7 @@ func shareOf(share float64, workloads int) float64 {
 // NotLookedFor returns the text for an entry of a kind that gitlatch does not sample. gitlatch
 // does not change or retire such an entry.
 func NotLookedFor(kind workload.Kind) string {
-	return fmt.Sprintf("nothing looks for its kind: name %s in kinds of the policy, or delete its entry", kind)
+	return fmt.Sprintf("gitlatch does not sample its kind: add %s to kinds in the policy, or delete the entry", kind)
 }
 
 // Retire decides about a latch whose workload is absent from the sample. The absence
@@ -127,7 +127,7 @@ func missed(g Guards, l latch.Latch, d Decision, look Look) (latch.Latch, Decisi
 	if look.Stop.Reason == ReasonPartial {
 		d.Reason = ReasonUnread
 	}
-	d.Text = "not seen; an absence counts only while the whole site can be read and no guard stops it"
+	d.Text = "not in the sample; an absence counts only while the sample is complete and no guard stops lowering"
 	gone := l.Missing.Elapsed(look.Now)
 	if gone > 0 {
 		d.Text += fmt.Sprintf(": so far absent for %s of %s", Span(gone), Span(g.RetireAfter))
@@ -150,7 +150,7 @@ func LimitRetirement(g Guards, entries int, absent []Decision) []Decision {
 	if gone <= 1 || float64(gone) <= shareOf(g.RetireShare, entries) {
 		return absent
 	}
-	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d entries are of absent workloads, more than %.3g %%", gone, entries, g.RetireShare*100),
+	return withhold(absent, ReasonMany, fmt.Sprintf("%d of %d entries belong to absent workloads, more than %.3g %%", gone, entries, g.RetireShare*100),
 		Decision.Retires)
 }
 
@@ -176,7 +176,7 @@ func Observe(decisions []Decision) []Decision {
 // rollout needs no rule, because it sets no replica count.
 func RequireEvidence(e checkpoint.Evidence, decisions []Decision) []Decision {
 	return withhold(decisions, ReasonNoEvidence,
-		"nothing is known to keep its checkpoint from acting on the live cluster: gitlatch doctor --write looks for what does; acceptRisk of its policy does without, and what applies it may then set the live count",
+		"no rule protects the live replica count. Run gitlatch doctor --write to look for one",
 		func(d Decision) bool {
 			if writes := d.Crosses() || d.Verdict == Review; !writes || d.Reading != ReadingScale || d.To.IsZero() || d.AcceptRisk {
 				return false
@@ -191,7 +191,7 @@ func Ride(decisions []Decision) []Decision {
 	if Commits(decisions) {
 		return decisions
 	}
-	return withhold(decisions, ReasonRides, "it goes with the site's next commit", Decision.Crosses)
+	return withhold(decisions, ReasonRides, "it waits for the site's next commit", Decision.Crosses)
 }
 
 // Commits reports whether any of the decisions causes a commit.
@@ -206,7 +206,7 @@ func Afford(g Guards, b latch.Budget, now time.Time, decisions []Decision) []Dec
 	if urgent || Affords(g, b, now) {
 		return decisions
 	}
-	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is spent", g.CommitsPerDay), Decision.Crosses)
+	return withhold(decisions, ReasonBudget, fmt.Sprintf("the budget of %d commits a day is used up", g.CommitsPerDay), Decision.Crosses)
 }
 
 // Affords reports whether the budget has a commit left.

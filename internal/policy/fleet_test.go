@@ -53,7 +53,7 @@ func TestClustersOfASite(t *testing.T) {
 		}
 		// The text stands in a line for each workload that it stops: the parts are
 		// the report's to list.
-		if tt.unread != nil && tt.reason == policy.ReasonPartial && stop.Text != "the cluster was read in part" {
+		if tt.unread != nil && tt.reason == policy.ReasonPartial && stop.Text != "a part of the cluster could not be listed" {
 			t.Errorf("%s: %s", tt.name, stop.Text)
 		}
 	}

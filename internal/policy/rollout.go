@@ -13,8 +13,8 @@ import (
 
 // DecideRollout decides about one sample of a workload whose rollouts the policy latches. It
 // returns the latch with advanced stopwatches, and the decision. It does not change the
-// declared entry. A second sample at the same instant advances nothing. The rule, as users
-// read it:
+// declared entry. A second sample at the same instant advances nothing. This is the
+// rule, as users read it:
 //
 // While a rollout is in flight, git can contain a rollout entry: the old template, the new one
 // (the target), the progress, and the template that a rebuild starts with (*old* or *new*).
@@ -73,15 +73,15 @@ func stopsRollout(l latch.Latch, s workload.Sample, look Look) Stop {
 	case r == nil:
 		return unread("its rollout is unknown: " + cmp.Or(s.Unknown, "it could not be read"))
 	case s.Scale != nil && s.Scale.Desired <= 0, r.InFlight && r.Desired <= 0:
-		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero: there is no progress to measure"}
+		return Stop{Reason: ReasonSuspended, Text: "it is scaled to zero, so its rollout makes no progress"}
 	case look.Now.Before(l.PausedUntil) || look.Now.Before(l.GraceUntil) && !l.GraceScale:
 		return leftAlone(l, look.Now)
 	case !r.InFlight:
 		return Stop{}
 	case len(r.Templates) == 0 || r.Templates[0].Hash == "":
-		return unread("the target template of its rollout is not known yet")
+		return unread("the target template of its rollout is unknown")
 	case len(r.Templates) == 1 || slices.ContainsFunc(r.Templates, func(t workload.Template) bool { return t.Hash == "" }):
-		return unread("the template that its rollout replaces is not known")
+		return unread("the template that its rollout replaces is unknown")
 	}
 	return Stop{}
 }
@@ -149,9 +149,9 @@ func (f *flight) fails(t latch.Rollout, now time.Time) string {
 	case f.rollout.Failure != "":
 		return f.rollout.Failure
 	case stalled && halfLost:
-		return fmt.Sprintf("%s; it had %d, and none came for %s", f.progress(), t.Peak, Span(f.policy.ProgressDeadline))
+		return fmt.Sprintf("%s; it had %d, and no new pod became available for %s", f.progress(), t.Peak, Span(f.policy.ProgressDeadline))
 	case stalled && unjudged:
-		return fmt.Sprintf("%s, and none came for %s", f.progress(), Span(f.policy.ProgressDeadline))
+		return fmt.Sprintf("%s, and no new pod became available for %s", f.progress(), Span(f.policy.ProgressDeadline))
 	}
 	return ""
 }
@@ -170,7 +170,7 @@ func (f *flight) healthy(t latch.Rollout) bool {
 func (f *flight) end(d Decision, look Look) Decision {
 	switch {
 	case f.recorded == checkpoint.Rollout{}:
-		d.Text = "there is no rollout to record"
+		d.Text = "no rollout is in flight"
 		return d
 	case look.Stop.Reason != ReasonNone:
 		d.Verdict = Frozen
@@ -178,7 +178,7 @@ func (f *flight) end(d Decision, look Look) Decision {
 		d.Text = look.Stop.Text
 		return d
 	case f.rollout.InFlight:
-		return f.cross(d, checkpoint.Rollout{}, "its rollouts are no longer latched")
+		return f.cross(d, checkpoint.Rollout{}, "its policy no longer latches rollouts")
 	}
 	return f.cross(d, checkpoint.Rollout{}, "its rollout is over")
 }
@@ -189,11 +189,11 @@ func (f *flight) judge(d Decision, look Look) Decision {
 	lasted := f.timer.Flight.Elapsed(look.Now)
 	switch {
 	case unrecorded && !f.timer.Failed && f.earlier():
-		d.Reason, d.Text = ReasonWayBack, fmt.Sprintf("its rollout is to %s, an earlier template: recorded only if it fails", hash)
+		d.Reason, d.Text = ReasonWayBack, fmt.Sprintf("its rollout goes back to the earlier template %s, and gets an entry only if it fails", hash)
 		return d
 	case unrecorded && !f.timer.Failed && lasted < f.policy.RolloutAfter:
 		d.Verdict = Pending
-		d.Text = fmt.Sprintf("a rollout to %s is in flight, seen for %s of %s: recorded then, or when it fails", hash, Span(lasted), Span(f.policy.RolloutAfter))
+		d.Text = fmt.Sprintf("a rollout to %s has been in flight for %s of %s; it gets an entry after that, or if it fails", hash, Span(lasted), Span(f.policy.RolloutAfter))
 		return d
 	}
 	if to := f.record(); to != f.recorded {
@@ -277,11 +277,11 @@ func (f *flight) why(to checkpoint.Rollout) string {
 	case begins:
 		return fmt.Sprintf("a rollout from %s to %s: %s", to.From.Hash, to.To.Hash, f.progress())
 	case to.Phase == checkpoint.PhaseReturning:
-		return "it is on its way back to " + to.From.Hash
+		return "it returns to " + to.From.Hash
 	case f.timer.Failed:
 		return failed
 	case to.Returns != f.recorded.Returns:
-		return f.progress() + ": a rebuild begins with " + to.To.Hash
+		return f.progress() + ": a rebuild starts with " + to.To.Hash
 	}
 	return f.progress()
 }
@@ -304,7 +304,7 @@ func (f *flight) cross(d Decision, to checkpoint.Rollout, text string) Decision 
 	if err := checkpoint.FitsRollout(d.ID, to); err != nil {
 		d.Verdict = Skip
 		d.Reason = ReasonUnfit
-		d.Text = "its rollout is not recorded: " + err.Error()
+		d.Text = "its rollout gets no entry: " + err.Error()
 		return d
 	}
 	d.Verdict, d.To = Cross, f.declared.WithRollout(to)

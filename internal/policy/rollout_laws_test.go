@@ -94,7 +94,7 @@ func TestAFailureSaysOldOnTheVeryLook(t *testing.T) {
 func TestAReturnSaysTheOldTemplateOnTheVeryLook(t *testing.T) {
 	live(t, func(last turn) error {
 		if last.flies() && last.target().Hash == last.was.From.Hash && (last.now.Milestone != 0 || last.now.Returned() != last.was.From) {
-			return fmt.Errorf("it is on its way back to %s", last.was.From.Hash)
+			return fmt.Errorf("it returns to %s", last.was.From.Hash)
 		}
 		return nil
 	})

@@ -243,10 +243,10 @@ func (r round) leftOut(l latch.Latch) Decision {
 	case l.OptedOut:
 		d.Verdict = Skip
 		d.Reason = ReasonOptedOut
-		d.Text = "a person deleted its entry; write it again or adopt the workload to latch it"
+		d.Text = "a user deleted its entry; to latch it again, write the entry or run gitlatch adopt"
 	case r.Broken[l.ID.Namespace] != nil:
 		d.Reason = ReasonBroken
-		d.Text = "the record of its namespace cannot be read"
+		d.Text = "the checkpoint file of its namespace is broken"
 	case !looked || !named:
 		d.Reason = ReasonUnread
 		d.Text = NotLookedFor(l.ID.Kind)

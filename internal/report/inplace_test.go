@@ -19,9 +19,9 @@ func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
 		{File: "values.yaml", ID: web, Counts: []int32{200}, Level: 200},
 		{File: "values.yaml", ID: api, Counts: []int32{3, 4}, Text: "nothing is declared of it"},
 		{File: "values.yaml", Line: 7, ID: api, Refused: true, Text: "an alias"},
-		{File: "empty.yaml", Text: "nothing is marked in it"},
+		{File: "empty.yaml", Text: "it has no marker"},
 	}}
-	want := "shop/deployment/api in values.yaml says 3, 4; nothing is declared of it\nin empty.yaml nothing is marked in it\n"
+	want := "shop/deployment/api in values.yaml says 3, 4; nothing is declared of it\nin empty.yaml it has no marker\n"
 	if got := table(t, r, 0); !strings.Contains(got, want) || strings.Contains(got, "web in") || strings.Contains(got, "alias") {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -29,7 +29,7 @@ func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
 	if want := `[{"file":"values.yaml","workload":"shop/deployment/web","says":[200],"declared":200},` +
 		`{"file":"values.yaml","workload":"shop/deployment/api","says":[3,4],"text":"nothing is declared of it"},` +
 		`{"file":"values.yaml","line":7,"workload":"shop/deployment/api","refused":true,"text":"an alias"},` +
-		`{"file":"empty.yaml","text":"nothing is marked in it"}]`; err != nil || string(data) != want {
+		`{"file":"empty.yaml","text":"it has no marker"}]`; err != nil || string(data) != want {
 		t.Errorf("got %s, %v", data, err)
 	}
 }

@@ -74,7 +74,7 @@ func TestTheTableFitsATerminal(t *testing.T) {
 			Verdict: policy.Cross, From: checkpoint.Entry{Replicas: 50}, To: checkpoint.Entry{Replicas: 100}, Count: 51,
 			Text: "2 samples in a row round to 100 or more; the last was 51", Mismatch: &policy.Bounds{Min: 2, Max: 900},
 		},
-		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "its autoscaler cannot judge: ScalingActive is False: FailedGetResourceMetric"},
+		policy.Decision{Verdict: policy.Frozen, Count: 4, Text: "its autoscaler cannot compute a replica count: ScalingActive is False: FailedGetResourceMetric"},
 	)
 	want := `WORKLOAD    REPLICAS  DECLARED  DECISION      WHY
 shop/web-0  51        50        cross to 100  2 samples in a row round to 100 or

@@ -19,7 +19,7 @@ type Fate struct {
 	// Outcome is the outcome of Left; "" if the tick did not ask the host.
 	Outcome proposal.Outcome
 	Host    *repo.Proposal // as the host has it
-	Landed  bool           // an earlier tick's push to the proposal's branch had landed
+	Landed  bool           // the push of an earlier tick to the proposal's branch had landed
 	// Stop is the reason for proposing nothing; "" if proposing is allowed.
 	Stop string
 }
@@ -76,9 +76,9 @@ func (r *reconciler) reviewProposal(ctx context.Context) error {
 // stops are the outcomes after which gitlatch proposes nothing in this tick, with the reason:
 // it saves the outcome first.
 var stops = map[proposal.Outcome]string{
-	proposal.Unseen: "the proposal was merged, which the branch does not show yet",
-	proposal.Closed: "a person closed the proposal",
-	proposal.Taken:  "a person took over the proposal's branch",
+	proposal.Unseen: "users merged the proposal, but the branch does not have the merge yet",
+	proposal.Closed: "a user closed the proposal",
+	proposal.Taken:  "a user took over the proposal's branch",
 }
 
 // openNow returns the proposal with the id and URL of the host.

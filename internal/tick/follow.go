@@ -30,7 +30,7 @@ func (t *Tick) follow(s latch.State, f Found) (latch.State, notes) {
 	if f.Tree != nil {
 		s.Head.Proposal = f.Fate.Left
 		if f.Fate.Merged > 0 {
-			n.notice(NoticeMerged, loaded.Proposal.URL, "people merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
+			n.notice(NoticeMerged, loaded.Proposal.URL, "users merged %d of %d proposed changes", f.Fate.Merged, f.Fate.All)
 		}
 		s, more = landed(s, f)
 		n = n.and(more)
@@ -81,7 +81,7 @@ func landed(s latch.State, f Found) (latch.State, notes) {
 		if c.When.After(s.Head.At) {
 			s.Latches = beginAbsences(s.Latches)
 		}
-		n.notice(NoticeLanded, c.Intent, "an earlier tick's push had landed: settled")
+		n.notice(NoticeLanded, c.Intent, "the push of an earlier tick had landed")
 		step := f.Past.Steps[i]
 		for _, surged := range c.Surges {
 			to := step.After.Entries[surged.ID].Replicas
@@ -133,25 +133,25 @@ func followEntry(l latch.Latch, c ledger.Change, until time.Time) (latch.Latch, 
 	if l.Declared != c.Was || c.Ours && l.Proposed() == c.Was && !c.Was.IsZero() {
 		l = l.Settled(c.Was)
 		if !c.Ours && !c.Persons() {
-			n.notice(NoticeSeeded, c.ID.String(), "%s read back from git", cmp.Or(declared(c.Now), "no entry"))
+			n.notice(NoticeSeeded, c.ID.String(), "%s read from git", cmp.Or(declared(c.Now), "no entry"))
 		}
 	}
 	if !c.Persons() {
 		return l, n.Notices
 	}
-	kind, why := NoticeAdopted, "a person edited its entry"
+	kind, why := NoticeAdopted, "a user edited its entry"
 	if c.Ours && c.Now == c.Agreed {
 		kind = NoticeReverted
-		why = "a person reverted what gitlatch pushed"
+		why = "a user reverted gitlatch's change"
 	}
 	end := until.UTC().Format(timeFormat) + ", or until gitlatch adopt " + c.ID.Short()
 	switch {
 	case !c.Now.IsZero():
-		n.notice(kind, c.ID.String(), "%s: %s adopted; left alone until %s", why, declared(c.Now), end)
+		n.notice(kind, c.ID.String(), "%s: %s accepted; edit grace period until %s", why, declared(c.Now), end)
 	case c.Agreed.IsZero(): // gitlatch wrote the entry in this window, and a user removed it
-		n.notice(NoticeReverted, c.ID.String(), "%s: it has no entry again; left alone until %s", why, end)
+		n.notice(NoticeReverted, c.ID.String(), "%s: it has no entry; edit grace period until %s", why, end)
 	default:
-		n.notice(NoticeOptedOut, c.ID.String(), "a person deleted its entry: no longer latched, until the entry is written again or the workload adopted")
+		n.notice(NoticeOptedOut, c.ID.String(), "a user deleted its entry, so gitlatch no longer latches it. To latch it again, write the entry or run gitlatch adopt")
 		l = l.Adopted(c.Now, time.Time{})
 		l.OptedOut = true
 		l.RemovedUntil = time.Time{}
@@ -182,9 +182,9 @@ func (t *Tick) staleNotes(s latch.State, f Found) (n notes) {
 		if t.Propose && ours != nil && slices.Contains(ours.Repairs, m) {
 			continue
 		}
-		text := "what is marked for its workloads is not what its record says, and is to follow"
+		text := "a marker differs from the checkpoint file, and the next commit updates it"
 		if slices.Contains(components, m.Namespace) {
-			text = "its Component does not say what its record says, and is to be written anew from it"
+			text = "its Component differs from the checkpoint file, and the next commit updates it"
 		}
 		n.notice(NoticeStale, m.Namespace, "%s", text)
 	}
@@ -203,7 +203,7 @@ func followProposal(s latch.State, f Found) (latch.State, notes) {
 	var n notes
 	ours := f.Fate.Left
 	if f.Fate.Landed {
-		n.notice(NoticeLanded, f.Branch, "an earlier tick's push to the proposal's branch had landed")
+		n.notice(NoticeLanded, f.Branch, "the push of an earlier tick to the proposal's branch had landed")
 	}
 	switch f.Fate.Outcome {
 	case proposal.Open:
@@ -237,7 +237,7 @@ func decline(s latch.State, f Found) (latch.State, notes) {
 	s.Latches = s.Latches.With(adopted)
 	s.Head.Declined = declined(s.Head.Declined, ours.Repairs, until)
 	s.Head.Proposal = nil
-	n.notice(NoticeDeclined, ours.URL, "%s: its %s left alone until %s", f.Fate.Stop, proposedIn(len(changes), len(ours.Repairs)), until.UTC().Format(timeFormat))
+	n.notice(NoticeDeclined, ours.URL, "%s: edit grace period for its %s until %s", f.Fate.Stop, proposedIn(len(changes), len(ours.Repairs)), until.UTC().Format(timeFormat))
 	return s, n
 }
 
@@ -247,11 +247,11 @@ func proposedIn(changes, repairs int) string {
 	components := fmt.Sprintf("%d stale Components", repairs)
 	switch {
 	case repairs == 0:
-		return workloads + " are"
+		return workloads
 	case changes == 0:
-		return components + " are"
+		return components
 	}
-	return workloads + " and " + components + " are"
+	return workloads + " and " + components
 }
 
 // forget returns the state without the proposal and its proposed entries.

@@ -26,7 +26,7 @@ func (n notes) and(later notes) notes {
 }
 
 // triesAgain is the text of an alert for the reaction to a failed push or proposal.
-const triesAgain = "tries again with each tick; levels stay as git has them"
+const triesAgain = "tries again with each tick; the levels in git do not change"
 
 // condition adds a condition: text is a sentence, did is the reaction of gitlatch, such as
 // "tries again", and do is the remedy for the user.
@@ -45,7 +45,7 @@ func (n *notes) notice(kind NoticeKind, subject, format string, args ...any) {
 
 // invalid adds a file on the branch that cannot be read.
 func (n *notes) invalid(file string, err error) {
-	did := "uses what was agreed before"
+	did := "uses the last agreed version"
 	do := "fix " + file + " on the branch"
 	n.problem(fmt.Errorf("%w; %s; until then gitlatch %s", err, do, did))
 	n.condition(alert.Invalid, file, err.Error(), did, do)
@@ -67,7 +67,7 @@ func (n *notes) refused(err error, problem, subject, do string) bool {
 		return false
 	}
 	if refused.OnDisk {
-		do = "do as the refusal says, and see that whoever runs gitlatch may write to the repository's folder"
+		do = "follow the error text, and check that the user that runs gitlatch can write to the repository's folder"
 	}
 	n.problem(fmt.Errorf(problem, err))
 	n.condition(alert.Blocked, subject, err.Error(), triesAgain, do)

@@ -91,7 +91,7 @@ func (r *reconciler) readPolicy(o repo.Object) error {
 	case agreed.Policy == "" || agreed.Policy == o.ID:
 		return err
 	}
-	r.invalid(r.PolicyFile, fmt.Errorf("the policy before it is used: %w", err))
+	r.invalid(r.PolicyFile, fmt.Errorf("gitlatch uses the last agreed policy: %w", err))
 	r.Clean = false
 	return r.readPolicy(repo.Object{ID: agreed.Policy})
 }

@@ -79,7 +79,7 @@ func (p *publisher) propose(ctx context.Context) error {
 	case want.nothing() && ours == nil:
 		return nil
 	case want.nothing():
-		return p.withdraw(ctx, *ours, "nothing is left to change")
+		return p.withdraw(ctx, *ours, "no change is left")
 	case moved || !slices.Equal(want.repairs, has.repairs):
 		proposed, err := p.pushProposal(ctx, s, want)
 		if err != nil || !proposed {
@@ -89,7 +89,7 @@ func (p *publisher) propose(ctx context.Context) error {
 	if !p.Pushed && (ours.ID != "" || p.DryRun) {
 		if p.Fleet.At.Sub(ours.Opened) >= unmergedAfter {
 			text := fmt.Sprintf("proposal %s waits since %s", ours.URL, ours.Opened.UTC().Format(timeFormat))
-			p.condition(alert.Blocked, "proposal", text, "keeps it up to date", "merge it, or close it to say no")
+			p.condition(alert.Blocked, "proposal", text, "keeps it up to date", "merge it, or close it to decline it")
 		}
 		return nil
 	}
@@ -116,9 +116,9 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 			return false, err
 		}
 		if made == nil {
-			text := fmt.Sprintf("branch %s holds commits that are not gitlatch's", to.Branch)
+			text := fmt.Sprintf("branch %s has commits of other authors", to.Branch)
 			p.problem(errors.New(text))
-			p.condition(alert.Blocked, "proposal", text, "leaves the branch alone", "merge or delete the branch")
+			p.condition(alert.Blocked, "proposal", text, "does not change the branch", "merge or delete the branch")
 			return false, nil
 		}
 	}
@@ -157,7 +157,7 @@ func (p *publisher) pushProposal(ctx context.Context, s latch.State, want wants)
 	case p.refused(err, "propose: %w", "proposal", "let gitlatch's identity push to branch "+to.Branch):
 		return false, nil
 	case errors.Is(err, repo.ErrMoved):
-		p.notice(NoticeMoved, to.Branch, "the proposal's branch moved while it was to be pushed: looked at again on the next tick")
+		p.notice(NoticeMoved, to.Branch, "the proposal's branch moved before the push; the next tick tries again")
 		return false, nil
 	case err != nil:
 		return false, err

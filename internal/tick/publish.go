@@ -103,7 +103,7 @@ func (p *publisher) commit(ctx context.Context) error {
 	attempt := 0
 	for len(p.changes) > 0 || len(p.repairs(p.Decided.State, len(p.changes) > 0, nil)) > 0 {
 		if attempt == attempts {
-			p.problem(fmt.Errorf("publish: others moved the branch %d times in a row; tried again on the next tick", attempts))
+			p.problem(fmt.Errorf("publish: the branch moved %d times in a row; the next tick tries again", attempts))
 			return nil
 		}
 		w, err := p.merge(ctx)
@@ -119,7 +119,7 @@ func (p *publisher) commit(ctx context.Context) error {
 			}
 		}
 		do := "let gitlatch's identity push to the branch, or give it another branch or identity"
-		if p.refused(err, "publish: %w; declared levels stay as they are until the branch takes a push", "", do) {
+		if p.refused(err, "publish: %w; the levels in git do not change until the branch accepts a push", "", do) {
 			return nil
 		}
 		if !errors.Is(err, repo.ErrMoved) {
@@ -184,7 +184,7 @@ func (p *publisher) merge(ctx context.Context) (writing, error) {
 	}
 	slices.SortStableFunc(p.changes, func(a, b policy.Decision) int { return workload.Compare(a.ID, b.ID) })
 	for _, id := range w.skipped {
-		p.notice(NoticeMoved, id.String(), "its entry moved while it was to be written: decided afresh on the next tick")
+		p.notice(NoticeMoved, id.String(), "its entry changed before the push; the next tick decides again")
 		drop(id)
 		p.Dropped = true
 	}
@@ -200,7 +200,7 @@ func renaming(c checkpoint.Change, tree checkpoint.Tree, kinds workload.Kinds) p
 	now, _ := kinds.Named(o.Group, o.Kind)
 	return policy.Decision{
 		ID: c.ID, Reading: policy.ReadingScale, Verdict: policy.Cross, From: c.From, To: c.To,
-		Text: fmt.Sprintf("the policy calls its kind %s now", now),
+		Text: fmt.Sprintf("the policy now calls its kind %s", now),
 	}
 }
 

@@ -116,11 +116,11 @@ func (n *notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 			}
 		}
 		n.condition(alert.Unread, unread.Part, unread.Part+" could not be read: "+cmp.Or(unread.Why, "no reason was given"),
-			"lowers nothing in the site until it is", do)
+			"lowers no level in the site until then", do)
 	}
 	for _, unmeasured := range fleet.Unmeasured {
-		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is not known: "+unmeasured.Why,
-			"goes on without it: work per request is not judged", "fix the source, or take it out of demand in the configuration")
+		n.condition(alert.Unmeasured, unmeasured.Part, "the demand that "+unmeasured.Part+" measures is unknown: "+unmeasured.Why,
+			"does not judge work per request until then", "fix the source, or take it out of demand in the configuration")
 	}
 	if head.Drop != nil {
 		n.Conditions = append(n.Conditions, massDrop(r.Site, *head.Drop))
@@ -132,12 +132,12 @@ func (n *notes) fleet(fleet workload.Fleet, head latch.Head, r Report) {
 		}
 	}
 	if many > 0 {
-		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that their checkpoints would be removed, and more of the site is absent than a clean-up explains", many),
-			"keeps the checkpoints", "if they are gone for good, delete their entries on the branch: entries of workloads that are not in the cluster stay removed. Keep the entries of workloads that are: many of these at once count as a mistake")
+		n.condition(alert.Retirement, "", fmt.Sprintf("%d workloads have been absent for so long that gitlatch would remove their entries, but too many are absent at once", many),
+			"keeps the entries", "if the workloads are gone permanently, delete their entries on the branch. Keep the entries of workloads that are in the cluster: gitlatch takes the removal of many of these for a mistake")
 	}
 	if due := head.UnpublishedSince; !due.IsZero() && fleet.At.Sub(due) >= staleAfter {
 		n.condition(alert.Stale, "", fmt.Sprintf("a level change has been waiting since %s", due.UTC().Format(timeFormat)),
-			triesAgain, "see the other alerts and gitlatch tick --dry-run for what keeps it; a rebuild now would give the level before it")
+			triesAgain, "for the reason, see the other alerts and run gitlatch tick --dry-run. A rebuild now starts with the old level")
 	}
 }
 
@@ -164,9 +164,9 @@ func massDrop(site string, d latch.Drop) alert.Condition {
 func surge(s ledger.Surge, from, to int32) alert.Condition {
 	return alert.Condition{
 		Kind: alert.Surge, Subject: s.ID.String(),
-		Text: fmt.Sprintf("its checkpoint went from %d to %d in one step: %d pods were seen", from, to, s.Need),
-		Did:  "gitlatch committed it: a checkpoint that is too high costs less than one that is too low",
-		Do:   "if the need is real, nothing. If not, set its level by hand on the branch: it is left alone for a day",
+		Text: fmt.Sprintf("its level rose from %d to %d in one change; it has %d pods", from, to, s.Need),
+		Did:  "gitlatch committed it: a level that is too high costs less than one that is too low",
+		Do:   "if the need is real, none. If not, edit its level in git: gitlatch does not change it for 24 hours",
 	}
 }
 
@@ -175,11 +175,11 @@ func (n *notes) clusters(site string, fleet workload.Fleet, c latch.Cluster, wit
 	recent := func(at time.Time) bool { return !at.IsZero() && fleet.At.Sub(at) <= within }
 	switch {
 	case c.Other != "" && recent(c.OtherSeen) && recent(c.Seen):
-		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own cluster %s is alive", c.Other, site, c.UID),
-			"only reads the second", "give one of the two another site, or stop its schedule")
+		n.condition(alert.SecondCluster, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster %s is alive", c.Other, site, c.UID),
+			"only reads the second cluster", "give one of the two another site, or stop its schedule")
 	case c.Other != "" && fleet.Cluster == c.Other:
-		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s ticks as site %s, whose own was %s", c.Other, site, c.UID),
-			"only raises checkpoints", "once the rebuilt cluster has its traffic back: gitlatch adopt")
+		n.condition(alert.ClusterNew, c.Other, fmt.Sprintf("cluster %s runs ticks of site %s, whose own cluster was %s", c.Other, site, c.UID),
+			"only raises levels", "when the rebuilt cluster has its traffic, run gitlatch adopt")
 	}
 }
 
@@ -190,7 +190,7 @@ func (n *notes) unruled(s latch.State) {
 		return
 	}
 	file := s.Head.Agreed.PolicyFile
-	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and updates none of them")
+	n.policyGone(file, fmt.Sprintf("the branch has no %s; entries in git: %d", file, entries), "only observes, and does not update them")
 }
 
 // markers adds the conditions about refused markers, and about numbers that users wrote. A
@@ -209,12 +209,12 @@ func (n *notes) markers(m markers, files []string, open []alert.Open) {
 			}
 			texts = append(texts, mark.Err().Error())
 			if mark.Refused {
-				n.problem(fmt.Errorf("in place: %w; what it marks is left as it is, the record is written all the same", mark.Err()))
+				n.problem(fmt.Errorf("in place: %w; gitlatch does not change this file, and still writes the checkpoint file", mark.Err()))
 			}
 		}
 		if len(texts) > 0 {
 			n.condition(alert.Invalid, file, strings.Join(texts, "\n"),
-				"leaves what it marks as it is, and commits the record all the same", "do as it says, or take the file out of inPlace of the policy")
+				"does not change the file, and still commits the checkpoint file", "follow the message, or remove the file from inPlace in the policy")
 		}
 	}
 }

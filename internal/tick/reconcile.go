@@ -163,7 +163,7 @@ func (r *reconciler) readBase(ctx context.Context) error {
 		// site.yaml names the format, the kinds and the cluster. While it is broken, gitlatch
 		// does not use or write the directory. If the head has no UID, the sampled cluster may
 		// be another site's, so the site is not bound to it.
-		r.invalid(checkpoint.SitePath(r.Site), fmt.Errorf("nothing is written for the site: %w", err))
+		r.invalid(checkpoint.SitePath(r.Site), fmt.Errorf("gitlatch writes nothing for the site: %w", err))
 		r.Stop = err.Error()
 		if r.Head.Cluster.UID == "" {
 			r.Found.Fleet.Cluster = ""

@@ -108,7 +108,7 @@ func commitOf(removals []ledger.Removal) map[workload.ID]string {
 }
 
 func removedNotice(id workload.ID, commit string, until, again time.Time) Notice {
-	text := fmt.Sprintf("commit %s removed its entry with many others: left alone until %s, or until gitlatch adopt %s. If a user removes it again before %s, it is opted out",
+	text := fmt.Sprintf("commit %s removed its entry with many others: edit grace period until %s, or until gitlatch adopt %s. If a user removes the entry again before %s, the workload is opted out",
 		commit, until.UTC().Format(timeFormat), id.Short(), again.UTC().Format(timeFormat))
 	return Notice{NoticeRemoved, id.String(), text}
 }
@@ -127,7 +127,7 @@ func removedAtOnce(commit string, gone []ledger.Change, of int, until time.Time)
 	}
 	return alert.Condition{
 		Kind: alert.EntriesRemoved, Subject: commit, Text: alert.Brief(text),
-		Did: "writes no level of them until " + until.UTC().Format(timeFormat) + "; from then on it decides about them as about new workloads",
+		Did: "writes no level for them until " + until.UTC().Format(timeFormat) + "; then it treats them as new workloads",
 		Do:  "if this was a mistake, revert the commit. To opt the workloads out, remove the entries again once gitlatch has written them. To stop gitlatch, commit the policy with mode: observe",
 	}
 }

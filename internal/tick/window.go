@@ -46,7 +46,7 @@ func (r *reconciler) lookBack(ctx context.Context) error {
 	switch {
 	case between.Cut:
 		r.window.belief = truncated
-		r.notice(NoticeCut, r.Tip, "too much came since %s to tell whose change each is: adopted as it is, and nobody is yielded to", agreed.Tip)
+		r.notice(NoticeCut, r.Tip, "too many commits came since %s to find the author of each change: gitlatch accepts the branch, without edit grace periods", agreed.Tip)
 		return nil
 	case between.Descends:
 		r.window.belief = descends
@@ -60,14 +60,14 @@ func (r *reconciler) lookBack(ctx context.Context) error {
 		}
 		if since.Descends {
 			r.window.belief = rewritten
-			r.notice(NoticeRewritten, r.Tip, "the branch does not descend from %s, on two ticks: adopted as it is", agreed.Tip)
+			r.notice(NoticeRewritten, r.Tip, "the branch did not descend from %s on two ticks: gitlatch accepts it", agreed.Tip)
 			text := r.Notices[len(r.Notices)-1].Text
-			r.condition(alert.Rewritten, r.Tip, text, "adopted what it holds; entries that changed with it are left alone for a day", "see who rewrote the branch")
+			r.condition(alert.Rewritten, r.Tip, text, "accepted the branch; changed entries have an edit grace period of 24 hours", "find the user who rewrote the branch")
 			return nil
 		}
 	}
 	agreed.Suspect = r.Tip
-	r.notice(NoticeRewritten, r.Tip, "the branch is at %s, which does not descend from %s: nothing is published until the next tick sees it too", r.Tip, agreed.Tip)
+	r.notice(NoticeRewritten, r.Tip, "the branch is at %s, which does not descend from %s: gitlatch publishes nothing until the next tick confirms it", r.Tip, agreed.Tip)
 	r.Stop = r.Notices[len(r.Notices)-1].Text
 	err = r.readPolicy(repo.Object{ID: agreed.Policy})
 	if err != nil {

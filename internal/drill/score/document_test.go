@@ -28,7 +28,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	from, to := checkpoint.Entry{Replicas: 100}, checkpoint.Entry{Replicas: 200}
 	l.Tick.Commit = &tick.Commit{ID: "def", Message: "latch(prod): shop/web 100 -> 200\n\nbody", Changes: []policy.Decision{{ID: web, From: from, To: to, Text: "a drill"}}}
 	l.Tick.Decisions = append(l.Tick.Decisions,
-		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "no autoscaler drives it"},
+		policy.Decision{ID: batch, Verdict: policy.Skip, Reason: policy.ReasonUndriven, Text: "it has no autoscaler"},
 		policy.Decision{ID: small, Verdict: policy.Pending, Reason: policy.ReasonNoEvidence, Text: "nothing is known", To: to})
 	l.Tick.Problems, l.Doctor.Unread = []error{errors.New("a problem")}, []workload.Unread{{Part: "applications", Why: "forbidden"}}
 	decides(&l, policy.Frozen, policy.ReasonUnready, "only 180 of 187")
@@ -57,7 +57,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	if f := d.Flush; f.Subject != "latch(prod): shop/web 100 -> 200" || len(f.Levels) != 1 || *f.Levels[0].From != 100 || len(f.Withheld) != 1 || f.Withheld[0].Reason != "no-evidence" {
 		t.Errorf("flush %+v", f)
 	}
-	if want := []drill.LeftOut{{Reason: "undriven", Text: "no autoscaler drives it", Workloads: 1}}; fmt.Sprint(d.LeftOut) != fmt.Sprint(want) {
+	if want := []drill.LeftOut{{Reason: "undriven", Text: "it has no autoscaler", Workloads: 1}}; fmt.Sprint(d.LeftOut) != fmt.Sprint(want) {
 		t.Errorf("left out %+v", d.LeftOut)
 	}
 }

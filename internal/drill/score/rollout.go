@@ -16,7 +16,7 @@ func (one subject) rollout() *drill.Rollout {
 		return nil
 	}
 	r := &drill.Rollout{InFlight: flying, Returns: drill.ReturnsManifests, ByItself: true,
-		Text: "git has no record of it: a rebuild begins with what the manifests say"}
+		Text: "git has no record of it: a rebuild starts with what the manifests say"}
 	if flying {
 		r.Desired = &live.Desired
 		r.Failure = live.Failure

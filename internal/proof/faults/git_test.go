@@ -96,9 +96,9 @@ func gitRows() []row {
 			})},
 		{name: "silent before the pack is taken", begins: git(pushes, stalled), ends: works, says: "publish: commit to GIT: push may or may not have landed: context deadline exceeded"},
 		{name: "a report cut half-way", begins: git(pushes, half(cut)), ends: works},
-		{name: "pushes answered by 500", begins: git(pushes, status(500, "out of disk")), ends: works, says: "publish: commit to GIT: push was refused: the server answers 500 Internal Server Error: out of disk; declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+		{name: "pushes answered by 500", begins: git(pushes, status(500, "out of disk")), ends: works, says: "publish: commit to GIT: push was refused: the server answers 500 Internal Server Error: out of disk; the levels in git do not change until the branch accepts a push", alerts: []string{blocked, surged, free}},
 		{name: "a hook declines", begins: func(t *testing.T, w *world) { w.origin.Decline(t, "main is protected: open a pull request") },
-			ends: func(t *testing.T, w *world) { w.origin.Decline(t, "") }, says: "publish: commit to GIT: push was refused: pre-receive hook declined: main is protected: open a pull request; declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+			ends: func(t *testing.T, w *world) { w.origin.Decline(t, "") }, says: "publish: commit to GIT: push was refused: pre-receive hook declined: main is protected: open a pull request; the levels in git do not change until the branch accepts a push", alerts: []string{blocked, surged, free}},
 
 		{name: "credentials expired", begins: func(_ *testing.T, w *world) { w.git.RequireAuth("x-access-token", "another") }, ends: renewed, says: "reconcile with git: read the branch of GIT: the server answers 401 Unauthorized, the credentials are missing or wrong: credentials are needed"},
 		{name: "credentials expire between read and push", ends: renewed, says: "publish: commit to GIT: push may or may not have landed: the server answers 401 Unauthorized, the credentials are missing or wrong: credentials are needed",
@@ -115,7 +115,7 @@ func gitRows() []row {
 			}},
 
 		{name: "a proxy that repeats what it was sent", begins: git(every, echoedWithAuth), ends: works, says: "reconcile with git: read the branch of GIT: the server answers 502 Bad Gateway: Authorization: Basic (hidden) X-Shown: x-access-token:(hidden)"},
-		{name: "a proxy that repeats a push", begins: git(pushes, echoedWithAuth), ends: works, says: "publish: commit to GIT: push was refused: the server answers 502 Bad Gateway: Authorization: Basic (hidden) X-Shown: x-access-token:(hidden); declared levels stay as they are until the branch takes a push", alerts: []string{blocked, surged, free}},
+		{name: "a proxy that repeats a push", begins: git(pushes, echoedWithAuth), ends: works, says: "publish: commit to GIT: push was refused: the server answers 502 Bad Gateway: Authorization: Basic (hidden) X-Shown: x-access-token:(hidden); the levels in git do not change until the branch accepts a push", alerts: []string{blocked, surged, free}},
 	}
 }
 

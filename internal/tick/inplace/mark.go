@@ -164,7 +164,7 @@ func (r Rule) Judge(files []File, levels map[workload.ID]int32) (all []Mark) {
 			all = append(all, m)
 		}
 		if len(f.Marks) == 0 && len(f.Refused) == 0 {
-			all = append(all, Mark{File: f.Path, Text: "nothing is marked in it"})
+			all = append(all, Mark{File: f.Path, Text: "it has no marker"})
 		}
 	}
 	return all
@@ -175,11 +175,11 @@ func (r Rule) Judge(files []File, levels map[workload.ID]int32) (all []Mark) {
 func (r Rule) left(m Mark) string {
 	switch {
 	case m.Level == 0:
-		return "nothing is declared of it, so that it is left as it is"
+		return "git has no level for it, so gitlatch does not change the number"
 	case slices.Contains(m.Counts, 0):
-		return fmt.Sprintf("0 stands for suspended, and is left as it is: write %d to make it follow the checkpoint", m.Level)
+		return fmt.Sprintf("0 means suspended, so gitlatch does not change it: write %d to make it follow the checkpoint", m.Level)
 	case differ(m.Counts, m.Level) && !r.Cover.covers(m.ID):
-		return "no rule protects the live replica count, so that it is left as it is: run \"gitlatch doctor --write\" to look for one, or set acceptRisk in its policy"
+		return "no rule protects the live replica count, so gitlatch does not change the number. Run gitlatch doctor --write to look for one"
 	}
 	return ""
 }

@@ -87,7 +87,7 @@ func TestMarksThatAreLeftHaveAReason(t *testing.T) {
 		level int32
 		want  string
 	}{
-		"no entry":         {risk, "web: 3" + sign, 0, "nothing is declared"},
+		"no entry":         {risk, "web: 3" + sign, 0, "git has no level"},
 		"suspended":        {risk, "web: 0" + sign, 100, "write 100"},
 		"no rule":          {inplace.Cover{}, "web: 3" + sign, 100, "no rule protects"},
 		"no rule, at rest": {inplace.Cover{}, "web: 100" + sign, 100, ""},

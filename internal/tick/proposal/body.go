@@ -15,18 +15,18 @@ import (
 // escaped.
 func Body(site string, crossings []policy.Decision, beside ledger.Beside) string {
 	var b strings.Builder
-	acts := "nothing on the live cluster."
+	acts := "It does not change the live cluster."
 	if len(beside.Files) > 0 {
-		acts = "on the live cluster nothing but what applies the files below."
+		acts = "It changes the live cluster only if a tool applies the files below."
 	}
-	fmt.Fprintf(&b, "Site `%s`: merging changes what a rebuild gives; %s\n", site, acts)
+	fmt.Fprintf(&b, "Site `%s`: merging this proposal changes the start of a rebuild. %s\n", site, acts)
 	if len(crossings) > 0 {
-		b.WriteString("\nWhat runs has left these levels.\n\n| workload | declared | proposed | why |\n|---|---:|---:|---|\n")
+		b.WriteString("\nThese workloads have left their levels.\n\n| workload | in git | proposed | reason |\n|---|---:|---:|---|\n")
 	}
 	for _, d := range crossings {
-		why := cmp.Or(d.Text, "as proposed before")
+		why := cmp.Or(d.Text, "unchanged since the last proposal")
 		if d.Surge {
-			why = "**out of the ordinary:** " + escape(why)
+			why = "**surge:** " + escape(why)
 		} else {
 			why = escape(why)
 		}
@@ -38,8 +38,8 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 		of  []string
 		are string
 	}{
-		{beside.Components, "The Components of these namespaces do not say what their records say, and are written anew from them:"},
-		{beside.Files, "These files are edited in place. Their counts act wherever they are applied:"},
+		{beside.Components, "The Components of these namespaces differ from their checkpoint files. This proposal updates them:"},
+		{beside.Files, "gitlatch edits these files in place. Their numbers act wherever a tool applies them:"},
 	} {
 		if len(l.of) > 0 {
 			fmt.Fprintf(&b, "\n%s\n\n", l.are)
@@ -48,7 +48,7 @@ func Body(site string, crossings []policy.Decision, beside ledger.Beside) string
 			fmt.Fprintf(&b, "- %s\n", escape(name))
 		}
 	}
-	b.WriteString("\nMerge it in any way, change it in a commit of your own, or close it to say no: what you decide is left alone for a day. This proposal follows the need while it is open.\n")
+	b.WriteString("\nMerge this proposal, change it in a commit of yours, or close it to decline it. gitlatch then does not change these entries for 24 hours. While the proposal is open, gitlatch keeps it up to date.\n")
 	return b.String()
 }
 
