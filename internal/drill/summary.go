@@ -2,106 +2,60 @@ package drill
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A Summary is a document in short, for those who only need to know whether to
-// look.
-type Summary struct {
-	term.Document
-	Site        string    `json:"site"`
-	At          time.Time `json:"at"`
-	Commit      string    `json:"commit"`
-	MinCoverage float64   `json:"minCoverage"`
-	Passed      bool      `json:"passed"`
-	MassDrop    bool      `json:"massDrop"`
-	Notices     []string  `json:"notices"`
-	Fleet       Fleet     `json:"fleet"`
-	// Before is the fleet's coverage at the last drill; null is none, or not known.
-	Before *float64 `json:"before"`
-	Worst  []Worst  `json:"worst"` // below a coverage of 1, at most three
-	Links  []Link   `json:"links"`
-}
+// Worst is how many of the least covered workloads Text names.
+const Worst = 3
 
-// Worst is one of the least covered workloads.
-type Worst struct {
-	Workload  string  `json:"workload"` // namespace/kind/name
-	Need      int32   `json:"need"`
-	RebuiltAt int32   `json:"rebuiltAt"`
-	Coverage  float64 `json:"coverage"`
-	Cause     string  `json:"cause,omitempty"`
-}
-
-// worstOf is how many workloads a summary names.
-const worstOf = 3
-
-// Summary returns the document in short.
-func (d Document) Summary() Summary {
-	s := Summary{
-		Document: term.DocumentOf("DrillSummary"), Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
-		Passed: d.Passed, MassDrop: d.MassDrop, Notices: append([]string{}, d.Notices...),
-		Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
-	}
-	if d.Last != nil && d.Last.Nothing == "" {
-		s.Before = &d.Last.Coverage
-	}
-	for _, w := range d.Workloads {
-		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
-			break
-		}
-		s.Worst = append(s.Worst, Worst{Workload: w.ID().String(), Need: *w.Need,
-			RebuiltAt: *w.RebuiltAt, Coverage: *w.Coverage, Cause: w.cause()})
-	}
-	return s
-}
-
-// Headline is the summary in a line.
-func (s Summary) Headline() string {
-	if s.Fleet.Nothing != "" {
-		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", s.Site, s.Fleet.Nothing)
+// Headline is the document in a line.
+func (d Document) Headline() string {
+	if d.Fleet.Nothing != "" {
+		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", d.Site, d.Fleet.Nothing)
 	}
 	needed := "needed"
-	if s.Fleet.NeedUnknown > 0 {
+	if d.Fleet.NeedUnknown > 0 {
 		needed = "known to be needed"
 	}
-	if s.Fleet.Unknown > 0 {
+	if d.Fleet.Unknown > 0 {
 		needed += " by the workloads with a known start"
 	}
-	verdict := "at or above " + term.Percent(s.MinCoverage)
+	verdict := "at or above " + term.Percent(d.MinCoverage)
 	switch {
-	case s.Fleet.Coverage < s.MinCoverage:
-		verdict = "below " + term.Percent(s.MinCoverage)
-	case s.MassDrop:
+	case *d.Fleet.Coverage < d.MinCoverage:
+		verdict = "below " + term.Percent(d.MinCoverage)
+	case d.MassDrop:
 		verdict = "but the fleet lost much of its scale at once"
-	case !s.Passed:
+	case !d.Passed:
 		verdict = "but not all is known"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, term.Percent(s.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
 }
 
-// Text is the summary for a person.
-func (s Summary) Text() string {
+// Text is the document in short, for those who only need to know whether to look.
+func (d Document) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", s.Headline())
-	for _, notice := range s.Notices {
+	fmt.Fprintf(&b, "%s\n\n", d.Headline())
+	for _, notice := range d.Notices {
 		fmt.Fprintf(&b, "%s.\n", notice)
 	}
-	if len(s.Notices) > 0 {
+	if len(d.Notices) > 0 {
 		b.WriteString("\n")
 	}
-	if s.Fleet.Nothing != "" {
-		fmt.Fprintf(&b, "Looked at: commit %s.\n", short(s.Commit))
+	if d.Fleet.Nothing != "" {
+		fmt.Fprintf(&b, "Looked at: commit %s.\n", short(d.Commit))
 	} else {
-		s.score(&b)
+		d.score(&b)
 	}
-	if s.Before != nil {
-		fmt.Fprintf(&b, "At the last drill it was %s.\n", term.Percent(*s.Before))
+	if d.Last != nil && d.Last.Coverage != nil {
+		fmt.Fprintf(&b, "At the last drill it was %s.\n", term.Percent(*d.Last.Coverage))
 	}
-	s.worst(&b)
-	for i, l := range s.Links {
+	d.worst(&b)
+	for i, l := range d.Links {
 		if i == 0 {
 			b.WriteString("\n")
 		}
@@ -113,19 +67,24 @@ func (s Summary) Text() string {
 	return b.String()
 }
 
-func (s Summary) score(b *strings.Builder) {
-	fmt.Fprintf(b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", s.Fleet.Covered, s.Fleet.Need, short(s.Commit),
-		s.Fleet.Workloads, takes(s.Fleet.With, s.Fleet.StuckWith), takes(s.Fleet.Without, s.Fleet.StuckWithout))
+func (d Document) score(b *strings.Builder) {
+	fmt.Fprintf(b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", d.Fleet.Covered, d.Fleet.Need, short(d.Commit),
+		d.Fleet.Workloads, takes(d.Fleet.With, d.Fleet.StuckWith), takes(d.Fleet.Without, d.Fleet.StuckWithout))
 }
 
-func (s Summary) worst(b *strings.Builder) {
-	if len(s.Worst) > 0 {
+// worst names the least covered workloads.
+func (d Document) worst(b *strings.Builder) {
+	low := d.Workloads[:min(len(d.Workloads), Worst)]
+	if end := slices.IndexFunc(low, func(w Workload) bool { return w.Missing == 0 }); end >= 0 {
+		low = low[:end]
+	}
+	if len(low) > 0 {
 		b.WriteString("\nThe worst:\n")
 	}
-	for _, w := range s.Worst {
-		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.Workload, w.RebuiltAt, w.Need, w.Cause)
+	for _, w := range low {
+		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.ID(), *w.RebuiltAt, *w.Need, w.cause())
 	}
-	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
+	if more := d.Fleet.Workloads - d.Fleet.Full - len(low); more > 0 {
 		fmt.Fprintf(b, "  and %d more below 100 %%\n", more)
 	}
 }

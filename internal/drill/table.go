@@ -29,8 +29,7 @@ type sheet struct {
 }
 
 func (p *sheet) verdict() {
-	s, f := p.Summary(), p.Fleet
-	p.Say("", "%s", strings.TrimPrefix(s.Headline(), "gitlatch "))
+	p.Say("", "%s", strings.TrimPrefix(p.Headline(), "gitlatch "))
 	p.Line("")
 	for _, notice := range p.Notices {
 		p.Say("  ", "Notice: %s.", notice)
@@ -38,17 +37,19 @@ func (p *sheet) verdict() {
 	if len(p.Notices) > 0 {
 		p.Line("")
 	}
-	if f.Nothing == "" {
+	scored := "Looked at"
+	if p.Fleet.Nothing == "" {
+		scored = "Scored"
 		p.score()
 	}
-	p.Say("  ", "%s: %s on %s%s.", map[bool]string{true: "Scored", false: "Looked at"}[f.Nothing == ""], short(p.Commit), p.Branch, p.flushed())
+	p.Say("  ", "%s: %s on %s%s.", scored, short(p.Commit), p.Branch, p.flushed())
 	if p.Tag != "" {
 		p.Say("  ", "Tagged: %s.", p.Tag)
 	}
 	if l := p.Last; l != nil {
-		was := term.Percent(l.Coverage)
-		if l.Nothing != "" {
-			was = "not known"
+		was := "not known"
+		if l.Coverage != nil {
+			was = term.Percent(*l.Coverage)
 		}
 		p.Say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
 	}
