@@ -26,9 +26,7 @@ func DefaultPolicy(period time.Duration) policy.Set {
 // *strict.Errors and hold all that is wrong.
 func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
 	doc := newPolicyDocument(name, period)
-	r := strict.NewReader(name)
-	r.Read(data, document(KindPolicy, doc.fields()))
-	if err := r.Err(); err != nil {
+	if err := read(name, data, document(KindPolicy, doc.fields())); err != nil {
 		return policy.Set{}, err
 	}
 	doc.set.Latch = doc.mode == modeLatch
