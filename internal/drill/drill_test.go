@@ -107,16 +107,18 @@ func TestSinceTheLastDrill(t *testing.T) {
 func TestASummaryNamesTheWorstThree(t *testing.T) {
 	t.Parallel()
 	d := drill.Document{
-		Site: "prod-eu", Commit: "5484ca8abc", MinCoverage: 0.95,
-		Fleet:     drill.Fleet{Coverage: new(0.8996), Workloads: 6, Full: 2, Need: 100, Covered: 89, With: 90, Without: 450, StuckWithout: 1},
+		Site: "prod-eu", Branch: "main", Commit: "5484ca8abc", MinCoverage: 0.95,
+		Fleet:     drill.Fleet{Coverage: new(0.8996), Workloads: 6, Full: 2, Low: 3, Need: 100, Covered: 89, With: 90, Without: 450, StuckWithout: 1},
 		Workloads: []drill.Workload{one("a", 50, 1, "overridden"), one("b", 50, 25, "yield"), one("c", 50, 40, "quota"), one("d", 50, 45, ""), one("e", 5, 5, "")},
 		Links:     []drill.Link{{Form: "html", URI: "s3://b/k.html", URL: "https://b/k.html?signed", Until: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}},
 	}
-	s := d.Since(&drill.Document{Fleet: drill.Fleet{Coverage: new(1.0)}})
+	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of what is needed, below 95 %
 
-89 of 100 pods, at commit 5484ca8. With checkpoints all of 6 workloads are at their need after 1 min 30 s, and without after 7 min 30 s, but for 1 that nothing scales up.
-At the last drill it was 100 %.
+89 of 100 pods. Of 6 workloads, 2 start with all that they need, and 3 with less than 95 % of it.
+All at their need after 1 min 30 s; without checkpoints after 7 min 30 s, but for 1 that nothing scales up.
+Scored: 5484ca8 on main; the flush changed no level.
+At the last drill, 2026-11-19 09:00, it was 100 %; 5 workloads changed since.
 
 The worst:
   shop/deployment/a starts with 1 of 50 (overridden)
@@ -138,7 +140,7 @@ Report, html: s3://b/k.html
 // What is not known is null, and is told as such by the next drill.
 func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	t.Parallel()
-	d := drill.Document{Site: "prod", Commit: "5484ca8abc", Notices: []string{"a notice"}, Fleet: drill.Fleet{Nothing: "nothing is asked", NeedUnknown: 2}}
+	d := drill.Document{Site: "prod", Branch: "main", Commit: "5484ca8abc", Notices: []string{"a notice"}, Fleet: drill.Fleet{Nothing: "nothing is asked", NeedUnknown: 2}}
 	next := drill.Document{Fleet: drill.Fleet{Coverage: new(0.5)}}.Since(&d)
 	for name, of := range map[string]any{"fleet": d.Fleet, "last": *next.Last} {
 		text, err := json.Marshal(of)
@@ -149,10 +151,10 @@ func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	if text, err := json.Marshal(next); err != nil || !strings.Contains(string(text), `"coverage":0.5`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if text := next.Text(); strings.Contains(text, "last drill") {
-		t.Errorf("before it was known: %s", text)
+	if text := next.Text(); !strings.Contains(text, "it was not known") {
+		t.Errorf("what it was before: %s", text)
 	}
-	want := "gitlatch prod: it cannot be said what a rebuild starts with: nothing is asked\n\na notice.\n\nLooked at: commit 5484ca8.\n"
+	want := "gitlatch prod: it cannot be said what a rebuild starts with: nothing is asked\n\nNotice: a notice.\nLooked at: 5484ca8 on main.\n"
 	if got := d.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
@@ -36,24 +37,59 @@ func (d Document) Headline() string {
 	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
 }
 
+// verdict says how much of the need is there at the start, when the rest is, and what
+// was scored.
+func (d Document) verdict() []string {
+	lines := each.Of(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	f, scored := d.Fleet, "Looked at"
+	if f.Coverage != nil {
+		full := "start with all that they need"
+		if f.Full == 1 {
+			full = "starts with all that it needs"
+		}
+		say("%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		say("All at their need %s; without checkpoints %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		scored = "Scored"
+	}
+	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
+	if d.Tag != "" {
+		say("Tagged: %s.", d.Tag)
+	}
+	if l := d.Last; l != nil {
+		was := "not known"
+		if l.Coverage != nil {
+			was = term.Percent(*l.Coverage)
+		}
+		say("At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
+	}
+	return lines
+}
+
+// flushed says what the drill declared before.
+func (d Document) flushed() string {
+	f := d.Flush
+	switch {
+	case d.Mode == "observe":
+		return ", as it is: the site observes"
+	case d.DryRun && len(f.Levels)+len(f.Proposed) > 0:
+		return fmt.Sprintf(", as it is; a flush would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
+	case d.DryRun:
+		return ", as it is; a flush would declare nothing"
+	case f.Proposal != "":
+		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
+	case f.Commit == "" && d.Fleet.Coverage == nil:
+		return ""
+	case f.Commit == "":
+		return "; the flush changed no level"
+	}
+	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
+}
+
 // Text is the document in short, for those who only need to know whether to look.
 func (d Document) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", d.Headline())
-	for _, notice := range d.Notices {
-		fmt.Fprintf(&b, "%s.\n", notice)
-	}
-	if len(d.Notices) > 0 {
-		b.WriteString("\n")
-	}
-	if d.Fleet.Nothing != "" {
-		fmt.Fprintf(&b, "Looked at: commit %s.\n", short(d.Commit))
-	} else {
-		d.score(&b)
-	}
-	if d.Last != nil && d.Last.Coverage != nil {
-		fmt.Fprintf(&b, "At the last drill it was %s.\n", term.Percent(*d.Last.Coverage))
-	}
+	fmt.Fprintf(&b, "%s\n\n%s\n", d.Headline(), strings.Join(d.verdict(), "\n"))
 	d.worst(&b)
 	for i, l := range d.Links {
 		if i == 0 {
@@ -65,11 +101,6 @@ func (d Document) Text() string {
 		}
 	}
 	return b.String()
-}
-
-func (d Document) score(b *strings.Builder) {
-	fmt.Fprintf(b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", d.Fleet.Covered, d.Fleet.Need, short(d.Commit),
-		d.Fleet.Workloads, takes(d.Fleet.With, d.Fleet.StuckWith), takes(d.Fleet.Without, d.Fleet.StuckWithout))
 }
 
 // worst names the least covered workloads.
