@@ -109,7 +109,7 @@ func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
 func kindName(kinds workload.Kinds) strict.Form {
 	f := strict.Word(kinds.All()...)
 	f.Must += ", or one that kinds of the policy names"
-	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": strict.LabelShape}}}
+	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": workload.LabelShape}}}
 	return f
 }
 

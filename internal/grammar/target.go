@@ -25,7 +25,7 @@ func ParseTarget(text string) (Target, error) {
 	}
 	t := Target{Namespace: part[0]}
 	if !workload.ValidLabel(t.Namespace) {
-		return Target{}, fmt.Errorf("namespace %q: must be a DNS label: lower case letters, digits and dashes, at most 63", t.Namespace)
+		return Target{}, fmt.Errorf("namespace %q: must be %s", t.Namespace, workload.MustLabel)
 	}
 	if len(part) > 1 {
 		t.Name = part[len(part)-1]
