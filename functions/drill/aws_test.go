@@ -87,7 +87,7 @@ func (s *stack) drills(t *testing.T) {
 	if len(d.Links) != 2 || d.Links[1].Form != "html" || !strings.HasPrefix(d.Links[0].URI, "s3://"+bucket+"/gitlatch/drills/"+s.name+"/") || !strings.Contains(d.Links[0].URL, "X-Amz-Signature=") {
 		t.Errorf("links %+v", d.Links)
 	}
-	if told := s.told(t); !strings.Contains(told, "DrillSummary") || !strings.Contains(told, `"failed"`) || !strings.Contains(told, d.Links[0].URI) {
+	if told := s.told(t); !strings.Contains(told, "rebuiltAt") || !strings.Contains(told, `"failed"`) || !strings.Contains(told, d.Links[0].URI) {
 		t.Errorf("told %s", told)
 	}
 }

@@ -145,8 +145,8 @@ func (h *handler) note(e event, d drill.Document, took time.Duration, err error)
 	if err != nil {
 		line = h.log.Error().Err(err)
 	}
-	if d.Fleet.Nothing == "" {
-		line.Float64("coverage", d.Fleet.Coverage)
+	if d.Fleet.Coverage != nil {
+		line.Float64("coverage", *d.Fleet.Coverage)
 	} else {
 		line.Str("nothing", d.Fleet.Nothing)
 	}

@@ -80,9 +80,9 @@ func (w Wants) Recommend(results []Result) (best int, why string) {
 		{covers, [3]int{commits, waste, coverage}, fmt.Sprintf("the fewest commits of those that cover %s; none does with %.4g commits a day", bound, w.Commits)},
 		{judged, [3]int{coverage, waste, commits}, fmt.Sprintf("the best coverage at worst; none covers %s", bound)},
 	} {
-		best = -1
+		best = slices.IndexFunc(results, rule.in)
 		for i, r := range results {
-			if rule.in(r) && (best < 0 || before(r, results[best], rule.aims)) {
+			if rule.in(r) && before(r, results[best], rule.aims) {
 				best = i
 			}
 		}

@@ -34,46 +34,32 @@ func (f fields) scale() workload.Scale {
 	}
 }
 
-// packed holds samples one after another: by how much the time since the one
-// before is another than that before it, with a bit for each field that changed,
-// then by how much these did. Chunks spare the copies of a slice that grows.
+// packed holds samples one after another: a bit for each field that changed, by how
+// much the time since the sample before is another than that before it, and by how
+// much these fields did.
 type packed struct {
-	chunks  [][]byte
+	data    []byte
 	samples int
-	first   int64 // Unix seconds, as is at
-	at      int64
+	at      int64 // of the last sample, in Unix seconds
 	step    int64 // seconds from the sample before the last to the last
 	now     fields
 }
 
-const chunkSize = 16 << 10
-
-// longest is the most bytes that one sample takes.
-const longest = (1 + len(fields{})) * binary.MaxVarintLen64
-
 func (p *packed) add(at int64, f fields) {
-	n := len(p.chunks) - 1
-	if n < 0 || cap(p.chunks[n])-len(p.chunks[n]) < longest {
-		p.chunks = append(p.chunks, make([]byte, 0, chunkSize))
-		n++
-	}
-	changed := uint64(0)
+	changed := byte(0)
 	for i := range f {
 		if f[i] != p.now[i] {
 			changed |= 1 << i
 		}
 	}
-	if p.samples == 0 {
-		p.first, p.at = at, at
-	}
 	step := at - p.at
-	b := binary.AppendUvarint(p.chunks[n], zigzag(step-p.step)<<len(f)|changed)
+	p.data = append(p.data, changed)
+	p.data = binary.AppendVarint(p.data, step-p.step)
 	for i := range f {
 		if changed>>i&1 == 1 {
-			b = binary.AppendVarint(b, int64(f[i])-int64(p.now[i]))
+			p.data = binary.AppendVarint(p.data, int64(f[i])-int64(p.now[i]))
 		}
 	}
-	p.chunks[n] = b
 	p.samples++
 	p.at = at
 	p.step = step
@@ -83,31 +69,27 @@ func (p *packed) add(at int64, f fields) {
 // all are the samples, with their instants in Unix seconds.
 func (p *packed) all() iter.Seq2[int64, fields] {
 	return func(yield func(int64, fields) bool) {
-		at := p.first
-		step := int64(0)
-		f := fields{}
-		for _, b := range p.chunks {
-			for len(b) > 0 {
-				head, n := binary.Uvarint(b)
-				b = b[n:]
-				step += zagzig(head >> len(f))
-				at += step
-				for i := range f {
-					if head>>i&1 == 1 {
-						by, n := binary.Varint(b)
-						b = b[n:]
-						f[i] += int32(by)
-					}
+		var at, step int64
+		var f fields
+		rest := p.data
+		next := func() int64 {
+			n, size := binary.Varint(rest)
+			rest = rest[size:]
+			return n
+		}
+		for len(rest) > 0 {
+			changed := rest[0]
+			rest = rest[1:]
+			step += next()
+			at += step
+			for i := range f {
+				if changed>>i&1 == 1 {
+					f[i] += int32(next())
 				}
-				if !yield(at, f) {
-					return
-				}
+			}
+			if !yield(at, f) {
+				return
 			}
 		}
 	}
 }
-
-// zigzag maps small numbers of either sign to small ones of none, and zagzig back.
-func zigzag(n int64) uint64 { return uint64(n<<1 ^ n>>63) }
-
-func zagzig(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -16,8 +17,7 @@ import (
 // come in; replaying does not change it, so several candidates can be run at
 // once. The zero value is an empty one.
 type Past struct {
-	rows    map[workload.ID][]*Run
-	samples int64
+	rows map[workload.ID][]*Run
 }
 
 // A Sample is the scale of a workload at an instant.
@@ -29,11 +29,11 @@ type Sample struct {
 // A Run is samples of one workload that ascend in time, as one source gives
 // them.
 type Run struct {
-	past        *Past
-	id          workload.ID
-	source      string
-	first, last int64 // Unix seconds
-	packed      packed
+	past   *Past
+	id     workload.ID
+	source string
+	first  int64 // Unix seconds
+	packed packed
 }
 
 // Run begins a run of samples of a workload; the source is named where it is at
@@ -50,21 +50,26 @@ func (r *Run) Add(s Sample) error {
 			r.past.rows = map[workload.ID][]*Run{}
 		}
 		r.past.rows[r.id] = append(r.past.rows[r.id], r)
-		r.first, r.last = at, at
-	} else if at == r.last {
+		r.first = at
+	} else if at == r.packed.at {
 		return fmt.Errorf("%s at %s comes twice: keep one sample for each instant", r.id.Short(), stamp(at))
-	} else if at < r.last {
+	} else if at < r.packed.at {
 		return fmt.Errorf("%s at %s comes after %s: sort the samples of a workload by time",
-			r.id.Short(), stamp(at), stamp(r.last))
+			r.id.Short(), stamp(at), stamp(r.packed.at))
 	}
 	r.packed.add(at, fieldsOf(s.Scale))
-	r.last = at
-	r.past.samples++
 	return nil
 }
 
 // Samples is how many samples there are.
-func (p *Past) Samples() int64 { return p.samples }
+func (p *Past) Samples() (n int64) {
+	for _, runs := range p.rows {
+		for _, r := range runs {
+			n += int64(r.packed.samples)
+		}
+	}
+	return n
+}
 
 // IDs are the workloads, in the order of workload.Compare.
 func (p *Past) IDs() []workload.ID { return slices.SortedFunc(maps.Keys(p.rows), workload.Compare) }
@@ -72,19 +77,18 @@ func (p *Past) IDs() []workload.ID { return slices.SortedFunc(maps.Keys(p.rows),
 // Span is the instants of the first and of the last sample; zero where there is
 // none.
 func (p *Past) Span() (from, to time.Time) {
-	first, last := int64(0), int64(0)
 	for _, runs := range p.rows {
 		for _, r := range runs {
-			if first == 0 && last == 0 {
-				first, last = r.first, r.last
+			first, last := instant(r.first), instant(r.packed.at)
+			if from.IsZero() || first.Before(from) {
+				from = first
 			}
-			first, last = min(first, r.first), max(last, r.last)
+			if last.After(to) {
+				to = last
+			}
 		}
 	}
-	if len(p.rows) == 0 {
-		return time.Time{}, time.Time{}
-	}
-	return instant(first), instant(last)
+	return from, to
 }
 
 // Check puts the runs of each workload in order, and says where two of them are
@@ -94,7 +98,7 @@ func (p *Past) Check() error {
 		runs := p.rows[id]
 		slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.first, b.first) })
 		for i := 1; i < len(runs); i++ {
-			if a, b := runs[i-1], runs[i]; b.first < a.last {
+			if a, b := runs[i-1], runs[i]; b.first < a.packed.at {
 				return fmt.Errorf("%s: samples of %s, and again of %s, are both about %s: give each workload once, in a query by an aggregation such as max by (namespace, deployment) (...)",
 					id.Short(), a.source, b.source, stamp(b.first))
 			}
@@ -110,7 +114,7 @@ func (p *Past) Step() time.Duration {
 	for _, runs := range p.rows {
 		usual := map[int64]int{}
 		for _, r := range runs {
-			seen, last := 0, int64(0)
+			seen, last := 0, r.first
 			for at := range r.packed.all() {
 				if seen > 0 {
 					usual[at-last]++
@@ -140,8 +144,7 @@ func most(counts map[int64]int) int64 {
 	})
 }
 
-// Of are the samples of one workload, in order. An instant that ends one run and
-// begins the next is given once.
+// Of are the samples of one workload, in order.
 func (p *Past) Of(id workload.ID) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		for at, f := range p.seconds(id) {
@@ -152,18 +155,17 @@ func (p *Past) Of(id workload.ID) iter.Seq[Sample] {
 	}
 }
 
+// seconds are the samples of one workload, in order. An instant that ends one run and
+// begins the next is given once.
 func (p *Past) seconds(id workload.ID) iter.Seq2[int64, fields] {
 	return func(yield func(int64, fields) bool) {
-		last, begun := int64(0), false
+		last := int64(math.MinInt64)
 		for _, r := range p.rows[id] {
 			for at, f := range r.packed.all() {
-				if begun && at <= last {
-					continue
-				}
-				last, begun = at, true
-				if !yield(at, f) {
+				if at > last && !yield(at, f) {
 					return
 				}
+				last = at
 			}
 		}
 	}

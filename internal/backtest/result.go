@@ -60,19 +60,21 @@ func (r Result) Excess() float64 {
 	return r.Waste / r.Need
 }
 
-func (s *replay) result() Result {
-	r := Result{
-		Candidate: Candidate{s.name, s.set}, Days: float64(s.observed) / 86400,
-		Commits: s.commits, Firsts: s.firsts, Updates: s.updates, Reviews: s.reviews, Workloads: len(s.rows),
-	}
+// end returns what came of the candidate.
+func (s *replay) end() Result {
+	r := s.result
+	r.Days = float64(s.observed) / 86400
+	r.Workloads = len(s.rows)
 	if r.Days > 0 {
 		r.CommitsPerDay = float64(r.Commits) / r.Days
 	}
 	covered, seconds := 0.0, 0.0
 	for _, row := range s.rows {
 		m := row.meter
-		covered, seconds = covered+m.covered, seconds+m.seconds
-		r.Waste, r.Need = r.Waste+m.waste/3600, r.Need+m.needed/3600
+		covered += m.covered
+		seconds += m.seconds
+		r.Waste += m.waste / 3600
+		r.Need += m.needed / 3600
 		if m.declared > 0 {
 			r.Declared++
 		}

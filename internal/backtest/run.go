@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/latch"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -40,14 +41,13 @@ func Try(past *Past, c Candidate, o Options) (r Result, ok bool) {
 		}
 		s.tick()
 	}
-	return s.result(), true
+	return s.end(), true
 }
 
 // A replay is a run of a candidate under way.
 type replay struct {
 	options Options
-	name    string
-	set     policy.Set
+	set     policy.Set // of a site that latches
 	rows    []*row
 	byID    map[workload.ID]*row
 	begin   int64 // Unix seconds, as is now
@@ -58,7 +58,7 @@ type replay struct {
 	latest   int64 // of all samples so far
 	observed int64 // seconds, up to then
 
-	commits, firsts, updates, reviews int
+	result Result // so far
 }
 
 // A row is one workload in a replay.
@@ -80,8 +80,8 @@ type row struct {
 func newReplay(past *Past, c Candidate, o Options) *replay {
 	s := &replay{
 		options: o,
-		name:    c.Name,
 		set:     latching(c.Set),
+		result:  Result{Candidate: c},
 		byID:    map[workload.ID]*row{},
 		latches: map[workload.ID]latch.Latch{},
 	}
@@ -181,9 +181,9 @@ func (s *replay) tick() {
 		}
 	}
 	state := s.settle(decided.State, direct)
-	before := s.updates
+	before := s.result.Updates
 	state = s.settle(state, reviewed)
-	s.reviews += s.updates - before
+	s.result.Reviews += s.result.Updates - before
 
 	s.head = state.Head
 	s.head.At = at
@@ -228,17 +228,12 @@ func (s *replay) settle(state latch.State, decisions []policy.Decision) latch.St
 	if len(decisions) == 0 {
 		return state
 	}
-	firsts := 0
-	for _, d := range decisions {
-		if d.From.IsZero() {
-			firsts++
-		}
-	}
-	s.updates += len(decisions) - firsts
-	if firsts == len(decisions) {
-		s.firsts++
+	updates := each.Count(decisions, func(d policy.Decision) bool { return !d.From.IsZero() })
+	s.result.Updates += updates
+	if updates == 0 {
+		s.result.Firsts++
 	} else {
-		s.commits++
+		s.result.Commits++
 	}
 	state = policy.Settled(s.set.Guards, state, decisions, instant(s.now))
 	for _, d := range decisions {

@@ -28,105 +28,77 @@ type Trace struct{ Need, Level map[workload.ID][]Stretch }
 // ended it.
 func Follow(past *Past, c Candidate, ids []workload.ID, bucket time.Duration, stop func() bool) (t Trace, ok bool) {
 	from, _ := past.Span()
-	gap := 3 * c.Set.Guards.Period
-	followed := map[workload.ID]*lines{}
+	all := map[workload.ID]*followed{}
 	for _, id := range ids {
-		followed[id] = &lines{need: line{bucket: bucket}, level: line{bucket: bucket}}
+		all[id] = &followed{bucket: bucket, gap: 3 * c.Set.Guards.Period}
 	}
 	_, ok = Try(past, c, Options{Stop: stop, Watch: func(of workload.ID, at time.Time, need, declared int32) {
-		l := followed[of]
-		if l == nil {
-			return
+		if f := all[of]; f != nil {
+			f.take(at.Sub(from), need, declared)
 		}
-		since := at.Sub(from)
-		if l.need.begun && since > l.last+gap {
-			l.need.end(l.last+gap, since)
-		}
-		l.last = since
-		l.need.hold(since, need)
-		l.level.hold(since, declared)
 	}})
 	t = Trace{map[workload.ID][]Stretch{}, map[workload.ID][]Stretch{}}
-	for id, l := range followed {
-		t.Need[id], t.Level[id] = l.need.stretches(), l.level.stretches()
+	for id, f := range all {
+		f.cover(f.last)
+		t.Need[id], t.Level[id] = stretches(f.needs), stretches(f.levels)
 	}
 	return t, ok
 }
 
-// lines are those of one workload under way.
-type lines struct {
-	need, level line
-	last        time.Duration // of the samples, since the first of all
+// A followed workload is traced bucket by bucket.
+type followed struct {
+	bucket, gap time.Duration
+
+	needs, levels []Stretch // by bucket
+
+	last           time.Duration // of the samples and changes, since the first sample of all
+	need, declared int32         // since then
+	begun          bool
 }
 
-// A line is counts under way: the stretches that are done, the bucket that is
-// open, and the count that holds, which is in no bucket yet.
-type line struct {
-	bucket time.Duration
-	done   []Stretch
-	open   Stretch
-	opened bool
-	begun  bool
-	count  int32
-	since  time.Duration
-}
-
-// hold says that a count holds from an instant on.
-func (l *line) hold(at time.Duration, count int32) {
-	if l.begun && at > l.since {
-		l.cover(at - time.Second)
+// take enters the counts that hold from an instant on.
+func (f *followed) take(at time.Duration, need, declared int32) {
+	if at > f.last {
+		f.cover(at - time.Second)
 	}
-	l.begun = true
-	l.count = count
-	l.since = at
+	f.begun = true
+	f.last = at
+	f.need = need
+	f.declared = declared
 }
 
-// end says that the count holds until an instant, and that nothing is known from
-// then until another.
-func (l *line) end(last, next time.Duration) {
-	l.cover(last)
-	l.begun = false
-	if dark := int32(last/l.bucket) + 1; dark < int32(next/l.bucket) {
-		l.put(Stretch{dark, Unobserved, Unobserved})
+// cover enters the last counts into the buckets up to an instant. What is needed is
+// observed no longer than a gap after a sample.
+func (f *followed) cover(to time.Duration) {
+	if f.begun {
+		f.needs = f.put(f.needs, min(to, f.last+f.gap), f.need)
+		f.levels = f.put(f.levels, to, f.declared)
 	}
 }
 
-// cover puts the count into all buckets from when it began to hold to an instant.
-func (l *line) cover(last time.Duration) {
-	first, end := int32(l.since/l.bucket), int32(last/l.bucket)
-	l.put(Stretch{first, l.count, l.count})
-	for _, bucket := range []int32{first + 1, end} {
-		if bucket <= end && bucket > first {
-			l.put(Stretch{bucket, l.count, l.count})
+// put enters a count into the buckets from the last instant to another.
+func (f *followed) put(buckets []Stretch, to time.Duration, count int32) []Stretch {
+	for n := int32(f.last / f.bucket); n <= int32(to/f.bucket); n++ {
+		for int32(len(buckets)) <= n {
+			buckets = append(buckets, Stretch{int32(len(buckets)), Unobserved, Unobserved})
+		}
+		s := &buckets[n]
+		s.High = max(s.High, count)
+		if s.Low == Unobserved || count < s.Low {
+			s.Low = count
 		}
 	}
+	return buckets
 }
 
-// put adds to the open bucket, or opens the next.
-func (l *line) put(s Stretch) {
-	if l.opened && l.open.Bucket == s.Bucket {
-		l.open.Low, l.open.High = min(l.open.Low, s.Low), max(l.open.High, s.High)
-		return
+// stretches returns the buckets that differ from the one before, from the first that
+// was observed.
+func stretches(buckets []Stretch) []Stretch {
+	first := slices.IndexFunc(buckets, func(s Stretch) bool { return s.Low != Unobserved })
+	if first < 0 {
+		return nil
 	}
-	l.close()
-	l.open, l.opened = s, true
-}
-
-// close ends the open bucket: it is a stretch where it differs from the one before.
-func (l *line) close() {
-	n := len(l.done)
-	if l.opened && (n == 0 || l.done[n-1].Low != l.open.Low || l.done[n-1].High != l.open.High) {
-		l.done = append(l.done, l.open)
-	}
-	l.opened = false
-}
-
-func (l *line) stretches() []Stretch {
-	if l.begun {
-		l.cover(l.since)
-	}
-	l.close()
-	return slices.Clip(l.done)
+	return slices.CompactFunc(buckets[first:], func(a, b Stretch) bool { return a.Low == b.Low && a.High == b.High })
 }
 
 // ByPeak are the workloads, those first that needed most at any instant.

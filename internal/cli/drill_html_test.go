@@ -30,7 +30,7 @@ func TestADrillAsAPage(t *testing.T) {
 		data, _, _ := strings.Cut(rest, "</script>")
 		var d drill.Document
 		must(t, json.Unmarshal([]byte(data), &d))
-		if d.Site != "prod-eu" || d.Commit != w.tip() || d.Fleet.Coverage != 1 || len(d.Workloads) == 0 {
+		if d.Site != "prod-eu" || d.Commit != w.tip() || *d.Fleet.Coverage != 1 || len(d.Workloads) == 0 {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

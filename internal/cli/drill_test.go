@@ -58,7 +58,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 	// A second one has nothing to declare, and the tick after it neither.
 	w.now = w.now.Add(time.Minute)
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 0)
-	if d.Flush.Commit != "" || d.Commit != after || d.Last == nil || len(d.Last.Changes) != 0 || d.Last.Coverage != 1 {
+	if d.Flush.Commit != "" || d.Commit != after || d.Last == nil || len(d.Last.Changes) != 0 || *d.Last.Coverage != 1 {
 		t.Errorf("flush %+v, last %+v", d.Flush, d.Last)
 	}
 	if w.tick(); w.origin.Tip("main") != after {
@@ -286,8 +286,8 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	w.api.refuse["statefulsets"] = http.StatusForbidden
 	w.now = w.now.Add(2 * time.Hour)
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)
-	if len(d.Unread) == 0 || d.Passed || d.Fleet.Coverage != 1 {
-		t.Errorf("unread %q, passed %v, %v", d.Unread, d.Passed, d.Fleet.Coverage)
+	if len(d.Unread) == 0 || d.Passed || *d.Fleet.Coverage != 1 {
+		t.Errorf("unread %q, passed %v, %v", d.Unread, d.Passed, *d.Fleet.Coverage)
 	}
 }
 

@@ -32,9 +32,9 @@ type Secret struct {
 	File string // a file; white space at its end does not count
 }
 
-// read returns the secret, "" where it is nowhere. The field is that of the
+// Read returns the secret, "" where it is nowhere. The field is that of the
 // configuration, less its Env or File.
-func (s Secret) read(field string, getenv func(string) string) (string, error) {
+func (s Secret) Read(field string, getenv func(string) string) (string, error) {
 	switch {
 	case s.Env != "":
 		if secret := strings.TrimSpace(getenv(s.Env)); secret != "" {
@@ -57,19 +57,11 @@ func (s Secret) read(field string, getenv func(string) string) (string, error) {
 
 // Read returns the user name and the token, "" for what is not configured.
 func (a Auth) Read(getenv func(string) string) (username, token string, err error) {
-	if username, err = (Secret{Env: a.UsernameEnv}).read("repository.auth.username", getenv); err != nil {
+	if username, err = (Secret{Env: a.UsernameEnv}).Read("repository.auth.username", getenv); err != nil {
 		return "", "", err
 	}
-	if token, err = a.Token.read("repository.auth.token", getenv); err != nil {
-		return "", "", err
-	}
-	return cmp.Or(username, a.Username), token, nil
-}
-
-// ReadKey returns the private half of the deploy key, "" where none is
-// configured.
-func (a Auth) ReadKey(getenv func(string) string) (string, error) {
-	return a.SSHKey.read("repository.auth.sshKey", getenv)
+	token, err = a.Token.Read("repository.auth.token", getenv)
+	return cmp.Or(username, a.Username), token, err
 }
 
 func authFields(auth *Auth) strict.Object {

@@ -61,11 +61,6 @@ type Alerts struct {
 	Webhook Secret // the URL, which takes JSON with a text
 }
 
-// ReadWebhook returns the URL of the webhook, "" where none is configured.
-func (a Alerts) ReadWebhook(getenv func(string) string) (string, error) {
-	return a.Webhook.read("alerts.webhook.url", getenv)
-}
-
 // Drills is where the reports of drills are kept; at most one of the fields is
 // set. The zero value is nowhere.
 type Drills struct {
@@ -98,12 +93,11 @@ func start() Config {
 func Default(repositoryURL string) (Config, error) {
 	c := start()
 	c.Site = "local"
-	wrong := repo.CheckURL(repositoryURL)
 	if repo.OverSSH(repositoryURL) {
-		wrong = errors.New("must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them")
+		return Config{}, errors.New("repository: must not be one over SSH here, which needs a deploy key and a pinned host key: write a configuration that names them")
 	}
-	if wrong != nil {
-		return Config{}, fmt.Errorf("repository: %w", wrong)
+	if err := repo.CheckURL(repositoryURL); err != nil {
+		return Config{}, fmt.Errorf("repository: %w", err)
 	}
 	c.Repository.URL = repositoryURL
 	cache, err := os.UserCacheDir()
@@ -118,9 +112,7 @@ func Default(repositoryURL string) (Config, error) {
 // are *strict.Errors and hold all that is wrong.
 func ParseConfig(name string, data []byte) (Config, error) {
 	c := start()
-	r := strict.NewReader(name)
-	r.Read(data, configDocument(&c))
-	if err := r.Err(); err != nil {
+	if err := read(name, data, configDocument(&c)); err != nil {
 		return Config{}, err
 	}
 	return c, nil

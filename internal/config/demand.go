@@ -39,11 +39,6 @@ type CloudWatch struct {
 	Period     time.Duration // whole minutes
 }
 
-// Read returns the token, "" where none is configured.
-func (p Prometheus) Read(getenv func(string) string) (token string, err error) {
-	return p.Token.read("demand.prometheus.token", getenv)
-}
-
 func demandFields(d *Demand) strict.Object {
 	return strict.Fields(
 		strict.Required("workload", "workload whose demand is measured, as namespace/name of a Deployment or namespace/kind/name", workloadName(&d.Workload)),

@@ -19,9 +19,7 @@ type Member struct {
 // order. The name stands in errors, which are *strict.Errors and hold all that is wrong.
 func ParseFleet(name string, data []byte) ([]Member, error) {
 	var all []*Member
-	r := strict.NewReader(name)
-	r.Read(data, fleetDocument(&all))
-	if err := r.Err(); err != nil {
+	if err := read(name, data, fleetDocument(&all)); err != nil {
 		return nil, err
 	}
 	return each.Of(all, func(m *Member) Member { return *m }), nil

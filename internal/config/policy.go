@@ -26,9 +26,7 @@ func DefaultPolicy(period time.Duration) policy.Set {
 // *strict.Errors and hold all that is wrong.
 func ParsePolicy(name string, data []byte, period time.Duration) (policy.Set, error) {
 	doc := newPolicyDocument(name, period)
-	r := strict.NewReader(name)
-	r.Read(data, document(KindPolicy, doc.fields()))
-	if err := r.Err(); err != nil {
+	if err := read(name, data, document(KindPolicy, doc.fields())); err != nil {
 		return policy.Set{}, err
 	}
 	doc.set.Latch = doc.mode == modeLatch
@@ -111,7 +109,7 @@ func matchFields(m *policy.Match, kinds workload.Kinds) strict.Object {
 func kindName(kinds workload.Kinds) strict.Form {
 	f := strict.Word(kinds.All()...)
 	f.Must += ", or one that kinds of the policy names"
-	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": strict.LabelShape}}}
+	f.Schema = schema{"anyOf": []any{f.Schema, schema{"type": "string", "pattern": workload.LabelShape}}}
 	return f
 }
 

@@ -43,6 +43,13 @@ func document(kind string, fields strict.Object) strict.Document {
 	return strict.Document{APIVersion: APIVersion, Kind: kind, Object: fields, Others: purpose}
 }
 
+// read reads a document into what its fields are bound to. The error is *strict.Errors.
+func read(name string, data []byte, d strict.Document) error {
+	r := strict.NewReader(name)
+	r.Read(data, d)
+	return r.Err()
+}
+
 // ParseKind returns the kind that the document in a file states. An error means that
 // it states none that gitlatch knows.
 func ParseKind(name string, data []byte) (string, error) {

@@ -1,10 +1,6 @@
 package config
 
-import (
-	"fmt"
-
-	"github.com/gitlatch/gitlatch/internal/strict"
-)
+import "github.com/gitlatch/gitlatch/internal/strict"
 
 // Signing is how commits are signed. The zero value signs none.
 type Signing struct {
@@ -24,14 +20,11 @@ const (
 
 // Read returns the private key and its passphrase, "" for what is not configured.
 func (s Signing) Read(getenv func(string) string) (key, passphrase string, err error) {
-	if key, err = s.Key.read("commit.signing.key", getenv); err != nil || s.PassphraseEnv == "" {
-		return key, "", err
+	if key, err = s.Key.Read("commit.signing.key", getenv); err != nil {
+		return "", "", err
 	}
-	passphrase = getenv(s.PassphraseEnv)
-	if passphrase == "" {
-		return "", "", fmt.Errorf("read commit.signing.passphraseEnv: environment variable %s is not set", s.PassphraseEnv)
-	}
-	return key, passphrase, nil
+	passphrase, err = Secret{Env: s.PassphraseEnv}.Read("commit.signing.passphrase", getenv)
+	return key, passphrase, err
 }
 
 func signingFields(s *Signing) strict.Object {

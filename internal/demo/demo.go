@@ -88,14 +88,13 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	if err != nil {
 		return nil, err
 	}
-	repository := filepath.Join(dir, "fleet.git")
-	if err := createRepository(ctx, repository, teamFiles(t, siteName), t.Start.Add(-time.Hour)); err != nil {
-		return nil, fmt.Errorf("make repository %s: %w", repository, err)
-	}
-	if err := os.WriteFile(configPath(dir), configFile(siteName, repository, dir), 0o644); err != nil {
+	scratch := filepath.Join(dir, "fleet.git")
+	c, repository, err := create(ctx, scratch, siteName, teamFiles(t, siteName), t.Start.Add(-time.Hour))
+	if err != nil {
 		return nil, err
 	}
-	e, err := openEngine(t, repository, dir)
+	c.Period = period
+	e, err := openEngine(t, c, repository)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +102,8 @@ func record(ctx context.Context, t *traces.Trace, o Options) (*day, error) {
 	if err := errors.Join(err, e.close()); err != nil {
 		return nil, err
 	}
-	d.repository = repository
-	d.log, err = readLog(ctx, repository)
+	d.repository = scratch
+	d.log, err = readLog(ctx, scratch)
 	return d, err
 }
 

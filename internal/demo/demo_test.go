@@ -19,10 +19,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/term/tty"
-	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
@@ -131,7 +129,7 @@ func TestReportShowsTheDay(t *testing.T) {
 		"tickets/seats: a sale", " 10,000 ┤", "data/report-export: ",
 		"committing every change  ", "one for every ",
 		"Rebuilt from git at ", "tickets/seats would begin with 3 pods instead of 10,000",
-		"suspended ", "cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --number 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
+		"cd " + filepath.Dir(d.repository) + "\n", "  gitlatch log tickets/seats --number 3 -c gitlatch-demo.yaml\n", "git clone fleet.git fleet",
 		"status exits with 1",
 	} {
 		if !strings.Contains(out, want) {
@@ -186,20 +184,12 @@ func TestFiguresLeaveNoTemporaryFolder(t *testing.T) {
 	}
 }
 
-func TestTheReportSaysWhatARaiseWaitedFor(t *testing.T) {
+func TestTheReportSaysWhereTheLeastWasDeclared(t *testing.T) {
 	t.Parallel()
-	for reason, want := range map[policy.Reason]string{
-		policy.ReasonBudget: "was 80 %: 100 for the 125 of shop/web at 00:40;\n  its raise, not urgent, waited until 01:00 for the budget of commits\n",
-		policy.ReasonNone:   "was 80 %: 100 for the 125 of shop/web at 00:40\n",
-	} {
-		d := &day{trace: one(map[int]traces.State{0: calm(80), 30: calm(125)}), history: declared(map[int]int32{0: 100, 60: 200})}
-		for at := time.Duration(0); at < d.trace.Length; at += period {
-			d.waits = append(d.waits, nil)
-		}
-		d.waits[8] = map[workload.ID]policy.Reason{d.trace.Workloads[0].ID: reason}
-		if got := d.commitTable(term.Style{}); !strings.Contains(got, want) {
-			t.Errorf("%s: does not say %q:\n%s", reason, want, got)
-		}
+	want := "was 80 %: 100 for the 125 of shop/web at 00:40\n"
+	d := &day{trace: one(map[int]traces.State{0: calm(80), 30: calm(125)}), history: declared(map[int]int32{0: 100, 60: 200})}
+	if got := d.commitTable(term.Style{}); !strings.Contains(got, want) {
+		t.Errorf("does not say %q:\n%s", want, got)
 	}
 }
 

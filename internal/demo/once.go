@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"k8s.io/client-go/rest"
 
-	"github.com/gitlatch/gitlatch/internal/config"
 	"github.com/gitlatch/gitlatch/internal/kube"
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 	"github.com/gitlatch/gitlatch/internal/report"
@@ -36,26 +34,15 @@ func Once(ctx context.Context, out io.Writer, cluster *rest.Config, dir string, 
 		return err
 	}
 	path := filepath.Join(dir, "scratch.git")
-	if err := os.WriteFile(configPath(dir), configFile("local", path, dir), 0o644); err != nil {
-		return err
-	}
-	if err := createRepository(ctx, path, map[string]string{"gitlatch.yaml": atOnce}, clock()); err != nil {
-		return fmt.Errorf("make repository %s: %w", path, err)
-	}
-	c, err := config.Default(path)
-	if err != nil {
-		return err
-	}
-	c.Repository.Branch = branch
-	sampler, err := kube.New(cluster, kube.Options{Site: c.Site, Clock: clock})
-	if err != nil {
-		return err
-	}
-	repository, err := site.Git(c, func(string) string { return "" })
+	c, repository, err := create(ctx, path, "local", map[string]string{policyPath: atOnce}, clock())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, repository.Close()) }()
+	sampler, err := kube.New(cluster, kube.Options{Site: c.Site, Clock: clock})
+	if err != nil {
+		return err
+	}
 	r, err := site.Tick(c, site.Parts{
 		Sampler: sampler, Store: mem.New(), Repository: repository, Clock: clock, Owner: "demo",
 	}).Run(ctx)

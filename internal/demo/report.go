@@ -1,17 +1,13 @@
 package demo
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/each"
-	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -53,22 +49,8 @@ func share(of, all int64) float64 { return float64(of) / float64(max(1, all)) }
 
 // report writes what a person wants to see of the day.
 func (d *day) report(out io.Writer, s term.Style) error {
-	var text strings.Builder
-	for _, part := range []string{
-		d.opening(),
-		d.gitLog(s),
-		d.charts(s),
-		d.commitTable(s),
-		d.rolloutTable(s),
-		d.rebuildTable(s),
-		d.frozenTable(s),
-		d.lookAround(s),
-	} {
-		if part != "" {
-			text.WriteString(part + "\n")
-		}
-	}
-	_, err := io.WriteString(out, strings.TrimSuffix(text.String(), "\n"))
+	parts := []string{d.opening(), d.gitLog(s), d.charts(s), d.commitTable(s), d.rolloutTable(s), d.rebuildTable(s), d.lookAround(s)}
+	_, err := io.WriteString(out, strings.Join(parts, "\n"))
 	return err
 }
 
@@ -142,28 +124,8 @@ func (d *day) commitTable(s term.Style) string {
 	return s.Heading("Commits on "+d.name()) + "\n" + term.Table("lrl",
 		[]string{"committing every change", term.Number(int64(changes)), ""},
 		[]string{"gitlatch", term.Number(int64(commits)), fmt.Sprintf("one for every %.0f changes", ChangesPerCommit(d.trace, d.commits, span))},
-	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s%s\n",
-		holdUp.Minutes(), 100*c.Share, term.Number(int64(c.Declared)), term.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"), d.excuse(c))
-}
-
-// excuse says why less was declared than was needed, where that is the policy's
-// own doing.
-func (d *day) excuse(c Coverage) string {
-	if d.waited(c.Workload, c.At) != policy.ReasonBudget {
-		return ""
-	}
-	return fmt.Sprintf(";\n  its raise, not urgent, waited until %s for the budget of commits", d.clock(d.next(c)).Format("15:04"))
-}
-
-// next is when the level that fell short was left, or the end of the day.
-func (d *day) next(c Coverage) time.Duration {
-	i := slices.IndexFunc(d.trace.Workloads, func(w traces.Workload) bool { return w.ID == c.Workload })
-	for _, step := range d.history[i] {
-		if step.At > c.At {
-			return step.At
-		}
-	}
-	return d.trace.Length
+	) + fmt.Sprintf("  and the least that was declared of a need that lasted %.0f minutes, in health,\n  was %.0f %%: %s for the %s of %s at %s\n",
+		holdUp.Minutes(), 100*c.Share, term.Number(int64(c.Declared)), term.Number(int64(c.Need)), c.Workload.Short(), d.clock(c.At).Format("15:04"))
 }
 
 func (d *day) rebuildTable(s term.Style) string {
@@ -187,27 +149,14 @@ func (d *day) rebuildTable(s term.Style) string {
 			"  asks for twice the pods, then they have to be placed, pulled, ready, measured.") + "\n"
 }
 
-func (d *day) frozenTable(s term.Style) string {
-	if len(d.frozen) == 0 {
-		return ""
-	}
-	reasons := slices.SortedFunc(maps.Keys(d.frozen), func(a, b policy.Reason) int {
-		return cmp.Or(cmp.Compare(d.frozen[b].most, d.frozen[a].most), cmp.Compare(a, b))
-	})
-	rows := [][]string{{"", "looks", "workloads"}}
-	for _, r := range reasons {
-		rows = append(rows, []string{string(r), fmt.Sprint(d.frozen[r].ticks), fmt.Sprintf("up to %d", d.frozen[r].most)})
-	}
-	return s.Heading("What kept timers from running on "+d.name()) + "\n" + term.Table("lrr", rows...)
-}
-
 func (d *day) lookAround(s term.Style) string {
-	dir := filepath.Dir(d.repository)
+	dir, repository := filepath.Split(d.repository)
+	config := filepath.Base(configPath(dir))
 	return s.Heading("Repository and state are left for you to look into") + "\n" +
-		"  cd " + dir + "\n" +
-		"  gitlatch log tickets/seats --number 3 -c " + filepath.Base(configPath(dir)) + "\n" +
-		"  gitlatch render record tickets -c " + filepath.Base(configPath(dir)) + "\n" +
-		"  gitlatch status -c " + filepath.Base(configPath(dir)) + "\n" +
-		"  git clone " + filepath.Base(d.repository) + " fleet && kubectl kustomize fleet/apps/tickets\n" +
+		"  cd " + filepath.Clean(dir) + "\n" +
+		"  gitlatch log tickets/seats --number 3 -c " + config + "\n" +
+		"  gitlatch render record tickets -c " + config + "\n" +
+		"  gitlatch status -c " + config + "\n" +
+		"  git clone " + repository + " fleet && kubectl kustomize fleet/apps/tickets\n" +
 		s.Faint("  The day is over, so status exits with 1: no tick came since.") + "\n"
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/config"
+	"github.com/gitlatch/gitlatch/internal/repo/gitwire"
+	"github.com/gitlatch/gitlatch/internal/site"
 	"github.com/gitlatch/gitlatch/internal/workload"
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
@@ -33,6 +35,27 @@ func git(ctx context.Context, repository string, in []byte, args ...string) (str
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(problem.String()))
 	}
 	return string(out), nil
+}
+
+// create makes a bare repository at a path with files, and beside it the configuration
+// of a site, and opens both.
+func create(ctx context.Context, path, name string, files map[string]string, at time.Time) (config.Config, *gitwire.Repository, error) {
+	dir := filepath.Dir(path)
+	c, err := config.Default(path)
+	if err != nil {
+		return c, nil, err
+	}
+	c.Site = name
+	c.State.Bolt = statePath(dir)
+	c.Repository.Branch = branch
+	if err := createRepository(ctx, path, files, at); err != nil {
+		return c, nil, fmt.Errorf("make repository %s: %w", path, err)
+	}
+	if err := os.WriteFile(configPath(dir), configFile(name, path, dir), 0o644); err != nil {
+		return c, nil, err
+	}
+	repository, err := site.Git(c, func(string) string { return "" })
+	return c, repository, err
 }
 
 // createRepository makes a bare repository at a path as a team would have it on

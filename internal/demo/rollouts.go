@@ -3,14 +3,13 @@ package demo
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 	"github.com/gitlatch/gitlatch/internal/policy"
 	"github.com/gitlatch/gitlatch/internal/term"
+	"github.com/gitlatch/gitlatch/internal/tick"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -34,25 +33,30 @@ var lasting = policy.Presets()["cope"].RolloutAfter
 func (f *flight) lasted() bool { return f.last-f.first >= lasting }
 
 // fly follows the rollouts in flight by one tick, and what git then says of each.
-func (d *day) fly(at time.Duration, inFlight map[workload.ID]checkpoint.Rollout) {
-	maps.DeleteFunc(d.open, func(id workload.ID, _ *flight) bool {
-		_, flies := inFlight[id]
-		return !flies
-	})
-	for _, id := range slices.SortedFunc(maps.Keys(inFlight), workload.Compare) {
-		f := d.open[id]
+func (d *day) fly(at time.Duration, r tick.Report) {
+	open := map[workload.ID]*flight{}
+	for _, s := range r.Samples {
+		if s.Rollout == nil || !s.Rollout.InFlight || s.Rollout.Desired == 0 {
+			continue
+		}
+		f := d.open[s.ID]
 		if f == nil {
-			f = &flight{id: id, first: at}
-			d.open[id] = f
+			f = &flight{id: s.ID, first: at}
 			d.flights = append(d.flights, f)
 		}
+		open[s.ID] = f
 		f.last = at
-		if r := inFlight[id]; r != (checkpoint.Rollout{}) {
-			now := word{at, r.Returns, r.Milestone}
-			if before := len(f.said) - 1; before < 0 || f.said[before].side != now.side || f.said[before].milestone != now.milestone {
-				f.said = append(f.said, now)
-			}
-		}
+		f.hear(at, r.Latches.Get(s.ID).Declared.Rollout)
+	}
+	d.open = open
+}
+
+// hear notes what git says of the rollout, if that is new.
+func (f *flight) hear(at time.Duration, r checkpoint.Rollout) {
+	now := word{at, r.Returns, r.Milestone}
+	n := len(f.said)
+	if r != (checkpoint.Rollout{}) && (n == 0 || f.said[n-1].side != now.side || f.said[n-1].milestone != now.milestone) {
+		f.said = append(f.said, now)
 	}
 }
 

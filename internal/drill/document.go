@@ -70,9 +70,9 @@ type Document struct {
 type Fleet struct {
 	// Coverage is the part of the pods needed that a rebuild starts with, 0 to 1,
 	// of what is known of the need. A workload's surplus makes up for nothing. It
-	// is null in JSON, and 0 here, where Nothing says why it is not known.
-	Coverage float64 `json:"coverage"`
-	Nothing  string  `json:"nothing,omitempty"`
+	// is null where Nothing says why it is not known.
+	Coverage *float64 `json:"coverage"`
+	Nothing  string   `json:"nothing,omitempty"`
 
 	Workloads int `json:"workloads"` // that have a coverage
 	Full      int `json:"full"`      // of these, with a coverage of 1
@@ -282,9 +282,9 @@ type Level struct {
 type Last struct {
 	At       time.Time `json:"at"`
 	Commit   string    `json:"commit"`
-	Coverage float64   `json:"coverage"` // of the fleet, then
+	Coverage *float64  `json:"coverage"` // of the fleet, then
 	Passed   bool      `json:"passed"`
-	// Nothing is why no coverage was known then, which is null in JSON.
+	// Nothing is why no coverage was known then.
 	Nothing string `json:"nothing,omitempty"`
 	// Changes are the workloads whose coverage, level or first cause is another
 	// now, those whose need halved or doubled or is known on one side only, those

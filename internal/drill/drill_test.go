@@ -79,7 +79,7 @@ func one(name string, need, start int32, cause string) drill.Workload {
 
 func TestSinceTheLastDrill(t *testing.T) {
 	t.Parallel()
-	last := drill.Document{Commit: "old", Fleet: drill.Fleet{Coverage: 0.9}, Workloads: []drill.Workload{
+	last := drill.Document{Commit: "old", Fleet: drill.Fleet{Coverage: new(0.9)}, Workloads: []drill.Workload{
 		one("same", 10, 10, ""), one("gone", 10, 10, ""), one("fell", 10, 10, ""), one("rose", 10, 1, "overridden"), one("other", 10, 1, "overridden"),
 	}}
 	now := drill.Document{Workloads: []drill.Workload{
@@ -96,7 +96,7 @@ func TestSinceTheLastDrill(t *testing.T) {
 	if want := []string{"fell changed", "added added", "gone gone", "other changed", "rose changed"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if d.Last.Coverage != 0.9 || d.Last.Commit != "old" || d.Last.Changes[0].Then.Cause != "" || d.Last.Changes[0].Now.Cause != "component-missing" || d.Last.Changes[2].Now != nil {
+	if *d.Last.Coverage != 0.9 || d.Last.Commit != "old" || d.Last.Changes[0].Then.Cause != "" || d.Last.Changes[0].Now.Cause != "component-missing" || d.Last.Changes[2].Now != nil {
 		t.Errorf("%+v", d.Last)
 	}
 	if d := last.Since(&last); len(d.Last.Changes) != 0 {
@@ -107,16 +107,18 @@ func TestSinceTheLastDrill(t *testing.T) {
 func TestASummaryNamesTheWorstThree(t *testing.T) {
 	t.Parallel()
 	d := drill.Document{
-		Site: "prod-eu", Commit: "5484ca8abc", MinCoverage: 0.95,
-		Fleet:     drill.Fleet{Coverage: 0.8996, Workloads: 6, Full: 2, Need: 100, Covered: 89, With: 90, Without: 450, StuckWithout: 1},
+		Site: "prod-eu", Branch: "main", Commit: "5484ca8abc", MinCoverage: 0.95,
+		Fleet:     drill.Fleet{Coverage: new(0.8996), Workloads: 6, Full: 2, Low: 3, Need: 100, Covered: 89, With: 90, Without: 450, StuckWithout: 1},
 		Workloads: []drill.Workload{one("a", 50, 1, "overridden"), one("b", 50, 25, "yield"), one("c", 50, 40, "quota"), one("d", 50, 45, ""), one("e", 5, 5, "")},
 		Links:     []drill.Link{{Form: "html", URI: "s3://b/k.html", URL: "https://b/k.html?signed", Until: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}},
 	}
-	s := d.Since(&drill.Document{Fleet: drill.Fleet{Coverage: 1}}).Summary()
+	s := d.Since(&drill.Document{At: time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC), Fleet: drill.Fleet{Coverage: new(1.0)}})
 	want := `gitlatch prod-eu: a rebuild starts with 89.9 % of what is needed, below 95 %
 
-89 of 100 pods, at commit 5484ca8. With checkpoints all of 6 workloads are at their need after 1 min 30 s, and without after 7 min 30 s, but for 1 that nothing scales up.
-At the last drill it was 100 %.
+89 of 100 pods. Of 6 workloads, 2 start with all that they need, and 3 with less than 95 % of it.
+All at their need after 1 min 30 s; without checkpoints after 7 min 30 s, but for 1 that nothing scales up.
+Scored: 5484ca8 on main; the flush changed no level.
+At the last drill, 2026-11-19 09:00, it was 100 %; 5 workloads changed since.
 
 The worst:
   shop/deployment/a starts with 1 of 50 (overridden)
@@ -138,9 +140,9 @@ Report, html: s3://b/k.html
 // What is not known is null, and is told as such by the next drill.
 func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	t.Parallel()
-	d := drill.Document{Site: "prod", Commit: "5484ca8abc", Notices: []string{"a notice"}, Fleet: drill.Fleet{Nothing: "nothing is asked", NeedUnknown: 2}}
-	next := drill.Document{Fleet: drill.Fleet{Coverage: 0.5}}.Since(&d)
-	for name, of := range map[string]any{"fleet": d.Fleet, "last": *next.Last, "summary's fleet": d.Summary().Fleet} {
+	d := drill.Document{Site: "prod", Branch: "main", Commit: "5484ca8abc", Notices: []string{"a notice"}, Fleet: drill.Fleet{Nothing: "nothing is asked", NeedUnknown: 2}}
+	next := drill.Document{Fleet: drill.Fleet{Coverage: new(0.5)}}.Since(&d)
+	for name, of := range map[string]any{"fleet": d.Fleet, "last": *next.Last} {
 		text, err := json.Marshal(of)
 		if err != nil || !strings.Contains(string(text), `"coverage":null`) || strings.Count(string(text), `"coverage"`) != 1 || !strings.Contains(string(text), `"nothing":"nothing is asked"`) {
 			t.Errorf("%s: %s, %v", name, text, err)
@@ -149,11 +151,11 @@ func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	if text, err := json.Marshal(next); err != nil || !strings.Contains(string(text), `"coverage":0.5`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if s := next.Summary(); s.Before != nil {
-		t.Errorf("before it was %v", *s.Before)
+	if text := next.Text(); !strings.Contains(text, "it was not known") {
+		t.Errorf("what it was before: %s", text)
 	}
-	want := "gitlatch prod: it cannot be said what a rebuild starts with: nothing is asked\n\na notice.\n\nLooked at: commit 5484ca8.\n"
-	if got := d.Summary().Text(); got != want {
+	want := "gitlatch prod: it cannot be said what a rebuild starts with: nothing is asked\n\nNotice: a notice.\nLooked at: 5484ca8 on main.\n"
+	if got := d.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

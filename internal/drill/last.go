@@ -19,20 +19,17 @@ func (d Document) Since(last *Document) Document {
 		Nothing: last.Fleet.Nothing, Passed: last.Passed, Changes: []Change{}}
 	before, now := each.By(last.Workloads, Workload.ID), each.By(d.Workloads, Workload.ID)
 	for _, w := range d.Workloads {
-		is := w.then()
 		was, there := before[w.ID()]
 		switch {
 		case !there:
-			d.Last.add("added", w, nil, &is)
-		case !same(was.then(), is):
-			then := was.then()
-			d.Last.add("changed", w, &then, &is)
+			d.Last.add("added", w, nil, w.then())
+		case !same(was.then(), w.then()):
+			d.Last.add("changed", w, was.then(), w.then())
 		}
 	}
 	for _, w := range last.Workloads {
 		if _, there := now[w.ID()]; !there {
-			then := w.then()
-			d.Last.add("gone", w, &then, nil)
+			d.Last.add("gone", w, w.then(), nil)
 		}
 	}
 	slices.SortStableFunc(d.Last.Changes, func(a, b Change) int {
@@ -56,13 +53,13 @@ func (t *Then) coverage() float64 {
 	return *t.Coverage
 }
 
-func (w Workload) then() Then {
-	return Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage, Cause: w.cause()}
+func (w Workload) then() *Then {
+	return &Then{Need: w.Need, Declared: w.Declared, RebuiltAt: w.RebuiltAt, Coverage: w.Coverage, Cause: w.cause()}
 }
 
 // same reports whether nothing became of a workload that is worth telling: a need
 // that moves by less than half and is covered all the same is not.
-func same(a, b Then) bool {
+func same(a, b *Then) bool {
 	return equal(a.Declared, b.Declared) && equal(a.Coverage, b.Coverage) && a.Cause == b.Cause && near(a.Need, b.Need)
 }
 

@@ -2,106 +2,96 @@ package drill
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// A Summary is a document in short, for those who only need to know whether to
-// look.
-type Summary struct {
-	term.Document
-	Site        string    `json:"site"`
-	At          time.Time `json:"at"`
-	Commit      string    `json:"commit"`
-	MinCoverage float64   `json:"minCoverage"`
-	Passed      bool      `json:"passed"`
-	MassDrop    bool      `json:"massDrop"`
-	Notices     []string  `json:"notices"`
-	Fleet       Fleet     `json:"fleet"`
-	// Before is the fleet's coverage at the last drill; null is none, or not known.
-	Before *float64 `json:"before"`
-	Worst  []Worst  `json:"worst"` // below a coverage of 1, at most three
-	Links  []Link   `json:"links"`
-}
+// Worst is how many of the least covered workloads Text names.
+const Worst = 3
 
-// Worst is one of the least covered workloads.
-type Worst struct {
-	Workload  string  `json:"workload"` // namespace/kind/name
-	Need      int32   `json:"need"`
-	RebuiltAt int32   `json:"rebuiltAt"`
-	Coverage  float64 `json:"coverage"`
-	Cause     string  `json:"cause,omitempty"`
-}
-
-// worstOf is how many workloads a summary names.
-const worstOf = 3
-
-// Summary returns the document in short.
-func (d Document) Summary() Summary {
-	s := Summary{
-		Document: term.DocumentOf("DrillSummary"), Site: d.Site, At: d.At, Commit: d.Commit, MinCoverage: d.MinCoverage,
-		Passed: d.Passed, MassDrop: d.MassDrop, Notices: append([]string{}, d.Notices...),
-		Fleet: d.Fleet, Worst: []Worst{}, Links: append([]Link{}, d.Links...),
-	}
-	if d.Last != nil && d.Last.Nothing == "" {
-		s.Before = &d.Last.Coverage
-	}
-	for _, w := range d.Workloads {
-		if len(s.Worst) == worstOf || w.Coverage == nil || w.Missing == 0 {
-			break
-		}
-		s.Worst = append(s.Worst, Worst{Workload: w.ID().String(), Need: *w.Need,
-			RebuiltAt: *w.RebuiltAt, Coverage: *w.Coverage, Cause: w.cause()})
-	}
-	return s
-}
-
-// Headline is the summary in a line.
-func (s Summary) Headline() string {
-	if s.Fleet.Nothing != "" {
-		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", s.Site, s.Fleet.Nothing)
+// Headline is the document in a line.
+func (d Document) Headline() string {
+	if d.Fleet.Nothing != "" {
+		return fmt.Sprintf("gitlatch %s: it cannot be said what a rebuild starts with: %s", d.Site, d.Fleet.Nothing)
 	}
 	needed := "needed"
-	if s.Fleet.NeedUnknown > 0 {
+	if d.Fleet.NeedUnknown > 0 {
 		needed = "known to be needed"
 	}
-	if s.Fleet.Unknown > 0 {
+	if d.Fleet.Unknown > 0 {
 		needed += " by the workloads with a known start"
 	}
-	verdict := "at or above " + term.Percent(s.MinCoverage)
+	verdict := "at or above " + term.Percent(d.MinCoverage)
 	switch {
-	case s.Fleet.Coverage < s.MinCoverage:
-		verdict = "below " + term.Percent(s.MinCoverage)
-	case s.MassDrop:
+	case *d.Fleet.Coverage < d.MinCoverage:
+		verdict = "below " + term.Percent(d.MinCoverage)
+	case d.MassDrop:
 		verdict = "but the fleet lost much of its scale at once"
-	case !s.Passed:
+	case !d.Passed:
 		verdict = "but not all is known"
 	}
-	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", s.Site, term.Percent(s.Fleet.Coverage), needed, verdict)
+	return fmt.Sprintf("gitlatch %s: a rebuild starts with %s of what is %s, %s", d.Site, term.Percent(*d.Fleet.Coverage), needed, verdict)
 }
 
-// Text is the summary for a person.
-func (s Summary) Text() string {
+// verdict says how much of the need is there at the start, when the rest is, and what
+// was scored.
+func (d Document) verdict() []string {
+	lines := each.Of(d.Notices, func(notice string) string { return "Notice: " + notice + "." })
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	f, scored := d.Fleet, "Looked at"
+	if f.Coverage != nil {
+		full := "start with all that they need"
+		if f.Full == 1 {
+			full = "starts with all that it needs"
+		}
+		say("%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(d.MinCoverage))
+		say("All at their need %s; without checkpoints %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
+		scored = "Scored"
+	}
+	say("%s: %s on %s%s.", scored, short(d.Commit), d.Branch, d.flushed())
+	if d.Tag != "" {
+		say("Tagged: %s.", d.Tag)
+	}
+	if l := d.Last; l != nil {
+		was := "not known"
+		if l.Coverage != nil {
+			was = term.Percent(*l.Coverage)
+		}
+		say("At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
+	}
+	return lines
+}
+
+// flushed says what the drill declared before.
+func (d Document) flushed() string {
+	f := d.Flush
+	switch {
+	case d.Mode == "observe":
+		return ", as it is: the site observes"
+	case d.DryRun && len(f.Levels)+len(f.Proposed) > 0:
+		return fmt.Sprintf(", as it is; a flush would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
+	case d.DryRun:
+		return ", as it is; a flush would declare nothing"
+	case f.Proposal != "":
+		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
+	case f.Commit == "" && d.Fleet.Coverage == nil:
+		return ""
+	case f.Commit == "":
+		return "; the flush changed no level"
+	}
+	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
+}
+
+// Text is the document in short, for those who only need to know whether to look.
+func (d Document) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", s.Headline())
-	for _, notice := range s.Notices {
-		fmt.Fprintf(&b, "%s.\n", notice)
-	}
-	if len(s.Notices) > 0 {
-		b.WriteString("\n")
-	}
-	if s.Fleet.Nothing != "" {
-		fmt.Fprintf(&b, "Looked at: commit %s.\n", short(s.Commit))
-	} else {
-		s.score(&b)
-	}
-	if s.Before != nil {
-		fmt.Fprintf(&b, "At the last drill it was %s.\n", term.Percent(*s.Before))
-	}
-	s.worst(&b)
-	for i, l := range s.Links {
+	fmt.Fprintf(&b, "%s\n\n%s\n", d.Headline(), strings.Join(d.verdict(), "\n"))
+	d.worst(&b)
+	for i, l := range d.Links {
 		if i == 0 {
 			b.WriteString("\n")
 		}
@@ -113,19 +103,19 @@ func (s Summary) Text() string {
 	return b.String()
 }
 
-func (s Summary) score(b *strings.Builder) {
-	fmt.Fprintf(b, "%d of %d pods, at commit %s. With checkpoints all of %d workloads are at their need %s, and without %s.\n", s.Fleet.Covered, s.Fleet.Need, short(s.Commit),
-		s.Fleet.Workloads, takes(s.Fleet.With, s.Fleet.StuckWith), takes(s.Fleet.Without, s.Fleet.StuckWithout))
-}
-
-func (s Summary) worst(b *strings.Builder) {
-	if len(s.Worst) > 0 {
+// worst names the least covered workloads.
+func (d Document) worst(b *strings.Builder) {
+	low := d.Workloads[:min(len(d.Workloads), Worst)]
+	if end := slices.IndexFunc(low, func(w Workload) bool { return w.Missing == 0 }); end >= 0 {
+		low = low[:end]
+	}
+	if len(low) > 0 {
 		b.WriteString("\nThe worst:\n")
 	}
-	for _, w := range s.Worst {
-		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.Workload, w.RebuiltAt, w.Need, w.Cause)
+	for _, w := range low {
+		fmt.Fprintf(b, "  %s starts with %d of %d (%s)\n", w.ID(), *w.RebuiltAt, *w.Need, w.cause())
 	}
-	if more := s.Fleet.Workloads - s.Fleet.Full - len(s.Worst); more > 0 {
+	if more := d.Fleet.Workloads - d.Fleet.Full - len(low); more > 0 {
 		fmt.Fprintf(b, "  and %d more below 100 %%\n", more)
 	}
 }

@@ -15,7 +15,12 @@ import (
 // all, why, and what else bears on a rebuild.
 func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 	p := sheet{d, term.NewPage(s)}
-	p.verdict()
+	p.Say("", "%s", strings.TrimPrefix(d.Headline(), "gitlatch "))
+	p.Line("")
+	for _, line := range d.verdict() {
+		p.Say("  ", "%s", line)
+	}
+	p.Line("")
 	p.rows(all)
 	p.why()
 	p.notes()
@@ -26,63 +31,6 @@ func (d Document) Table(out io.Writer, s term.Style, all bool) error {
 type sheet struct {
 	Document
 	*term.Page
-}
-
-func (p *sheet) verdict() {
-	s, f := p.Summary(), p.Fleet
-	p.Say("", "%s", strings.TrimPrefix(s.Headline(), "gitlatch "))
-	p.Line("")
-	for _, notice := range p.Notices {
-		p.Say("  ", "Notice: %s.", notice)
-	}
-	if len(p.Notices) > 0 {
-		p.Line("")
-	}
-	if f.Nothing == "" {
-		p.score()
-	}
-	p.Say("  ", "%s: %s on %s%s.", map[bool]string{true: "Scored", false: "Looked at"}[f.Nothing == ""], short(p.Commit), p.Branch, p.flushed())
-	if p.Tag != "" {
-		p.Say("  ", "Tagged: %s.", p.Tag)
-	}
-	if l := p.Last; l != nil {
-		was := term.Percent(l.Coverage)
-		if l.Nothing != "" {
-			was = "not known"
-		}
-		p.Say("  ", "At the last drill, %s, it was %s; %s changed since.", l.At.UTC().Format("2006-01-02 15:04"), was, term.Count(len(l.Changes), "workload"))
-	}
-	p.Line("")
-}
-
-// score is how much of the need is there at the start, and when the rest is.
-func (p *sheet) score() {
-	f, full := p.Fleet, "start with all that they need"
-	if p.Fleet.Full == 1 {
-		full = "starts with all that it needs"
-	}
-	p.Say("  ", "%d of %d pods. Of %s, %d %s, and %d with less than %s of it.", f.Covered, f.Need, term.Count(f.Workloads, "workload"), f.Full, full, f.Low, term.Percent(p.MinCoverage))
-	p.Say("  ", "All at their need %s; without checkpoints %s.", takes(f.With, f.StuckWith), takes(f.Without, f.StuckWithout))
-}
-
-// flushed says what the drill declared before.
-func (p *sheet) flushed() string {
-	f := p.Flush
-	switch {
-	case p.Mode == "observe":
-		return ", as it is: the site observes"
-	case p.DryRun && len(f.Levels)+len(f.Proposed) > 0:
-		return fmt.Sprintf(", as it is; a flush would declare %s", term.Count(len(f.Levels)+len(f.Proposed), "level"))
-	case p.DryRun:
-		return ", as it is; a flush would declare nothing"
-	case f.Proposal != "":
-		return fmt.Sprintf("; %s proposed, which is not merged: %s", term.Count(len(f.Proposed), "level"), f.Proposal)
-	case f.Commit == "" && p.Fleet.Nothing != "":
-		return ""
-	case f.Commit == "":
-		return "; the flush changed no level"
-	}
-	return fmt.Sprintf(", which declares %s anew", term.Count(len(f.Levels), "level"))
 }
 
 // rows is a line for each workload that lacks anything, or for all.

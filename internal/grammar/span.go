@@ -23,14 +23,8 @@ var spanShape = regexp.MustCompile(SpanShape)
 // ParseSpan reads a span: 90s, 26h, 8d, 1d12h, never negative. A plain 0 needs no
 // unit.
 func ParseSpan(text string) (time.Duration, error) {
-	_, notNumber := strconv.Atoi(text)
-	switch {
-	case text == "0":
-		return 0, nil
-	case notNumber == nil:
+	if _, err := strconv.Atoi(text); err == nil && text != "0" {
 		return 0, fmt.Errorf("%w, got %s: say the unit", ErrSpan, text)
-	case text == "" || !spanShape.MatchString(text):
-		return 0, fmt.Errorf("%w, got %q", ErrSpan, text)
 	}
 	clock := text
 	if days, rest, found := strings.Cut(text, "d"); found {
@@ -38,7 +32,7 @@ func ParseSpan(text string) (time.Duration, error) {
 		clock = fmt.Sprintf("%dh%s", 24*count, rest)
 	}
 	read, err := time.ParseDuration(clock)
-	if err != nil {
+	if err != nil || text != "0" && !spanShape.MatchString(text) {
 		return 0, fmt.Errorf("%w, got %q", ErrSpan, text)
 	}
 	return read, nil

@@ -1,11 +1,11 @@
 package grammar
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -17,26 +17,21 @@ type Target struct {
 	Name      string        // "" is all of the namespace
 }
 
-var errTarget = errors.New("must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME")
-
 // ParseTarget reads shop, shop/web or shop/deployment/web.
 func ParseTarget(text string) (Target, error) {
 	part := strings.Split(text, "/")
-	t := Target{Namespace: part[0]}
-	switch len(part) {
-	case 1:
-	case 2:
-		t.Name = part[1]
-	case 3:
-		t.Kind, t.Name = workload.Kind(part[1]), part[2]
-	default:
-		return Target{}, fmt.Errorf("target %q: %w", text, errTarget)
+	if len(part) > 3 || slices.Contains(part, "") {
+		return Target{}, fmt.Errorf("target %q: must be NAMESPACE, NAMESPACE/NAME or NAMESPACE/KIND/NAME", text)
 	}
-	switch {
-	case slices.Contains(part, ""):
-		return Target{}, fmt.Errorf("target %q: %w", text, errTarget)
-	case !workload.ValidLabel(t.Namespace):
-		return Target{}, fmt.Errorf("namespace %q: must be a DNS label: lower case letters, digits and dashes, at most 63", t.Namespace)
+	t := Target{Namespace: part[0]}
+	if !workload.ValidLabel(t.Namespace) {
+		return Target{}, fmt.Errorf("namespace %q: must be %s", t.Namespace, workload.MustLabel)
+	}
+	if len(part) > 1 {
+		t.Name = part[len(part)-1]
+	}
+	if len(part) == 3 {
+		t.Kind = workload.Kind(part[1])
 	}
 	return t, nil
 }
@@ -44,16 +39,10 @@ func ParseTarget(text string) (Target, error) {
 // ParseTargets reads several. With a namespace each may leave that out, and none is
 // all of it.
 func ParseTargets(namespace string, texts []string) ([]Target, error) {
-	if namespace != "" {
-		texts = slices.Clone(texts)
-		for i := range texts {
-			if !strings.HasPrefix(texts[i], namespace+"/") {
-				texts[i] = namespace + "/" + texts[i]
-			}
-		}
-		if len(texts) == 0 {
-			texts = []string{namespace}
-		}
+	if namespace != "" && len(texts) == 0 {
+		texts = []string{namespace}
+	} else if namespace != "" {
+		texts = each.Of(texts, func(text string) string { return namespace + "/" + strings.TrimPrefix(text, namespace+"/") })
 	}
 	var all []Target
 	for _, text := range texts {
@@ -81,11 +70,6 @@ func (t Target) Covers(id workload.ID) bool {
 
 // String writes the target as ParseTarget reads it.
 func (t Target) String() string {
-	text := t.Namespace
-	for _, part := range []string{string(t.Kind), t.Name} {
-		if part != "" {
-			text += "/" + part
-		}
-	}
-	return text
+	part := []string{t.Namespace, string(t.Kind), t.Name}
+	return strings.Join(slices.DeleteFunc(part, func(name string) bool { return name == "" }), "/")
 }

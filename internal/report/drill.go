@@ -11,8 +11,8 @@ import (
 func DrillMetrics() []Metric[drill.Document] {
 	return []Metric[drill.Document]{
 		{"DrillCoverage", "Percent", "how much of the pods needed a rebuild would start with, in percent", state,
-			func(d drill.Document) float64 { return 100 * d.Fleet.Coverage },
-			func(d drill.Document) bool { return d.Fleet.Nothing == "" && d.Fleet.Unknown == 0 }},
+			func(d drill.Document) float64 { return 100 * *d.Fleet.Coverage },
+			func(d drill.Document) bool { return d.Fleet.Coverage != nil && d.Fleet.Unknown == 0 }},
 		{"DrillsLow", "Count", "1 for a drill below the coverage that was asked for, not read, or not known", state,
 			func(d drill.Document) float64 {
 				if d.Passed {

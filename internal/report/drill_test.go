@@ -18,9 +18,9 @@ func TestACoverageThatIsNotKnownIsNoMetric(t *testing.T) {
 		fleet drill.Fleet
 		count int
 	}{
-		"known":                {drill.Fleet{}, 2},
+		"known":                {drill.Fleet{Coverage: new(0.0)}, 2},
 		"nothing is asked":     {drill.Fleet{Nothing: "nothing is asked"}, 0},
-		"one start is unknown": {drill.Fleet{Coverage: 1, Unknown: 1}, 0},
+		"one start is unknown": {drill.Fleet{Coverage: new(1.0), Unknown: 1}, 0},
 	} {
 		var line bytes.Buffer
 		if err := report.WriteDrillMetrics(&line, drill.Document{Site: "prod", Fleet: c.fleet}, time.Unix(0, 0)); err != nil {

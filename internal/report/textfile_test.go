@@ -195,7 +195,7 @@ func TestADrillHasATextfileOfItsOwn(t *testing.T) {
 		fleet drill.Fleet
 		want  map[string]float64
 	}{
-		{drill.Fleet{Coverage: .975}, map[string]float64{"gitlatch_drill_coverage": 97.5, "gitlatch_drills_low": 1}},
+		{drill.Fleet{Coverage: new(.975)}, map[string]float64{"gitlatch_drill_coverage": 97.5, "gitlatch_drills_low": 1}},
 		{drill.Fleet{Nothing: "nothing is asked"}, map[string]float64{"gitlatch_drills_low": 1}},
 	} {
 		if err := WriteDrillTextfile(path, drill.Document{Site: "prod-eu", Fleet: c.fleet}, noon); err != nil {

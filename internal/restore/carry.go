@@ -31,14 +31,12 @@ func (c *carrying) carry(ctx context.Context, live map[workload.ID]plan.Workload
 		step := c.course.Next(live, c.Clock())
 		c.say(step.Say...)
 		c.raise(ctx, live, step.Ask)
-		switch {
-		case step.Done:
-			return nil
-		case c.over(ctx):
-			c.report.Stopped = true
+		if step.Done {
 			return nil
 		}
-		c.Wait(ctx, c.pause())
+		if !c.over(ctx) {
+			c.Wait(ctx, c.pause())
+		}
 		if c.over(ctx) {
 			c.report.Stopped = true
 			return nil

@@ -160,7 +160,7 @@ func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 			}
 			w.killAt = 0
 			for name, o := range w.scalers {
-				if _, noted, _ := brake.Until(*o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: newWorld().scalers[name]}) {
+				if _, noted := brake.Find(plan.Scaler{}, *o); !noted && !same(map[string]*brake.Object{name: o}, map[string]*brake.Object{name: newWorld().scalers[name]}) {
 					t.Errorf("%s: %s changed without a note", when, name)
 				}
 			}
@@ -271,7 +271,8 @@ func TestAPersonWhoUndoesABrakeIsSeen(t *testing.T) {
 	wait := r.Wait
 	r.Wait = func(ctx context.Context, d time.Duration) {
 		wait(ctx, d)
-		if o := w.scalers["horizontalpodautoscaler shop/web"]; brake.Holds(*o) {
+		o := w.scalers["horizontalpodautoscaler shop/web"]
+		if f, _ := brake.Find(plan.Scaler{}, *o); f.Holds {
 			o.Behavior = json.RawMessage(`{"scaleDown":{"selectPolicy":"Max"}}`)
 		}
 	}

@@ -91,7 +91,8 @@ func (w *world) alive() error {
 func (w *world) Look(context.Context) (map[workload.ID]plan.Workload, error) {
 	for id, one := range w.live {
 		for _, s := range one.Scalers {
-			if one.Replicas > 0 && !w.now.Before(w.window) && !brake.Holds(*w.scalers[s.String()]) {
+			braked, _ := brake.Find(s, *w.scalers[s.String()])
+			if one.Replicas > 0 && !w.now.Before(w.window) && !braked.Holds {
 				one.Replicas = 1
 			}
 		}
@@ -151,10 +152,10 @@ var deployments = schema.GroupResource{Group: "apps", Resource: "deployments"}
 func (w *world) Brakes(context.Context) (found []brake.Found, err error) {
 	for _, name := range slices.Sorted(maps.Keys(w.scalers)) {
 		o := *w.scalers[name]
-		if until, ok, err := brake.Until(o); ok {
-			kind, short, _ := strings.Cut(name, " ")
-			namespace, own, _ := strings.Cut(short, "/")
-			found = append(found, brake.Found{Scaler: plan.Scaler{Kind: plan.Kind(kind), Namespace: namespace, Name: own}, Until: until, Holds: brake.Holds(o), Err: err})
+		kind, short, _ := strings.Cut(name, " ")
+		namespace, own, _ := strings.Cut(short, "/")
+		if f, ok := brake.Find(plan.Scaler{Kind: plan.Kind(kind), Namespace: namespace, Name: own}, o); ok {
+			found = append(found, f)
 		}
 	}
 	return found, w.alive()

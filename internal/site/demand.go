@@ -49,7 +49,7 @@ func (o *Opener) sources(ctx context.Context) (all []demand.Source) {
 		}
 	}
 	for at, p := range servers {
-		token, err := config.Prometheus{Token: at.token}.Read(o.Getenv)
+		token, err := at.token.Read("demand.prometheus.token", o.Getenv)
 		if err != nil {
 			all = append(all, demand.Closed(p.Name(), err))
 			continue

@@ -24,7 +24,7 @@ func Git(c config.Config, getenv func(string) string) (*gitwire.Repository, erro
 	if username == "" && token != "" {
 		auth = wire.Token(token)
 	}
-	key, err := r.Auth.ReadKey(getenv)
+	key, err := r.Auth.SSHKey.Read("repository.auth.sshKey", getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -197,7 +197,7 @@ func (o *Opener) Alerts(ctx context.Context) (tick.Alerts, error) {
 		}
 		return alerts.Topic{ARN: topic, Client: sns.NewFromConfig(own)}, nil
 	}
-	url, err := o.Config.Alerts.ReadWebhook(o.Getenv)
+	url, err := o.Config.Alerts.Webhook.Read("alerts.webhook.url", o.Getenv)
 	if url == "" || err != nil {
 		return nil, err
 	}

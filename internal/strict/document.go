@@ -34,8 +34,8 @@ func (r *Reader) Read(data []byte, d Document) {
 	if !ok {
 		return
 	}
-	if other := kindOf(root); other != d.Kind && d.Others[other] != "" {
-		r.problem(root.Line, "kind", "must be %s, got %s: this file is %s", d.Kind, other, d.Others[other])
+	if stated := kindNode(root); stated != nil && stated.Value != d.Kind && d.Others[stated.Value] != "" {
+		r.problem(root.Line, "kind", "must be %s, got %s: this file is %s", d.Kind, stated.Value, d.Others[stated.Value])
 		return
 	}
 	d.Whole().read(r, "", root)
@@ -69,13 +69,6 @@ func (r *Reader) only(data []byte, d Document) (*yaml.Node, bool) {
 		r.syntax(data, rest.Len(), err)
 	}
 	return doc.Content[0], true
-}
-
-func kindOf(root *yaml.Node) string {
-	if node := kindNode(root); node != nil {
-		return node.Value
-	}
-	return ""
 }
 
 // kindNode returns the value of kind in a document; nil if there is none.

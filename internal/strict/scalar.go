@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gitlatch/gitlatch/internal/each"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 // A Schema is a piece of a JSON schema, which says to an editor what the reader
@@ -48,11 +49,8 @@ func Text(pattern, must string) Form {
 	return f
 }
 
-// LabelShape is the pattern of a DNS label, which names a site.
-const LabelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
-
-// Label is the form of a DNS label.
-var Label = Text(LabelShape, "a DNS label: lower case letters, digits and dashes, at most 63")
+// Label is the form of a DNS label, which names a site.
+var Label = Text(workload.LabelShape, workload.MustLabel)
 
 // Bare returns the form without need of quotes: 5 and true are texts, too.
 func (f Form) Bare() Form {

@@ -83,6 +83,12 @@ func subdomain(s string) bool {
 	return true
 }
 
+// LabelShape is the pattern of what ValidLabel accepts, for schemas.
+const LabelShape = `^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`
+
+// MustLabel is what ValidLabel accepts, as a phrase after "must be".
+const MustLabel = "a DNS label: lower case letters, digits and dashes, at most 63"
+
 // ValidLabel reports whether s is a DNS label of at most 63 characters, as the
 // name of a namespace or of a site must be.
 func ValidLabel(s string) bool { return len(s) <= 63 && label(s) }

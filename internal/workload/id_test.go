@@ -3,6 +3,7 @@ package workload_test
 import (
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -34,5 +35,15 @@ func TestNamesAreLabelsAndSubdomains(t *testing.T) {
 	}
 	if valid < 1000 {
 		t.Errorf("%d names are valid: too few to tell", valid)
+	}
+}
+
+func TestTheShapeOfALabelIsWhatAValidOneHas(t *testing.T) {
+	t.Parallel()
+	shape := regexp.MustCompile(workload.LabelShape)
+	for _, text := range []string{"", "a", "-", "a-", "-a", "a-b", "a.b", "A", "a_b", "ä", "a\n", strings.Repeat("a", 63), strings.Repeat("a", 64)} {
+		if valid := workload.ValidLabel(text); valid != shape.MatchString(text) {
+			t.Errorf("%q: valid %v, and the shape says otherwise", text, valid)
+		}
 	}
 }

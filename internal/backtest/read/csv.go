@@ -108,22 +108,19 @@ func (t *table) row(row []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", columnTime, err)
 	}
-	desired, known, err := t.count(row, columnReplicas)
-	if err != nil || !known {
+	desired, err := t.count(row, columnReplicas, unknown)
+	if err != nil || desired == unknown {
 		return err // what is not known is as if it had not been sampled
 	}
-	scale := workload.Scale{Desired: desired, Ready: desired}
-	for _, c := range []struct {
-		column string
-		into   *int32
-	}{{columnReady, &scale.Ready}, {columnMin, &scale.Min}, {columnMax, &scale.Max}} {
-		n, known, err := t.count(row, c.column)
-		if err != nil {
-			return err
-		}
-		if known {
-			*c.into = n
-		}
+	scale := workload.Scale{Desired: desired}
+	if scale.Ready, err = t.count(row, columnReady, desired); err != nil {
+		return err
+	}
+	if scale.Min, err = t.count(row, columnMin, 0); err != nil {
+		return err
+	}
+	if scale.Max, err = t.count(row, columnMax, 0); err != nil {
+		return err
 	}
 	if scale.Target, err = t.target(row); err != nil {
 		return err
@@ -146,16 +143,21 @@ func (t *table) time(text string) (time.Time, error) {
 	return at, err
 }
 
-// count reads a column of pods, which may be absent, empty or unknown.
-func (t *table) count(row []string, column string) (n int32, known bool, err error) {
+// count reads a column of pods, which may be absent, empty or unknown: then it is
+// another number.
+func (t *table) count(row []string, column string, other int32) (int32, error) {
 	i, ok := t.at[column]
 	if !ok || row[i] == "" {
-		return 0, false, nil
+		return other, nil
 	}
-	if n, known, err = pods(row[i]); err != nil {
-		err = fmt.Errorf("%s: %w", column, err)
+	n, err := pods(row[i])
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", column, err)
 	}
-	return n, known, err
+	if n == unknown {
+		return other, nil
+	}
+	return n, nil
 }
 
 func (t *table) target(row []string) (float64, error) {

@@ -5,6 +5,7 @@ package read
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -34,28 +35,19 @@ func Source(name string, from io.Reader, into *backtest.Past) error {
 	if head, err := in.Peek(3); err == nil && string(head) == "\ufeff" {
 		_, _ = in.Discard(3) // was peeked at
 	}
-	for {
-		c, err := in.ReadByte()
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s is empty: it must contain CSV, or the JSON of Prometheus", name)
-		}
-		if err != nil {
-			return unread(name, err)
-		}
-		if strings.IndexByte(" \t\r\n", c) >= 0 {
-			continue
-		}
-		if err := in.UnreadByte(); err != nil {
-			return unread(name, err)
-		}
-		switch c {
-		case '{':
-			return readPrometheus(name, in, into)
-		case '[':
-			return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus sends it", name)
-		}
-		return readCSV(name, in, into)
+	head, err := in.Peek(512)
+	head = bytes.TrimLeft(head, " \t\r\n")
+	switch {
+	case len(head) == 0 && errors.Is(err, io.EOF):
+		return fmt.Errorf("%s is empty: it must contain CSV, or the JSON of Prometheus", name)
+	case len(head) == 0 && err != nil:
+		return unread(name, err)
+	case bytes.HasPrefix(head, []byte("{")):
+		return readPrometheus(name, in, into)
+	case bytes.HasPrefix(head, []byte("[")):
+		return fmt.Errorf("%s: begins with a list: give the whole answer, an object, as Prometheus sends it", name)
 	}
+	return readCSV(name, in, into)
 }
 
 const buffer = 64 << 10
@@ -89,20 +81,20 @@ func parseID(text string) (workload.ID, error) {
 	return workload.ID{}, fmt.Errorf("workload %q: must be namespace/name, or namespace/kind/name", text)
 }
 
+// unknown is a count that is not known.
+const unknown = -1
+
 // pods reads a count. Averages are no whole numbers: they are rounded up. What is
 // not a number, as "NaN" says, is unknown.
-func pods(text string) (n int32, known bool, err error) {
-	if i, err := strconv.ParseInt(text, 10, 32); err == nil && i >= 0 {
-		return int32(i), true, nil
-	}
+func pods(text string) (int32, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err == nil && math.IsNaN(v):
-		return 0, false, nil
+		return unknown, nil
 	case err != nil || v < 0 || v > math.MaxInt32:
-		return 0, false, fmt.Errorf("must be a number of pods, from 0 to %d, got %q", math.MaxInt32, text)
+		return 0, fmt.Errorf("must be a number of pods, from 0 to %d, got %q", math.MaxInt32, text)
 	}
-	return int32(math.Ceil(v)), true, nil
+	return int32(math.Ceil(v)), nil
 }
 
 // instant reads RFC 3339, or seconds since 1970.

@@ -98,11 +98,11 @@ func add(run *backtest.Run, pair []any) error {
 	if err != nil {
 		return fmt.Errorf("time %w", err)
 	}
-	n, known, err := pods(fmt.Sprint(pair[1]))
+	n, err := pods(fmt.Sprint(pair[1]))
 	if err != nil {
 		return fmt.Errorf("value %w", err)
 	}
-	if !known {
+	if n == unknown {
 		return nil
 	}
 	return run.Add(backtest.Sample{At: at, Scale: workload.Scale{Desired: n, Ready: n}})

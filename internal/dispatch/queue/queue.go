@@ -28,9 +28,6 @@ type Sender interface {
 type Queue struct {
 	URL    string
 	Client Sender
-	// Pause waits before what failed is sent again, the first time with 1. Nil
-	// waits about a fifth of a second, and twice as long each time.
-	Pause func(ctx context.Context, try int) error
 }
 
 const (
@@ -52,17 +49,13 @@ func (q Queue) Send(ctx context.Context, turns []dispatch.Turn, now time.Time) e
 }
 
 func (q Queue) send(ctx context.Context, turns []dispatch.Turn, now time.Time) error {
-	pause := q.Pause
-	if pause == nil {
-		pause = backoff.Retry
-	}
 	for try := 1; ; try++ {
 		left, err := q.once(ctx, turns, now)
 		if err == nil {
 			return nil
 		}
 		turns = left
-		if try < tries && pause(ctx, try) == nil {
+		if try < tries && backoff.Retry(ctx, try) == nil {
 			continue
 		}
 		return fmt.Errorf("send the turns of %q: %w", each.Of(turns, func(t dispatch.Turn) string { return t.Site }), err)

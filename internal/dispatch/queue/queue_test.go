@@ -82,7 +82,7 @@ func (s *sender) sites() (all []string) {
 }
 
 func open(s *sender) queue.Queue {
-	return queue.Queue{URL: "https://queue", Client: s, Pause: func(context.Context, int) error { return nil }}
+	return queue.Queue{URL: "https://queue", Client: s}
 }
 
 func TestDelaysAreUntilTheTurn(t *testing.T) {
@@ -145,7 +145,7 @@ func TestTurnsArriveInAQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := turns(23)
-	q := queue.Queue{URL: *made.QueueUrl, Client: &sender{Sender: client, refuse: map[string]int{"prod-4": 1}}, Pause: func(context.Context, int) error { return nil }}
+	q := queue.Queue{URL: *made.QueueUrl, Client: &sender{Sender: client, refuse: map[string]int{"prod-4": 1}}}
 	if err := q.Send(t.Context(), all, noon.Add(period)); err != nil { // all are due
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func suite(t *testing.T, open func(t *testing.T) Archive, read func(t *testing.T
 		half := 0.5
 		return drill.Document{
 			Document: term.DocumentOf(drill.Kind), Site: site, At: at, Links: []drill.Link{},
-			Fleet: drill.Fleet{Coverage: 0.5}, Workloads: []drill.Workload{{Named: term.Named{Namespace: "shop", Kind: "deployment", Name: "web"}, Coverage: &half, Causes: []drill.Cause{}}},
+			Fleet: drill.Fleet{Coverage: new(0.5)}, Workloads: []drill.Workload{{Named: term.Named{Namespace: "shop", Kind: "deployment", Name: "web"}, Coverage: &half, Causes: []drill.Cause{}}},
 		}
 	}
 	t.Run("nothing was kept yet", func(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// Notice is the summary of a drill as a message.
-func Notice(s drill.Summary) (alert.Notice, error) {
-	document, err := json.Marshal(s)
+// Notice is a drill as a message. Its document names the worst workloads alone.
+func Notice(d drill.Document) (alert.Notice, error) {
+	document, err := json.Marshal(d.Shortened(drill.Worst))
 	n := alert.Notice{
-		ID: "drill-" + s.Site + "-" + s.At.UTC().Format(time.RFC3339), Site: s.Site, Kind: "drill", Severity: alert.Warning, State: "failed",
-		Subject: s.Headline(), Thread: s.Headline(), Text: s.Text(), Document: document,
+		ID: "drill-" + d.Site + "-" + d.At.UTC().Format(time.RFC3339), Site: d.Site, Kind: "drill", Severity: alert.Warning, State: "failed",
+		Subject: d.Headline(), Thread: d.Headline(), Text: d.Text(), Document: document,
 	}
-	if s.Passed {
+	if d.Passed {
 		n.Severity, n.State = alert.Info, "passed"
 	}
 	return n, err

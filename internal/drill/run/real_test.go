@@ -192,7 +192,7 @@ func TestADrillOnARealControlPlane(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 	}
-	if len(d.Workloads) != len(need) || len(d.Flush.Levels) != len(need) || d.Fleet.Need != all || d.Fleet.Coverage != 1 || !d.Passed || d.Commit != w.origin.Tip("main") || d.Last != nil {
+	if len(d.Workloads) != len(need) || len(d.Flush.Levels) != len(need) || d.Fleet.Need != all || *d.Fleet.Coverage != 1 || !d.Passed || d.Commit != w.origin.Tip("main") || d.Last != nil {
 		t.Errorf("fleet %+v, flush %+v", d.Fleet, d.Flush)
 	}
 	w.builds(t, d)
@@ -203,7 +203,7 @@ func TestADrillOnARealControlPlane(t *testing.T) {
 	for _, wrong := range wrongs {
 		t.Run(wrong.said, func(t *testing.T) { w.loses(t, wrong, all) })
 	}
-	if d := w.drill(t); d.Fleet.Coverage != 1 || len(d.Last.Changes) != 1 {
+	if d := w.drill(t); *d.Fleet.Coverage != 1 || len(d.Last.Changes) != 1 {
 		t.Errorf("put right again: %+v, %+v", d.Fleet, d.Last)
 	}
 }

@@ -89,7 +89,7 @@ func (r *Run) Drill(ctx context.Context) (drill.Document, error) {
 		return r.withdraw(ctx, look, d), nil
 	}
 	d = r.keep(ctx, r.withdraw(ctx, look, tag(ctx, tags, d)))
-	notice, err := Notice(d.Summary())
+	notice, err := Notice(d)
 	return r.tell(ctx, d, notice, err), nil
 }
 

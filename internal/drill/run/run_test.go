@@ -175,7 +175,7 @@ func TestADrillWaitsForTheLease(t *testing.T) {
 			if waited := p.now.Sub(start); waited < min(c.held, r.LeaseWithin) || waited > time.Minute+10*time.Second {
 				t.Errorf("waited %s", waited)
 			}
-			if c.ends && d.Fleet.Coverage != 1 {
+			if c.ends && *d.Fleet.Coverage != 1 {
 				t.Errorf("%+v", d.Fleet)
 			}
 		})

@@ -35,7 +35,7 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	l.Tick.Latches = latch.LatchesOf(map[workload.ID]latch.Latch{web: {ID: web, Freeze: latch.Freeze{Reason: "unready", Since: now.Add(-time.Hour)}}})
 
 	d := score.Document(l)
-	if d.Workloads[0].Name != "small" || d.Fleet.Need != 200 || d.Fleet.Covered != 190 || d.Fleet.Coverage != 0.95 || d.Fleet.Low != 1 || d.Fleet.Full != 1 || d.Fleet.Ready != 193 {
+	if d.Workloads[0].Name != "small" || d.Fleet.Need != 200 || d.Fleet.Covered != 190 || *d.Fleet.Coverage != 0.95 || d.Fleet.Low != 1 || d.Fleet.Full != 1 || d.Fleet.Ready != 193 {
 		t.Errorf("fleet %+v", d.Fleet)
 	}
 	if d.Passed || len(d.Unread) != 1 || len(d.Problems) != 1 {

@@ -49,7 +49,8 @@ func Document(l Look) drill.Document {
 	d.Fleet = sum(d.Workloads)
 	d.Fleet.Nothing = nothing(d)
 	d.MassDrop, d.Notices = notices(l, d)
-	d.Passed = d.Fleet.Nothing == "" && d.Fleet.Coverage >= l.MinCoverage && len(d.Unread) == 0 && d.Fleet.NeedUnknown+d.Fleet.Unknown == 0 && !d.MassDrop
+	covered := d.Fleet.Coverage != nil && *d.Fleet.Coverage >= l.MinCoverage
+	d.Passed = covered && len(d.Unread) == 0 && d.Fleet.NeedUnknown+d.Fleet.Unknown == 0 && !d.MassDrop
 	return d
 }
 
@@ -98,7 +99,7 @@ func sum(all []drill.Workload) drill.Fleet {
 		f.Without, f.StuckWithout = later(f.Without, f.StuckWithout, w.Without)
 	}
 	if f.Need > 0 {
-		f.Coverage = float64(f.Covered) / float64(f.Need)
+		f.Coverage = new(float64(f.Covered) / float64(f.Need))
 	}
 	return f
 }

@@ -118,7 +118,7 @@ func TestCausesOfWhatLacks(t *testing.T) {
 			if w.Missing != c.lacks || strings.Join(names, " ") != c.causes || !strings.Contains(strings.Join(texts, "\n"), c.says) {
 				t.Errorf("lacks %d, want %d: %q, %q", w.Missing, c.lacks, names, texts)
 			}
-			if covered := float64(*w.Need-w.Missing) / float64(*w.Need); w.Coverage == nil || *w.Coverage != covered || d.Fleet.Coverage != covered || w.Low != (covered < 0.95) || d.Passed == w.Low {
+			if covered := float64(*w.Need-w.Missing) / float64(*w.Need); w.Coverage == nil || *w.Coverage != covered || *d.Fleet.Coverage != covered || w.Low != (covered < 0.95) || d.Passed == w.Low {
 				t.Errorf("coverage %v, fleet %+v, passed %v", w.Coverage, d.Fleet, d.Passed)
 			}
 			for _, f := range d.Findings {
@@ -181,7 +181,7 @@ func TestWhatIsCreatedPausedStartsWithNone(t *testing.T) {
 	if !w.With.Never || !w.Without.Never || len(w.Causes) != 1 || w.Causes[0].Name != drill.CausePaused {
 		t.Errorf("with %+v, without %+v, causes %+v", w.With, w.Without, w.Causes)
 	}
-	if text := d.Summary().Text(); !strings.Contains(text, "shop/deployment/web starts with 0 of 187 (paused)") {
+	if text := d.Text(); !strings.Contains(text, "shop/deployment/web starts with 0 of 187 (paused)") {
 		t.Error(text)
 	}
 }
@@ -222,13 +222,13 @@ func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 			l := beside(looked(), "other", 8)
 			c.make(&l)
 			d := score.Document(l)
-			if d.Fleet.Coverage != 1 || d.Fleet.Nothing != "" || d.Passed != c.passed || d.MassDrop != c.drop {
+			if *d.Fleet.Coverage != 1 || d.Fleet.Nothing != "" || d.Passed != c.passed || d.MassDrop != c.drop {
 				t.Errorf("fleet %+v, passed %v, mass drop %v", d.Fleet, d.Passed, d.MassDrop)
 			}
 			if notices := strings.Join(d.Notices, "\n"); !strings.Contains(notices, c.says) || (notices == "") != (c.says == "") {
 				t.Errorf("notices %q", d.Notices)
 			}
-			if headline := d.Summary().Headline(); strings.Contains(headline, "known to be needed") != (d.Fleet.NeedUnknown > 0) || strings.Contains(headline, "lost much of its scale") != c.drop {
+			if headline := d.Headline(); strings.Contains(headline, "known to be needed") != (d.Fleet.NeedUnknown > 0) || strings.Contains(headline, "lost much of its scale") != c.drop {
 				t.Error(headline)
 			}
 		})
@@ -254,7 +254,7 @@ func TestAnUnknownStartIsNotZero(t *testing.T) {
 	if f := d.Findings[0]; len(f.Workloads) != 1 || f.Missing != 0 {
 		t.Errorf("finding %+v", f)
 	}
-	if got := d.Summary().Headline(); got != "gitlatch prod: a rebuild starts with 100 % of what is needed by the workloads with a known start, but not all is known" {
+	if got := d.Headline(); got != "gitlatch prod: a rebuild starts with 100 % of what is needed by the workloads with a known start, but not all is known" {
 		t.Error(got)
 	}
 	if want := "the replicas that a rebuild starts 1 workload with are unknown: coverage is of the others"; len(d.Notices) != 1 || d.Notices[0] != want {

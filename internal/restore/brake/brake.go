@@ -36,12 +36,13 @@ type Object struct {
 
 // A note is what stands in the annotation.
 type note struct {
-	Until time.Time `json:"until"`
-	// Replaced is the behaviour of an HPA, or the text of KEDA's annotation,
-	// from before; null where there was none.
-	Replaced json.RawMessage `json:"replaced"`
+	Until    time.Time       `json:"until"`
+	Replaced json.RawMessage `json:"replaced"` // was as JSON
 
-	was any // see Object.was
+	// was is the policy of an HPA, or the text of KEDA's annotation, from before. It
+	// is nil if there was no behaviour or no annotation, and "" if a behaviour stated
+	// no policy.
+	was *string
 }
 
 // An Outcome is what came of a brake.
@@ -81,10 +82,19 @@ func Put(o Object, now time.Time, span time.Duration) (Patch, Outcome, error) {
 	case stops:
 		return nil, Foreign, nil
 	}
-	n = note{Until: until, Replaced: o.Behavior}
+	n = note{Until: until}
 	if o.Kind == plan.ScaledObject {
-		n.Replaced = o.paused()
+		if text, there := o.Annotations[PausedScaleIn]; there {
+			n.was = &text
+		}
 		return annotate(n, map[string]any{PausedScaleIn: "true"}), Set, nil
+	}
+	if !empty(o.Behavior) {
+		policy, err := policyOf(o.Behavior)
+		if err != nil {
+			return nil, None, err
+		}
+		n.was = &policy
 	}
 	p := annotate(n, nil)
 	p["spec"] = selectPolicy(disabled)
@@ -117,8 +127,11 @@ func Release(o Object) (Patch, Outcome, error) {
 // before returns what brings an HPA's behaviour back. What else of it somebody
 // changed meanwhile stays as they have it.
 func (o Object) before(n note) (map[string]any, error) {
-	if !empty(n.Replaced) {
-		return selectPolicy(n.was), nil
+	switch {
+	case n.was != nil && *n.was == "":
+		return selectPolicy(nil), nil
+	case n.was != nil:
+		return selectPolicy(*n.was), nil
 	}
 	var now, braked any
 	if err := errors.Join(json.Unmarshal(o.Behavior, &now), json.Unmarshal([]byte(defaultsBraked), &braked)); err != nil {
@@ -146,20 +159,11 @@ type Found struct {
 	Err    error     // the note cannot be read
 }
 
-// Until returns when the brake expires; ok is false where there is none.
-func Until(o Object) (until time.Time, ok bool, err error) {
-	n, noted, err := o.note()
-	return n.Until, noted, err
-}
-
-// Holds reports whether a brake of ours is there and still stops.
-func Holds(o Object) bool {
-	_, noted, err := o.note()
-	if err != nil || !noted {
-		return false
-	}
-	stops, err := o.stops()
-	return err == nil && stops
+// Find returns the brake of an autoscaler; ok is false where there is none.
+func Find(s plan.Scaler, o Object) (f Found, ok bool) {
+	n, ok, err := o.note()
+	stops, unread := o.stops()
+	return Found{Scaler: s, Until: n.Until, Holds: stops && err == nil && unread == nil, Err: err}, ok
 }
 
 func (o Object) note() (n note, noted bool, err error) {
@@ -168,27 +172,14 @@ func (o Object) note() (n note, noted bool, err error) {
 		return n, false, nil
 	}
 	err = json.Unmarshal([]byte(text), &n)
-	was, ok := o.was(n.Replaced)
-	n.was = was
-	if err != nil || n.Until.IsZero() || !ok {
+	if err == nil {
+		err = json.Unmarshal(n.Replaced, &n.was)
+	}
+	known := o.Kind == plan.ScaledObject || n.was == nil || slices.Contains([]string{"", "Max", "Min", disabled}, *n.was)
+	if err != nil || n.Until.IsZero() || !known {
 		return note{}, true, fmt.Errorf("annotation %s cannot be read, so that what the brake replaced is not known: set its behaviour right and remove the annotation", Annotation)
 	}
 	return n, true, nil
-}
-
-// was returns what a merge patch puts back for what a brake replaced, nil for what
-// was not stated; ok is false where no brake of ours replaced this.
-func (o Object) was(replaced json.RawMessage) (was any, ok bool) {
-	if o.Kind == plan.ScaledObject {
-		var text *string
-		err := json.Unmarshal(replaced, &text)
-		return text, err == nil
-	}
-	policy, err := policyOf(replaced)
-	if policy == "" {
-		return nil, err == nil
-	}
-	return policy, slices.Contains([]string{"Max", "Min", disabled}, policy)
 }
 
 // stops reports whether scaling down is off, by whomever.
@@ -205,19 +196,10 @@ func (o Object) stops() (bool, error) {
 	return policy == disabled, err
 }
 
-// paused is the text of KEDA's annotation as JSON; nil where there is none.
-func (o Object) paused() json.RawMessage {
-	text, there := o.Annotations[PausedScaleIn]
-	if !there {
-		return nil
-	}
-	return marshal(text)
-}
-
 func marshal(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // plain values, and JSON that was read
+		panic(err) // plain values
 	}
 	return text
 }
@@ -237,9 +219,7 @@ func selectPolicy(to any) map[string]any {
 }
 
 func annotate(n note, also map[string]any) Patch {
-	if empty(n.Replaced) {
-		n.Replaced = json.RawMessage("null")
-	}
+	n.Replaced = marshal(n.was)
 	annotations := map[string]any{Annotation: string(marshal(n))}
 	maps.Copy(annotations, also)
 	return Patch{"metadata": map[string]any{"annotations": annotations}}

@@ -114,11 +114,12 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 		if c.server != "" {
 			during.Behavior = json.RawMessage(c.server)
 		}
-		if !brake.Holds(during) || during.Annotations["mine"] != "1" {
+		f, ok := brake.Find(plan.Scaler{}, during)
+		if !f.Holds || during.Annotations["mine"] != "1" {
 			t.Errorf("%s: it does not hold: %+v", name, during)
 		}
-		if until, ok, err := brake.Until(during); !ok || err != nil || !until.Equal(now.Add(span)) {
-			t.Errorf("%s: until %v %v %v", name, until, ok, err)
+		if !ok || f.Err != nil || !f.Until.Equal(now.Add(span)) {
+			t.Errorf("%s: found %+v %v", name, f, ok)
 		}
 		if p, outcome, err := brake.Put(during, now.Add(time.Hour), span); p != nil || outcome != brake.Kept || err != nil {
 			t.Errorf("%s: put again: %v %s %v", name, p, outcome, err)

@@ -119,9 +119,8 @@ func (c *Client) Brakes(ctx context.Context) ([]brake.Found, error) {
 	}
 	var found []brake.Found
 	for _, a := range all {
-		until, ok, err := brake.Until(a.object())
-		if ok {
-			found = append(found, brake.Found{Scaler: a.scaler(), Until: until, Holds: brake.Holds(a.object()), Err: err})
+		if f, ok := brake.Find(a.scaler(), a.object()); ok {
+			found = append(found, f)
 		}
 	}
 	return found, nil

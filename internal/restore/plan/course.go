@@ -3,9 +3,9 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/gitlatch/gitlatch/internal/term"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -181,7 +181,8 @@ func (c *Course) waits(r Raise, w Workload) int32 {
 // over reports whether a wave has come to its end: all of it is ready, or
 // patience with the rest has ended.
 func (c *Course) over(raises []Raise, live map[workload.ID]Workload, now time.Time, s *Step) bool {
-	short, unasked := []string(nil), false
+	var short []string
+	unasked := false
 	for _, r := range raises {
 		w := live[r.ID]
 		if w.Ready > c.ready[r.ID] {
@@ -199,11 +200,7 @@ func (c *Course) over(raises []Raise, live map[workload.ID]Workload, now time.Ti
 	case now.Sub(c.moved) < c.pace.Patience:
 		return false
 	}
-	const most = 5
-	if more := len(short) - most; more > 0 {
-		short = append(short[:most], fmt.Sprintf("%d more", more))
-	}
-	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d stands still for %s, going on: %s", c.at+1, len(c.plan.Waves), c.pace.Patience, strings.Join(short, ", ")))
+	s.Say = append(s.Say, fmt.Sprintf("wave %d of %d stands still for %s, going on: %s", c.at+1, len(c.plan.Waves), c.pace.Patience, term.Among(short)))
 	for _, r := range raises {
 		if w := live[r.ID]; w.Ready < r.To {
 			c.excused[r.ID] = max(0, w.Replicas-w.Ready)

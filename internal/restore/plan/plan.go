@@ -90,7 +90,7 @@ func CheckNamespaces(names []string) error {
 	for i, name := range names {
 		switch {
 		case !workload.ValidLabel(name):
-			return fmt.Errorf("%q is no name of a namespace: a DNS label, lower case letters, digits and dashes", name)
+			return fmt.Errorf("%q is no name of a namespace: must be %s", name, workload.MustLabel)
 		case slices.Contains(names[:i], name):
 			return fmt.Errorf("%s is named twice", name)
 		}
