@@ -46,9 +46,16 @@ func (r *reconciler) readMarkers(ctx context.Context, objects map[string]repo.Ob
 }
 
 // markerRule finds the rule for files at the tip. If the window does not show the authors of
-// changes, the agreed commit counts as equal to the tip.
+// changes, the agreed commit counts as equal to the tip. An entry whose checkpoint file was
+// broken at the agreed commit is not new: its level at the tip counts as its only level.
 func (r *reconciler) markerRule(ctx context.Context, files []inplace.File) (inplace.Rule, error) {
 	rule := inplace.Rule{Levels: inplace.Levels(r.Past.Agreed.Entries), Agreed: files, Cover: r.cover()}
+	for id, e := range r.Past.Tip.Entries {
+		_, known := r.Past.Agreed.Entries[id]
+		if !known && r.Past.Agreed.Broken[id.Namespace] != nil {
+			rule.Levels[id] = []int32{e.Replicas}
+		}
+	}
 	for _, s := range r.Past.Steps {
 		rule = rule.With(s.After.Entries)
 	}

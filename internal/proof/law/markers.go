@@ -22,7 +22,7 @@ func (w *Witness) had(change checkpoint.Change) {
 
 // overwrites reports a number beside a marker that gitlatch changed although its entry never
 // had that level, and neither the marker, the file nor the entry was new. A workload with two
-// markers in a file is left out.
+// markers in a file is left out, and so is a commit that another tick already agreed with.
 func overwrites(s *Seen) string {
 	if s.agreed == "" || s.Moved || !s.below(s.After.Tip, s.agreed) {
 		return ""
@@ -30,7 +30,7 @@ func overwrites(s *Seen) string {
 	agreed := s.World.Repository.Show(s.agreed)
 	for _, c := range s.New {
 		for _, path := range c.Paths {
-			if c.By != ours || !slices.Contains(s.named, path) {
+			if c.By != ours || s.below(s.agreed, c.ID) || !slices.Contains(s.named, path) {
 				continue
 			}
 			known := marksIn(agreed[path])
