@@ -103,14 +103,23 @@ func (a application) sources() []argoSource {
 }
 
 func (a application) applier(kinds workload.Kinds) applier {
-	by := applier{tool: ArgoCD, name: ArgoCD.says(a.name()), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
-		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), claim: a.claim()}
+	to := a.Spec.Destination
+	by := applier{tool: ArgoCD, name: a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
+		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), server: to.Server, origins: a.origins(), stopped: a.stopped(),
+		remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server))}
+	switch to.Name {
+	case "":
+	case ownName:
+		by.server = ownServer
+	default:
+		by.server = named(to.Name)
+	}
 	for i, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
 			by.chart = by.chart || s.Chart != "" || s.Helm != nil
 			continue
 		}
-		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace, origin: by.claim.origins[i],
+		by.builds = append(by.builds, Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i],
 			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
 	for _, r := range a.Status.Resources {
@@ -127,7 +136,7 @@ func (a application) next(object json.RawMessage, namespace string) (string, fun
 		return "", nil
 	}
 	n.Metadata.Namespace = cmp.Or(n.Metadata.Namespace, namespace)
-	return ArgoCD.says(n.name()), n.keeps
+	return n.name(), n.keeps
 }
 
 // The cluster that Argo CD runs in, as its destinations call it. Another name is
@@ -137,17 +146,8 @@ const (
 	ownName   = "in-cluster"
 )
 
-// claim is what an Application says that it does.
-func (a application) claim() claim {
-	to := a.Spec.Destination
-	c := claim{name: a.name(), server: to.Server, remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server)), stopped: a.stopped()}
-	switch name := to.Name; name {
-	case "":
-	case ownName:
-		c.server = ownServer
-	default:
-		c.server = named(name)
-	}
+// origins are what an Application takes from git, by its sources.
+func (a application) origins() (all []origin) {
 	seen := a.Status.Sync.Revisions
 	if len(seen) == 0 {
 		seen = []string{a.Status.Sync.Revision}
@@ -157,9 +157,9 @@ func (a application) claim() claim {
 		if o.revision == head && i < len(seen) {
 			o.resolved = seen[i]
 		}
-		c.origins = append(c.origins, o)
+		all = append(all, o)
 	}
-	return c
+	return all
 }
 
 // stopped says why nothing reconciles an Application, "" where something does.
