@@ -72,17 +72,17 @@ func (w way) onlyCreation() bool {
 // covers reports whether the policy looks at the creation of a workload, and finds
 // it in the record.
 func (w way) covers(s subject, namespace map[string]string) bool {
-	o := s.object
-	m := w.policy.Spec.MatchConstraints
-	if m == nil || !w.finds(s) || !selects(m.NamespaceSelector, namespace) || !selects(m.ObjectSelector, s.labels) {
-		return false
-	}
-	if b := w.binding.Spec.MatchResources; b != nil && (!selects(b.NamespaceSelector, namespace) || !selects(b.ObjectSelector, s.labels) ||
-		len(b.ResourceRules) > 0 && !slices.ContainsFunc(b.ResourceRules,
-			func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })) {
-		return false
-	}
-	return slices.ContainsFunc(m.ResourceRules, func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })
+	all, narrowed := w.policy.Spec.MatchConstraints, w.binding.Spec.MatchResources
+	return all != nil && w.finds(s) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
+		(narrowed == nil || matches(narrowed, s, namespace))
+}
+
+// matches reports whether the creation of a workload is among what is matched. No
+// rules are any, as in a binding.
+func matches(m *admission.MatchResources, s subject, namespace map[string]string) bool {
+	return selects(m.NamespaceSelector, namespace) && selects(m.ObjectSelector, s.labels) &&
+		(len(m.ResourceRules) == 0 || slices.ContainsFunc(m.ResourceRules,
+			func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, s.object) }))
 }
 
 func creates(r admission.NamedRuleWithOperations, id workload.ID, o workload.Object) bool {
