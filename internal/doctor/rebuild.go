@@ -84,21 +84,14 @@ func (e *examination) starts(s *subject) {
 
 // patched notes a patch that the builds which include it pass over.
 func (e *examination) patched(s *subject, included []inclusion) {
-	var beside *inclusion
-	for _, in := range included {
-		w, ok := in.overlay.rendered(s.ID)
-		switch {
-		case ok && !in.overlay.outside(in.folder.Dir, w):
-			e.skipped(s, in, w)
-			return
-		case ok && beside == nil:
-			beside = &in
+	for _, outside := range []bool{false, true} {
+		for _, in := range included {
+			w, ok := in.overlay.rendered(s.ID)
+			if ok && in.overlay.outside(in.folder.Dir, w) == outside {
+				e.skipped(s, in, w)
+				return
+			}
 		}
-	}
-	if beside != nil {
-		w, _ := beside.overlay.rendered(s.ID)
-		e.skipped(s, *beside, w)
-		return
 	}
 	for _, in := range included {
 		if in.overlay.Err != nil { // it says itself what is wrong
