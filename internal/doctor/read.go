@@ -72,14 +72,17 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 	var all []Overlay
 	for _, b := range builds {
 		o := Overlay{By: b.By, Namespace: b.Namespace}
-		there, unsafe, err := r.folder(ctx, b)
+		there, err := r.fetch(ctx, b)
+		var unsafe *repo.UnsafeError
 		switch {
+		case errors.As(err, &unsafe): // there is no building it
+			o.Dir, o.Err = b.Dir, err
 		case err != nil:
-			return nil, err
+			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
+		case !there && b.By == ByPath:
+			return nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
 		case !there:
 			continue
-		case unsafe != nil:
-			o.Dir, o.Err = b.Dir, unsafe
 		default:
 			o.Overlay, o.Err = b.build(r.files)
 			o.Dir, o.Within = b.Dir, b.within(o, b.takes(r.files))
@@ -125,22 +128,6 @@ type reader struct {
 	commit string
 	files  map[string][]byte
 	asked  map[string]bool
-}
-
-// folder reads all that a build leads to. Where unsafe is set, that is why there
-// is no building it.
-func (r *reader) folder(ctx context.Context, b Build) (there bool, unsafe, err error) {
-	there, err = r.fetch(ctx, b)
-	var refused *repo.UnsafeError
-	switch {
-	case errors.As(err, &refused):
-		return true, err, nil
-	case err != nil:
-		return false, nil, fmt.Errorf("read %s: %w", b.Dir, err)
-	case !there && b.By == ByPath:
-		return false, nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
-	}
-	return there, nil, nil
 }
 
 // fetch reads a folder and all that its build leads to.
