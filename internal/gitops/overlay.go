@@ -2,14 +2,14 @@ package gitops
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/resmap"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -73,10 +73,14 @@ func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (
 	if err != nil {
 		return o, err
 	}
-	if o.Workloads, err = workloadsOf(dir, built, kinds); err != nil {
-		return o, err
+	whole := o
+	for _, r := range built.Resources() {
+		if err := whole.add(r, kinds); err != nil {
+			return o, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
+		}
 	}
-	return o, o.others(built, kinds)
+	slices.SortFunc(whole.Workloads, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
+	return whole, nil
 }
 
 // Missing are the paths that a build of a folder needs and that files does not
@@ -149,42 +153,42 @@ func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
 	return manifest
 }
 
-// others adds what a build gives that is no workload.
-func (o *Overlay) others(built resmap.ResMap, kinds workload.Kinds) error {
-	for _, r := range built.Resources() {
-		var object struct {
+// add adds what a build gives of a resource: a workload, or what belongs to one.
+func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
+	data, err := r.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	namespace := r.CurId().EffectiveNamespace()
+	gvk := r.GetGvk()
+	kind, isWorkload := kinds.Named(gvk.Group, gvk.Kind)
+	switch {
+	case isWorkload:
+		w := Object{ID: workload.ID{Namespace: namespace, Kind: kind, Name: r.GetName()},
+			Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Asks: asksOf(data)}
+		w.Images, w.Paused = templateOf(data)
+		object, _ := kinds.Object(kind)
+		w.Replicas, err = replicasOf(data, object.Replicas)
+		o.Workloads = append(o.Workloads, w)
+	case gvk.Group == "autoscaling" && gvk.Kind == "HorizontalPodAutoscaler":
+		var hpa struct {
 			Spec struct {
-				MinReplicas    int32 `json:"minReplicas"`
-				ScaleTargetRef struct {
-					APIVersion string `json:"apiVersion"`
-					Kind       string `json:"kind"`
-					Name       string `json:"name"`
-				} `json:"scaleTargetRef"`
+				MinReplicas    int32                                     `json:"minReplicas"`
+				ScaleTargetRef autoscalingv1.CrossVersionObjectReference `json:"scaleTargetRef"`
 			} `json:"spec"`
 		}
-		namespace := r.CurId().EffectiveNamespace()
-		switch gvk := r.GetGvk(); {
-		case gvk.Group == "autoscaling" && gvk.Kind == "HorizontalPodAutoscaler":
-			data, err := r.MarshalJSON()
-			if err = errors.Join(err, json.Unmarshal(data, &object)); err != nil {
-				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
-			}
-			target := object.Spec.ScaleTargetRef
-			group, _, _ := strings.Cut(target.APIVersion, "/")
-			kind, _ := kinds.Named(group, target.Kind)
-			id := workload.ID{Namespace: namespace, Kind: kind, Name: target.Name}
-			o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: object.Spec.MinReplicas})
-		case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
-			o.Records = append(o.Records, namespace)
-		case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":
-			data, err := r.MarshalJSON()
-			if err != nil {
-				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
-			}
-			o.Appliers = append(o.Appliers, data)
-		}
+		err = json.Unmarshal(data, &hpa)
+		target := hpa.Spec.ScaleTargetRef
+		group, _, _ := strings.Cut(target.APIVersion, "/")
+		kind, _ := kinds.Named(group, target.Kind)
+		id := workload.ID{Namespace: namespace, Kind: kind, Name: target.Name}
+		o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: hpa.Spec.MinReplicas})
+	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
+		o.Records = append(o.Records, namespace)
+	case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":
+		o.Appliers = append(o.Appliers, data)
 	}
-	return nil
+	return err
 }
 
 // recordName is the name of the ConfigMap that a record is.

@@ -25,8 +25,7 @@ func readDeployment(d *appsv1.Deployment) reading {
 	if r.sample.Unknown != "" {
 		return r
 	}
-	r.sample.Scale = scaleOf(&d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	r.scaled(workload.Replicas, &d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)
 	if d.Status.UpdatedReplicas == d.Status.Replicas && !unfinished(d, r.sample.Scale.Desired) {
 		return r
 	}

@@ -96,8 +96,7 @@ func readArgoRollout(o *argoRollout) reading {
 	if r.sample.Unknown != "" {
 		return r
 	}
-	r.sample.Scale = scaleOf(&o.ObjectMeta, o.Spec.Replicas, o.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	r.scaled(workload.Replicas, &o.ObjectMeta, o.Spec.Replicas, o.Status.ReadyReplicas)
 	if o.Status.StableRS == "" || o.Status.StableRS == o.Status.CurrentPodHash {
 		return r
 	}

@@ -22,8 +22,7 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	if r.sample.Unknown != "" {
 		return r
 	}
-	r.sample.Scale = scaleOf(&s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	r.scaled(workload.Replicas, &s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
 	halted := stands(s)
 	pods := shares(s.Status, halted)
 	if pods == nil {
