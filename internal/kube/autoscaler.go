@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -73,19 +74,16 @@ func (r Reference) Workload(kinds workload.Kinds, namespace string) workload.ID 
 	return workload.ID{Namespace: namespace, Kind: k, Name: r.Name}
 }
 
-// A condition is what a status says of one thing.
-type condition struct{ status, reason string }
-
 // firstNotTrue says which of the conditions is the first that is not True, and
 // why; "" where all are.
-func firstNotTrue(said map[string]condition, want ...string) string {
+func firstNotTrue(said []metav1.Condition, want ...string) string {
 	for _, name := range want {
-		c, ok := said[name]
+		c := apimeta.FindStatusCondition(said, name)
 		switch {
-		case !ok:
+		case c == nil:
 			return name + " is not reported"
-		case c.status != string(corev1.ConditionTrue):
-			return strings.TrimSuffix(name+" is "+c.status+": "+c.reason, ": ")
+		case c.Status != metav1.ConditionTrue:
+			return strings.TrimSuffix(name+" is "+string(c.Status)+": "+c.Reason, ": ")
 		}
 	}
 	return ""

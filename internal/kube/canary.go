@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gitlatch/gitlatch/internal/sanitize"
@@ -24,15 +25,11 @@ type canary struct {
 	} `json:"spec"`
 
 	Status struct {
-		Phase            string `json:"phase"`
-		CanaryWeight     int32  `json:"canaryWeight"` // in percent
-		LastAppliedSpec  string `json:"lastAppliedSpec"`
-		LastPromotedSpec string `json:"lastPromotedSpec"`
-		Conditions       []struct {
-			Type    string `json:"type"`
-			Reason  string `json:"reason"`
-			Message string `json:"message"`
-		} `json:"conditions"`
+		Phase            string             `json:"phase"`
+		CanaryWeight     int32              `json:"canaryWeight"` // in percent
+		LastAppliedSpec  string             `json:"lastAppliedSpec"`
+		LastPromotedSpec string             `json:"lastPromotedSpec"`
+		Conditions       []metav1.Condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -48,7 +45,6 @@ const (
 	phaseNone             = ""
 	phaseInitializing     = "Initializing"
 	phaseWaiting          = "Waiting"
-	phaseProgressing      = "Progressing"
 	phaseWaitingPromotion = "WaitingPromotion"
 	phasePromoting        = "Promoting"
 	phaseFinalising       = "Finalising"
@@ -95,10 +91,8 @@ func readCanary(o *canary, kinds workload.Kinds) promotion {
 	switch {
 	case p.phase == phaseFailed:
 		p.failure = phaseFailed
-		for _, c := range o.Status.Conditions {
-			if c.Type == "Promoted" {
-				p.failure = sanitize.Words(cmp.Or(c.Message, c.Reason))
-			}
+		if c := apimeta.FindStatusCondition(o.Status.Conditions, "Promoted"); c != nil {
+			p.failure = sanitize.Words(cmp.Or(c.Message, c.Reason))
 		}
 	case o.Spec.Suspend:
 		p.halted = "suspended"

@@ -27,23 +27,19 @@ type Options struct {
 // A Sampler samples one cluster. It keeps its connections, so keep it from one
 // look to the next. It is safe for concurrent use.
 type Sampler struct {
-	client rest.Interface
-	server string
-	site   string
-	clock  func() time.Time
+	client  rest.Interface
+	server  string
+	options Options
 }
 
 // New returns a sampler of the cluster that config leads to. It asks nothing of
 // the cluster yet. See Connect.
 func New(config *rest.Config, o Options) (*Sampler, error) {
-	if o.Clock == nil {
-		return nil, errors.New("new sampler: a clock is required")
-	}
 	client, err := Connect(config, "gitlatch", accept)
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{client: client, server: config.Host, site: o.Site, clock: o.Clock}, nil
+	return &Sampler{client, config.Host, o}, nil
 }
 
 // Sample takes one look at the whole cluster, for workloads of the kinds. What may
@@ -53,7 +49,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go also logs the errors that it returns
 	defer cancel()
-	l, table := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: kinds}}, tableOf(kinds)
+	l, table := look{Sampler: s, fleet: workload.Fleet{Site: s.options.Site, At: s.options.Clock(), Kinds: kinds}}, tableOf(kinds)
 	if err := l.cluster(ctx); err != nil {
 		return workload.Fleet{}, err
 	}

@@ -3,6 +3,7 @@ package kube
 import (
 	"strconv"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -20,11 +21,7 @@ type scaledObject struct {
 	} `json:"spec"`
 
 	Status struct {
-		Conditions []struct {
-			Type   string `json:"type"`
-			Status string `json:"status"`
-			Reason string `json:"reason"`
-		} `json:"conditions"`
+		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -63,14 +60,10 @@ func (o *scaledObject) blind() string {
 	case o.stopped(pausedScaleOutAnnotation):
 		return "ScaledObject is paused on the way up"
 	}
-	said := make(map[string]condition, len(o.Status.Conditions))
-	for _, c := range o.Status.Conditions {
-		said[c.Type] = condition{c.Status, c.Reason}
+	if c := apimeta.FindStatusCondition(o.Status.Conditions, "Fallback"); c != nil && c.Status == metav1.ConditionTrue {
+		return "Fallback is True: " + c.Reason
 	}
-	if said["Fallback"].status == string(metav1.ConditionTrue) {
-		return "Fallback is True: " + said["Fallback"].reason
-	}
-	return firstNotTrue(said, "Ready")
+	return firstNotTrue(o.Status.Conditions, "Ready")
 }
 
 // HeldAt says at which count a ScaledObject with the annotations is held; "" where
