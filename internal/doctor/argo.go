@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -39,10 +40,7 @@ type application struct {
 			Revision  string   `json:"revision"`
 			Revisions []string `json:"revisions"` // of sources
 		} `json:"sync"`
-		Conditions []struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-		} `json:"conditions"`
+		Conditions     []metav1.Condition `json:"conditions"`
 		OperationState struct {
 			Phase   string `json:"phase"`
 			Message string `json:"message"`
@@ -213,10 +211,7 @@ const (
 )
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
-	var own []string // of the workload alone
-	for option := range strings.SplitSeq(annotations[syncAnnotation], ",") {
-		own = append(own, strings.TrimSpace(option))
-	}
+	own := each.Of(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // of the workload alone
 	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
 	ignores, groupless := false, false

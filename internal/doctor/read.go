@@ -27,7 +27,7 @@ type Lister interface {
 
 // ReadCluster reads the Sources. What cannot be read is said in Unread.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
-	c := Cluster{Kinds: kinds}
+	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}}
 	unread := func(what string, err error) {
 		if err != nil {
 			c.Unread = append(c.Unread, workload.Unread{Part: what, Why: err.Error()})
@@ -54,8 +54,10 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		if o.Resource == "" {
 			continue // known by what git holds alone
 		}
-		if data, err := from.Get(ctx, definitions+o.FullResource()); err == nil {
-			c.define(kind, data)
+		var d definition
+		data, err := from.Get(ctx, definitions+o.FullResource())
+		if err == nil && json.Unmarshal(data, &d) == nil { // whoever may not see it loses nothing else
+			c.definitions[kind] = d
 		}
 	}
 	return c
