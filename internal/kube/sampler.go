@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,14 +150,8 @@ func (l *look) cluster(ctx context.Context) error {
 // now: that is one error, not one of each kind.
 func away(err error) bool {
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	switch status.Status().Code {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	silent := []int32{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+	return errors.As(err, &status) && slices.Contains(silent, status.Status().Code)
 }
 
 // A fetched list is waited for by calling it; ok is false where it is unread.
