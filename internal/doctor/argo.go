@@ -171,21 +171,14 @@ func (a application) stopped() string {
 	last := a.Status.OperationState
 	to := a.Spec.Destination
 	skips, _ := strconv.ParseBool(a.Metadata.Annotations[skipAnnotation])
-	switch {
-	case a.Metadata.DeletionTimestamp != nil:
-		return "it is being deleted"
-	case skips:
-		return "its annotation " + skipAnnotation + " has Argo CD pass over it"
-	case (to.Server == "") == (to.Name == ""):
-		return "Argo CD refuses a destination that has neither a server nor a name, and one that has both"
-	case sync == "":
-		return "no Argo CD has reported on it"
-	case sync == "Unknown":
-		return "Argo CD does not know whether it is in sync"
-	case sync == "OutOfSync" && (last.Phase == "Failed" || last.Phase == "Error"):
-		return "its last sync ended as " + last.Phase + ": " + last.Message
-	}
-	return ""
+	return first(
+		reason{a.Metadata.DeletionTimestamp != nil, "it is being deleted"},
+		reason{skips, "its annotation " + skipAnnotation + " has Argo CD pass over it"},
+		reason{(to.Server == "") == (to.Name == ""), "Argo CD refuses a destination that has neither a server nor a name, and one that has both"},
+		reason{sync == "", "no Argo CD has reported on it"},
+		reason{sync == "Unknown", "Argo CD does not know whether it is in sync"},
+		reason{sync == "OutOfSync" && (last.Phase == "Failed" || last.Phase == "Error"), "its last sync ended as " + last.Phase + ": " + last.Message},
+	)
 }
 
 // skipAnnotation has Argo CD leave an Application alone.

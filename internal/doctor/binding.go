@@ -133,6 +133,22 @@ func (Here) notReconciling(a applier) string {
 	return "does not reconcile, so that nothing keeps what it ignores: " + sanitize.Line(a.stopped) + "; correct that first"
 }
 
+// A reason is a text, and whether it applies.
+type reason struct {
+	applies bool
+	text    string
+}
+
+// first is the text of the first reason that applies; "" is none.
+func first(reasons ...reason) string {
+	for _, r := range reasons {
+		if r.applies {
+			return r.text
+		}
+	}
+	return ""
+}
+
 // takes reports whether an origin is the site's repository.
 func (h Here) takes(o origin) bool {
 	return o.url != "" && h.Repository != "" && place(o.url) == place(h.Repository)

@@ -12,6 +12,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -129,39 +130,29 @@ func (k kustomization) origin(from *gitRepository) origin {
 // revision is the branch that a source follows, or what it takes instead; in the
 // order in which Flux heeds them.
 func (r gitRepository) revision() string {
-	switch ref := r.Spec.Ref; {
-	case ref.Commit != "":
-		return "commit " + ref.Commit
-	case ref.Name != "":
-		return ref.Name
-	case ref.SemVer != "":
-		return "semver " + ref.SemVer
-	case ref.Tag != "":
-		return "tag " + ref.Tag
-	default:
-		return cmp.Or(ref.Branch, "master")
-	}
+	ref := r.Spec.Ref
+	other := first(
+		reason{ref.Commit != "", "commit " + ref.Commit},
+		reason{ref.Name != "", ref.Name},
+		reason{ref.SemVer != "", "semver " + ref.SemVer},
+		reason{ref.Tag != "", "tag " + ref.Tag},
+	)
+	return cmp.Or(other, ref.Branch, "master")
 }
 
 // stopped says why Flux does not reconcile an object, "" where it does. Flux does
 // where the object is ready or about to be.
 func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
-	ready, stalled := apimeta.FindStatusCondition(s.Conditions, "Ready"), apimeta.FindStatusCondition(s.Conditions, "Stalled")
-	switch {
-	case object.DeletionTimestamp != nil:
-		return "it is being deleted"
-	case suspended:
-		return "it is suspended"
-	case ready == nil:
-		return "no Flux has reported on it"
-	case stalled != nil && stalled.Status == metav1.ConditionTrue:
-		return stalled.Reason + ": " + stalled.Message
-	case ready.Status != metav1.ConditionTrue && !strings.HasPrefix(ready.Reason, "Progressing"):
-		return ready.Reason + ": " + ready.Message
-	case s.ObservedGeneration < object.Generation:
-		return "Flux has not acted on its spec since that changed"
-	}
-	return ""
+	ready := ptr.Deref(apimeta.FindStatusCondition(s.Conditions, "Ready"), metav1.Condition{})
+	stalled := ptr.Deref(apimeta.FindStatusCondition(s.Conditions, "Stalled"), metav1.Condition{})
+	return first(
+		reason{object.DeletionTimestamp != nil, "it is being deleted"},
+		reason{suspended, "it is suspended"},
+		reason{ready.Type == "", "no Flux has reported on it"},
+		reason{stalled.Status == metav1.ConditionTrue, stalled.Reason + ": " + stalled.Message},
+		reason{ready.Status != metav1.ConditionTrue && !strings.HasPrefix(ready.Reason, "Progressing"), ready.Reason + ": " + ready.Message},
+		reason{s.ObservedGeneration < object.Generation, "Flux has not acted on its spec since that changed"},
+	)
 }
 
 // ssaAnnotation says how Flux applies one object.
