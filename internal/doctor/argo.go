@@ -185,14 +185,11 @@ func (a application) stopped() string {
 const skipAnnotation = "argocd.argoproj.io/skip-reconcile"
 
 func (s argoSource) edits() gitops.Edits {
-	e := gitops.Edits{Recurse: s.Directory.Recurse, Set: map[string]string{}, Append: map[string][]any{}}
-	for _, field := range []string{"namespace", "namePrefix", "nameSuffix"} {
-		e.Set[field], _ = s.Kustomize[field].(string)
+	e := gitops.Edits{Recurse: s.Directory.Recurse, Fields: map[string]any{}}
+	for _, field := range []string{"namespace", "namePrefix", "nameSuffix", "components", "patches", "replicas"} {
+		e.Fields[field] = s.Kustomize[field]
 	}
-	for _, field := range []string{"components", "patches", "replicas"} {
-		e.Append[field], _ = s.Kustomize[field].([]any)
-	}
-	return e.Stated()
+	return e
 }
 
 // syncAnnotation holds options of one object. What is ignored is respected by the

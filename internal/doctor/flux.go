@@ -96,10 +96,10 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 	}
 	edits := gitops.Edits{
 		Recurse: true, Folders: true,
-		Set:    map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix},
-		Append: map[string][]any{"components": s.Components, "patches": s.Patches, "images": s.Images},
+		Fields: map[string]any{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix,
+			"components": s.Components, "patches": s.Patches, "images": s.Images},
 	}
-	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits.Stated(), source: leaves, origin: a.origins[0]}}
+	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits, source: leaves, origin: a.origins[0]}}
 	return a
 }
 

@@ -18,21 +18,16 @@ import (
 // Edits are what a GitOps tool adds to the kustomization of a folder before it
 // builds it. The zero value adds nothing.
 type Edits struct {
-	Set    map[string]string // fields by name: namespace, namePrefix, nameSuffix
-	Append map[string][]any  // lists by name: components, patches, images, replicas
+	// Fields are set by name: namespace, namePrefix, nameSuffix. A list is appended to
+	// the one that is there: components, patches, images, replicas. What is empty is left
+	// out.
+	Fields map[string]any
 	// Recurse makes a folder without a kustomization of all manifests below it;
 	// without it only those in the folder itself count.
 	Recurse bool
 	// Folders makes one entry of a folder among those that has a kustomization of
 	// its own.
 	Folders bool
-}
-
-// Stated returns the edits without fields and lists that are empty.
-func (e Edits) Stated() Edits {
-	maps.DeleteFunc(e.Set, func(_, value string) bool { return value == "" })
-	maps.DeleteFunc(e.Append, func(_ string, values []any) bool { return len(values) == 0 })
-	return e
 }
 
 // An Overlay is a folder as a GitOps tool builds it.
@@ -97,7 +92,12 @@ func (e Edits) Missing(files map[string][]byte, dir string) ([]string, error) {
 // apply returns the files with the edits made.
 func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, error) {
 	name := kustomizationAt(files, dir)
-	if name != "" && len(e.Set) == 0 && len(e.Append) == 0 {
+	edited := maps.Clone(e.Fields)
+	maps.DeleteFunc(edited, func(_ string, value any) bool {
+		list, isList := value.([]any)
+		return value == nil || value == "" || isList && len(list) == 0
+	})
+	if name != "" && len(edited) == 0 {
 		return files, nil
 	}
 	fields := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
@@ -110,12 +110,12 @@ func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, er
 	} else if err := yaml.Unmarshal(files[name], &fields); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	for field, value := range e.Set {
+	for field, value := range edited {
+		if list, ok := value.([]any); ok {
+			there, _ := fields[field].([]any)
+			value = slices.Concat(there, list)
+		}
 		fields[field] = value
-	}
-	for field, values := range e.Append {
-		there, _ := fields[field].([]any)
-		fields[field] = append(slices.Clone(there), values...)
 	}
 	data, err := yaml.Marshal(fields)
 	if err != nil {
