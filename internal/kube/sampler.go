@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -73,14 +74,8 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		r.template = nil
 		return gist
 	}
-	var workloads []fetched[reading]
-	for _, r := range table.workloads {
-		workloads = append(workloads, fetch(ctx, &l, r, want))
-	}
-	var autoscalers []fetched[autoscaler]
-	for _, r := range table.autoscalers {
-		autoscalers = append(autoscalers, fetch(ctx, &l, r, brief))
-	}
+	workloads := each.Of(table.workloads, func(r row[reading]) fetched[reading] { return fetch(ctx, &l, r, want) })
+	autoscalers := each.Of(table.autoscalers, func(r row[autoscaler]) fetched[autoscaler] { return fetch(ctx, &l, r, brief) })
 	for i, r := range table.workloads {
 		read, _, err := workloads[i]()
 		if err != nil {
@@ -149,9 +144,9 @@ func (l *look) cluster(ctx context.Context) error {
 // away reports whether an answer says that there is no API server behind it just
 // now: that is one error, not one of each kind.
 func away(err error) bool {
-	var status apierrors.APIStatus
+	status, ok := errors.AsType[*apierrors.StatusError](err)
 	silent := []int32{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-	return errors.As(err, &status) && slices.Contains(silent, status.Status().Code)
+	return ok && slices.Contains(silent, status.ErrStatus.Code)
 }
 
 // A fetched list is waited for by calling it; ok is false where it is unread.
