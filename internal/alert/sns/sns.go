@@ -112,8 +112,7 @@ var faults = []struct {
 
 // explain says what to do about an error of SNS.
 func (t Topic) explain(err error) error {
-	var said smithy.APIError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[smithy.APIError](err); ok {
 		for _, f := range faults {
 			if !slices.Contains(f.codes, said.ErrorCode()) || !strings.Contains(said.ErrorMessage(), f.words) {
 				continue
