@@ -92,8 +92,7 @@ func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float6
 	}
 	response, err := patient.Do(r)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) { // whose text repeats the query
+		if failed, ok := errors.AsType[*url.Error](err); ok { // whose text repeats the query
 			err = failed.Err
 		}
 		return 0, &unanswered{fmt.Errorf("it did not answer: %w", err)}
