@@ -101,7 +101,8 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		unread = table.promotions.resource + " are unread"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
-	if err := l.templates(ctx, &h); err != nil {
+	h.history, err = l.templates(ctx, h.workloads)
+	if err != nil {
 		return workload.Fleet{}, err
 	}
 	l.fleet.Samples = h.samples()
