@@ -35,10 +35,7 @@ func (c Cluster) Builds(paths ...string) []Build {
 		all = append(all, a.builds...)
 	}
 	for _, dir := range paths {
-		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/")})
-	}
-	for i := range all {
-		all[i].kinds = c.Kinds
+		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds})
 	}
 	return all
 }

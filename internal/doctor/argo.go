@@ -117,7 +117,7 @@ func (a application) applier(kinds workload.Kinds) applier {
 			by.chart = by.chart || s.Chart != "" || s.Helm != nil
 			continue
 		}
-		by.builds = append(by.builds, Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i],
+		by.builds = append(by.builds, Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i], kinds: kinds,
 			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
 	for _, r := range a.Status.Resources {

@@ -99,7 +99,7 @@ func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applie
 		Fields: map[string]any{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix,
 			"components": s.Components, "patches": s.Patches, "images": s.Images},
 	}
-	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits, source: leaves, origin: a.origins[0]}}
+	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits, source: leaves, origin: a.origins[0], kinds: kinds}}
 	return a
 }
 

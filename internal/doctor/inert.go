@@ -180,7 +180,8 @@ func (e *examination) evidence() {
 func (e *examination) keepsAny(w Workload) bool {
 	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
 	owners, _ := e.owners(w.ID)
-	if _, ok := e.admits(another); w.Inert.byAdmission() {
+	if w.Inert[0].Tool == Admission { // it is alone then
+		_, ok := e.admits(another)
 		return ok
 	}
 	return !slices.ContainsFunc(owners, func(o owner) bool { return o.keeps(another, nil) != nil })

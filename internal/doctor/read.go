@@ -44,7 +44,7 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		unread(s.Name, err)
 	}
 	for _, namespace := range c.controllers() {
-		data, err := from.Get(ctx, settingsPath(namespace))
+		data, err := from.Get(ctx, "/api/v1/namespaces/"+namespace+"/configmaps/"+settings)
 		if err == nil && data != nil { // without the object, Argo CD has its defaults
 			err = c.govern(namespace, data)
 		}

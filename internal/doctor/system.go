@@ -17,11 +17,6 @@ import (
 // namespace.
 const settings = "argocd-cm"
 
-// settingsPath is where the API has the settings of an Argo CD.
-func settingsPath(namespace string) string {
-	return "/api/v1/namespaces/" + namespace + "/configmaps/" + settings
-}
-
 // controllers are the namespaces of the Argo CDs that reconcile Applications.
 func (c Cluster) controllers() []string {
 	all := each.Of(c.applications, func(a application) string { return a.Status.ControllerNamespace })
