@@ -58,10 +58,7 @@ const (
 const PrimarySuffix = "-primary"
 
 // IsPrimary reports whether Flagger made an object: it is in no manifest.
-func IsPrimary(o *metav1.ObjectMeta) bool {
-	owner := metav1.GetControllerOfNoCopy(o)
-	return owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/")
-}
+func IsPrimary(o *metav1.ObjectMeta) bool { return ownerOf(o, "Canary", "flagger.app") != "" }
 
 // A promotion is how Flagger promotes one workload, the target, which git
 // states: it makes a copy of it, the primary, which carries the load, and has

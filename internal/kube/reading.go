@@ -144,14 +144,11 @@ func byHand(e *metav1.ManagedFieldsEntry) bool {
 
 // applied returns the manager that states the count by an apply, where nobody
 // else owns it.
-func applied(owners []*metav1.ManagedFieldsEntry) (manager string) {
-	for _, e := range owners {
-		if manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "" {
-			return ""
-		}
-		manager = e.Manager
+func applied(owners []*metav1.ManagedFieldsEntry) string {
+	if len(owners) != 1 || owners[0].Operation != metav1.ManagedFieldsOperationApply || owners[0].Subresource != "" {
+		return ""
 	}
-	return manager
+	return owners[0].Manager
 }
 
 // owns reports whether an entry is of a writer of the count. Argo Rollouts itself

@@ -187,13 +187,11 @@ func (l *look) unread(ctx context.Context, what string, err error) error {
 
 // valid leaves out what has no usable name, and says so.
 func (l *look) valid(part string, read []reading) []reading {
-	kept := read[:0]
-	for _, r := range read {
-		if err := r.sample.ID.Validate(); err != nil {
+	return slices.DeleteFunc(read, func(r reading) bool {
+		err := r.sample.ID.Validate()
+		if err != nil {
 			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: sanitize.Words(err.Error())})
-			continue
 		}
-		kept = append(kept, r)
-	}
-	return kept
+		return err != nil
+	})
 }

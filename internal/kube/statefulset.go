@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -72,13 +73,7 @@ func begins(all []share) bool { return len(all) > 1 && all[0].pods <= 0 && all[1
 
 // mixed reports whether there are pods of more than one template.
 func mixed(all []share) bool {
-	templates := 0
-	for _, s := range all {
-		if s.pods > 0 {
-			templates++
-		}
-	}
-	return templates > 1
+	return each.Count(all, func(s share) bool { return s.pods > 0 }) > 1
 }
 
 // stands says what keeps a StatefulSet between its revisions: a person who has

@@ -168,12 +168,7 @@ func (r Rollout) Mixed() bool {
 	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
 	}
-	with := 0
-	for _, t := range r.Templates {
-		if t.Runs() {
-			with++
-		}
-	}
+	with := each.Count(r.Templates, Template.Runs)
 	begins := r.Failure == "" && r.Halted == "" && !r.Templates[0].Runs()
 	return with != 1 || begins
 }
