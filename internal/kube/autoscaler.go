@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -74,16 +73,19 @@ func (r Reference) Workload(kinds workload.Kinds, namespace string) workload.ID 
 	return workload.ID{Namespace: namespace, Kind: k, Name: r.Name}
 }
 
+// A condition is what a status says of one thing.
+type condition struct{ status, reason string }
+
 // firstNotTrue says which of the conditions is the first that is not True, and
 // why; "" where all are.
-func firstNotTrue(said []metav1.Condition, want ...string) string {
+func firstNotTrue(said map[string]condition, want ...string) string {
 	for _, name := range want {
-		c := apimeta.FindStatusCondition(said, name)
+		c, ok := said[name]
 		switch {
-		case c == nil:
+		case !ok:
 			return name + " is not reported"
-		case c.Status != metav1.ConditionTrue:
-			return strings.TrimSuffix(name+" is "+string(c.Status)+": "+c.Reason, ": ")
+		case c.status != string(corev1.ConditionTrue):
+			return strings.TrimSuffix(name+" is "+c.status+": "+c.reason, ": ")
 		}
 	}
 	return ""

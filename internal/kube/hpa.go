@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -29,9 +28,10 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 		p := b.ScaleDown.SelectPolicy
 		a.brake = a.brakeOf(h.Annotations, p != nil && *p == autoscalingv2.DisabledPolicySelect)
 	}
-	said := each.Of(h.Status.Conditions, func(c autoscalingv2.HorizontalPodAutoscalerCondition) metav1.Condition {
-		return metav1.Condition{Type: string(c.Type), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason}
-	})
+	said := make(map[string]condition, len(h.Status.Conditions))
+	for _, c := range h.Status.Conditions {
+		said[string(c.Type)] = condition{string(c.Status), c.Reason}
+	}
 	a.blind = firstNotTrue(said, string(autoscalingv2.AbleToScale), string(autoscalingv2.ScalingActive))
 	if a.blind == "" { // else what it says of its metrics is of an earlier look
 		a.load = load(h)

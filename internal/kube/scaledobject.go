@@ -3,7 +3,6 @@ package kube
 import (
 	"strconv"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -21,7 +20,11 @@ type scaledObject struct {
 	} `json:"spec"`
 
 	Status struct {
-		Conditions []metav1.Condition `json:"conditions"`
+		Conditions []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+			Reason string `json:"reason"`
+		} `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -60,10 +63,14 @@ func (o *scaledObject) blind() string {
 	case o.stopped(pausedScaleOutAnnotation):
 		return "ScaledObject is paused on the way up"
 	}
-	if c := apimeta.FindStatusCondition(o.Status.Conditions, "Fallback"); c != nil && c.Status == metav1.ConditionTrue {
-		return "Fallback is True: " + c.Reason
+	said := make(map[string]condition, len(o.Status.Conditions))
+	for _, c := range o.Status.Conditions {
+		said[c.Type] = condition{c.Status, c.Reason}
 	}
-	return firstNotTrue(o.Status.Conditions, "Ready")
+	if said["Fallback"].status == string(metav1.ConditionTrue) {
+		return "Fallback is True: " + said["Fallback"].reason
+	}
+	return firstNotTrue(said, "Ready")
 }
 
 // HeldAt says at which count a ScaledObject with the annotations is held; "" where
