@@ -220,21 +220,17 @@ func (a Alert) Headline() string {
 
 // Message is the alert for a person.
 func (a Alert) Message() string {
-	var b strings.Builder
-	b.WriteString(a.Headline() + "\n\n")
-	b.WriteString(a.Text + "\n")
+	text := a.Headline() + "\n\n" + a.Text + "\n"
+	began := a.Since.UTC().Format(time.RFC3339)
 	if a.State == Resolved {
-		b.WriteString("This is over; it began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
-		return b.String()
+		return text + "This is over; it began at " + began + ".\n"
 	}
 	if !a.Since.Equal(a.At) {
-		b.WriteString("It began at " + a.Since.UTC().Format(time.RFC3339) + ".\n")
+		text += "It began at " + began + ".\n"
 	}
-	b.WriteString("\n")
+	text += "\n"
 	if a.Did != "" {
-		b.WriteString("Effect: " + a.Did + "\n")
+		text += "Effect: " + a.Did + "\n"
 	}
-	b.WriteString("Action: " + a.Do + "\n")
-	b.WriteString("Help:   gitlatch help alerts\n")
-	return b.String()
+	return text + "Action: " + a.Do + "\nHelp:   gitlatch help alerts\n"
 }

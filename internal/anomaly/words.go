@@ -14,19 +14,21 @@ func (c *candidate) effect() string {
 	d := c.decision
 	inGit := level(c.latch.Declared)
 	_, proposed := c.latch.Change()
-	switch {
-	case d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To:
-		return fmt.Sprintf("%s, by this tick: %s", inGit, d.Text)
-	case proposed:
-		return fmt.Sprintf("%s, and people are asked for another: %s", inGit, d.Text)
-	case d.Crosses():
-		return fmt.Sprintf("%s, since no commit could be made: %s", inGit, d.Text)
-	case d.Reason == policy.ReasonReport:
-		return fmt.Sprintf("%s, since its policy only reports: %s", inGit, d.Text)
-	case d.Text == "":
-		return inGit
+	for _, w := range []struct {
+		applies bool
+		words   string
+	}{
+		{d.Crosses() && c.latch.Declared.WithRollout(d.To.Rollout) == d.To, ", by this tick: "},
+		{proposed, ", and people are asked for another: "},
+		{d.Crosses(), ", since no commit could be made: "},
+		{d.Reason == policy.ReasonReport, ", since its policy only reports: "},
+		{d.Text != "", ": "},
+	} {
+		if w.applies {
+			return inGit + w.words + d.Text
+		}
 	}
-	return inGit + ": " + d.Text
+	return inGit
 }
 
 // level states the level of an entry; the zero entry is none.

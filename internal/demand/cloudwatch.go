@@ -68,10 +68,13 @@ const periods = 3
 // ask asks for some metrics, and adds what it finds.
 func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, found map[workload.ID]float64) error {
 	in := &cloudwatch.GetMetricDataInput{ScanBy: types.ScanByTimestampDescending, EndTime: aws.Time(at)}
+	by := map[string]workload.ID{} // by their queries
 	begin := at
 	for i, id := range ids {
 		m := c.Metrics[id]
-		in.MetricDataQueries = append(in.MetricDataQueries, m.query(queryID(i)))
+		query := fmt.Sprintf("q%d", i)
+		by[query] = id
+		in.MetricDataQueries = append(in.MetricDataQueries, m.query(query))
 		if back := at.Truncate(m.Period).Add(-periods * m.Period); back.Before(begin) {
 			begin = back
 		}
@@ -83,11 +86,9 @@ func (c CloudWatch) ask(ctx context.Context, at time.Time, ids []workload.ID, fo
 			return explain(err)
 		}
 		for _, result := range out.MetricDataResults {
-			i := slices.IndexFunc(in.MetricDataQueries, func(q types.MetricDataQuery) bool { return aws.ToString(q.Id) == aws.ToString(result.Id) })
-			if i < 0 {
-				continue
+			if id, asked := by[aws.ToString(result.Id)]; asked {
+				latest(found, id, result, at, c.Metrics[id].Period)
 			}
-			latest(found, ids[i], result, at, c.Metrics[ids[i]].Period)
 		}
 		in.NextToken = out.NextToken
 	}
@@ -103,8 +104,6 @@ func latest(found map[workload.ID]float64, id workload.ID, r types.MetricDataRes
 		}
 	}
 }
-
-func queryID(i int) string { return fmt.Sprintf("q%d", i) }
 
 func (m Metric) query(id string) types.MetricDataQuery {
 	metric := &types.Metric{Namespace: aws.String(m.Namespace), MetricName: aws.String(m.Name)}
@@ -122,8 +121,8 @@ func (m Metric) query(id string) types.MetricDataQuery {
 
 // explain says what to do about what CloudWatch says.
 func explain(err error) error {
-	var said smithy.APIError
-	if errors.As(err, &said) && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
+	said, ok := errors.AsType[smithy.APIError](err)
+	if ok && strings.HasPrefix(said.ErrorCode(), "AccessDenied") {
 		return fmt.Errorf("the role may not read metrics: allow cloudwatch:GetMetricData, which DemandParameter of the stack does (%w)", err)
 	}
 	return err

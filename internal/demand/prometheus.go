@@ -27,9 +27,6 @@ type Prometheus struct {
 	URL     string // without /api/v1/query
 	Token   string // a bearer token; "" is none
 	Queries map[workload.ID]string
-	// Client must follow no redirect, which would take the token elsewhere; nil is
-	// one that does not.
-	Client *http.Client
 }
 
 // patient follows no redirect, so that no token goes where it was not meant to.
@@ -73,10 +70,9 @@ func (u *unanswered) Unwrap() error { return u.error }
 
 // answer is what Prometheus says.
 type answer struct {
-	Status    string `json:"status"`
-	ErrorType string `json:"errorType"`
-	Error     string `json:"error"`
-	Data      struct {
+	Status string `json:"status"`
+	Error  string `json:"error"`
+	Data   struct {
 		ResultType string          `json:"resultType"`
 		Result     json.RawMessage `json:"result"`
 	} `json:"data"`
@@ -94,14 +90,9 @@ func (p Prometheus) ask(ctx context.Context, query string, at time.Time) (float6
 	if p.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+p.Token)
 	}
-	client := p.Client
-	if client == nil {
-		client = patient
-	}
-	response, err := client.Do(r)
+	response, err := patient.Do(r)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) { // whose text repeats the query
+		if failed, ok := errors.AsType[*url.Error](err); ok { // whose text repeats the query
 			err = failed.Err
 		}
 		return 0, &unanswered{fmt.Errorf("it did not answer: %w", err)}

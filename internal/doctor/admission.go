@@ -8,6 +8,7 @@ import (
 	admission "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -72,17 +73,17 @@ func (w way) onlyCreation() bool {
 // covers reports whether the policy looks at the creation of a workload, and finds
 // it in the record.
 func (w way) covers(s subject, namespace map[string]string) bool {
-	o := s.object
-	m := w.policy.Spec.MatchConstraints
-	if m == nil || !w.finds(s) || !selects(m.NamespaceSelector, namespace) || !selects(m.ObjectSelector, s.labels) {
-		return false
-	}
-	if b := w.binding.Spec.MatchResources; b != nil && (!selects(b.NamespaceSelector, namespace) || !selects(b.ObjectSelector, s.labels) ||
-		len(b.ResourceRules) > 0 && !slices.ContainsFunc(b.ResourceRules,
-			func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })) {
-		return false
-	}
-	return slices.ContainsFunc(m.ResourceRules, func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, o) })
+	all, narrowed := w.policy.Spec.MatchConstraints, w.binding.Spec.MatchResources
+	return all != nil && w.finds(s) && len(all.ResourceRules) > 0 && matches(all, s, namespace) &&
+		(narrowed == nil || matches(narrowed, s, namespace))
+}
+
+// matches reports whether the creation of a workload is among what is matched. No
+// rules are any, as in a binding.
+func matches(m *admission.MatchResources, s subject, namespace map[string]string) bool {
+	return selects(m.NamespaceSelector, namespace) && selects(m.ObjectSelector, s.labels) &&
+		(len(m.ResourceRules) == 0 || slices.ContainsFunc(m.ResourceRules,
+			func(r admission.NamedRuleWithOperations) bool { return creates(r, s.ID, s.object) }))
 }
 
 func creates(r admission.NamedRuleWithOperations, id workload.ID, o workload.Object) bool {
@@ -119,17 +120,20 @@ func (e *examination) old() bool { return e.Cluster.Minor > 0 && e.Cluster.Minor
 // ways judges the policies themselves.
 func (e *examination) ways() {
 	for _, w := range e.Cluster.ways() {
-		if e.old() {
-			e.find(ServerTooOld, w.name(), fmt.Sprintf("the server is Kubernetes 1.%d, and such policies act by default from 1.%d on: use the ignore rule of your GitOps tool, or update", e.Cluster.Minor, since))
-		}
-		if w.changes("replicas") && !w.onlyCreation() {
-			e.find(PolicyOnUpdate, w.name(), "it acts on more than CREATE, and so on the live cluster: make its operations [CREATE]")
-		}
-		if f := w.policy.Spec.FailurePolicy; f == nil || *f != admission.Ignore {
-			e.find(FailsClosed, w.name(), "its failurePolicy is Fail: a record that cannot be read refuses the creation of workloads, in a rebuild too; make it Ignore")
-		}
-		if a := w.binding.Spec.ParamRef.ParameterNotFoundAction; a == nil || *a != admission.AllowAction {
-			e.find(FailsClosed, w.name(), fmt.Sprintf("parameterNotFoundAction of binding %s is Deny: nothing is created in a namespace without a record; make it Allow", w.binding.Name))
+		for _, f := range []struct {
+			found bool
+			trap  Trap
+			text  string
+		}{
+			{e.old(), ServerTooOld, fmt.Sprintf("the server is Kubernetes 1.%d, and such policies act by default from 1.%d on: use the ignore rule of your GitOps tool, or update", e.Cluster.Minor, since)},
+			{w.changes("replicas") && !w.onlyCreation(), PolicyOnUpdate, "it acts on more than CREATE, and so on the live cluster: make its operations [CREATE]"},
+			{ptr.Deref(w.policy.Spec.FailurePolicy, admission.Fail) != admission.Ignore, FailsClosed, "its failurePolicy is Fail: a record that cannot be read refuses the creation of workloads, in a rebuild too; make it Ignore"},
+			{ptr.Deref(w.binding.Spec.ParamRef.ParameterNotFoundAction, admission.DenyAction) != admission.AllowAction, FailsClosed,
+				fmt.Sprintf("parameterNotFoundAction of binding %s is Deny: nothing is created in a namespace without a record; make it Allow", w.binding.Name)},
+		} {
+			if f.found {
+				e.find(f.trap, w.name(), f.text)
+			}
 		}
 	}
 }

@@ -35,10 +35,7 @@ func (c Cluster) Builds(paths ...string) []Build {
 		all = append(all, a.builds...)
 	}
 	for _, dir := range paths {
-		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/")})
-	}
-	for i := range all {
-		all[i].kinds = c.Kinds
+		all = append(all, Build{By: ByPath, Dir: strings.TrimSuffix(dir, "/"), kinds: c.Kinds})
 	}
 	return all
 }
@@ -46,7 +43,7 @@ func (c Cluster) Builds(paths ...string) []Build {
 // An applier is an object of a GitOps tool that applies git.
 type applier struct {
 	tool   Tool
-	name   string // as a Build says it
+	name   string // "Application argocd/shop"
 	builds []Build
 	// chart is true if it renders a Helm chart.
 	chart bool
@@ -59,23 +56,23 @@ type applier struct {
 	// keep. stale is true of one whose syncs write to what did not change, too.
 	next  func(object json.RawMessage, namespace string) (name string, keeps func(subject, map[string]string) *Finding)
 	stale bool
-	claim claim
+	// server is the address of the cluster that it applies to, or other words for
+	// that; "" is the one that the tool runs in. remedy is what to do if that is this
+	// cluster.
+	server, remedy string
+	origins        []origin
+	stopped        string // why nothing reconciles it; "" where something does
 	// unbound is why what it keeps is no evidence, of no workload yet; nil where it
 	// is. away is true of one that may apply to another cluster.
 	unbound *Finding
 	away    bool
 }
 
+// by is what its Builds call it.
+func (a applier) by() string { return a.tool.says(a.name) }
+
 func (c Cluster) appliers() []applier {
-	var all []applier
-	for _, k := range c.kustomizations {
-		a := k.applier(c.Kinds)
-		a.claim = k.claim(c.repository(k))
-		for i := range a.builds {
-			a.builds[i].source, a.builds[i].origin = c.source(k), a.claim.origins[0]
-		}
-		all = append(all, a)
-	}
+	all := each.Of(c.kustomizations, func(k kustomization) applier { return k.applier(c.Kinds, c.repository(k)) })
 	return append(all, each.Of(c.applications, func(a application) applier { return a.applier(c.Kinds) })...)
 }
 
@@ -102,11 +99,11 @@ func (o Overlay) rendered(id workload.ID) (gitops.Object, bool) {
 // to be namesakes.
 func (e *examination) apart() {
 	for i, a := range e.appliers {
-		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a.claim), e.Here.otherDestination(a.claim) != ""
+		e.appliers[i].unbound, e.appliers[i].away = e.Here.unbound(a), e.Here.otherDestination(a) != ""
 	}
 	namesake := func(o Overlay) bool {
 		return slices.ContainsFunc(e.appliers, func(a applier) bool {
-			return a.name == o.By &&
+			return a.by() == o.By &&
 				(a.away || !slices.ContainsFunc(a.builds, func(b Build) bool { return b.Dir == o.Dir && !e.Here.another(b.origin) }))
 		})
 	}
@@ -147,14 +144,14 @@ func (e *examination) owners(id workload.ID) (owners []owner, others []applier) 
 // mayOwn says that an applier would act on a workload if its destination were this
 // cluster; wrong is why, and what to do.
 func (a applier) mayOwn(wrong string) string {
-	return fmt.Sprintf("%s lists it, and its destination, %s, may be this cluster: %s. If that is another cluster, this does no harm there", a.claim.name, a.claim.server, wrong)
+	return fmt.Sprintf("%s lists it, and its destination, %s, may be this cluster: %s. If that is another cluster, this does no harm there", a.name, a.server, wrong)
 }
 
 // built is what an applier builds of a workload, by the last of the overlays that
 // give it.
 func (a applier) built(id workload.ID, overlays []Overlay) (built gitops.Object, ok bool) {
 	for _, o := range overlays {
-		if w, gives := o.rendered(id); gives && o.By == a.name {
+		if w, gives := o.rendered(id); gives && o.By == a.by() {
 			built, ok = w, true
 		}
 	}
@@ -171,7 +168,7 @@ func (e *examination) narrowed(s subject, by owner) *Finding {
 				continue
 			}
 			if f := keeps(s, by.annotations); f != nil {
-				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s ignores its count, and as %s has it in git it would not: %s. Correct git first: once that is applied, the live count is set to git's at once, or to 1", by.claim.name, o.Dir, f.Text)}
+				return &Finding{RuleNarrowed, s.ID.Short(), fmt.Sprintf("%s ignores its count, and as %s has it in git it would not: %s. Correct git first: once that is applied, the live count is set to git's at once, or to 1", by.name, o.Dir, f.Text)}
 			}
 		}
 	}

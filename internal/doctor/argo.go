@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -39,10 +40,7 @@ type application struct {
 			Revision  string   `json:"revision"`
 			Revisions []string `json:"revisions"` // of sources
 		} `json:"sync"`
-		Conditions []struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-		} `json:"conditions"`
+		Conditions     []metav1.Condition `json:"conditions"`
 		OperationState struct {
 			Phase   string `json:"phase"`
 			Message string `json:"message"`
@@ -103,14 +101,23 @@ func (a application) sources() []argoSource {
 }
 
 func (a application) applier(kinds workload.Kinds) applier {
-	by := applier{tool: ArgoCD, name: ArgoCD.says(a.name()), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
-		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), claim: a.claim()}
+	to := a.Spec.Destination
+	by := applier{tool: ArgoCD, name: a.name(), lists: map[workload.ID]bool{}, keeps: a.keeps, next: a.next,
+		stale: !slices.Contains(a.Spec.SyncPolicy.SyncOptions, outOfSync), server: to.Server, origins: a.origins(), stopped: a.stopped(),
+		remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server))}
+	switch to.Name {
+	case "":
+	case ownName:
+		by.server = ownServer
+	default:
+		by.server = named(to.Name)
+	}
 	for i, s := range a.sources() {
 		if s.Path == "" || s.Helm != nil {
 			by.chart = by.chart || s.Chart != "" || s.Helm != nil
 			continue
 		}
-		by.builds = append(by.builds, Build{By: by.name, Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: a.Spec.Destination.Namespace, origin: by.claim.origins[i],
+		by.builds = append(by.builds, Build{By: by.by(), Dir: path.Clean("./" + s.Path), Edits: s.edits(), Namespace: to.Namespace, origin: by.origins[i], kinds: kinds,
 			Include: s.Directory.Include, Exclude: s.Directory.Exclude})
 	}
 	for _, r := range a.Status.Resources {
@@ -127,7 +134,7 @@ func (a application) next(object json.RawMessage, namespace string) (string, fun
 		return "", nil
 	}
 	n.Metadata.Namespace = cmp.Or(n.Metadata.Namespace, namespace)
-	return ArgoCD.says(n.name()), n.keeps
+	return n.name(), n.keeps
 }
 
 // The cluster that Argo CD runs in, as its destinations call it. Another name is
@@ -137,17 +144,8 @@ const (
 	ownName   = "in-cluster"
 )
 
-// claim is what an Application says that it does.
-func (a application) claim() claim {
-	to := a.Spec.Destination
-	c := claim{name: a.name(), server: to.Server, remedy: fmt.Sprintf("set gitops.destination of the configuration to %q", cmp.Or(to.Name, to.Server)), stopped: a.stopped()}
-	switch name := to.Name; name {
-	case "":
-	case ownName:
-		c.server = ownServer
-	default:
-		c.server = named(name)
-	}
+// origins are what an Application takes from git, by its sources.
+func (a application) origins() (all []origin) {
 	seen := a.Status.Sync.Revisions
 	if len(seen) == 0 {
 		seen = []string{a.Status.Sync.Revision}
@@ -157,9 +155,9 @@ func (a application) claim() claim {
 		if o.revision == head && i < len(seen) {
 			o.resolved = seen[i]
 		}
-		c.origins = append(c.origins, o)
+		all = append(all, o)
 	}
-	return c
+	return all
 }
 
 // stopped says why nothing reconciles an Application, "" where something does.
@@ -173,35 +171,25 @@ func (a application) stopped() string {
 	last := a.Status.OperationState
 	to := a.Spec.Destination
 	skips, _ := strconv.ParseBool(a.Metadata.Annotations[skipAnnotation])
-	switch {
-	case a.Metadata.DeletionTimestamp != nil:
-		return "it is being deleted"
-	case skips:
-		return "its annotation " + skipAnnotation + " has Argo CD pass over it"
-	case (to.Server == "") == (to.Name == ""):
-		return "Argo CD refuses a destination that has neither a server nor a name, and one that has both"
-	case sync == "":
-		return "no Argo CD has reported on it"
-	case sync == "Unknown":
-		return "Argo CD does not know whether it is in sync"
-	case sync == "OutOfSync" && (last.Phase == "Failed" || last.Phase == "Error"):
-		return "its last sync ended as " + last.Phase + ": " + last.Message
-	}
-	return ""
+	return first(
+		reason{a.Metadata.DeletionTimestamp != nil, "it is being deleted"},
+		reason{skips, "its annotation " + skipAnnotation + " has Argo CD pass over it"},
+		reason{(to.Server == "") == (to.Name == ""), "Argo CD refuses a destination that has neither a server nor a name, and one that has both"},
+		reason{sync == "", "no Argo CD has reported on it"},
+		reason{sync == "Unknown", "Argo CD does not know whether it is in sync"},
+		reason{sync == "OutOfSync" && (last.Phase == "Failed" || last.Phase == "Error"), "its last sync ended as " + last.Phase + ": " + last.Message},
+	)
 }
 
 // skipAnnotation has Argo CD leave an Application alone.
 const skipAnnotation = "argocd.argoproj.io/skip-reconcile"
 
 func (s argoSource) edits() gitops.Edits {
-	e := gitops.Edits{Recurse: s.Directory.Recurse, Set: map[string]string{}, Append: map[string][]any{}}
-	for _, field := range []string{"namespace", "namePrefix", "nameSuffix"} {
-		e.Set[field], _ = s.Kustomize[field].(string)
+	e := gitops.Edits{Recurse: s.Directory.Recurse, Fields: map[string]any{}}
+	for _, field := range []string{"namespace", "namePrefix", "nameSuffix", "components", "patches", "replicas"} {
+		e.Fields[field] = s.Kustomize[field]
 	}
-	for _, field := range []string{"components", "patches", "replicas"} {
-		e.Append[field], _ = s.Kustomize[field].([]any)
-	}
-	return e.Stated()
+	return e
 }
 
 // syncAnnotation holds options of one object. What is ignored is respected by the
@@ -213,10 +201,7 @@ const (
 )
 
 func (a application) keeps(s subject, annotations map[string]string) *Finding {
-	var own []string // of the workload alone
-	for option := range strings.SplitSeq(annotations[syncAnnotation], ",") {
-		own = append(own, strings.TrimSpace(option))
-	}
+	own := each.Of(strings.Split(annotations[syncAnnotation], ","), strings.TrimSpace) // of the workload alone
 	options, o := a.Spec.SyncPolicy.SyncOptions, s.object
 	rule := fmt.Sprintf("{group: %s, kind: %s, jsonPointers: [%s]}", o.Group, o.Kind, s.pointer())
 	ignores, groupless := false, false

@@ -64,18 +64,6 @@ func (h Here) ByHub(destination string) Here {
 // named is a destination that is known by its name.
 func named(destination string) string { return "name: " + destination }
 
-// A claim is what an object of a GitOps tool says that it does, in the words that
-// both tools share.
-type claim struct {
-	name string // "Application argocd/shop"
-	// server is the address of the cluster that it applies to, or other words for
-	// that; "" is the one that the tool runs in.
-	server  string
-	remedy  string // what to do if that is this cluster
-	origins []origin
-	stopped string // why nothing reconciles it; "" where something does
-}
-
 // An origin is what a tool takes from git.
 type origin struct {
 	is       string // for people: a URL, or an object
@@ -89,7 +77,7 @@ type origin struct {
 // does not hold says what is wrong and what to do.
 var conditions = []struct {
 	trap  Trap
-	wrong func(Here, claim) string
+	wrong func(Here, applier) string
 }{
 	{OtherDestination, Here.otherDestination},
 	{OtherRepository, Here.otherRepository},
@@ -97,37 +85,37 @@ var conditions = []struct {
 	{NotReconciling, Here.notReconciling},
 }
 
-// unbound is the first condition that a claim does not meet, of no workload; nil
+// unbound is the first condition that an applier does not meet, of no workload; nil
 // where it meets them all.
-func (h Here) unbound(c claim) *Finding {
+func (h Here) unbound(a applier) *Finding {
 	for _, condition := range conditions {
-		if wrong := condition.wrong(h, c); wrong != "" {
-			return &Finding{Trap: condition.trap, Text: c.name + " " + wrong}
+		if wrong := condition.wrong(h, a); wrong != "" {
+			return &Finding{Trap: condition.trap, Text: a.name + " " + wrong}
 		}
 	}
 	return nil
 }
 
-func (h Here) otherDestination(c claim) string {
-	own := func(server string) bool { return address(server) == address(c.server) }
-	if c.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
+func (h Here) otherDestination(a applier) string {
+	own := func(server string) bool { return address(server) == address(a.server) }
+	if a.server == "" || !h.Hub && own(ownServer) || slices.ContainsFunc(h.Servers, own) {
 		return ""
 	}
-	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", c.server, c.remedy)
+	return fmt.Sprintf("applies to %s, which is not known to be this cluster: what it ignores there keeps nothing here. If it is this cluster, %s", a.server, a.remedy)
 }
 
-func (h Here) otherRepository(c claim) string {
-	switch is := names(c.origins, func(o origin) string { return o.is }); {
+func (h Here) otherRepository(a applier) string {
+	switch is := names(a.origins, func(o origin) string { return o.is }); {
 	case h.Repository == "":
 		return fmt.Sprintf("takes %s, and the configuration does not say by which URL the cluster reaches the site's repository: say it by --url", is)
-	case !slices.ContainsFunc(c.origins, h.takes):
+	case !slices.ContainsFunc(a.origins, h.takes):
 		return fmt.Sprintf("takes %s, and the site's repository is %s: what it ignores says nothing of the checkpoints there. If the two are one repository, give doctor --url", is, place(h.Repository))
 	}
 	return ""
 }
 
-func (h Here) otherRevision(c claim) string {
-	others := slices.DeleteFunc(slices.Clone(c.origins), func(o origin) bool { return !h.takes(o) || h.follows(o) })
+func (h Here) otherRevision(a applier) string {
+	others := slices.DeleteFunc(slices.Clone(a.origins), func(o origin) bool { return !h.takes(o) || h.follows(o) })
 	if len(others) == 0 {
 		return ""
 	}
@@ -138,11 +126,27 @@ func (h Here) otherRevision(c claim) string {
 	return fmt.Sprintf("takes %s%s and the site writes to branch %s: make its %s %[3]s", names(others, func(o origin) string { return o.revision }), at, h.Branch, others[0].option)
 }
 
-func (Here) notReconciling(c claim) string {
-	if c.stopped == "" {
+func (Here) notReconciling(a applier) string {
+	if a.stopped == "" {
 		return ""
 	}
-	return "does not reconcile, so that nothing keeps what it ignores: " + sanitize.Line(c.stopped) + "; correct that first"
+	return "does not reconcile, so that nothing keeps what it ignores: " + sanitize.Line(a.stopped) + "; correct that first"
+}
+
+// A reason is a text, and whether it applies.
+type reason struct {
+	applies bool
+	text    string
+}
+
+// first is the text of the first reason that applies; "" is none.
+func first(reasons ...reason) string {
+	for _, r := range reasons {
+		if r.applies {
+			return r.text
+		}
+	}
+	return ""
 }
 
 // takes reports whether an origin is the site's repository.

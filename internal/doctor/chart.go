@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -54,25 +55,11 @@ func (e *examination) charts() {
 			}
 			maps.Copy(values, s.Helm.ValuesObject)
 			for _, p := range s.Helm.Parameters {
-				set(values, strings.Split(p.Name, "."), p.Value)
+				_ = unstructured.SetNestedField(values, p.Value, strings.Split(p.Name, ".")...) // below a value there is nothing to set
 			}
 			e.guard(a.name(), values)
 		}
 	}
-}
-
-// set puts a parameter among the values.
-func set(values map[string]any, at []string, value string) {
-	if len(at) == 1 {
-		values[at[0]] = value
-		return
-	}
-	below, ok := values[at[0]].(map[string]any)
-	if !ok {
-		below = map[string]any{}
-		values[at[0]] = below
-	}
-	set(below, at[1:], value)
 }
 
 // guard notes values that have a chart drop the replica count, by the object that

@@ -39,7 +39,8 @@ func Sources() []Source {
 			into(func(c *Cluster) *[]admission.MutatingAdmissionPolicyBinding { return &c.bindings })},
 		{"resourcequotas", "/api/v1", "resourcequotas", "ResourceQuota",
 			into(func(c *Cluster) *[]corev1.ResourceQuota { return &c.quotas })},
-		{"namespaces", "/api/v1", "namespaces", "Namespace", (*Cluster).addNamespace},
+		{"namespaces", "/api/v1", "namespaces", "Namespace",
+			into(func(c *Cluster) *[]metav1.PartialObjectMetadata { return &c.namespaces })},
 	}
 }
 
@@ -57,7 +58,7 @@ type Cluster struct {
 	policies       []admission.MutatingAdmissionPolicy
 	bindings       []admission.MutatingAdmissionPolicyBinding
 	quotas         []corev1.ResourceQuota
-	namespaces     map[string]map[string]string // labels by name
+	namespaces     []metav1.PartialObjectMetadata
 	definitions    map[workload.Kind]definition // those that could be read
 }
 
@@ -85,20 +86,12 @@ func into[T any](list func(*Cluster) *[]T) func(*Cluster, []byte) error {
 	}
 }
 
-func (c *Cluster) addNamespace(object []byte) error {
-	var n struct{ Metadata metav1.ObjectMeta }
-	if c.namespaces == nil {
-		c.namespaces = map[string]map[string]string{}
-	}
-	err := json.Unmarshal(object, &n)
-	c.namespaces[n.Metadata.Name] = n.Metadata.Labels
-	return err
-}
-
 // labels are those of a namespace, as far as they are known.
 func (c Cluster) labels(namespace string) map[string]string {
-	if l, ok := c.namespaces[namespace]; ok {
-		return l
+	for _, n := range c.namespaces {
+		if n.Name == namespace {
+			return n.Labels
+		}
 	}
 	return map[string]string{corev1.LabelMetadataName: namespace}
 }

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,19 +50,6 @@ func (p property) has(field workload.Field) bool {
 		p = below
 	}
 	return true
-}
-
-// define takes what defines a kind, as JSON. What cannot be read of it is not
-// judged: whoever may not see it loses nothing else.
-func (c *Cluster) define(kind workload.Kind, data []byte) {
-	var d definition
-	if json.Unmarshal(data, &d) != nil {
-		return
-	}
-	if c.definitions == nil {
-		c.definitions = map[workload.Kind]definition{}
-	}
-	c.definitions[kind] = d
 }
 
 // named notes where the configuration says something else of a kind than what

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
@@ -116,6 +117,9 @@ func (e *examination) subject(id workload.ID, sample *workload.Sample) subject {
 	if sample != nil {
 		s.labels = sample.Labels.Map()
 	}
+	if sample != nil && sample.Scale != nil {
+		s.Live = sample.Scale.Desired
+	}
 	return s
 }
 
@@ -125,35 +129,22 @@ func (s subject) pointer() string { return s.object.Replicas.Pointer() }
 // subjects are the workloads that the policy latches, and those that git
 // declares.
 func (e *examination) subjects() []subject {
-	by := map[workload.ID]*subject{}
-	at := func(id workload.ID) *subject {
-		if by[id] == nil {
-			s := e.subject(id, nil)
-			by[id] = &s
-		}
-		return by[id]
-	}
-	for id, entry := range e.Tree.Entries() {
-		s := at(id)
-		s.entry, s.Level = entry, entry.Replicas
+	entries := e.Tree.Entries()
+	by := map[workload.ID]subject{}
+	for id := range entries {
+		by[id] = e.subject(id, nil)
 	}
 	for i, sample := range e.Fleet.Samples {
 		p, _, latched := e.Set.Choose(sample)
-		if !latched && by[sample.ID] == nil {
-			continue
-		}
-		s := at(sample.ID)
-		s.sample = &e.Fleet.Samples[i]
-		s.labels = sample.Labels.Map()
-		s.latch = latched && p.Scale == policy.ModeLatch
-		if sample.Scale != nil {
-			s.Live = sample.Scale.Desired
+		if _, declared := entries[sample.ID]; latched || declared {
+			s := e.subject(sample.ID, &e.Fleet.Samples[i])
+			s.latch = latched && p.Scale == policy.ModeLatch
+			by[s.ID] = s
 		}
 	}
-	all := make([]subject, 0, len(by))
-	for _, s := range by {
-		all = append(all, *s)
+	all := slices.SortedFunc(maps.Values(by), func(a, b subject) int { return workload.Compare(a.ID, b.ID) })
+	for i, s := range all {
+		all[i].entry, all[i].Level = entries[s.ID], entries[s.ID].Replicas
 	}
-	slices.SortFunc(all, func(a, b subject) int { return workload.Compare(a.ID, b.ID) })
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/gitlatch/gitlatch/internal/gitops"
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -22,9 +23,9 @@ type kustomization struct {
 	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Suspend    bool            `json:"suspend"`
-		KubeConfig json.RawMessage `json:"kubeConfig"`
-		Path       string          `json:"path"`
+		Suspend    bool      `json:"suspend"`
+		KubeConfig *struct{} `json:"kubeConfig"`
+		Path       string    `json:"path"`
 		SourceRef  struct {
 			Kind      string `json:"kind"`
 			Name      string `json:"name"`
@@ -71,23 +72,35 @@ func (k kustomization) name() string {
 	return fmt.Sprintf("Kustomization %s/%s", k.Metadata.Namespace, k.Metadata.Name)
 }
 
-func (k kustomization) applier(kinds workload.Kinds) applier {
+// applier is a Kustomization with its source, nil where that is not there or no
+// GitRepository.
+func (k kustomization) applier(kinds workload.Kinds, from *gitRepository) applier {
 	s := k.Spec
-	name := Flux.says(k.name())
-	edits := gitops.Edits{
-		Recurse: true, Folders: true,
-		Set:    map[string]string{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix},
-		Append: map[string][]any{"components": s.Components, "patches": s.Patches, "images": s.Images},
+	a := applier{tool: Flux, name: k.name(), lists: map[workload.ID]bool{}, keeps: k.keeps, next: k.next,
+		origins: []origin{k.origin(from)}, stopped: k.Status.stopped(k.Metadata, s.Suspend)}
+	if s.KubeConfig != nil {
+		a.server, a.remedy = "the cluster of its spec.kubeConfig", "take that field out"
 	}
-	lists := map[workload.ID]bool{}
+	leaves := source{files: cmp.Or(s.SourceRef.Kind, "GitRepository") == "GitRepository"}
+	if from != nil {
+		leaves.patterns = parseIgnore(nil, from.Spec.Ignore)
+		if why := from.Status.stopped(from.Metadata, from.Spec.Suspend); why != "" && a.stopped == "" {
+			a.stopped = "its source: " + why
+		}
+	}
 	for _, entry := range k.Status.Inventory.Entries {
 		if part := strings.Split(entry.ID, "_"); len(part) == 4 {
 			kind, _ := kinds.Named(part[2], part[3])
-			lists[workload.ID{Namespace: part[0], Kind: kind, Name: part[1]}] = true
+			a.lists[workload.ID{Namespace: part[0], Kind: kind, Name: part[1]}] = true
 		}
 	}
-	return applier{tool: Flux, name: name, lists: lists, keeps: k.keeps, next: k.next,
-		builds: []Build{{By: name, Dir: path.Clean("./" + s.Path), Edits: edits.Stated()}}}
+	edits := gitops.Edits{
+		Recurse: true, Folders: true,
+		Fields: map[string]any{"namespace": s.TargetNamespace, "namePrefix": s.NamePrefix, "nameSuffix": s.NameSuffix,
+			"components": s.Components, "patches": s.Patches, "images": s.Images},
+	}
+	a.builds = []Build{{By: a.by(), Dir: path.Clean("./" + s.Path), Edits: edits, source: leaves, origin: a.origins[0], kinds: kinds}}
+	return a
 }
 
 // next is a Kustomization as git has it.
@@ -97,68 +110,49 @@ func (kustomization) next(object json.RawMessage, namespace string) (string, fun
 		return "", nil
 	}
 	n.Metadata.Namespace = cmp.Or(n.Metadata.Namespace, namespace)
-	return Flux.says(n.name()), n.keeps
+	return n.name(), n.keeps
 }
 
-// claim is what a Kustomization says that it does, with its source, nil where that
-// is not there or no GitRepository.
-func (k kustomization) claim(from *gitRepository) claim {
+// origin is what a Kustomization takes from git. See applier.
+func (k kustomization) origin(from *gitRepository) origin {
 	ref := k.Spec.SourceRef
-	c := claim{name: k.name(), stopped: k.Status.stopped(k.Metadata, k.Spec.Suspend)}
-	if len(k.Spec.KubeConfig) > 0 && string(k.Spec.KubeConfig) != "null" {
-		c.server, c.remedy = "the cluster of its spec.kubeConfig", "take that field out"
-	}
 	o := origin{is: fmt.Sprintf("%s %s/%s", ref.Kind, cmp.Or(ref.Namespace, k.Metadata.Namespace), ref.Name)}
 	switch {
 	case from != nil:
 		o.is, o.url = place(from.Spec.URL)+" by "+o.is, from.Spec.URL
 		o.revision, o.option = from.revision(), "spec.ref.branch, and that alone,"
-		if why := from.Status.stopped(from.Metadata, from.Spec.Suspend); why != "" && c.stopped == "" {
-			c.stopped = "its source: " + why
-		}
 	case ref.Kind == "GitRepository":
 		o.is += ", which is not there"
 	}
-	c.origins = []origin{o}
-	return c
+	return o
 }
 
 // revision is the branch that a source follows, or what it takes instead; in the
 // order in which Flux heeds them.
 func (r gitRepository) revision() string {
-	switch ref := r.Spec.Ref; {
-	case ref.Commit != "":
-		return "commit " + ref.Commit
-	case ref.Name != "":
-		return ref.Name
-	case ref.SemVer != "":
-		return "semver " + ref.SemVer
-	case ref.Tag != "":
-		return "tag " + ref.Tag
-	default:
-		return cmp.Or(ref.Branch, "master")
-	}
+	ref := r.Spec.Ref
+	other := first(
+		reason{ref.Commit != "", "commit " + ref.Commit},
+		reason{ref.Name != "", ref.Name},
+		reason{ref.SemVer != "", "semver " + ref.SemVer},
+		reason{ref.Tag != "", "tag " + ref.Tag},
+	)
+	return cmp.Or(other, ref.Branch, "master")
 }
 
 // stopped says why Flux does not reconcile an object, "" where it does. Flux does
 // where the object is ready or about to be.
 func (s fluxStatus) stopped(object metav1.ObjectMeta, suspended bool) string {
-	ready, stalled := apimeta.FindStatusCondition(s.Conditions, "Ready"), apimeta.FindStatusCondition(s.Conditions, "Stalled")
-	switch {
-	case object.DeletionTimestamp != nil:
-		return "it is being deleted"
-	case suspended:
-		return "it is suspended"
-	case ready == nil:
-		return "no Flux has reported on it"
-	case stalled != nil && stalled.Status == metav1.ConditionTrue:
-		return stalled.Reason + ": " + stalled.Message
-	case ready.Status != metav1.ConditionTrue && !strings.HasPrefix(ready.Reason, "Progressing"):
-		return ready.Reason + ": " + ready.Message
-	case s.ObservedGeneration < object.Generation:
-		return "Flux has not acted on its spec since that changed"
-	}
-	return ""
+	ready := ptr.Deref(apimeta.FindStatusCondition(s.Conditions, "Ready"), metav1.Condition{})
+	stalled := ptr.Deref(apimeta.FindStatusCondition(s.Conditions, "Stalled"), metav1.Condition{})
+	return first(
+		reason{object.DeletionTimestamp != nil, "it is being deleted"},
+		reason{suspended, "it is suspended"},
+		reason{ready.Type == "", "no Flux has reported on it"},
+		reason{stalled.Status == metav1.ConditionTrue, stalled.Reason + ": " + stalled.Message},
+		reason{ready.Status != metav1.ConditionTrue && !strings.HasPrefix(ready.Reason, "Progressing"), ready.Reason + ": " + ready.Message},
+		reason{s.ObservedGeneration < object.Generation, "Flux has not acted on its spec since that changed"},
+	)
 }
 
 // ssaAnnotation says how Flux applies one object.

@@ -49,9 +49,9 @@ func (e *examination) judge(s subject) (keepers Keepers, wrong []Finding) {
 			unbound = append(unbound, Finding{owner.unbound.Trap, s.ID.Short(), owner.unbound.Text})
 		default:
 			if owner.stale {
-				dropped = append(dropped, Finding{StaleCounts, owner.claim.name, staleCounts})
+				dropped = append(dropped, Finding{StaleCounts, owner.name, staleCounts})
 			}
-			keepers = append(keepers, Keeper{owner.tool, owner.claim.name, "ignores " + s.pointer()})
+			keepers = append(keepers, Keeper{owner.tool, owner.name, "ignores " + s.pointer()})
 		}
 	}
 	for _, other := range others {
@@ -102,7 +102,7 @@ func (e *examination) dropped(s subject, by applier, kept bool) []Finding {
 		return nil
 	}
 	for _, o := range e.Overlays {
-		if w, ok := o.rendered(s.ID); ok && o.By == by.name && w.Replicas == nil {
+		if w, ok := o.rendered(s.ID); ok && o.By == by.by() && w.Replicas == nil {
 			next := "the next apply sets it to 1"
 			if kept {
 				next = "the next apply that changes anything else of it fails with doc is missing key: " + s.pointer()
@@ -180,7 +180,8 @@ func (e *examination) evidence() {
 func (e *examination) keepsAny(w Workload) bool {
 	another := e.subject(workload.ID{Namespace: w.ID.Namespace, Kind: w.ID.Kind, Name: probe}, nil)
 	owners, _ := e.owners(w.ID)
-	if _, ok := e.admits(another); w.Inert.byAdmission() {
+	if w.Inert[0].Tool == Admission { // it is alone then
+		_, ok := e.admits(another)
 		return ok
 	}
 	return !slices.ContainsFunc(owners, func(o owner) bool { return o.keeps(another, nil) != nil })

@@ -45,8 +45,3 @@ func (k Keepers) Line() string {
 func (k Keepers) Names() string {
 	return strings.Join(each.Of(k, func(k Keeper) string { return k.Name }), "; ")
 }
-
-// byAdmission reports whether a policy at creation keeps it.
-func (k Keepers) byAdmission() bool {
-	return slices.ContainsFunc(k, func(k Keeper) bool { return k.Tool == Admission })
-}

@@ -27,7 +27,7 @@ type Lister interface {
 
 // ReadCluster reads the Sources. What cannot be read is said in Unread.
 func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster {
-	c := Cluster{Kinds: kinds}
+	c := Cluster{Kinds: kinds, definitions: map[workload.Kind]definition{}}
 	unread := func(what string, err error) {
 		if err != nil {
 			c.Unread = append(c.Unread, workload.Unread{Part: what, Why: err.Error()})
@@ -44,7 +44,7 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		unread(s.Name, err)
 	}
 	for _, namespace := range c.controllers() {
-		data, err := from.Get(ctx, settingsPath(namespace))
+		data, err := from.Get(ctx, "/api/v1/namespaces/"+namespace+"/configmaps/"+settings)
 		if err == nil && data != nil { // without the object, Argo CD has its defaults
 			err = c.govern(namespace, data)
 		}
@@ -54,8 +54,10 @@ func ReadCluster(ctx context.Context, from Lister, kinds workload.Kinds) Cluster
 		if o.Resource == "" {
 			continue // known by what git holds alone
 		}
-		if data, err := from.Get(ctx, definitions+o.FullResource()); err == nil {
-			c.define(kind, data)
+		var d definition
+		data, err := from.Get(ctx, definitions+o.FullResource())
+		if err == nil && json.Unmarshal(data, &d) == nil { // whoever may not see it loses nothing else
+			c.definitions[kind] = d
 		}
 	}
 	return c
@@ -72,14 +74,17 @@ func ReadOverlays(ctx context.Context, from repo.Repository, commit string, buil
 	var all []Overlay
 	for _, b := range builds {
 		o := Overlay{By: b.By, Namespace: b.Namespace}
-		there, unsafe, err := r.folder(ctx, b)
+		there, err := r.fetch(ctx, b)
+		var unsafe *repo.UnsafeError
 		switch {
+		case errors.As(err, &unsafe): // there is no building it
+			o.Dir, o.Err = b.Dir, err
 		case err != nil:
-			return nil, err
+			return nil, fmt.Errorf("read %s: %w", b.Dir, err)
+		case !there && b.By == ByPath:
+			return nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
 		case !there:
 			continue
-		case unsafe != nil:
-			o.Dir, o.Err = b.Dir, unsafe
 		default:
 			o.Overlay, o.Err = b.build(r.files)
 			o.Dir, o.Within = b.Dir, b.within(o, b.takes(r.files))
@@ -125,22 +130,6 @@ type reader struct {
 	commit string
 	files  map[string][]byte
 	asked  map[string]bool
-}
-
-// folder reads all that a build leads to. Where unsafe is set, that is why there
-// is no building it.
-func (r *reader) folder(ctx context.Context, b Build) (there bool, unsafe, err error) {
-	there, err = r.fetch(ctx, b)
-	var refused *repo.UnsafeError
-	switch {
-	case errors.As(err, &refused):
-		return true, err, nil
-	case err != nil:
-		return false, nil, fmt.Errorf("read %s: %w", b.Dir, err)
-	case !there && b.By == ByPath:
-		return false, nil, fmt.Errorf("--path %s: the branch has no such folder", b.Dir)
-	}
-	return there, nil, nil
 }
 
 // fetch reads a folder and all that its build leads to.

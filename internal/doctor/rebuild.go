@@ -84,21 +84,14 @@ func (e *examination) starts(s *subject) {
 
 // patched notes a patch that the builds which include it pass over.
 func (e *examination) patched(s *subject, included []inclusion) {
-	var beside *inclusion
-	for _, in := range included {
-		w, ok := in.overlay.rendered(s.ID)
-		switch {
-		case ok && !in.overlay.outside(in.folder.Dir, w):
-			e.skipped(s, in, w)
-			return
-		case ok && beside == nil:
-			beside = &in
+	for _, outside := range []bool{false, true} {
+		for _, in := range included {
+			w, ok := in.overlay.rendered(s.ID)
+			if ok && in.overlay.outside(in.folder.Dir, w) == outside {
+				e.skipped(s, in, w)
+				return
+			}
 		}
-	}
-	if beside != nil {
-		w, _ := beside.overlay.rendered(s.ID)
-		e.skipped(s, *beside, w)
-		return
 	}
 	for _, in := range included {
 		if in.overlay.Err != nil { // it says itself what is wrong
@@ -126,21 +119,20 @@ func (e *examination) skipped(s *subject, in inclusion, w gitops.Object) {
 	if w.Replicas != nil {
 		got = *w.Replicas
 	}
-	f, trap := in.folder, PatchSkipped
-	var why string
-	switch {
-	case got == s.Level:
+	if got == s.Level {
 		return
-	case w.Unplaced:
-		why = fmt.Sprintf("the manifests of %s state no namespace, which the patch asks for: state it, or set it with namespace: one level below", f.Dir)
-	case f.Namespace != "":
-		why = fmt.Sprintf("%s includes the Component beside namespace: %s, which is set only afterwards: include it one level above", f.Dir, f.Namespace)
-	case f.Prefix != "" || f.Suffix != "":
-		why = fmt.Sprintf("%s includes the Component beside a name prefix or suffix, which is added only afterwards: include it one level above", f.Dir)
-	case in.overlay.outside(f.Dir, w):
-		trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component, and it is built outside of that folder: include the Component in one that builds both", f.Dir)
-	default:
+	}
+	f, trap := in.folder, PatchSkipped
+	why := first(
+		reason{w.Unplaced, fmt.Sprintf("the manifests of %s state no namespace, which the patch asks for: state it, or set it with namespace: one level below", f.Dir)},
+		reason{f.Namespace != "", fmt.Sprintf("%s includes the Component beside namespace: %s, which is set only afterwards: include it one level above", f.Dir, f.Namespace)},
+		reason{f.Prefix != "" || f.Suffix != "", fmt.Sprintf("%s includes the Component beside a name prefix or suffix, which is added only afterwards: include it one level above", f.Dir)},
+	)
+	if why == "" {
 		trap, why = Overridden, fmt.Sprintf("something in %s sets the count after the Component: remove that", in.overlay.Dir)
+		if in.overlay.outside(f.Dir, w) {
+			trap, why = ComponentMissing, fmt.Sprintf("%s includes the Component, and it is built outside of that folder: include the Component in one that builds both", f.Dir)
+		}
 	}
 	e.lowers(s, trap, s.ID.Short(), fmt.Sprintf("it is declared at %d and built at %d: %s", s.Level, got, why))
 }
@@ -185,26 +177,18 @@ func (e *examination) returns(s subject) (text string, itself bool) {
 	built := checkpoint.ImagesOf(w.Images)
 	other := w.Images != nil && r.To.Images != "" && built != r.To.Images
 	back := other && built == r.From.Images
-	switch {
-	case pauses(w):
-		return text + fmt.Sprintf("; %s builds it paused: no pod of either is created", o.Dir), false
-	case other && !back:
-		return text + fmt.Sprintf("; %s builds %s, which the record does not know yet: that is created", o.Dir, built), false
-	case back && r.Returns != checkpoint.SideFrom:
-		return text + fmt.Sprintf("; %s builds %s again: that is created", o.Dir, built), false
-	case r.Returns != checkpoint.SideFrom, back && r.ImagesOnly:
-		return text, true
-	case e.restoresImages(s) && !e.applied(s.ID.Namespace):
-		return text + "; nothing that is built applies the record that a policy would bring it back by, git's own template is created", false
-	case !e.restoresImages(s):
-		return text + "; no policy brings it back by itself, git's own template is created", false
-	}
-	return text, true
-}
-
-func (e *examination) restoresImages(s subject) bool {
-	_, ok := e.changes(s, "image", true)
-	return ok && s.entry.Rollout.ImagesOnly
+	from := r.Returns == checkpoint.SideFrom
+	replaced := from && !(back && r.ImagesOnly) // a policy has to replace the images
+	_, restores := e.changes(s, "image", true)
+	restores = restores && r.ImagesOnly
+	instead := first(
+		reason{pauses(w), fmt.Sprintf("; %s builds it paused: no pod of either is created", o.Dir)},
+		reason{other && !back, fmt.Sprintf("; %s builds %s, which the record does not know yet: that is created", o.Dir, built)},
+		reason{back && !from, fmt.Sprintf("; %s builds %s again: that is created", o.Dir, built)},
+		reason{replaced && restores && !e.applied(s.ID.Namespace), "; nothing that is built applies the record that a policy would bring it back by, git's own template is created"},
+		reason{replaced && !restores, "; no policy brings it back by itself, git's own template is created"},
+	)
+	return text + instead, instead == ""
 }
 
 // applied reports whether a build applies the record of a namespace, without

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -32,18 +33,9 @@ type gitRepository struct {
 // value is all of it.
 type source struct {
 	// files is true of one that heeds the files of the repository which leave
-	// files out; leaves is what it leaves out besides, and goes before.
-	files  bool
-	leaves ignoreLines
-}
-
-// source returns that of a Kustomization.
-func (c Cluster) source(k kustomization) source {
-	of := source{files: cmp.Or(k.Spec.SourceRef.Kind, "GitRepository") == "GitRepository"}
-	if s := c.repository(k); s != nil {
-		of.leaves = parseIgnore(nil, s.Spec.Ignore)
-	}
-	return of
+	// files out; patterns are what it leaves out besides, and go before.
+	files    bool
+	patterns []gitignore.Pattern
 }
 
 // repository is the source of a Kustomization, nil where it is not there or no
@@ -75,20 +67,24 @@ func (s source) asks(paths []string) []string {
 	return all
 }
 
-// lines are all that leave a file of those that were read out.
-func (s source) lines(files map[string][]byte) ignoreLines {
-	if !s.files {
-		return s.leaves
+// excludes returns what reports whether a file of those that were read is left out,
+// by its path from the root of the repository. Unlike with git, a line can include a
+// file below an excluded folder: the last line that matches decides.
+func (s source) excludes(files map[string][]byte) func(string) bool {
+	patterns := s.patterns
+	if s.files {
+		patterns = append(ignoreFiles(files), patterns...)
 	}
-	return ignoreFiles(files).and(s.leaves)
+	matcher := gitignore.NewMatcher(patterns)
+	return func(file string) bool { return matcher.Match(strings.Split(file, "/"), false) }
 }
 
 // takes are the files that a build has of those that were read.
 func (b Build) takes(files map[string][]byte) map[string][]byte {
-	taken, left := maps.Clone(files), b.source.lines(files)
+	taken, excluded := maps.Clone(files), b.source.excludes(files)
 	maps.DeleteFunc(taken, func(name string, _ []byte) bool {
 		below, inside := strings.CutPrefix(name, b.Dir+"/")
-		return left.excludes(name) ||
+		return excluded(name) ||
 			inside && (b.Include != "" && !matched(b.Include, below) || b.Exclude != "" && matched(b.Exclude, below))
 	})
 	return taken

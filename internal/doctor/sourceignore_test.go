@@ -4,6 +4,11 @@ import (
 	"testing"
 )
 
+// excludes reports whether lines exclude a file.
+func excludes(lines, file string) bool {
+	return source{patterns: parseIgnore(nil, lines)}.excludes(nil)(file)
+}
+
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	const records = "# only records\n\n/*\n!/checkpoints/\n/checkpoints/*\n!/checkpoints/prod/\n/checkpoints/prod/*.yaml\r\n/checkpoints/prod/*/kustomization.yaml  \n"
@@ -15,10 +20,10 @@ func TestLeaves(t *testing.T) {
 		"checkpoints/test/shop/checkpoint.yaml":    true,
 		"checkpoints.yaml":                         true,
 	} {
-		if got := parseIgnore(nil, records).excludes(file); got != want {
+		if got := excludes(records, file); got != want {
 			t.Errorf("%s: left out %v, want %v", file, got, want)
 		}
-		if (ignoreLines{}).excludes(file) || parseIgnore(nil, "# "+file+"\n").excludes(file) {
+		if excludes("", file) || excludes("# "+file+"\n", file) {
 			t.Errorf("%s: left out by no line", file)
 		}
 	}
@@ -26,7 +31,7 @@ func TestLeaves(t *testing.T) {
 
 func TestAnIndentedLineIsOfAnotherName(t *testing.T) {
 	t.Parallel()
-	if l := parseIgnore(nil, "  /apps\n"); l.excludes("apps/web.yaml") || !parseIgnore(nil, "/apps\n").excludes("apps/web.yaml") {
+	if excludes("  /apps\n", "apps/web.yaml") || !excludes("/apps\n", "apps/web.yaml") {
 		t.Error("the space before a line does not count")
 	}
 }
@@ -51,16 +56,16 @@ func TestFilesSpeakOfWhatIsBelowThem(t *testing.T) {
 		"web.yaml":                false,
 		"apps/pay/web.yaml":       false,
 	} {
-		if got := ignoreFiles(files).excludes(file); got != want {
+		if got := (source{files: true}).excludes(files)(file); got != want {
 			t.Errorf("%s: left out %v, want %v", file, got, want)
 		}
 	}
 	for text, want := range map[string]bool{"!/apps/old": false, "!/apps/new": true} {
-		if got := ignoreFiles(files).and(parseIgnore(nil, text)).excludes("apps/old/web.yaml"); got != want {
+		if got := (source{files: true, patterns: parseIgnore(nil, text)}).excludes(files)("apps/old/web.yaml"); got != want {
 			t.Errorf("after %s: left out %v, want %v", text, got, want)
 		}
 	}
-	if (ignoreFiles(nil)).excludes("README.md") {
+	if (source{files: true}).excludes(nil)("README.md") {
 		t.Error("left out by no file")
 	}
 }

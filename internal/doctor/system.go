@@ -9,25 +9,19 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // settings is the ConfigMap that an Argo CD has its settings in, in its own
 // namespace.
 const settings = "argocd-cm"
 
-// settingsPath is where the API has the settings of an Argo CD.
-func settingsPath(namespace string) string {
-	return "/api/v1/namespaces/" + namespace + "/configmaps/" + settings
-}
-
 // controllers are the namespaces of the Argo CDs that reconcile Applications.
 func (c Cluster) controllers() []string {
-	all := map[string]bool{}
-	for _, a := range c.applications {
-		all[a.Status.ControllerNamespace] = true
-	}
-	delete(all, "") // none has reported on it
-	return slices.Sorted(maps.Keys(all))
+	all := each.Of(c.applications, func(a application) string { return a.Status.ControllerNamespace })
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(namespace string) bool { return namespace == "" }) // none has reported on it
 }
 
 // customizations are the keys that hold rules for all Applications, before the

@@ -30,7 +30,7 @@ func (e *examination) guarded() {
 			continue
 		}
 		owners, _ := e.owners(s.ID)
-		for _, name := range append(each.Of(owners, func(o owner) string { return o.claim.name }), e.releases(s)...) {
+		for _, name := range append(each.Of(owners, func(o owner) string { return o.name }), e.releases(s)...) {
 			delete(e.guards, name)
 		}
 	}
@@ -89,8 +89,8 @@ func (e *examination) hidden(s *subject, admitted bool) bool {
 	owners = slices.DeleteFunc(owners, func(o owner) bool { return o.away })
 	for _, o := range owners {
 		if !e.fails(o.applier, s.ID.Namespace) {
-			e.unbuilt(s, admitted, o.claim.name, fmt.Sprintf("its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
-				o.unbuiltSource(e.Overlays), o.claim.name, o.tool, rendered))
+			e.unbuilt(s, admitted, o.name, fmt.Sprintf("its workloads come from %s, so the replicas that a rebuild starts them with are unknown. Apply the admission policy that \"gitlatch render admission\" prints, and let %s ignore the replicas, as \"gitlatch render %s\" prints. %s",
+				o.unbuiltSource(e.Overlays), o.name, o.tool, rendered))
 		}
 	}
 	for _, name := range e.releases(*s) {
@@ -115,21 +115,21 @@ func (e *examination) unbuilt(s *subject, admitted bool, name, text string) {
 // fails reports whether a folder of an applier, which includes the Component of a
 // namespace, does not build. That is a finding of its own.
 func (e *examination) fails(a applier, namespace string) bool {
-	return slices.ContainsFunc(e.including(namespace), func(in inclusion) bool { return in.overlay.By == a.name && in.overlay.Err != nil })
+	return slices.ContainsFunc(e.including(namespace), func(in inclusion) bool { return in.overlay.By == a.by() && in.overlay.Err != nil })
 }
 
 // unbuiltSource is the source of an applier that was not built.
 func (a applier) unbuiltSource(overlays []Overlay) string {
 	for _, o := range overlays {
-		if o.By == a.name && o.Err != nil && !errors.Is(o.Err, errChart) {
+		if o.By == a.by() && o.Err != nil && !errors.Is(o.Err, errChart) {
 			return fmt.Sprintf("folder %s, which does not build (%v)", o.Dir, o.Err)
 		}
 	}
-	if a.chart || slices.ContainsFunc(overlays, func(o Overlay) bool { return o.By == a.name && o.Err != nil }) {
+	if a.chart || slices.ContainsFunc(overlays, func(o Overlay) bool { return o.By == a.by() && o.Err != nil }) {
 		return "a Helm chart, which doctor does not render"
 	}
 	if len(a.builds) > 0 {
 		return "a folder that doctor did not build, " + strings.Join(each.Of(a.builds, func(b Build) string { return b.Dir + " of " + b.origin.is }), ", ")
 	}
-	return "a source that doctor did not build, " + names(a.claim.origins, func(o origin) string { return o.is })
+	return "a source that doctor did not build, " + names(a.origins, func(o origin) string { return o.is })
 }

@@ -54,8 +54,9 @@ func (c *Cluster) described(ctx context.Context) (description, *kube.Sampler, er
 		return description{}, nil, err
 	}
 	if c.sampler == nil || next.server != c.seen.server {
-		if c.sampler, err = c.connect(next.server); err != nil {
-			return description{}, nil, err
+		c.sampler, err = kube.New(c.client(next.server), kube.Options{Site: c.options.Site, Clock: c.options.Clock})
+		if err != nil {
+			return description{}, nil, fmt.Errorf("%s: %w", c, err)
 		}
 	}
 	next.at = now
@@ -103,16 +104,6 @@ func read(cluster *types.Cluster) (description, error) {
 		arn:     aws.ToString(cluster.Arn),
 		private: network != nil && !network.EndpointPublicAccess,
 	}, nil
-}
-
-// connect returns a sampler that shows a valid token with each request. Its
-// connections are closed by the server once nobody uses them.
-func (c *Cluster) connect(s server) (*kube.Sampler, error) {
-	sampler, err := kube.New(c.client(s), kube.Options{Site: c.options.Site, Clock: c.options.Clock})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c, err)
-	}
-	return sampler, nil
 }
 
 // client returns what leads to a server, with a valid token in each request.

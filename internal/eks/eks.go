@@ -62,10 +62,7 @@ type Cluster struct {
 }
 
 // New returns a cluster. It asks nothing of AWS or of the cluster yet.
-func New(config aws.Config, o Options) (*Cluster, error) {
-	if o.Clock == nil {
-		return nil, errors.New("new cluster: a clock is required")
-	}
+func New(config aws.Config, o Options) *Cluster {
 	// A role is assumed from the program's own region: the cluster's may be one
 	// that is not enabled for the program's account.
 	config.Region, o.Region = cmp.Or(config.Region, o.Region), cmp.Or(o.Region, config.Region)
@@ -74,17 +71,13 @@ func New(config aws.Config, o Options) (*Cluster, error) {
 	}
 	caller := sts.NewFromConfig(config)
 	config.Region = o.Region
-	sign, err := signer(config, o.Name)
-	if err != nil {
-		return nil, err
-	}
 	return &Cluster{
 		options:     o,
 		credentials: config.Credentials,
 		describer:   eks.NewFromConfig(config),
 		caller:      caller,
-		tokens:      &tokens{sign: sign, clock: o.Clock},
-	}, nil
+		tokens:      &tokens{sign: signer(config, o.Name), clock: o.Clock},
+	}
 }
 
 // Sample takes one look at the cluster, as kube.Sampler.Sample does. It logs in

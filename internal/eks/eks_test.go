@@ -102,11 +102,7 @@ func newWorld(t *testing.T, change func(*eks.Options)) *world {
 	if change != nil {
 		change(&o)
 	}
-	cluster, err := eks.New(w.aws.Config(w.key), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.cluster = cluster
+	w.cluster = eks.New(w.aws.Config(w.key), o)
 	return w
 }
 

@@ -40,7 +40,7 @@ type callError struct {
 // Error gives AWS's words, without the SDK's about the request.
 func (e *callError) Error() string {
 	text := e.what + ": "
-	if api := apiError(e.cause); api != nil {
+	if api, ok := errors.AsType[smithy.APIError](e.cause); ok {
 		text += api.ErrorCode() + ": " + api.ErrorMessage()
 	} else {
 		text += e.cause.Error()
@@ -54,15 +54,9 @@ func (e *callError) Error() string {
 // Unwrap returns the SDK's error.
 func (e *callError) Unwrap() error { return e.cause }
 
-func apiError(err error) smithy.APIError {
-	var api smithy.APIError
-	errors.As(err, &api)
-	return api
-}
-
 func hasCode(err error, codes ...string) bool {
-	api := apiError(err)
-	return api != nil && slices.Contains(codes, api.ErrorCode())
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && slices.Contains(codes, api.ErrorCode())
 }
 
 // noCredentials says why there are no credentials: with a role, that it cannot be
@@ -101,7 +95,7 @@ func (c *Cluster) notDescribed(ctx context.Context, err error) error {
 func (c *Cluster) noAccess(ctx context.Context, err error) error {
 	group := cmp.Or(c.options.Group, Group)
 	who, unknown := c.whoAmI(ctx)
-	if unknown != nil && apiError(unknown) != nil {
+	if _, refused := errors.AsType[smithy.APIError](unknown); refused {
 		return fmt.Errorf("%w; AWS refuses the credentials, too: %w", err, &callError{what: "get caller identity", cause: unknown})
 	}
 	path := "" // an assumed role's ARN does not say the path of the role

@@ -61,11 +61,7 @@ func read(t *testing.T, manifest string) string {
 
 func (r *realLogin) open(t *testing.T, name string, key aws.Credentials) *eks.Cluster {
 	t.Helper()
-	c, err := eks.New(r.aws.Config(key), eks.Options{Name: name, Site: "prod-eu", Clock: func() time.Time { return r.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return eks.New(r.aws.Config(key), eks.Options{Name: name, Site: "prod-eu", Clock: func() time.Time { return r.now }})
 }
 
 func (r *realLogin) unauthorized(t *testing.T, c *eks.Cluster, fix string) {

@@ -63,16 +63,16 @@ func (t *tokens) wrap(base http.RoundTripper) http.RoundTripper {
 // signer returns what signs tokens for a cluster: a request to STS that the
 // cluster will send, and that nobody sends from here. It must therefore name an
 // STS that the cluster knows, whichever endpoint is configured for this program.
-func signer(config aws.Config, cluster string) (func() (string, error), error) {
-	generator, err := token.NewGenerator(false, false)
-	if err != nil {
-		return nil, fmt.Errorf("sign tokens: %w", err)
-	}
+func signer(config aws.Config, cluster string) func() (string, error) {
 	client := sts.NewFromConfig(config, func(o *sts.Options) { o.BaseEndpoint = nil })
 	return func() (string, error) {
+		generator, err := token.NewGenerator(false, false)
+		if err != nil {
+			return "", err
+		}
 		signed, err := generator.GetWithSTS(cluster, client)
 		return signed.Token, err
-	}, nil
+	}
 }
 
 // assume returns the configuration of the role. Its credentials are renewed

@@ -3,6 +3,7 @@ package gitops
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,9 +14,8 @@ import (
 // what every cluster knows by the resource alone, too: "cpu" is "requests.cpu".
 // See https://kubernetes.io/docs/concepts/policy/resource-quotas/.
 func QuotaName(name corev1.ResourceName) corev1.ResourceName {
-	switch {
-	case name == corev1.ResourceCPU, name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
-		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+	plain := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
+	if slices.Contains(plain, name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 		return corev1.DefaultResourceRequestsPrefix + name
 	}
 	return name
@@ -54,11 +54,8 @@ func asksOf(data []byte) corev1.ResourceList {
 // requestLimits requests what is limited and not requested, as the API does when
 // it takes a pod.
 func requestLimits(r *corev1.ResourceRequirements) {
-	if r != nil {
+	if r != nil && r.Limits != nil {
 		requests := maps.Clone(r.Limits)
-		if requests == nil {
-			return
-		}
 		maps.Copy(requests, r.Requests)
 		r.Requests = requests
 	}

@@ -2,14 +2,14 @@ package gitops
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/resmap"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
@@ -18,21 +18,16 @@ import (
 // Edits are what a GitOps tool adds to the kustomization of a folder before it
 // builds it. The zero value adds nothing.
 type Edits struct {
-	Set    map[string]string // fields by name: namespace, namePrefix, nameSuffix
-	Append map[string][]any  // lists by name: components, patches, images, replicas
+	// Fields are set by name: namespace, namePrefix, nameSuffix. A list is appended to
+	// the one that is there: components, patches, images, replicas. What is empty is left
+	// out.
+	Fields map[string]any
 	// Recurse makes a folder without a kustomization of all manifests below it;
 	// without it only those in the folder itself count.
 	Recurse bool
 	// Folders makes one entry of a folder among those that has a kustomization of
 	// its own.
 	Folders bool
-}
-
-// Stated returns the edits without fields and lists that are empty.
-func (e Edits) Stated() Edits {
-	maps.DeleteFunc(e.Set, func(_, value string) bool { return value == "" })
-	maps.DeleteFunc(e.Append, func(_ string, values []any) bool { return len(values) == 0 })
-	return e
 }
 
 // An Overlay is a folder as a GitOps tool builds it.
@@ -73,10 +68,14 @@ func Build(files map[string][]byte, dir string, e Edits, kinds workload.Kinds) (
 	if err != nil {
 		return o, err
 	}
-	if o.Workloads, err = workloadsOf(dir, built, kinds); err != nil {
-		return o, err
+	whole := o
+	for _, r := range built.Resources() {
+		if err := whole.add(r, kinds); err != nil {
+			return o, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
+		}
 	}
-	return o, o.others(built, kinds)
+	slices.SortFunc(whole.Workloads, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
+	return whole, nil
 }
 
 // Missing are the paths that a build of a folder needs and that files does not
@@ -93,7 +92,12 @@ func (e Edits) Missing(files map[string][]byte, dir string) ([]string, error) {
 // apply returns the files with the edits made.
 func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, error) {
 	name := kustomizationAt(files, dir)
-	if name != "" && len(e.Set) == 0 && len(e.Append) == 0 {
+	edited := maps.Clone(e.Fields)
+	maps.DeleteFunc(edited, func(_ string, value any) bool {
+		list, isList := value.([]any)
+		return value == nil || value == "" || isList && len(list) == 0
+	})
+	if name != "" && len(edited) == 0 {
 		return files, nil
 	}
 	fields := map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
@@ -106,12 +110,12 @@ func (e Edits) apply(files map[string][]byte, dir string) (map[string][]byte, er
 	} else if err := yaml.Unmarshal(files[name], &fields); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	for field, value := range e.Set {
+	for field, value := range edited {
+		if list, ok := value.([]any); ok {
+			there, _ := fields[field].([]any)
+			value = slices.Concat(there, list)
+		}
 		fields[field] = value
-	}
-	for field, values := range e.Append {
-		there, _ := fields[field].([]any)
-		fields[field] = append(slices.Clone(there), values...)
 	}
 	data, err := yaml.Marshal(fields)
 	if err != nil {
@@ -149,42 +153,42 @@ func (e Edits) entry(files map[string][]byte, dir, manifest string) string {
 	return manifest
 }
 
-// others adds what a build gives that is no workload.
-func (o *Overlay) others(built resmap.ResMap, kinds workload.Kinds) error {
-	for _, r := range built.Resources() {
-		var object struct {
+// add adds what a build gives of a resource: a workload, or what belongs to one.
+func (o *Overlay) add(r *resource.Resource, kinds workload.Kinds) error {
+	data, err := r.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	namespace := r.CurId().EffectiveNamespace()
+	gvk := r.GetGvk()
+	kind, isWorkload := kinds.Named(gvk.Group, gvk.Kind)
+	switch {
+	case isWorkload:
+		w := Object{ID: workload.ID{Namespace: namespace, Kind: kind, Name: r.GetName()},
+			Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(), Asks: asksOf(data)}
+		w.Images, w.Paused = templateOf(data)
+		object, _ := kinds.Object(kind)
+		w.Replicas, err = replicasOf(data, object.Replicas)
+		o.Workloads = append(o.Workloads, w)
+	case gvk.Group == "autoscaling" && gvk.Kind == "HorizontalPodAutoscaler":
+		var hpa struct {
 			Spec struct {
-				MinReplicas    int32 `json:"minReplicas"`
-				ScaleTargetRef struct {
-					APIVersion string `json:"apiVersion"`
-					Kind       string `json:"kind"`
-					Name       string `json:"name"`
-				} `json:"scaleTargetRef"`
+				MinReplicas    int32                                     `json:"minReplicas"`
+				ScaleTargetRef autoscalingv1.CrossVersionObjectReference `json:"scaleTargetRef"`
 			} `json:"spec"`
 		}
-		namespace := r.CurId().EffectiveNamespace()
-		switch gvk := r.GetGvk(); {
-		case gvk.Group == "autoscaling" && gvk.Kind == "HorizontalPodAutoscaler":
-			data, err := r.MarshalJSON()
-			if err = errors.Join(err, json.Unmarshal(data, &object)); err != nil {
-				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
-			}
-			target := object.Spec.ScaleTargetRef
-			group, _, _ := strings.Cut(target.APIVersion, "/")
-			kind, _ := kinds.Named(group, target.Kind)
-			id := workload.ID{Namespace: namespace, Kind: kind, Name: target.Name}
-			o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: object.Spec.MinReplicas})
-		case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
-			o.Records = append(o.Records, namespace)
-		case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":
-			data, err := r.MarshalJSON()
-			if err != nil {
-				return fmt.Errorf("build %s: %s: %w", o.Dir, r.CurId(), err)
-			}
-			o.Appliers = append(o.Appliers, data)
-		}
+		err = json.Unmarshal(data, &hpa)
+		target := hpa.Spec.ScaleTargetRef
+		group, _, _ := strings.Cut(target.APIVersion, "/")
+		kind, _ := kinds.Named(group, target.Kind)
+		id := workload.ID{Namespace: namespace, Kind: kind, Name: target.Name}
+		o.Autoscalers = append(o.Autoscalers, Autoscaler{Name: r.GetName(), Target: id, Min: hpa.Spec.MinReplicas})
+	case gvk.Group == "" && gvk.Kind == "ConfigMap" && r.GetName() == recordName:
+		o.Records = append(o.Records, namespace)
+	case gvk.Group == "kustomize.toolkit.fluxcd.io" && gvk.Kind == "Kustomization", gvk.Group == "argoproj.io" && gvk.Kind == "Application":
+		o.Appliers = append(o.Appliers, data)
 	}
-	return nil
+	return err
 }
 
 // recordName is the name of the ConfigMap that a record is.

@@ -3,12 +3,9 @@
 package gitops
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -42,14 +39,9 @@ type Object struct {
 }
 
 // build builds the kustomization in the folder dir of files, by their path from the
-// root of the repository. Nothing is read from or written to disk, and nothing is
-// fetched: what is remote is refused as a RemoteError, plugins and Helm charts by
-// kustomize.
+// root of the repository. Nothing is read from or written to disk, and Trace
+// refused what is remote before. kustomize refuses plugins and Helm charts.
 func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
-	var remote *RemoteError
-	if _, _, err := Trace(files, dir); errors.As(err, &remote) {
-		return nil, err
-	}
 	disk := filesys.MakeFsInMemory()
 	for name, data := range files {
 		if err := disk.WriteFile(path.Join("/", name), data); err != nil {
@@ -63,46 +55,17 @@ func build(files map[string][]byte, dir string) (resmap.ResMap, error) {
 	return built, nil
 }
 
-// workloadsOf returns the workloads of a build in order.
-func workloadsOf(dir string, built resmap.ResMap, kinds workload.Kinds) ([]Object, error) {
-	var objects []Object
-	for _, r := range built.Resources() {
-		kind, ok := kinds.Named(r.GetGvk().Group, r.GetGvk().Kind)
-		if !ok {
-			continue
-		}
-		o, _ := kinds.Object(kind)
-		data, err := r.MarshalJSON()
-		replicas, wrong := replicasOf(data, o.Replicas)
-		if err = cmp.Or(err, wrong); err != nil {
-			return nil, fmt.Errorf("build %s: %s: %w", dir, r.CurId(), err)
-		}
-		id := workload.ID{Namespace: r.CurId().EffectiveNamespace(), Kind: kind, Name: r.GetName()}
-		objects = append(objects, Object{
-			ID: id, Replicas: replicas, Unplaced: r.GetNamespace() == "", Annotations: r.GetAnnotations(),
-			Asks: asksOf(data), Images: imagesOf(data), Paused: pausedOf(data),
-		})
-	}
-	slices.SortFunc(objects, func(a, b Object) int { return workload.Compare(a.ID, b.ID) })
-	return objects, nil
-}
-
 // replicasOf reads the count from the JSON of a resource, as the cluster would:
 // within kustomize a patched number may be a float. A field of "" is none.
 func replicasOf(data []byte, field workload.Field) (*int32, error) {
 	if field == "" {
 		return nil, nil
 	}
-	for _, name := range field.Names() {
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(data, &fields); err != nil {
-			return nil, err
-		}
-		data = fields[name]
-		if data == nil {
-			return nil, nil
-		}
+	stated := workload.At(data, field.Names()...)
+	if stated == nil {
+		return nil, nil
 	}
 	var count *int32
-	return count, json.Unmarshal(data, &count)
+	err := json.Unmarshal(stated, &count)
+	return count, err
 }

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gitlatch/gitlatch/internal/each"
 )
 
 // A Folder is what matters of one kustomization that a build goes through.
@@ -66,57 +69,23 @@ func kustomizationAt(files map[string][]byte, dir string) string {
 	return ""
 }
 
-// A kustomization is the fields of one that lead elsewhere, or change names and
-// counts.
-type kustomization struct {
-	Namespace  string   `json:"namespace"`
-	NamePrefix string   `json:"namePrefix"`
-	NameSuffix string   `json:"nameSuffix"`
-	Resources  []string `json:"resources"`
-	Bases      []string `json:"bases"`
-	Components []string `json:"components"`
-	Replicas   []struct {
-		Name string `json:"name"`
-	} `json:"replicas"`
-
-	Crds                  []string          `json:"crds"`
-	Configurations        []string          `json:"configurations"`
-	Generators            []string          `json:"generators"`
-	Transformers          []string          `json:"transformers"`
-	Validators            []string          `json:"validators"`
-	OpenAPI               map[string]string `json:"openapi"`
-	Patches               []pathed          `json:"patches"`
-	PatchesJSON6902       []pathed          `json:"patchesJson6902"`
-	PatchesStrategicMerge []string          `json:"patchesStrategicMerge"`
-	Replacements          []pathed          `json:"replacements"`
-	ConfigMapGenerator    []generated       `json:"configMapGenerator"`
-	SecretGenerator       []generated       `json:"secretGenerator"`
-}
-
-type pathed struct {
-	Path string `json:"path"`
-}
-
-type generated struct {
-	Files []string `json:"files"`
-	Envs  []string `json:"envs"`
-	Env   string   `json:"env"`
-}
-
-// built are the entries that are folders or files of objects.
-func (k kustomization) built() []string {
+// objectEntries are the entries that are folders or files of objects.
+func objectEntries(k types.Kustomization) []string {
 	return slices.Concat(k.Resources, k.Bases, k.Components, k.Generators, k.Transformers, k.Validators)
 }
 
-// read are the entries that are files of something else. Inline text is among
+// otherEntries are the entries that are files of something else. Inline text is among
 // them, and is left alone.
-func (k kustomization) read() []string {
-	all := slices.Concat(k.Crds, k.Configurations, k.PatchesStrategicMerge, slices.Collect(maps.Values(k.OpenAPI)))
-	for _, p := range slices.Concat(k.Patches, k.PatchesJSON6902, k.Replacements) {
-		all = append(all, p.Path)
-	}
-	for _, g := range slices.Concat(k.ConfigMapGenerator, k.SecretGenerator) {
-		for _, f := range slices.Concat(g.Files, g.Envs, []string{g.Env}) {
+func otherEntries(k types.Kustomization) []string {
+	all := slices.Concat(k.Crds, k.Configurations, slices.Collect(maps.Values(k.OpenAPI)),
+		each.Of(k.PatchesStrategicMerge, func(p types.PatchStrategicMerge) string { return string(p) }),
+		each.Of(slices.Concat(k.Patches, k.PatchesJson6902), func(p types.Patch) string { return p.Path }),
+		each.Of(k.Replacements, func(r types.ReplacementField) string { return r.Path }))
+	generated := slices.Concat(
+		each.Of(k.ConfigMapGenerator, func(g types.ConfigMapArgs) types.KvPairSources { return g.KvPairSources }),
+		each.Of(k.SecretGenerator, func(g types.SecretArgs) types.KvPairSources { return g.KvPairSources }))
+	for _, g := range generated {
+		for _, f := range slices.Concat(g.FileSources, g.EnvSources, []string{g.EnvSource}) {
 			_, file, named := strings.Cut(f, "=")
 			if !named {
 				file = f
@@ -137,23 +106,19 @@ func (t *tracer) folder(dir string) {
 		t.missing[dir] = true
 		return
 	}
-	var k kustomization
+	var k types.Kustomization
 	if err := yaml.Unmarshal(t.files[file], &k); err != nil {
 		t.errs = append(t.errs, fmt.Errorf("read %s: %w", file, err))
 		return
 	}
 	f := Folder{Dir: dir, Namespace: k.Namespace, Prefix: k.NamePrefix, Suffix: k.NameSuffix}
-	for _, c := range k.Components {
-		f.Components = append(f.Components, path.Join(dir, c))
-	}
-	for _, r := range k.Replicas {
-		f.Replicas = append(f.Replicas, r.Name)
-	}
+	f.Components = each.Of(k.Components, func(c string) string { return path.Join(dir, c) })
+	f.Replicas = each.Of(k.Replicas, func(r types.Replica) string { return r.Name })
 	t.folders = append(t.folders, f)
-	for _, entry := range k.built() {
+	for _, entry := range objectEntries(k) {
 		t.follow(dir, entry, true)
 	}
-	for _, entry := range k.read() {
+	for _, entry := range otherEntries(k) {
 		t.follow(dir, entry, false)
 	}
 }

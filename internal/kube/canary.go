@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gitlatch/gitlatch/internal/sanitize"
@@ -24,15 +25,11 @@ type canary struct {
 	} `json:"spec"`
 
 	Status struct {
-		Phase            string `json:"phase"`
-		CanaryWeight     int32  `json:"canaryWeight"` // in percent
-		LastAppliedSpec  string `json:"lastAppliedSpec"`
-		LastPromotedSpec string `json:"lastPromotedSpec"`
-		Conditions       []struct {
-			Type    string `json:"type"`
-			Reason  string `json:"reason"`
-			Message string `json:"message"`
-		} `json:"conditions"`
+		Phase            string             `json:"phase"`
+		CanaryWeight     int32              `json:"canaryWeight"` // in percent
+		LastAppliedSpec  string             `json:"lastAppliedSpec"`
+		LastPromotedSpec string             `json:"lastPromotedSpec"`
+		Conditions       []metav1.Condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -48,7 +45,6 @@ const (
 	phaseNone             = ""
 	phaseInitializing     = "Initializing"
 	phaseWaiting          = "Waiting"
-	phaseProgressing      = "Progressing"
 	phaseWaitingPromotion = "WaitingPromotion"
 	phasePromoting        = "Promoting"
 	phaseFinalising       = "Finalising"
@@ -62,10 +58,7 @@ const (
 const PrimarySuffix = "-primary"
 
 // IsPrimary reports whether Flagger made an object: it is in no manifest.
-func IsPrimary(o *metav1.ObjectMeta) bool {
-	owner := metav1.GetControllerOfNoCopy(o)
-	return owner != nil && owner.Kind == "Canary" && strings.HasPrefix(owner.APIVersion, "flagger.app/")
-}
+func IsPrimary(o *metav1.ObjectMeta) bool { return ownerOf(o, "Canary", "flagger.app") != "" }
 
 // A promotion is how Flagger promotes one workload, the target, which git
 // states: it makes a copy of it, the primary, which carries the load, and has
@@ -95,10 +88,8 @@ func readCanary(o *canary, kinds workload.Kinds) promotion {
 	switch {
 	case p.phase == phaseFailed:
 		p.failure = phaseFailed
-		for _, c := range o.Status.Conditions {
-			if c.Type == "Promoted" {
-				p.failure = sanitize.Words(cmp.Or(c.Message, c.Reason))
-			}
+		if c := apimeta.FindStatusCondition(o.Status.Conditions, "Promoted"); c != nil {
+			p.failure = sanitize.Words(cmp.Or(c.Message, c.Reason))
 		}
 	case o.Spec.Suspend:
 		p.halted = "suspended"

@@ -25,8 +25,7 @@ func readDeployment(d *appsv1.Deployment) reading {
 	if r.sample.Unknown != "" {
 		return r
 	}
-	r.sample.Scale = scaleOf(&d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	r.scaled(workload.Replicas, &d.ObjectMeta, d.Spec.Replicas, d.Status.ReadyReplicas)
 	if d.Status.UpdatedReplicas == d.Status.Replicas && !unfinished(d, r.sample.Scale.Desired) {
 		return r
 	}
@@ -35,7 +34,7 @@ func readDeployment(d *appsv1.Deployment) reading {
 		r.sample.Rollout.Halted = paused
 	}
 	r.flight = &flight{uid: d.UID, selector: d.Spec.Selector, template: d.Spec.Template,
-		rollout: *r.sample.Rollout, stalled: stalled(d.Status.Conditions)}
+		rollout: *r.sample.Rollout, stalled: stalled(d)}
 	if d.Spec.Paused {
 		r.flight.hash = hashOf(&d.Spec.Template)
 	}
@@ -59,15 +58,19 @@ func hashOf(t *corev1.PodTemplateSpec) string {
 // that is paused, or has no deadline, is not judged: that pods are not available
 // is then no sign of a rollout.
 func unfinished(d *appsv1.Deployment, desired int32) bool {
-	if d.Status.AvailableReplicas >= desired {
-		return false
-	}
+	c := progress(d)
+	return d.Status.AvailableReplicas < desired && c.Type != "" && c.Reason != "NewReplicaSetAvailable" && c.Reason != "DeploymentPaused"
+}
+
+// progress is the condition by which the controller tells of a rollout; the zero value is
+// none.
+func progress(d *appsv1.Deployment) appsv1.DeploymentCondition {
 	for _, c := range d.Status.Conditions {
 		if c.Type == appsv1.DeploymentProgressing {
-			return c.Reason != "NewReplicaSetAvailable" && c.Reason != "DeploymentPaused"
+			return c
 		}
 	}
-	return false
+	return appsv1.DeploymentCondition{}
 }
 
 // endless reports whether the controller gives a rollout all the time there is:
@@ -78,11 +81,10 @@ func endless(deadline *int32) bool { return deadline != nil && *deadline == math
 
 // stalled says why a Deployment does not progress: its deadline is over, or its
 // ReplicaSet cannot be made. "" is one that does; one that is paused is neither.
-func stalled(conditions []appsv1.DeploymentCondition) string {
-	for _, c := range conditions {
-		if c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse {
-			return because(c.Reason, c.Message)
-		}
+func stalled(d *appsv1.Deployment) string {
+	c := progress(d)
+	if c.Status != corev1.ConditionFalse {
+		return ""
 	}
-	return ""
+	return because(c.Reason, c.Message)
 }

@@ -45,19 +45,15 @@ func (e *ServerError) Unwrap() []error { return []error{e.Kind, e.Cause} }
 // and the server's words, which are data and may hold anything.
 func words(err error) string {
 	text := err.Error()
-	var status apierrors.APIStatus
-	var transport *url.Error
-	switch {
-	case tooLarge(err):
-		text = fmt.Sprintf("one object has more than %d MiB", pageBytes>>20)
-	case errors.As(err, &status):
-		s := status.Status()
-		text = s.Message
-		if kind := strings.ToLower(http.StatusText(int(s.Code))); kind != "" {
-			text = kind + ": " + text
-		}
-	case errors.As(err, &transport):
+	if transport, ok := errors.AsType[*url.Error](err); ok {
 		text = transport.Err.Error() // less the URL, which is long and says little
+	}
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		kind := strings.ToLower(http.StatusText(int(status.ErrStatus.Code)))
+		text = strings.TrimPrefix(kind+": "+status.ErrStatus.Message, ": ")
+	}
+	if tooLarge(err) {
+		text = fmt.Sprintf("one object has more than %d MiB", pageBytes>>20)
 	}
 	return sanitize.Words(text)
 }

@@ -16,7 +16,7 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 		driver:      workload.DrivenByHPA,
 		name:        h.Name,
 		target:      Reference{ref.APIVersion, ref.Kind, ref.Name}.Workload(kinds, h.Namespace),
-		owner:       scaledObjectOf(h),
+		owner:       ownerOf(h, "ScaledObject", "keda.sh"),
 		min:         ptr.Deref(h.Spec.MinReplicas, 1),
 		max:         h.Spec.MaxReplicas,
 		utilisation: utilisation(h.Spec.Metrics),
@@ -39,9 +39,11 @@ func readHPA(h *autoscalingv2.HorizontalPodAutoscaler, kinds workload.Kinds) aut
 	return a
 }
 
-func scaledObjectOf(h *autoscalingv2.HorizontalPodAutoscaler) string {
-	owner := metav1.GetControllerOfNoCopy(h)
-	if owner == nil || owner.Kind != "ScaledObject" || !strings.HasPrefix(owner.APIVersion, "keda.sh/") {
+// ownerOf is the name of what controls an object, if that is of a kind and a group; ""
+// where it is not.
+func ownerOf(o metav1.Object, kind, group string) string {
+	owner := metav1.GetControllerOfNoCopy(o)
+	if owner == nil || owner.Kind != kind || !strings.HasPrefix(owner.APIVersion, group+"/") {
 		return ""
 	}
 	return owner.Name

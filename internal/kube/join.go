@@ -18,8 +18,7 @@ type haul struct {
 	// "" where there is none.
 	blindTo string
 
-	sets      history[replicaSet] // of Deployments and Argo Rollouts
-	revisions history[revision]   // of the other kinds
+	history history
 }
 
 // samples returns the samples that follow, in the order of workload.Compare,
@@ -68,17 +67,16 @@ func (h haul) samples() []workload.Sample {
 // rollout returns the rollout of a workload in flight, or nil and why it is not
 // known.
 func (h haul) rollout(kind workload.Kind, f *flight) (r *workload.Rollout, unknown string) {
+	owned, lost := h.history.of[f.uid], h.history.lost[f.uid]
 	switch {
-	case h.sets.lost[f.uid]:
-		return nil, replicaSets.resource + " are unread"
-	case h.revisions.lost[f.uid]:
-		return nil, controllerRevisions.resource + " are unread"
+	case lost != "":
+		return nil, lost + " are unread"
 	case kind == workload.Deployment:
-		return rolloutOf(f, h.sets.of[f.uid]), ""
+		return rolloutOf(f, owned), ""
 	case kind == workload.ArgoRollout:
-		return steppedOf(f, h.sets.of[f.uid]), ""
+		return steppedOf(f, owned), ""
 	}
-	return revised(kind, f, h.revisions.of[f.uid]), ""
+	return revised(kind, f, owned), ""
 }
 
 // join joins two phrases of which either may be "".

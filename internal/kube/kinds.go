@@ -123,10 +123,10 @@ func (t table) requests() int { return 2 + len(t.workloads) + len(t.autoscalers)
 
 // replicaSets are the templates of Deployments and Argo Rollouts, controllerRevisions those of
 // StatefulSets and DaemonSets, listed only while some are in flight.
-var replicaSets = row[replicaSet]{resource: "replicasets", path: "/apis/apps/v1",
+var replicaSets = row[podTemplate]{resource: "replicasets", path: "/apis/apps/v1",
 	page: builtIn(func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet,
 		cut{metadata: owned, spec: left, status: left})}
 
-var controllerRevisions = row[revision]{resource: "controllerrevisions", path: "/apis/apps/v1",
+var controllerRevisions = row[podTemplate]{resource: "controllerrevisions", path: "/apis/apps/v1",
 	page: builtIn(func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision,
 		cut{metadata: owned, 2: left})}

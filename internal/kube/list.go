@@ -30,14 +30,10 @@ type Selection struct {
 }
 
 // List returns all objects of a resource as JSON, of which T names the fields that
-// are read, page by page; half a list is an error, which is the API server's. With
-// optional, a resource that the cluster does not have has no objects.
-func List[T any](ctx context.Context, client rest.Interface, path, resource string, optional bool, of Selection) ([]T, error) {
-	return listed[T](ctx, client, path, resource, "", optional, of)
-}
-
-// listed is List of a kind of list; "" is any.
-func listed[T any](ctx context.Context, client rest.Interface, path, resource, kind string, optional bool, of Selection) ([]T, error) {
+// are read, page by page; half a list is an error, which is the API server's. The kind
+// is that of the list; "" is any. With optional, a resource that the cluster does not
+// have has no objects.
+func List[T any](ctx context.Context, client rest.Interface, path, resource, kind string, optional bool, of Selection) ([]T, error) {
 	ctx = klog.NewContext(ctx, klog.Logger{}) // client-go also logs the errors that it returns
 	return list(ctx, client, row[T]{resource: resource, path: path, optional: optional,
 		page: custom(kind, func(one *T) T { return *one })}, of, all[T])

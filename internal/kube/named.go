@@ -60,8 +60,7 @@ func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
 	case !told:
 		r.sample.Unknown = "it has no number of pods at " + string(o.Ready)
 	default:
-		r.sample.Scale = scaleAt(o.Replicas, &n.ObjectMeta, desired, ready)
-		r.sample.Rollout = &workload.Rollout{Desired: desired}
+		r.scaled(o.Replicas, &n.ObjectMeta, &desired, ready)
 	}
 	return r
 }
@@ -69,7 +68,7 @@ func readNamed(n *named, kind workload.Kind, o workload.Object) reading {
 // unobserved is as that of other kinds, where the status states a generation at
 // all: as a number, or as the text of one.
 func (n *named) unobserved() string {
-	stated := at(n.Status, []string{"observedGeneration"})
+	stated := workload.At(n.Status, "observedGeneration")
 	if stated == nil || string(stated) == "null" {
 		return ""
 	}
@@ -80,24 +79,12 @@ func (n *named) unobserved() string {
 	return unobserved(&n.ObjectMeta, seen)
 }
 
-// at returns what stands below some names in an object; nil where nothing does.
-func at(object json.RawMessage, names []string) json.RawMessage {
-	for _, name := range names {
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(object, &fields) != nil {
-			return nil
-		}
-		object = fields[name]
-	}
-	return object
-}
-
 // Pods is the number at a field of an object, given its spec and status; ok is
 // false where there is none.
 func Pods(spec, status json.RawMessage, field workload.Field) (pods int32, ok bool) {
 	names := field.Names()
 	var number *int32
-	raw := at(map[string]json.RawMessage{"spec": spec, "status": status}[names[0]], names[1:])
+	raw := workload.At(map[string]json.RawMessage{"spec": spec, "status": status}[names[0]], names[1:]...)
 	if json.Unmarshal(raw, &number) != nil || number == nil || *number < 0 {
 		return 0, false
 	}

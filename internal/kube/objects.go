@@ -36,7 +36,7 @@ func (o *Objects) Server() string { return o.server }
 // List returns all objects of a kind as JSON, page by page; none where the
 // cluster does not have the kind. The error is a phrase in one line.
 func (o *Objects) List(ctx context.Context, path, resource, kind string) ([]json.RawMessage, error) {
-	all, err := listed[json.RawMessage](ctx, o.client, path, resource, kind+"List", true, Selection{})
+	all, err := List[json.RawMessage](ctx, o.client, path, resource, kind+"List", true, Selection{})
 	if err != nil {
 		return nil, errors.New(words(err))
 	}

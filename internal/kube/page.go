@@ -68,10 +68,7 @@ func decoded[T, R any](next string, items []T, read func(*T) R) page[R] {
 	return page[R]{next, func(to []R, want func(*R) portion) ([]R, error) {
 		for i := range items {
 			one := read(&items[i])
-			switch want(&one) {
-			case entire:
-				to = append(to, read(&items[i]))
-			case gist:
+			if want(&one) != nothing {
 				to = append(to, one)
 			}
 		}

@@ -76,15 +76,11 @@ func unobserved(o *metav1.ObjectMeta, observed int64) string {
 	return fmt.Sprintf("generation %d is not observed yet", o.Generation)
 }
 
-// scaleOf returns the scale that an object asks for by itself. The API server
-// writes 1 where a manifest states no count; so does this.
-func scaleOf(o *metav1.ObjectMeta, desired *int32, ready int32) *workload.Scale {
-	return scaleAt(workload.Replicas, o, ptr.Deref(desired, 1), ready)
-}
-
-// scaleAt is scaleOf for a count that stands in a field.
-func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *workload.Scale {
-	s := &workload.Scale{Desired: desired, Ready: ready}
+// scaled sets the scale that an object asks for by itself, in a field, and a rollout that
+// is over. The API server writes 1 where a manifest states no count; so does this.
+func (r *reading) scaled(field workload.Field, o *metav1.ObjectMeta, desired *int32, ready int32) {
+	s := &workload.Scale{Desired: ptr.Deref(desired, 1), Ready: ready}
+	r.sample.Scale, r.sample.Rollout = s, &workload.Rollout{Desired: s.Desired}
 	var owners []*metav1.ManagedFieldsEntry
 	tracked := false
 	for i := range o.ManagedFields {
@@ -96,7 +92,6 @@ func scaleAt(field workload.Field, o *metav1.ObjectMeta, desired, ready int32) *
 	}
 	s.Applied = applied(owners)
 	written(s, owners, tracked)
-	return s
 }
 
 // written sets who wrote the count of a scale last. The driver is DrivenByScale if that
@@ -149,14 +144,11 @@ func byHand(e *metav1.ManagedFieldsEntry) bool {
 
 // applied returns the manager that states the count by an apply, where nobody
 // else owns it.
-func applied(owners []*metav1.ManagedFieldsEntry) (manager string) {
-	for _, e := range owners {
-		if manager != "" || e.Operation != metav1.ManagedFieldsOperationApply || e.Subresource != "" {
-			return ""
-		}
-		manager = e.Manager
+func applied(owners []*metav1.ManagedFieldsEntry) string {
+	if len(owners) != 1 || owners[0].Operation != metav1.ManagedFieldsOperationApply || owners[0].Subresource != "" {
+		return ""
 	}
-	return manager
+	return owners[0].Manager
 }
 
 // owns reports whether an entry is of a writer of the count. Argo Rollouts itself

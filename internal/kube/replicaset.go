@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,37 +22,13 @@ const (
 	argoRevisionAnnotation = "rollout.argoproj.io/revision"
 )
 
-// A replicaSet is one template of a Deployment or an Argo Rollout, and its pods.
-type replicaSet struct {
-	owner    types.UID // of the controller; "" without one
-	name     string
-	revision int64
-	hash     string
-	template corev1.PodTemplateSpec
-	desired  int32
-	pods     int32
-	// available counts the pods that were ready for minReadySeconds.
-	available int32
-	since     time.Time
-	// failure says why pods of it cannot be made or deleted; "" where they can.
-	failure string
-}
-
-// tell returns the template beside the target's; either is nil where it is not
-// known, and the target's for itself.
-func (s replicaSet) tell(own, target *corev1.PodTemplateSpec) workload.Template {
-	return workload.Template{Hash: s.hash, Images: images(own), Desired: s.desired, Available: s.available, Since: s.since,
-		ImagesOnly: differInImages(target, own)}
-}
-
-func (s replicaSet) controller() types.UID { return s.owner }
-
-func readReplicaSet(s *appsv1.ReplicaSet) replicaSet {
-	r := replicaSet{
+func readReplicaSet(s *appsv1.ReplicaSet) podTemplate {
+	r := podTemplate{
 		owner:     controllerOf(&s.ObjectMeta),
 		name:      s.Name,
 		hash:      s.Labels[appsv1.DefaultDeploymentUniqueLabelKey],
-		template:  s.Spec.Template,
+		spec:      s.Spec.Template,
+		known:     true,
 		desired:   ptr.Deref(s.Spec.Replicas, 1),
 		pods:      s.Status.Replicas,
 		available: s.Status.AvailableReplicas,
@@ -63,10 +38,10 @@ func readReplicaSet(s *appsv1.ReplicaSet) replicaSet {
 		// The count may be of before it was scaled in.
 		r.available = min(r.available, r.desired)
 	}
-	r.revision, _ = strconv.ParseInt(cmp.Or(s.Annotations[revisionAnnotation], s.Annotations[argoRevisionAnnotation]), 10, 64)
+	r.number, _ = strconv.ParseInt(cmp.Or(s.Annotations[revisionAnnotation], s.Annotations[argoRevisionAnnotation]), 10, 64)
 	if hash := s.Labels[argoHashLabel]; hash != "" {
 		r.hash = hash
-		forget(&r.template, s.Annotations[ephemeralAnnotation])
+		forget(&r.spec, s.Annotations[ephemeralAnnotation])
 	}
 	for _, c := range s.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
@@ -110,12 +85,12 @@ func controllerOf(o *metav1.ObjectMeta) types.UID {
 // is what it replaced. A first template replaced none, and is no rollout. Of a
 // Deployment that was paused before its rollout began the target has no ReplicaSet
 // yet.
-func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
-	target := replicaSet{template: f.template, hash: f.hash}
+func rolloutOf(f *flight, owned []podTemplate) *workload.Rollout {
+	target := podTemplate{spec: f.template, known: true, hash: f.hash}
 	found := false
-	var others, kept []replicaSet
+	var others, kept []podTemplate
 	for _, s := range owned {
-		same := sameTemplate(&s.template, &f.template)
+		same := sameTemplate(&s.spec, &f.template)
 		switch {
 		case same && !found:
 			target, found = s, true
@@ -131,8 +106,8 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	case f.rollout.Halted == paused && target.desired == 0 && target.pods == 0:
 		return &workload.Rollout{Desired: f.rollout.Desired}
 	case len(kept) > 0:
-		others = []replicaSet{slices.MinFunc(kept, newest)}
-	case found && target.revision <= 1:
+		others = []podTemplate{slices.MinFunc(kept, newest)}
+	case found && target.number <= 1:
 		return &workload.Rollout{Desired: f.rollout.Desired}
 	}
 	r := f.rollout
@@ -140,17 +115,12 @@ func rolloutOf(f *flight, owned []replicaSet) *workload.Rollout {
 	if speaksOf(f.stalled, target.name) {
 		r.Failure = cmp.Or(f.stalled, target.failure)
 	}
-	r.Templates = []workload.Template{target.tell(&target.template, nil)}
+	r.Templates = []workload.Template{target.tell(nil)}
 	for _, s := range others {
-		r.Templates = append(r.Templates, s.tell(&s.template, &target.template))
+		r.Templates = append(r.Templates, s.tell(&target.spec))
 	}
 	if len(others) == 0 {
 		r.Templates = append(r.Templates, workload.Template{}) // what it replaced is not kept
 	}
 	return &r
-}
-
-// newest orders ReplicaSets from the newest.
-func newest(a, b replicaSet) int {
-	return cmp.Or(cmp.Compare(b.revision, a.revision), cmp.Compare(a.hash, b.hash))
 }

@@ -4,32 +4,16 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A revision is one template of a StatefulSet or a DaemonSet.
-type revision struct {
-	owner types.UID // of the controller; "" without one
-	name  string
-	// hash is what its pods bear as controller-revision-hash: the name, of a
-	// StatefulSet's.
-	hash     string
-	number   int64                   // the newest has the highest; going back gives a new one
-	template *corev1.PodTemplateSpec // nil where it cannot be told
-	since    time.Time
-}
-
-func (r revision) controller() types.UID { return r.owner }
-
-func readRevision(c *appsv1.ControllerRevision) revision {
-	r := revision{owner: controllerOf(&c.ObjectMeta), name: c.Name, hash: c.Name, number: c.Revision, since: c.CreationTimestamp.Time}
+func readRevision(c *appsv1.ControllerRevision) podTemplate {
+	r := podTemplate{owner: controllerOf(&c.ObjectMeta), name: c.Name, hash: c.Name, number: c.Revision, since: c.CreationTimestamp.Time}
 	if of := metav1.GetControllerOfNoCopy(c); of != nil && of.Kind == "DaemonSet" {
 		r.hash = c.Labels[appsv1.ControllerRevisionHashLabelKey]
 	}
@@ -39,8 +23,8 @@ func readRevision(c *appsv1.ControllerRevision) revision {
 			Template *corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
 	}
-	if json.Unmarshal(c.Data.Raw, &patch) == nil {
-		r.template = patch.Spec.Template
+	if json.Unmarshal(c.Data.Raw, &patch) == nil && patch.Spec.Template != nil {
+		r.spec, r.known = *patch.Spec.Template, true
 	}
 	return r
 }
@@ -50,10 +34,8 @@ func readRevision(c *appsv1.ControllerRevision) revision {
 // StatefulSet that are of neither of its two revisions have a template only
 // where there is no choice, and a DaemonSet whose own template is not among its
 // revisions has changed since it was listed.
-func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout {
-	slices.SortFunc(owned, func(a, b revision) int {
-		return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.name, b.name))
-	})
+func revised(kind workload.Kind, f *flight, owned []podTemplate) *workload.Rollout {
+	slices.SortFunc(owned, newest)
 	r := f.rollout
 	var pods []share
 	if kind == workload.DaemonSet {
@@ -69,22 +51,21 @@ func revised(kind workload.Kind, f *flight, owned []revision) *workload.Rollout 
 		if i > 0 && s.pods < 0 {
 			continue
 		}
-		of := revision{hash: s.revision}
+		of := podTemplate{hash: s.revision}
 		if n := indexOf(owned, s.revision); n >= 0 {
 			of = owned[n]
 		}
+		of.desired, of.available = s.pods, f.atLeast(s.pods)
+		r.Templates = append(r.Templates, of.tell(target))
 		if i == 0 {
-			target = of.template
+			target = of.template()
 		}
-		r.Templates = append(r.Templates, workload.Template{
-			Hash: of.hash, Images: images(of.template), Desired: s.pods, Available: f.atLeast(s.pods), Since: of.since,
-			ImagesOnly: i > 0 && differInImages(target, of.template)})
 	}
 	return &r
 }
 
-func indexOf(all []revision, name string) int {
-	return slices.IndexFunc(all, func(r revision) bool { return r.name == name })
+func indexOf(all []podTemplate, name string) int {
+	return slices.IndexFunc(all, func(r podTemplate) bool { return r.name == name })
 }
 
 // ofStatefulSet says which revision the pods are of that are of neither the
@@ -93,7 +74,7 @@ func indexOf(all []revision, name string) int {
 // shares after the target's are in the order of revisions, from the newest; with
 // no pods that of the current revision, where no others are left and the target's
 // are awaited. nil is no rollout.
-func ofStatefulSet(f *flight, owned []revision) []share {
+func ofStatefulSet(f *flight, owned []podTemplate) []share {
 	if len(f.pods) == 2 {
 		return undone(f, owned)
 	}
@@ -128,7 +109,7 @@ func ofStatefulSet(f *flight, owned []revision) []share {
 // one revision that it names: of one that it went back from, which is younger
 // than the one it went back to. Where there is none they are terminating; a pod
 // that terminates after a way back is taken for the last of it.
-func undone(f *flight, owned []revision) []share {
+func undone(f *flight, owned []podTemplate) []share {
 	pods := slices.Clone(f.pods)
 	target := indexOf(owned, pods[0].revision)
 	if target < 0 {
@@ -154,8 +135,8 @@ func undone(f *flight, owned []revision) []share {
 // DaemonSet's own template, and all other pods are taken for those of the one
 // before, also where it overtook an earlier rollout, or one that was held and had
 // no pod.
-func ofDaemonSet(f *flight, owned []revision) []share {
-	if len(owned) == 0 || owned[0].template == nil || !sameTemplate(owned[0].template, &f.template) {
+func ofDaemonSet(f *flight, owned []podTemplate) []share {
+	if len(owned) == 0 || !owned[0].known || !sameTemplate(&owned[0].spec, &f.template) {
 		return nil
 	}
 	pods := slices.Clone(f.pods)

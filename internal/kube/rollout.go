@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -96,8 +95,7 @@ func readArgoRollout(o *argoRollout) reading {
 	if r.sample.Unknown != "" {
 		return r
 	}
-	r.sample.Scale = scaleOf(&o.ObjectMeta, o.Spec.Replicas, o.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	r.scaled(workload.Replicas, &o.ObjectMeta, o.Spec.Replicas, o.Status.ReadyReplicas)
 	if o.Status.StableRS == "" || o.Status.StableRS == o.Status.CurrentPodHash {
 		return r
 	}
@@ -210,16 +208,15 @@ func percent(part, whole int32) int32 {
 // steppedOf returns the rollout of an Argo Rollout from the ReplicaSets that it
 // owns, which its status names. The stable one follows the target, then what
 // still has pods of those that the target overtook, from the newest.
-func steppedOf(f *flight, owned []replicaSet) *workload.Rollout {
-	target, stable := replicaSet{hash: f.hash}, replicaSet{hash: f.from}
-	var found [2]*corev1.PodTemplateSpec
-	var others []replicaSet
+func steppedOf(f *flight, owned []podTemplate) *workload.Rollout {
+	target, stable := podTemplate{hash: f.hash}, podTemplate{hash: f.from}
+	var others []podTemplate
 	for _, s := range owned {
 		switch {
 		case s.hash == f.hash:
-			target, found[0] = s, &s.template
+			target = s
 		case s.hash == f.from:
-			stable, found[1] = s, &s.template
+			stable = s
 		case s.desired > 0 || s.pods > 0:
 			others = append(others, s)
 		}
@@ -227,9 +224,9 @@ func steppedOf(f *flight, owned []replicaSet) *workload.Rollout {
 	slices.SortFunc(others, newest)
 	r := f.rollout
 	r.Failure = cmp.Or(r.Failure, target.failure)
-	r.Templates = []workload.Template{target.tell(found[0], nil), stable.tell(found[1], found[0])}
+	r.Templates = []workload.Template{target.tell(nil), stable.tell(target.template())}
 	for _, s := range others {
-		r.Templates = append(r.Templates, s.tell(&s.template, found[0]))
+		r.Templates = append(r.Templates, s.tell(target.template()))
 	}
 	return &r
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/sanitize"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
@@ -27,23 +29,19 @@ type Options struct {
 // A Sampler samples one cluster. It keeps its connections, so keep it from one
 // look to the next. It is safe for concurrent use.
 type Sampler struct {
-	client rest.Interface
-	server string
-	site   string
-	clock  func() time.Time
+	client  rest.Interface
+	server  string
+	options Options
 }
 
 // New returns a sampler of the cluster that config leads to. It asks nothing of
 // the cluster yet. See Connect.
 func New(config *rest.Config, o Options) (*Sampler, error) {
-	if o.Clock == nil {
-		return nil, errors.New("new sampler: a clock is required")
-	}
 	client, err := Connect(config, "gitlatch", accept)
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{client: client, server: config.Host, site: o.Site, clock: o.Clock}, nil
+	return &Sampler{client, config.Host, o}, nil
 }
 
 // Sample takes one look at the whole cluster, for workloads of the kinds. What may
@@ -53,7 +51,7 @@ func New(config *rest.Config, o Options) (*Sampler, error) {
 func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go also logs the errors that it returns
 	defer cancel()
-	l, table := look{Sampler: s, fleet: workload.Fleet{Site: s.site, At: s.clock(), Kinds: kinds}}, tableOf(kinds)
+	l, table := look{Sampler: s, fleet: workload.Fleet{Site: s.options.Site, At: s.options.Clock(), Kinds: kinds}}, tableOf(kinds)
 	if err := l.cluster(ctx); err != nil {
 		return workload.Fleet{}, err
 	}
@@ -76,14 +74,8 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		r.template = nil
 		return gist
 	}
-	var workloads []fetched[reading]
-	for _, r := range table.workloads {
-		workloads = append(workloads, fetch(ctx, &l, r, want))
-	}
-	var autoscalers []fetched[autoscaler]
-	for _, r := range table.autoscalers {
-		autoscalers = append(autoscalers, fetch(ctx, &l, r, brief))
-	}
+	workloads := each.Of(table.workloads, func(r row[reading]) fetched[reading] { return fetch(ctx, &l, r, want) })
+	autoscalers := each.Of(table.autoscalers, func(r row[autoscaler]) fetched[autoscaler] { return fetch(ctx, &l, r, brief) })
 	for i, r := range table.workloads {
 		read, _, err := workloads[i]()
 		if err != nil {
@@ -109,7 +101,8 @@ func (s *Sampler) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fl
 		unread = table.promotions.resource + " are unread"
 	}
 	h.workloads = promoted(h.workloads, promoting, unread)
-	if err := l.templates(ctx, &h); err != nil {
+	h.history, err = l.templates(ctx, h.workloads)
+	if err != nil {
 		return workload.Fleet{}, err
 	}
 	l.fleet.Samples = h.samples()
@@ -152,15 +145,9 @@ func (l *look) cluster(ctx context.Context) error {
 // away reports whether an answer says that there is no API server behind it just
 // now: that is one error, not one of each kind.
 func away(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	switch status.Status().Code {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	silent := []int32{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+	return ok && slices.Contains(silent, status.ErrStatus.Code)
 }
 
 // A fetched list is waited for by calling it; ok is false where it is unread.
@@ -200,13 +187,11 @@ func (l *look) unread(ctx context.Context, what string, err error) error {
 
 // valid leaves out what has no usable name, and says so.
 func (l *look) valid(part string, read []reading) []reading {
-	kept := read[:0]
-	for _, r := range read {
-		if err := r.sample.ID.Validate(); err != nil {
+	return slices.DeleteFunc(read, func(r reading) bool {
+		err := r.sample.ID.Validate()
+		if err != nil {
 			l.fleet.Unread = append(l.fleet.Unread, workload.Unread{Part: part, Why: sanitize.Words(err.Error())})
-			continue
 		}
-		kept = append(kept, r)
-	}
-	return kept
+		return err != nil
+	})
 }

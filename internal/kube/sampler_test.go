@@ -320,12 +320,6 @@ func TestNoFleetAtAll(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
-	t.Run("no clock", func(t *testing.T) {
-		t.Parallel()
-		if _, err := kube.New(&rest.Config{Host: "https://127.0.0.1"}, kube.Options{}); err == nil {
-			t.Error("no error")
-		}
-	})
 }
 
 // The rights that a sampler is given are those that it uses, each of them.

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/gitlatch/gitlatch/internal/each"
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
@@ -22,8 +23,7 @@ func readStatefulSet(s *appsv1.StatefulSet) reading {
 	if r.sample.Unknown != "" {
 		return r
 	}
-	r.sample.Scale = scaleOf(&s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
-	r.sample.Rollout = &workload.Rollout{Desired: r.sample.Scale.Desired}
+	r.scaled(workload.Replicas, &s.ObjectMeta, s.Spec.Replicas, s.Status.ReadyReplicas)
 	halted := stands(s)
 	pods := shares(s.Status, halted)
 	if pods == nil {
@@ -73,13 +73,7 @@ func begins(all []share) bool { return len(all) > 1 && all[0].pods <= 0 && all[1
 
 // mixed reports whether there are pods of more than one template.
 func mixed(all []share) bool {
-	templates := 0
-	for _, s := range all {
-		if s.pods > 0 {
-			templates++
-		}
-	}
-	return templates > 1
+	return each.Count(all, func(s share) bool { return s.pods > 0 }) > 1
 }
 
 // stands says what keeps a StatefulSet between its revisions: a person who has

@@ -97,9 +97,9 @@ func laws() []law {
 				return l.Items
 			}, func(h *autoscalingv2.HorizontalPodAutoscaler) autoscaler { return readHPA(h, workload.Kinds{}) }, brief[autoscaler]),
 		lawOf(replicaSets, func() *appsv1.ReplicaSetList { return &appsv1.ReplicaSetList{} },
-			func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, controlledBy[replicaSet](some)),
+			func(l *appsv1.ReplicaSetList) []appsv1.ReplicaSet { return l.Items }, readReplicaSet, controlledBy(some)),
 		lawOf(controllerRevisions, func() *appsv1.ControllerRevisionList { return &appsv1.ControllerRevisionList{} },
-			func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, controlledBy[revision](some)),
+			func(l *appsv1.ControllerRevisionList) []appsv1.ControllerRevision { return l.Items }, readRevision, controlledBy(some)),
 	}
 }
 

@@ -162,7 +162,7 @@ func (o *Opener) EKS(ctx context.Context) (*eks.Cluster, error) {
 		Group:      o.Group,
 		Rights:     o.Rights,
 		Clock:      o.Clock,
-	})
+	}), nil
 }
 
 // Store opens the state. In memory it lives as long as the Opener.

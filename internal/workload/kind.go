@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -72,6 +73,19 @@ func (f Field) Names() []string { return strings.Split(strings.TrimPrefix(string
 
 // Pointer is the field as a JSON pointer: "/spec/replicas".
 func (f Field) Pointer() string { return strings.ReplaceAll(string(f), ".", "/") }
+
+// At returns what stands below some names, each within the one before, in an object in
+// JSON; nil where nothing does.
+func At(object json.RawMessage, names ...string) json.RawMessage {
+	for _, name := range names {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(object, &fields) != nil {
+			return nil
+		}
+		object = fields[name]
+	}
+	return object
+}
 
 var known = map[Kind]Object{
 	Deployment:  {"apps", "v1", "Deployment", "deployments", Replicas, Ready},

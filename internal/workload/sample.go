@@ -145,20 +145,6 @@ type Rollout struct {
 	Traffic *int32
 }
 
-// Served is how many of the desired pods the target stands for: those of its
-// pods that are available, and where its traffic is less than their share, what
-// that would take.
-func (r Rollout) Served() int32 {
-	if len(r.Templates) == 0 {
-		return 0
-	}
-	available := r.Templates[0].Available
-	if r.Traffic != nil {
-		available = min(available, int32(int64(r.Desired)*int64(*r.Traffic)/100))
-	}
-	return available
-}
-
 // Percent is the share of the desired pods that the target stands for, rounded down:
 // that of its available pods, or its traffic where that is less. 0 where no pods are
 // desired.
@@ -182,12 +168,7 @@ func (r Rollout) Mixed() bool {
 	if !r.InFlight || len(r.Templates) < 2 {
 		return r.InFlight
 	}
-	with := 0
-	for _, t := range r.Templates {
-		if t.Runs() {
-			with++
-		}
-	}
+	with := each.Count(r.Templates, Template.Runs)
 	begins := r.Failure == "" && r.Halted == "" && !r.Templates[0].Runs()
 	return with != 1 || begins
 }

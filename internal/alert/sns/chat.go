@@ -7,44 +7,31 @@ import (
 	"github.com/gitlatch/gitlatch/internal/alert"
 )
 
-// A notification is what Amazon Q Developer in chat applications, once AWS Chatbot,
-// shows in Slack and Teams: a custom notification of version 1.0.
-type notification struct {
-	Version string `json:"version"`
-	Source  string `json:"source"`
-	ID      string `json:"id"`
-	Content struct {
-		TextType    string   `json:"textType"`
-		Title       string   `json:"title"`
-		Description string   `json:"description"`
-		NextSteps   []string `json:"nextSteps,omitempty"`
-		Keywords    []string `json:"keywords"`
-	} `json:"content"`
-	Metadata struct {
-		ThreadID  string            `json:"threadId"`
-		Summary   string            `json:"summary"`
-		EventType string            `json:"eventType"`
-		Context   map[string]string `json:"additionalContext"`
-	} `json:"metadata"`
-}
-
-// chat is a message as a notification. What begins, lasts and ends is one thread.
+// chat is a message as Amazon Q Developer in chat applications, once AWS Chatbot, shows
+// it in Slack and Teams: a custom notification of version 1.0. What begins, lasts and
+// ends is one thread.
 func chat(n alert.Notice) (string, error) {
-	v := notification{Version: "1.0", Source: "custom", ID: n.ID}
-	c := &v.Content
-	c.TextType = "client-markdown"
-	c.Title = icons[n.Severity] + n.Subject
-	c.Description = plain.Replace(n.Text)
-	c.Keywords = []string{n.Site, n.Kind, string(n.Severity)}
-	if n.Do != "" {
-		c.NextSteps = []string{plain.Replace(n.Do)}
+	content := map[string]any{
+		"textType":    "client-markdown",
+		"title":       icons[n.Severity] + n.Subject,
+		"description": plain.Replace(n.Text),
+		"keywords":    []string{n.Site, n.Kind, string(n.Severity)},
 	}
-	m := &v.Metadata
-	m.ThreadID = n.Thread
-	m.Summary = n.Subject
-	m.EventType = n.Kind
-	m.Context = map[string]string{"site": n.Site, "severity": string(n.Severity), "state": n.State}
-	text, err := json.Marshal(v)
+	if n.Do != "" {
+		content["nextSteps"] = []string{plain.Replace(n.Do)}
+	}
+	text, err := json.Marshal(map[string]any{
+		"version": "1.0",
+		"source":  "custom",
+		"id":      n.ID,
+		"content": content,
+		"metadata": map[string]any{
+			"threadId":          n.Thread,
+			"summary":           n.Subject,
+			"eventType":         n.Kind,
+			"additionalContext": map[string]string{"site": n.Site, "severity": string(n.Severity), "state": n.State},
+		},
+	})
 	return string(text), err
 }
 

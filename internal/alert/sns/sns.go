@@ -30,11 +30,6 @@ type Topic struct {
 	Client Publisher
 }
 
-// Protocols whose subscribers are people get the text. Over https it is chats that
-// subscribe, and get a notification. All others get the alert as JSON, which stands
-// in the message once for all of them.
-var people = []string{"email", "sms"}
-
 // Send publishes an alert. Subscribers can filter by the attributes site, kind,
 // severity and state.
 func (t Topic) Send(ctx context.Context, a alert.Alert) error {
@@ -52,11 +47,10 @@ func (t Topic) Tell(ctx context.Context, n alert.Notice) error {
 	if err != nil {
 		return err
 	}
-	bodies := map[string]string{"default": string(n.Document), "https": inChat}
-	for _, protocol := range people {
-		bodies[protocol] = n.Text
-	}
-	body, err := json.Marshal(bodies)
+	// Over email and SMS people subscribe, and get the text. Over https it is chats, and
+	// they get a notification. All others get the alert as JSON, which stands in the
+	// message once for all of them.
+	body, err := json.Marshal(map[string]string{"default": string(n.Document), "https": inChat, "email": n.Text, "sms": n.Text})
 	if err != nil {
 		return err
 	}
@@ -112,8 +106,7 @@ var faults = []struct {
 
 // explain says what to do about an error of SNS.
 func (t Topic) explain(err error) error {
-	var said smithy.APIError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[smithy.APIError](err); ok {
 		for _, f := range faults {
 			if !slices.Contains(f.codes, said.ErrorCode()) || !strings.Contains(said.ErrorMessage(), f.words) {
 				continue

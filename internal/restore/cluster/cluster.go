@@ -54,7 +54,7 @@ func (c *Client) UID(ctx context.Context) (string, error) {
 // list returns all objects of a resource, or those that are selected. With
 // optional, a kind that the cluster has not has no objects.
 func list[T any](ctx context.Context, c *Client, of resource, optional bool, some kube.Selection) ([]T, error) {
-	all, err := kube.List[T](ctx, c.client, of.path, of.name, optional, some)
+	all, err := kube.List[T](ctx, c.client, of.path, of.name, "", optional, some)
 	return all, wrap("list "+of.path+"/"+of.name, c.explain(err))
 }
 
