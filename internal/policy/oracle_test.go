@@ -9,11 +9,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The oracle is a second implementation of a policy's decision, slow and
-// obvious: it keeps everything that ever happened to one workload and works out
-// each answer from the beginning. It shares no code with the package, and no
-// number: levels are written out, margins and utilisations are whole thousandths
-// and hundredths, so that nothing is ever rounded.
+// The oracle is a second implementation of a policy's decision, slow and obvious. It
+// remembers every event of one workload and computes each answer from the whole
+// history. It shares no code with the package, and no number: it lists the levels, and
+// it counts margins in thousandths and utilisations in hundredths, so it never rounds.
 type oracle struct {
 	rule     rule
 	declared checkpoint.Entry
@@ -21,7 +20,7 @@ type oracle struct {
 	history  []moment
 }
 
-// A rule is a policy in whole numbers.
+// A rule is a policy in integers.
 type rule struct {
 	series   string
 	levels   []int32 // ascending, far beyond any need
@@ -32,12 +31,12 @@ type rule struct {
 	bounds   policy.Mode
 }
 
-// A view is a sample in whole numbers.
+// A view is a sample in integers.
 type view struct {
 	unread, terminating, blind bool
 	desired, ready             int32
 	min, max                   int32
-	target                     int64 // hundredths; 0 is none
+	target                     int64 // hundredths; 0 if there is no target
 	tolerance                  int64 // thousandths
 	rollout                    rolling
 }
@@ -50,28 +49,28 @@ const (
 	unknownRollout
 )
 
-// A moment is one look, as it was judged then.
+// A moment is one sample, with the judgement of its time.
 type moment struct {
 	at       time.Time
-	interval time.Duration // since the look before; 0 for the first
+	interval time.Duration // since the previous sample; 0 for the first
 	gap      bool          // the interval was too long to have been observed
 
 	declared        int32
 	stopped, frozen bool  // for all; for lowering
-	counted         int32 // what a raise is measured by
+	counted         int32 // the replicas that a raise counts
 	raised, lowered int32 // the level asked for, the level that it left behind
-	level           int32 // of what is asked to run; 0 was not seen
-	enough          bool  // what is declared is enough, level or not
-	needs           int   // samples for a raise, as of this look
+	level           int32 // of the desired replicas; 0 if not seen
+	enough          bool  // the replicas in git suffice, even if they are not on a level
+	needs           int   // samples required for a raise, as of this sample
 	bounds          policy.Bounds
 
-	// settled and adopted tell that git came to hold another entry after this
-	// look: by gitlatch's own doing, by a person's.
+	// settled is true if gitlatch wrote another entry to git after this sample, and
+	// adopted if a user did.
 	settled, adopted bool
 }
 
-// An answer is what the oracle makes of a look. to is 0 where nothing is
-// crossed.
+// An answer is the oracle's decision for a sample. to is 0 if the level does not
+// change.
 type answer struct {
 	to     checkpoint.Entry
 	streak []int32 // levels of the samples that ask for more, oldest first
@@ -97,7 +96,7 @@ func (o *oracle) adopt(e checkpoint.Entry, until time.Time) {
 	}
 }
 
-// look judges one sample, remembers it, and answers from the whole history.
+// look judges one sample, remembers it, and answers from its full history.
 func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Duration) answer {
 	m := moment{at: at, declared: o.declared.Replicas}
 	if n := len(o.history); n > 0 {
@@ -149,8 +148,8 @@ func (o *oracle) accepted(v view) policy.Bounds {
 	return policy.Bounds{Min: v.min, Max: v.max}
 }
 
-// entry is what git is to hold: a level, within bounds that may have moved since
-// it was asked for.
+// entry returns the entry that git should contain: the level, limited to minimum and
+// maximum replicas that may have changed since it was proposed.
 func entry(level int32, b policy.Bounds) checkpoint.Entry {
 	level = max(level, floor(b))
 	if b.Max > 0 {

@@ -9,16 +9,17 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// truth is what runs, as the product could have seen it with every part read.
+// truth is the live state, as the product could have seen it if it had read every part.
 type truth struct {
 	lives map[workload.ID]*life
-	// dropped are the scales that workloads had before a mass drop; nil is none.
+	// dropped are the scales that workloads had before a mass drop; nil if there was no
+	// drop.
 	dropped map[workload.ID]int32
 	// acknowledged is set once a person acknowledged what waited.
 	acknowledged bool
 }
 
-// A life is what was true of one workload.
+// A life is the history of one workload.
 type life struct {
 	looks   []*look   // in the order in which their ticks looked
 	urgent  int       // healthy ticks in a row that left an urgent need undeclared
@@ -31,13 +32,13 @@ type look struct {
 	at     time.Time
 	runs   bool
 	need   int32
-	frozen string // why nothing may be lowered; "" is nothing
-	seen   bool   // its scale was looked at
-	unseen bool   // nothing in the site was looked at
+	frozen string // why the level may not be lowered; "" if it may
+	seen   bool   // its scale was read
+	unseen bool   // the tick read no part of the site
 	part   bool   // not all of the site was, which is compared with nothing
 }
 
-// before is the observed time from a look to the next.
+// before returns the observed time from one sample to the next.
 func (l *look) before(next *look) time.Duration {
 	if d := next.at.Sub(l.at); d > 0 && d <= 3*story.Period {
 		return d
@@ -45,10 +46,11 @@ func (l *look) before(next *look) time.Duration {
 	return 0
 }
 
-// urgent is the need over what is declared above which a raise waits for no budget.
+// urgent is the ratio of desired replicas to the level above which a raise ignores the
+// budget.
 const urgent = 1.25
 
-// begin notes what is true as a tick begins.
+// begin notes the live state at the start of a tick.
 func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
 	site, head := "", held.Head
 	switch {
@@ -76,7 +78,7 @@ func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
 	return looks
 }
 
-// frozenBy says why a workload may not be lowered.
+// frozenBy returns why a workload's level may not be lowered, or "".
 func frozenBy(s workload.Sample) string {
 	switch {
 	case s.Scale == nil:
@@ -95,7 +97,7 @@ func frozenBy(s workload.Sample) string {
 	return ""
 }
 
-// learn takes in what a tick made of what was true.
+// learn adds the result of a tick to the history.
 func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	for id, l := range looks {
 		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // others came before it looked
@@ -120,7 +122,8 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	}
 }
 
-// remember keeps of a tick what the state does: one that was not settled is no look.
+// remember keeps the same samples as the state: it drops those of a tick that was not
+// saved.
 func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 	if s.settled() && s.Told.Stop.Reason != policy.ReasonSecond {
 		return
@@ -135,8 +138,8 @@ func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 // settled reports whether the state holds that the tick was.
 func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
 
-// await counts the healthy ticks that an urgent need waits for, and those that a
-// record of a rollout is wrong for. A turn that is given again is none.
+// await counts the healthy ticks that an urgent raise waits for, and those in which a
+// rollout entry is wrong. It does not count a repeated turn.
 func (of *life) await(s *Seen, sample workload.Sample) {
 	since := s.Told.At.Sub(of.awaited)
 	if of.awaited = s.Told.At; since == time.Second {
@@ -180,13 +183,13 @@ func (s *Seen) reviewed(id workload.ID) bool {
 	})
 }
 
-// acknowledge notes that a person takes what runs now for what is to be.
+// acknowledge notes that a user accepts the live state.
 func (w *Witness) acknowledge() {
 	w.acknowledged = true
 	w.anew(w.story.Now.Add(yield))
 }
 
-// anew has nothing compared with what ran before an instant.
+// anew excludes the samples before an instant from every comparison.
 func (w *Witness) anew(from time.Time) {
 	for _, of := range w.lives {
 		for _, l := range of.looks {
@@ -195,8 +198,8 @@ func (w *Witness) anew(from time.Time) {
 	}
 }
 
-// drop notes what workloads had in the half hour before a mass drop, for two looks
-// at least: the guard remembers one in five minutes.
+// drop notes the replicas of workloads in the half hour before a mass drop, if at least
+// two samples saw them: the guard remembers one sample in five minutes.
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
