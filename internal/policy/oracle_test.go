@@ -36,7 +36,7 @@ type view struct {
 	unread, terminating, blind bool
 	desired, ready             int32
 	min, max                   int32
-	target                     int64 // hundredths; 0 if there is no target
+	target                     int64 // hundredths; 0 without a target
 	tolerance                  int64 // thousandths
 	rollout                    rolling
 }

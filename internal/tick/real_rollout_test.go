@@ -165,7 +165,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	for _, l := range rollouts {
 		r.until(t, l.id, func(s workload.Sample) bool { return s.Scale.Ready == 10 && !s.Rollout.InFlight })
 	}
-	time.Sleep(time.Second) // Kubernetes recognizes a rollback by the age of the revisions, in whole seconds
+	time.Sleep(time.Second) // Kubernetes recognizes a rollback by the age of the revisions, in seconds
 	r.cp.Apply(t, begin...)
 	for _, l := range rollouts {
 		r.until(t, l.id, func(s workload.Sample) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// at is what a commit declares.
+// at returns the entries in a commit.
 func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	if entries, ok := w.entries[id]; ok {
 		return entries
@@ -49,7 +49,7 @@ func (w *Witness) unread(id string) map[string]error {
 	return all
 }
 
-// read is what a commit holds of the site. The error is about site.yaml.
+// read returns the site's tree in a commit. The error is about site.yaml.
 func (w *Witness) read(id string) (checkpoint.Tree, error) {
 	files := map[string][]byte{}
 	for path, text := range w.story.Repository.Show(id) {
@@ -79,7 +79,7 @@ type Commit struct {
 	Paths   []string            // that it changed
 }
 
-// look takes in the commits since the last look.
+// look reads the commits since its last call.
 func (w *Witness) look(s *Seen) {
 	tip := w.head()
 	if tip == w.tip {
@@ -150,8 +150,8 @@ func (w *Witness) again(c Commit) bool {
 	return false
 }
 
-// stood is what an entry was before a commit, without what people made of it since
-// git and the latches last agreed.
+// stood returns the entry before a commit, without the edits that users made since git
+// and the latches last agreed.
 func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known bool) {
 	window, descends := w.window(c.Parents[0], w.agreed)
 	if !descends {
@@ -168,8 +168,8 @@ func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known boo
 	return e, true
 }
 
-// offered reports whether a merge brought what a commit of the site's own had in
-// store for an entry, whoever added what to the branch.
+// offered reports whether a merge brought the planned change of a commit of the site to
+// an entry. Other commits on the branch do not matter.
 func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
 	if len(c.Parents) < 2 {
 		return false
@@ -180,15 +180,15 @@ func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
 	}
 	return slices.ContainsFunc(log, func(by repo.LogEntry) bool {
 		if len(by.Parents) == 0 {
-			return false // what was merged stands on a commit that is off the branch
+			return false // the parent of the merged commit is not on the branch
 		}
 		made := w.commit(by)
 		return made.By == ours && slices.ContainsFunc(made.Changes, func(of checkpoint.Change) bool { return of.ID == change.ID && brings(of, change) })
 	})
 }
 
-// brings reports whether one change leads to all that another changed. Level and
-// rollout are merged apart.
+// brings reports whether one change includes every part of another change. Levels and
+// rollouts are merged separately.
 func brings(of, change checkpoint.Change) bool {
 	level := func(e checkpoint.Entry) checkpoint.Entry { return e.WithRollout(checkpoint.Rollout{}) }
 	return (change.From.Rollout == change.To.Rollout || of.To.Rollout == change.To.Rollout) &&
@@ -203,7 +203,7 @@ func (w *Witness) account(s *Seen, c Commit) {
 	for _, change := range c.Changes {
 		t, is := w.theirs[change.ID]
 		if c.By == person && change.From.Replicas != change.To.Replicas {
-			delete(w.asked, change.ID) // what was asked for before is over
+			delete(w.asked, change.ID) // earlier requests for the workload have ended
 		}
 		w.had(change)
 		switch {
@@ -224,8 +224,8 @@ func (w *Witness) account(s *Seen, c Commit) {
 	}
 }
 
-// say notes a person's word. What they take back before a tick looks is none: the word
-// before it stands.
+// say notes a user's edit. An edit that the user reverts before a tick reads it does
+// not count, and the edit before it stays valid.
 func (w *Witness) say(c Commit, change checkpoint.Change) {
 	stood, known := w.stood(c, change.ID)
 	t, is := w.theirs[change.ID]

@@ -169,7 +169,7 @@ func (a *ArgoCD) Reconcile(t testing.TB, name string) {
 func (a *ArgoCD) Sync(t testing.TB, name, sync string) {
 	t.Helper()
 	before := a.read(t, name).Status.OperationState.FinishedAt
-	time.Sleep(time.Until(before.Add(time.Second))) // its times are whole seconds
+	time.Sleep(time.Until(before.Add(time.Second))) // its times are in seconds
 	a.cp.Kubectl(t, "", "patch", "-n", "argocd", "applications.argoproj.io/"+name, "--type=merge", "-p", `{"operation":{"sync":`+sync+`}}`)
 	a.wait(t, name, "has been synced", func(o application) bool {
 		return o.Status.OperationState.FinishedAt.After(before) && o.Operation == nil
