@@ -178,8 +178,8 @@ func (r *run) dispatch() {
 	}
 }
 
-// people commits for users to the same branches during the storm: a file that belongs
-// to them each time, and every fifth time a level.
+// people commits for users to the same branches during the storm: a new file
+// each time, and every fifth time a level.
 func (r *run) people(random *rand.Rand) {
 	r.sleep(storm * period)
 	times := 5 + len(r.sites)/10

@@ -28,8 +28,7 @@ const (
 	end   = "<!-- /generated -->"
 )
 
-// Reference pages say what the code says. What stands around the tables is
-// written by hand.
+// Reference pages match the code. The text around the tables is written by hand.
 func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -67,7 +66,7 @@ func row(cells ...string) string {
 
 func code(text string) string { return "`" + text + "`" }
 
-// A schema is as much of JSON schema as describes a field.
+// A schema is the part of JSON schema that describes a field.
 type schema struct {
 	Description string
 	Properties  map[string]schema
@@ -83,13 +82,13 @@ type schema struct {
 	Type        string
 }
 
-// ofGit are the fields of a Config that have a page of their own.
+// ofGit are the fields of a Config that have a separate page.
 var ofGit = map[string]bool{"repository": true, "commit": true}
 
 func all(string) bool { return true }
 
-// fields is a table of the fields of a kind of document: those at the top that are
-// asked for, and what is in them.
+// fields returns a table of the fields of a kind of document: the top-level fields that
+// asked accepts, and the fields below them.
 func fields(t *testing.T, kind string, asked func(top string) bool) string {
 	t.Helper()
 	var s schema
@@ -108,7 +107,7 @@ func fields(t *testing.T, kind string, asked func(top string) bool) string {
 			case p.Deprecated, path == "" && (name == "apiVersion" || name == "kind" || !asked(name)):
 				continue // is of every document, or of another page
 			case inPolicy && known["default."+of]:
-				continue // is what it is of default
+				continue // it is a default
 			}
 			known[at] = true
 			inner := p
@@ -128,7 +127,7 @@ func fields(t *testing.T, kind string, asked func(top string) bool) string {
 	return table
 }
 
-// value is what a field takes, and what it is without a line.
+// value returns the values that a field accepts, and its default.
 func (s schema) value() string {
 	var choices []string
 	for _, either := range slices.Concat([]schema{s}, s.AnyOf, s.OneOf) {
@@ -160,7 +159,7 @@ func (s schema) value() string {
 	return text
 }
 
-// commands is a table of all commands, each with the flags of its own.
+// commands returns a table of all commands, with the flags that are specific to each.
 func commands(c *cobra.Command) string {
 	table := row("command", "what it does", "flags of its own") + "|---|---|---|\n"
 	common := []string{"help", "config", "repository", "kubeconfig", "context", "output", "site", "namespace"}

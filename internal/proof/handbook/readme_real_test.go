@@ -17,7 +17,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// A step is a command as the README shows it, and what it prints there.
+// A step is a command in the README, with the output that the README shows.
 type step struct{ command, output string }
 
 // stepsOf are the commands in the code of a text: from "$ " on, with the lines of a
@@ -44,22 +44,23 @@ func stepsOf(text string) (steps []step) {
 	return steps
 }
 
-// changing is what is otherwise in each run: ids, times and names of commits.
+// changing matches the parts that differ in each run: ids, times and names of commits.
 var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{7,40}\b|20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z)?`)
 
-// steady is an output without that, nor the space that folding put in.
+// steady returns an output without those parts, and without the space that folding
+// added.
 func steady(output string) string {
 	return strings.Join(strings.Fields(changing.ReplaceAllString(output, "*")), " ")
 }
 
-// indented is an output as it stands in a page.
+// indented returns an output in the form of a code block in a page.
 func indented(output string) string {
 	lines := "    " + strings.ReplaceAll(strings.TrimRight(output, "\n"), "\n", "\n    ") + "\n"
 	return strings.ReplaceAll(lines, "    \n", "\n")
 }
 
-// Whoever follows the README from "Quick start" on comes to a first checkpoint, in
-// observe and then in latch, and sees what it shows.
+// A user who follows the README from "Quick start" on gets a first checkpoint, in
+// observe and then in latch, and sees the output that it shows.
 func TestTheReadmesQuickStartRunsAsItStands(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(root, "README.md")
@@ -78,8 +79,8 @@ func TestTheReadmesQuickStartRunsAsItStands(t *testing.T) {
 	cp.Apply(t, web)
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=42")
 	cp.Kubectl(t, "", "rollout", "status", "-n", "shop", "deployment/web", "--timeout=2m")
-	// However slow the machine is, the autoscaler leaves the count where it is. Had it
-	// seen one pod first, it could set its minimum, whatever its behavior says.
+	// On a machine of any speed, the autoscaler leaves the replicas unchanged. If it
+	// first saw one pod, it could set its minimum, in spite of its behavior.
 	cp.Apply(t, strings.Replace(controlplane.Autoscaler("Deployment", "shop", "web"), "stabilizationWindowSeconds: 0", "selectPolicy: Disabled", 1))
 	cp.Kubectl(t, "", "wait", "-n", "shop", "hpa/web", "--for=condition=ScalingActive", "--timeout=2m")
 
