@@ -76,8 +76,9 @@ func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
 	}
 }
 
-// The few rooms, a folder and all below it, that may import what is large, or what ties to one vendor.
-// Tests count, too: what a test needs of it belongs beside the adapter.
+// The folders, including the folders below, that may import a package that is large or
+// specific to one vendor. Tests count as well: a test that needs such a package belongs
+// next to the adapter.
 var importers = map[string][]string{
 	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
@@ -131,8 +132,8 @@ func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	}
 }
 
-// A drill builds overlays, which ticks do not; what the command alone needs it does
-// without.
+// A drill builds overlays, which a tick does not do. It does not link the packages that
+// only the command needs.
 func TestTheDrillHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
 	for _, dep := range find(t, "functions/drill").Deps {
@@ -163,8 +164,8 @@ type pkg struct {
 
 func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
 
-// The tag is that of the deployed build; without it the Lambda links net/rpc, and
-// html/template with it.
+// The deployed build has this tag. Without it the Lambda links net/rpc, and with that
+// html/template.
 var listed = sync.OnceValues(func() ([]pkg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -220,8 +221,8 @@ func standard(path string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// uses returns where a package's files, its tests aside, name some functions of
-// an imported package.
+// uses returns the places in which a package's files, except its tests, name some
+// functions of an imported package.
 func uses(t *testing.T, p pkg, imported string, functions []string) []string {
 	t.Helper()
 	var found []string

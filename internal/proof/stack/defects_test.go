@@ -14,9 +14,9 @@ import (
 type defect struct {
 	name     string
 	file     string // "" is the main template
-	from, to string // from stands in the file exactly once
+	from, to string // from is in the file exactly once
 
-	by, rule string // who must say so, and by which name
+	by, rule string // the validator that must find it, and the name of its rule
 }
 
 const rings = "      AlarmActions: [!If [OwnsState, !Ref AlertTopic, !ImportValue {\"Fn::Sub\": \"${StateStack}-Topic\"}]]\n"
@@ -141,7 +141,7 @@ var defects = []defect{
 	{"no rights are bound to the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:sampler\"]", "contract", "access"},
 	{"the table's key is another", "", "        - {AttributeName: pk, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: pk, KeyType: HASH}", "        - {AttributeName: id, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: id, KeyType: HASH}", "contract", "table"},
 
-	// Of the restore.
+	// Defects in the restore.
 	{"a restore may commit", restoreSource, "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBlob, codecommit:CreateCommit, codecommit:GetBranch,", "contract", "rights"},
 	{"a restore may commit, asked of IAM", restoreSource, "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBlob, codecommit:CreateCommit, codecommit:GetBranch, ", "iam", "commit as a restore"},
 	{"a restore cannot read the record", restoreSource, "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBranch,", "contract", "rights"},
@@ -163,7 +163,7 @@ var defects = []defect{
 	{"the schedule releases every brake", restoreSource, "\"expired\": true", "\"expired\": false", "contract", "releases"},
 	{"a restore that stops at its deadline is not noticed", restoreSource, "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "contract", "releases"},
 
-	// Of the drill.
+	// Defects in the drill.
 	{"a drill may delete reports", drillSource, "Action: [s3:GetObject, s3:PutObject]", "Action: [s3:GetObject, s3:DeleteObject, s3:PutObject]", "contract", "rights"},
 	{"a drill keeps the reports of all sites", drillSource, "${DrillBucket}/gitlatch/drills/${Site}/*", "${DrillBucket}/gitlatch/drills/${Site}*", "iam", "keep a report of a site whose name only begins alike"},
 	{"a drill keeps reports in anybody's bucket", drillSource, "drills/${Site}/*\"\n                  Condition: {StringEquals: {\"aws:ResourceAccount\": !Ref AWS::AccountId}}\n", "drills/${Site}/*\"\n", "iam", "keep a report in another account's bucket of this name"},
@@ -213,7 +213,7 @@ var defects = []defect{
 // source is the template that the defect is in.
 func (d defect) source() string { return cmp.Or(d.file, source) }
 
-// readAs reads a template that stands for another.
+// readAs reads a template in place of another one.
 func readAs(t *testing.T, name, file string) template {
 	t.Helper()
 	of := readFile(t, file)
@@ -276,8 +276,8 @@ func TestDefectsAreCaughtByName(t *testing.T) {
 	}
 }
 
-// finders look for defects, all those of one kind at once, by who must say so: starting
-// a validator costs more than a look.
+// finders search for all defects of one kind together, by validator, because the start
+// of a validator takes longer than a search.
 var finders = map[string]func(t *testing.T, of []defect, files []string) []finding{
 	"cfn-lint":             lintFor,
 	"cfn-lint, translated": lintFor,

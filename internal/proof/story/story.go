@@ -37,20 +37,21 @@ func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
 // A Story is a scenario under way. Use New.
 type Story struct {
 	*World
-	Last Told // what the last tick said
-	// Watch is called before each tick, and what it returns after. Nil is nobody.
+	Last Told // the result of the last tick
+	// Watch is called before each tick, and its result after the tick. It may be nil.
 	Watch func() (after func())
-	// Hear is told the words of each line before they are done. Nil is nobody.
+	// Hear is called with the words of each line before the line is executed. It may be
+	// nil.
 	Hear func(words []string)
 
 	was    map[string]string // files before the last tick
 	pushed string            // the last commit that a tick said it made
 	marked map[string]string // commits that the story comes back to, by name
 	broken map[string]string // what records held before a person broke them, by path
-	failed error             // what a rival could not do
-	turn   time.Time         // that the next ticks are given; zero is none
+	failed error             // the error of a rival
+	turn   time.Time         // of the next ticks; zero if they have none
 	turns  bool              // gives each tick its own
-	beside *Story            // another site of the same repository; nil before it is spoken of
+	beside *Story            // another site of the same repository; nil before the first line about it
 }
 
 // New begins a story in a world whose repository holds the files.
@@ -58,13 +59,13 @@ func New(files map[string]string) *Story {
 	return &Story{World: NewWorld(files), marked: map[string]string{}, broken: map[string]string{}}
 }
 
-// Told is what a tick said.
+// Told is the result of a tick.
 type Told struct {
 	tick.Report
-	Failed error // that the tick ended with; nil is none
+	Failed error // the tick's error; may be nil
 }
 
-// String is what was decided and found, a line each.
+// String returns the decisions and the notices, a line each.
 func (r Told) String() string {
 	var b strings.Builder
 	for _, d := range r.Decisions {
