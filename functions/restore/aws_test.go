@@ -18,16 +18,15 @@ var update = flag.Bool("update", false, "write what was seen to testdata")
 
 const level = 30
 
-// TestOnAWS runs the built bootstrap among what it is deployed with: login at a
-// real API server by a signed token, as a member of the group whose rights are
-// shipped, and a git host. It raises real Deployments, whose autoscalers see
-// idle pods.
+// TestOnAWS runs the built bootstrap with the services of its deployment: login at a
+// real API server by a signed token, as a member of the group with the shipped rights,
+// and a git host. It raises real Deployments, whose autoscalers see idle pods.
 func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
 	t.Run("sites", func(t *testing.T) {
 		for _, provider := range []string{"codecommit", "github"} {
-			// One after the other: a release is of the whole cluster.
+			// One after the other, because a release affects the full cluster.
 			t.Run(provider, func(t *testing.T) {
 				s := c.deploy(t, provider)
 				t.Run("a dry run writes nothing", s.dryRun)
@@ -164,8 +163,8 @@ func (s *stack) releases(t *testing.T) {
 	}
 }
 
-// operations compares what the function called with what the template's policies
-// are held to.
+// operations compares the function's calls with the list that the template's policies
+// are compared with.
 func (s *stack) operations(t *testing.T) {
 	got := strings.Join(s.gateway.Operations(s.key.AccessKeyID), "\n") + "\n"
 	file := filepath.Join("../../testdata/stack/operations", "restore-"+s.provider+".txt")

@@ -44,8 +44,8 @@ func TestAKindThatASiteNamesIsPatchedWhereItsCountStands(t *testing.T) {
 	}
 }
 
-// Whoever does not know a kind any more neither loses its entries nor leaves them
-// out of a Component that it writes anew.
+// A gitlatch that no longer has a kind keeps the kind's entries, and keeps them in a
+// Component that it rewrites.
 func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	t.Parallel()
 	files := naming(t)
@@ -65,8 +65,8 @@ func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	}
 }
 
-// What nobody says what it is could not be patched: it is refused, as a slip of
-// the pen, and costs its namespace alone.
+// Without a definition of its kind, an entry could not be patched. It is refused like a
+// typing error, and only its namespace is left out.
 func TestAKindThatNobodyNamesIsRefused(t *testing.T) {
 	t.Parallel()
 	files := naming(t)

@@ -28,8 +28,8 @@ func recordOf(levels map[string]int32) []byte {
 	return r.Format()
 }
 
-// Proposed is what the branch changes of the commit that it stands on, and what
-// the base does not say by now.
+// The proposed entries are the branch's changes since its base commit, except changes
+// that are on the base by now.
 func TestWhatAnOpenProposalChanges(t *testing.T) {
 	t.Parallel()
 	path, branch := checkpoint.RecordPath("prod", "shop"), ledger.ProposalBranch("prod")
@@ -104,7 +104,7 @@ func propose(t *testing.T, r *repomem.Repository, parent string, when time.Time,
 	}
 }
 
-// A proposal that stands on nothing near is not guessed at.
+// A proposal without a near base commit is an error, not a guess.
 func TestAProposalWithoutABaseIsTrouble(t *testing.T) {
 	t.Parallel()
 	r := repomem.New(map[string]string{"a": "1"})

@@ -200,8 +200,8 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	}
 }
 
-// While part of the cluster is unread, or the cluster is not the site's, a
-// lowering stands still as it does in a tick, and a raise does not.
+// If a part of the cluster could not be listed, or the cluster is not the site's, diff
+// stops a lowering like a tick does. A raise continues.
 func TestWhatStopsATickStopsHere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -249,7 +249,7 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	if got := told(r.Rows[1]); got != "pending 20 -> 50: 40 is above 20: 50 once 2 samples in a row are; proposed 50" {
 		t.Error(got)
 	}
-	// A level that is proposed says nothing of the rollout.
+	// A proposed level does not affect the rollout.
 	e := declares(20)
 	e.Rollout = checkpoint.Rollout{Milestone: 90, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideTo, From: checkpoint.Template{Hash: "a"}, To: checkpoint.Template{Hash: "b"}}
 	c = one(latching(), e, running(40))
@@ -259,8 +259,8 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	}
 }
 
-// In sync is between the thresholds and nowhere else, and what would come of the
-// rest is what ticks come to, one after the other, while the count stays.
+// A row is in sync exactly between the thresholds. The pending level of any other row
+// equals the result of successive ticks with the same live replicas.
 func TestWhatIsPendingIsWhatTicksComeTo(t *testing.T) {
 	t.Parallel()
 	for name, preset := range policy.Presets() {

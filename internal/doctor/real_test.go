@@ -117,8 +117,8 @@ func TestOnARealControlPlane(t *testing.T) {
 	}
 }
 
-// createdAt holds what doctor said of a rebuild against what the server does. The
-// Deployment is gone afterwards.
+// createdAt compares doctor's result for a rebuild with the replicas that the server
+// sets. It deletes the Deployment.
 func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want string) {
 	t.Helper()
 	cp.Apply(t, f.declare(t)[checkpoint.RecordPath("prod", "shop")])
@@ -135,8 +135,9 @@ func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want stri
 	}
 }
 
-// scaledByHand has the policy create what no autoscaler drives, and no manifest
-// states: whoever scales it shows, while nobody owns the count.
+// scaledByHand lets the policy create a workload without an autoscaler and without
+// replicas in its manifest. The sample shows a user's scale, even though no manager
+// owns the replicas.
 func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	cp.Kubectl(t, "", "delete", "hpa", "-n", "shop", "web")

@@ -51,8 +51,8 @@ func including(namespaces ...string) map[string]string {
 // entries are declared levels by namespace/kind/name.
 type entries map[string]int32
 
-// checkpoints are the files that a merge of declared levels writes, one by one
-// so that what is 0 is declared, and removed again.
+// checkpoints returns the files that a merge of levels writes. It merges them one by
+// one, so an entry of 0 is first added and then removed.
 func checkpoints(t *testing.T, declared entries) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -82,8 +82,7 @@ func checkpoints(t *testing.T, declared entries) map[string][]byte {
 	return files
 }
 
-// rendered builds a folder and returns the replicas of its workloads, 0 where
-// they are not stated.
+// rendered builds a folder and returns the replicas of its workloads; 0 if not stated.
 func rendered(t *testing.T, files map[string][]byte, dir string) entries {
 	t.Helper()
 	objects, err := render(files, dir, nil)
@@ -189,8 +188,8 @@ func TestComponentRendersTheDeclaredCounts(t *testing.T) {
 			include:  []string{"shop"},
 			want:     entries{"shop/deployment/blue-web": 200},
 		},
-		// Kustomize looks for the name that a workload had before the build
-		// renamed it, too: what doctor has to warn of.
+		// Kustomize also matches the original name of a workload that the build
+		// renamed. doctor has to warn of that.
 		"a workload renamed from a name that is declared": {
 			base:     base("namePrefix: blue-\n", manifest("Deployment", "shop", "web", 1)),
 			declared: entries{"shop/deployment/web": 200},
@@ -244,8 +243,8 @@ func TestBuildThatFailsNamesItsFolder(t *testing.T) {
 	}
 }
 
-// A patch of a kind that a site names takes whatever version a manifest is written
-// for, and makes the way to its count where the manifest has none.
+// The patch for a custom kind matches a manifest of any version, and creates the path
+// to the replicas if the manifest has none.
 func TestComponentRendersAKindThatASiteNames(t *testing.T) {
 	t.Parallel()
 	kinds := workload.Kinds{

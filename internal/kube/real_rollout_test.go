@@ -112,8 +112,8 @@ func (r *realCluster) undone(t *testing.T) {
 	}
 }
 
-// Without the right to list revisions the rollouts that need them are unknown, but the
-// rollouts of Deployments are not.
+// Without the right to list revisions, the rollouts that need them are unknown. The
+// rollouts of Deployments are not affected.
 func (r *realCluster) withoutRevisions(t *testing.T) {
 	fleet := r.without(t, "controllerrevisions")
 	for id, known := range map[string]bool{

@@ -59,7 +59,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// golden returns what a golden file holds, rewritten first if that was asked.
+// golden returns the content of a golden file, which it first rewrites with -update.
 func golden(t *testing.T, path string, got []byte) []byte {
 	t.Helper()
 	path = filepath.Join(cases, path)
@@ -119,9 +119,9 @@ func TestOtherReadersSeeTheSameEdit(t *testing.T) {
 	}
 }
 
-// elsewhere says what an edit changed beside the marked counts for Kubernetes'
-// own reader; ok is false for a file that it does not take, or of which it
-// reads the first document alone.
+// elsewhere reports changes other than the marked replica counts, as Kubernetes' own
+// reader sees them. ok is false for a file that this reader refuses, or of which it
+// reads only the first document.
 func elsewhere(before, after []byte, marks []Mark, to map[workload.ID]int32) (problem string, ok bool) {
 	documents, err := parse(before)
 	was, errBefore := leaves(before)
@@ -199,9 +199,8 @@ func TestWhatIsUnsafeIsRefused(t *testing.T) {
 	}
 }
 
-// moved says what an edit changed beside the marked counts, "" if nothing. It
-// knows nothing of how edits are made: it compares lines, and the values that
-// the files hold.
+// moved reports changes other than the marked replica counts, or "". It shares no code
+// with the edits: it compares lines and values.
 func moved(before, after []byte, marks []Mark, to map[workload.ID]int32) string {
 	was, is := bytes.Split(before, []byte("\n")), bytes.Split(after, []byte("\n"))
 	if len(was) != len(is) {
@@ -246,8 +245,8 @@ func moved(before, after []byte, marks []Mark, to map[workload.ID]int32) string 
 	return ""
 }
 
-// numbers returns the two whole numbers in which two lines differ, and "" if
-// that is not all.
+// numbers returns the two integers in which two lines differ, or "" if they differ
+// elsewhere.
 func numbers(was, is []byte) string {
 	from := 0
 	for from < len(was) && from < len(is) && was[from] == is[from] {

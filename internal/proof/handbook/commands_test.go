@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	// inCode is a line of code that begins with the command.
+	// inCode is a line of code that starts with the command.
 	inCode = regexp.MustCompile(`(?m)^\s{4,}(?:\$ )?(?:bin/)?(gitlatch .*)$`)
 	// inText is the command in a sentence.
 	inText = regexp.MustCompile("`(gitlatch [^`]+)`")
-	// ends is where a shell takes over from the command.
+	// ends matches the part of a line that belongs to the shell.
 	ends = regexp.MustCompile(`\s+\\?(#|\||>|&&|;).*$`)
 )
 
-// What a page says to type is what the command takes.
+// The command accepts the command lines in the pages.
 func TestCommandsThatPagesSayParse(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -42,8 +42,8 @@ func TestCommandsThatPagesSayParse(t *testing.T) {
 	}
 }
 
-// takes says what the command would not take of a line. In a sentence a command
-// may stand without its arguments.
+// takes returns the command's error for a line. In a sentence a command may have no
+// arguments.
 func takes(line string, whole bool) error {
 	line = ends.ReplaceAllString(line, "")
 	line = strings.NewReplacer("TOPIC", "levels", "COMMAND", "tick", "FILE", "file.yaml", `"`, "").Replace(line)

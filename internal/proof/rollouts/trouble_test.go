@@ -32,8 +32,8 @@ func (l *life) undo() {
 	}
 }
 
-// to sets the target, old or new. Half of the rollouts have trouble. Four of five have
-// pods that start as quickly as on the shipped day, and one takes an hour or so.
+// to sets the target, old or new. Half of the rollouts have trouble. Four of five
+// rollouts are as quick as on the shipped day, and one takes an hour or so.
 func (l *life) to(target *revision) {
 	if !l.flying {
 		l.began, l.flying = l.minute, true
