@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-// lives are what can become of a pull request, on either host.
+// lives are the possible lives of a pull request, on either host.
 func (c *cloud) lives(t *testing.T) {
 	for _, provider := range []string{"codecommit", "github"} {
 		for name, lives := range map[string]func(*stack, *testing.T){
@@ -81,7 +81,8 @@ func (s *stack) quiet(t *testing.T) report.Document {
 	return answer
 }
 
-// yields fails the test unless the latch leaves alone what a person decided.
+// yields fails the test unless the latch has an edit grace period for a user's
+// decision.
 func (s *stack) yields(t *testing.T) {
 	t.Helper()
 	if until := time.Until(s.latch(t).GraceUntil); until < 23*time.Hour || until > 24*time.Hour {
@@ -126,8 +127,8 @@ func (s *stack) followed(t *testing.T) {
 	told(t, s.quiet(t))
 }
 
-// rebased has the base move under it: beside the site, which is nothing to it,
-// and within, where a person's edit must survive.
+// rebased moves the base under the pull request: outside of the site, which does not
+// affect it, and inside, where a user's edit must survive.
 func (s *stack) rebased(t *testing.T) {
 	s.deployment(t, s.name, "api")
 	s.scale(t, s.name, "api", 3)
@@ -189,7 +190,7 @@ func (s *stack) takenOver(t *testing.T) {
 	s.yields(t)
 }
 
-// moot has the need go back while people think.
+// moot lowers the desired replicas again before a user merges.
 func (s *stack) moot(t *testing.T) {
 	s.merge(t, proposed(t, s.ticks(t)))
 	s.ticks(t)

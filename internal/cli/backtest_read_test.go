@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term/tty"
 )
 
-// What was read is said with a size that is not 0 for what is small.
+// The size of a small input is not printed as 0.
 func TestProgressSaysSizes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

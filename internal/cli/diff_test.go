@@ -16,9 +16,8 @@ import (
 
 var shopRecord = checkpoint.RecordPath("prod-eu", "shop")
 
-// strayed is a world that was settled, and in which each state has its workload
-// since: one is in sync at a count of its own, one needs more, one less, one
-// stands still, one is gone, one is new, and one is proposed.
+// strayed is a settled world with one workload for each state: in sync with replicas
+// between two levels, above, below, frozen, removed, new, and proposed.
 func strayed(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -178,7 +177,7 @@ func TestDiffSaysTheSameInJSONAndYAML(t *testing.T) {
 	}
 }
 
-// A pull request's CI has a checkout and the cluster, neither the state nor the
+// The CI of a pull request has a checkout and the cluster, but not the state or the
 // branch.
 func TestDiffOfACheckout(t *testing.T) {
 	t.Parallel()
@@ -213,7 +212,8 @@ func TestDiffOfACheckout(t *testing.T) {
 		t.Error("it wrote")
 	}
 
-	// What a pull request breaks is at its file, and is not taken for in sync.
+	// The error about a broken file in a pull request names the file. Its workloads are
+	// not reported as in sync.
 	if err := os.WriteFile(filepath.Join(tree, shopRecord), []byte("<<<<<<< HEAD\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	stand "github.com/gitlatch/gitlatch/internal/testenv/eks"
 )
 
-// realLogin is a real API server that asks a webhook, as that of EKS does, whom
-// a token is of.
+// realLogin is a real API server that asks a webhook for the identity of a token, like
+// EKS.
 type realLogin struct {
 	aws     *stand.Server
 	webhook *stand.Webhook
@@ -109,8 +109,8 @@ func (r *realLogin) otherCluster(t *testing.T) {
 	r.unauthorized(t, r.open(t, "prod-us", r.key), "--cluster-name prod-us")
 }
 
-// wrongSecret signs the second token with a secret that AWS no longer has for the
-// key; nothing else is asked of AWS meanwhile.
+// wrongSecret signs the second token with a secret that AWS no longer has for the key.
+// It makes no other request to AWS in between.
 func (r *realLogin) wrongSecret(t *testing.T) {
 	key := r.aws.Key(latch)
 	r.now = time.Now()

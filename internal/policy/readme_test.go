@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// TestHandbookTable holds the handbook's table of levels to what the policy does.
+// TestHandbookTable compares the handbook's table of levels with the policy.
 func TestHandbookTable(t *testing.T) {
 	t.Parallel()
 	_, table, _ := strings.Cut(docs.Text("levels"), "|---:|---:|---:|---:|---:|---:|\n")
@@ -41,8 +41,8 @@ func TestHandbookTable(t *testing.T) {
 	}
 }
 
-// TestHandbookSaysTheRuleOfRollouts holds the handbook's words to those that stand beside
-// the code, and both to a length that can be read aloud.
+// TestHandbookSaysTheRuleOfRollouts compares the handbook's rule with the text in the
+// code, and checks that both are short enough to be read aloud.
 func TestHandbookSaysTheRuleOfRollouts(t *testing.T) {
 	t.Parallel()
 	words := func(text, from, to string) string {

@@ -214,7 +214,7 @@ func TestWhatCannotBeBrakedIsNotRaised(t *testing.T) {
 }
 
 // A user with write access to an autoscaler may write an invalid note. The report names
-// it. It fails neither the release, which runs all day, nor the other brakes.
+// it. It does not fail the release, which runs all day, or the other brakes.
 func TestANoteThatIsNoneFailsNothing(t *testing.T) {
 	t.Parallel()
 	for name, note := range map[string]string{

@@ -78,14 +78,14 @@ func (s *shared) Sample(context.Context, workload.Kinds) (workload.Fleet, error)
 	return f, nil
 }
 
-// parts are those of a machine that a test may stand in front of.
+// parts are the parts of a machine that a test may wrap.
 type parts struct {
 	sampler   tick.Sampler
 	client    dynamo.Client
 	transport http.RoundTripper
 }
 
-// machine returns the tick of one more machine, with connections of its own.
+// machine returns the tick of one more machine, with separate connections.
 func (s *shared) machine(t *testing.T, owner string, change ...func(*parts)) *tick.Tick {
 	t.Helper()
 	p := parts{sampler: s, client: s.dynamo, transport: http.DefaultTransport}
@@ -132,7 +132,7 @@ func (s *shared) load(t *testing.T) (latch.Head, map[string]latch.Latch) {
 	return head, latches
 }
 
-// levels are what the branch declares.
+// levels returns the levels on the branch.
 func (s *shared) levels(t *testing.T) needs {
 	t.Helper()
 	files := map[string][]byte{}

@@ -152,7 +152,7 @@ func TestADryDrillDoesNothing(t *testing.T) {
 	}
 }
 
-// A drill waits for a tick that has the lease, as long as it was told.
+// A drill waits for a tick that has the lease, up to its time limit.
 func TestADrillWaitsForTheLease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -209,7 +209,7 @@ func hasCause(w drill.Workload, name string) bool {
 	return false
 }
 
-// forgetful is a repository that tells nothing of its past.
+// forgetful is a repository without a history.
 type forgetful struct{ repo.Repository }
 
 func (forgetful) History(context.Context, string, string, int) ([]repo.LogEntry, bool, error) {

@@ -29,7 +29,7 @@ type host struct {
 	http   http.RoundTripper
 
 	mu    sync.Mutex
-	spent map[string]spent // by what was asked
+	spent map[string]spent // by operation
 }
 
 // spent is real time.
@@ -56,12 +56,12 @@ var (
 	errLost = errors.New("the connection broke before the answer")
 )
 
-// A way is that of one process to the host.
+// A way is the connection of one process to the host.
 type way struct {
 	*host
 	branch string
-	// diesAt is the number of the request at which the process dies, once the
-	// host has done it; 0 is none. losesReply is of the first push.
+	// diesAt is the number of the request at which the process dies, after the host has
+	// executed it; 0 disables it. losesReply drops the answer to the first push.
 	diesAt     int
 	losesReply bool
 

@@ -1,4 +1,4 @@
-// Package handbook holds the handbook to what gitlatch is: links and commands that
-// work, a row for whatever the code may say, and reference pages that are written
-// from the code. It holds tests alone.
+// Package handbook compares the handbook with gitlatch: links and commands must work,
+// each message of the code has a row, and the reference pages are generated from the
+// code. It contains only tests.
 package handbook

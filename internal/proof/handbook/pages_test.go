@@ -84,7 +84,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are what git hosts make of a text's headings.
+// anchors returns the anchors that git hosts create for a text's headings.
 func anchors(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {
@@ -108,7 +108,7 @@ func TestPathsThatPagesNameAreThere(t *testing.T) {
 	}
 }
 
-// A row whose cells stand below each other leaves out those that say nothing.
+// A row that is printed as a list omits its empty cells.
 func TestAnEmptyCellHasNoLabel(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -122,8 +122,8 @@ func TestAnEmptyCellHasNoLabel(t *testing.T) {
 	}
 }
 
-// A person at night reads a topic in a terminal of 80 columns. Code stays as it is, to
-// be copied.
+// A user reads a topic in a terminal of 80 columns. Code is not wrapped, because users
+// copy it.
 func TestTopicsFitATerminal(t *testing.T) {
 	t.Parallel()
 	for _, topic := range docs.Topics() {

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// Who is woken looks up the word that woke them: whatever the code may say has a
-// row on the page of its kind.
+// A user on call looks up the word in an alert: every word that the code may print has
+// a row on the page of its kind.
 func TestWhateverTheCodeSaysHasARow(t *testing.T) {
 	t.Parallel()
 	for topic, words := range map[string][]string{
@@ -37,8 +37,7 @@ func TestWhateverTheCodeSaysHasARow(t *testing.T) {
 	}
 }
 
-// The page says which alerts are critical; whoever reads it takes all others for
-// warnings.
+// The page lists the critical alerts. The reader assumes that the others are warnings.
 func TestAlertsSayWhichAreCritical(t *testing.T) {
 	t.Parallel()
 	_, said, _ := strings.Cut(docs.Text("alerts"), "Look now at ")

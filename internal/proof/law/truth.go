@@ -12,8 +12,7 @@ import (
 // truth is the live state, as the product could have seen it if it had read every part.
 type truth struct {
 	lives map[workload.ID]*life
-	// dropped are the scales that workloads had before a mass drop; nil if there was no
-	// drop.
+	// dropped are the scales that workloads had before a mass drop; nil without a drop.
 	dropped map[workload.ID]int32
 	// acknowledged is set once a person acknowledged what waited.
 	acknowledged bool
@@ -122,8 +121,8 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	}
 }
 
-// remember keeps the same samples as the state: it drops those of a tick that was not
-// saved.
+// remember keeps the same samples as the state: it drops the samples of a tick that was
+// not saved.
 func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 	if s.settled() && s.Told.Stop.Reason != policy.ReasonSecond {
 		return
