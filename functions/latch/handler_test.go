@@ -40,7 +40,8 @@ users: [{name: test, user: {token: cluster-secret}}]
 contexts: [{name: test, context: {cluster: test, user: test}}]
 `
 
-// environment is that of a function that is configured by a document.
+// environment returns the environment of a function with a document as its
+// configuration.
 func environment(document string) func(string) string {
 	return func(name string) string {
 		return map[string]string{config.Variable: document, "GIT_TOKEN": "git-secret"}[name]

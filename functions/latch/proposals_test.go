@@ -127,8 +127,8 @@ func (s *stack) followed(t *testing.T) {
 	told(t, s.quiet(t))
 }
 
-// rebased moves the base under the pull request: outside of the site, which does not
-// affect it, and inside, where a user's edit must survive.
+// rebased moves the base under the pull request: outside of the site, without an effect
+// on the pull request, and inside, with an edit by a user that must survive.
 func (s *stack) rebased(t *testing.T) {
 	s.deployment(t, s.name, "api")
 	s.scale(t, s.name, "api", 3)

@@ -111,8 +111,8 @@ func deaf(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// silences has each in turn not answer: the tick ends before the function would
-// be killed, says who, and gives the lease back; the next one catches up.
+// silences makes each part in turn stop answering. The tick ends before the function
+// would be killed, reports the part, and releases the lease. The next tick catches up.
 func (c *cloud) silences(t *testing.T) {
 	for _, x := range silences() {
 		t.Run(x.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // A stretch is a number of samples of one scale. open is true if the condition is open
-// after the last of them, and false if it is open after none of them.
+// after the last of them, and false if it is open after no sample.
 type stretch struct {
 	scale workload.Scale
 	looks int

@@ -200,8 +200,8 @@ func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	}
 }
 
-// A workload sleeps, then needs ten times as many pods for two periods, and its level
-// rises after a third. Its desired replicas lasted for exactly two periods.
+// A workload sleeps, then needs ten times the pods for two periods, and its level rises
+// after a third. Its desired replicas lasted for exactly two periods.
 func TestANeedThatLastedJustLongEnough(t *testing.T) {
 	t.Parallel()
 	c := cope()

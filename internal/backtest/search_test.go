@@ -19,7 +19,7 @@ const (
 	lasting  = 10 * time.Minute
 )
 
-// A minutes is a past in which every workload is known in every minute.
+// A minutes is a past with a sample of every workload in every minute.
 type minutes struct {
 	ids    []workload.ID
 	scales [][]workload.Scale
@@ -149,7 +149,7 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 }
 
 // lasted returns the lowest desired replicas in the time before a minute; 0 if the
-// workload was not healthy all that time.
+// workload was unhealthy at some time in it.
 func (m minutes) lasted(i, minute int) int32 {
 	first := minute - int(lasting/minutely)
 	if first < 0 {

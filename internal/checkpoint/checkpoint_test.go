@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// golden is the folder with the files of this package as they are in git.
+// golden is the folder with this package's files in the form that git has.
 const golden = "../../testdata/checkpoints"
 
 var update = flag.Bool("update", false, "rewrite the golden files; read the diff")

@@ -64,7 +64,7 @@ func TestBrokenEvidenceCostsNothingElse(t *testing.T) {
 	}
 }
 
-// What the handbook shows is a file as it stands.
+// The example in the handbook is a valid file.
 func TestTheEvidenceOfTheHandbookIsAFile(t *testing.T) {
 	t.Parallel()
 	_, shown, _ := strings.Cut(docs.Text("inert"), "## Evidence")

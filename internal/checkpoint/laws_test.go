@@ -97,7 +97,7 @@ func anyChanges(r *rand.Rand, held map[workload.ID]Entry) []Change {
 	return changes
 }
 
-// with returns files as they would be after a commit of merged.
+// with returns files after a commit of merged.
 func with(files, merged map[string][]byte) map[string][]byte {
 	after := maps.Clone(files)
 	for path, data := range merged {

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// In the cluster, Flux applies an overlay of shop, and nothing applies pay.
+// In the cluster, Flux applies an overlay of shop, and no tool applies pay.
 const (
 	kustomizations = `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: KustomizationList

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// bare is a world whose repository knows nothing of gitlatch.
+// bare returns a world with a repository that gitlatch has not used.
 func bare(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -39,7 +39,7 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 		t.Errorf("the path of the Component is %q", shown)
 	}
 
-	// It says which cluster it looked at: restores and later ticks go by that.
+	// site.yaml has the UID of the cluster, for restores and later ticks.
 	if site := w.origin.Show(t, "main", "checkpoints/prod-eu/site.yaml"); !strings.Contains(site, "cluster: \"1f0c-blue\"\n") {
 		t.Errorf("site.yaml is %s", site)
 	}

@@ -69,7 +69,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 	}
 }
 
-// Without custom kinds there are no rights to apply: a role without rules is useless.
+// Without custom kinds no rights are printed: a role without rules is useless.
 func TestWithoutKindsNoRightsArePrinted(t *testing.T) {
 	t.Parallel()
 	if got := settled(t).run("render", "rights"); got.status != 0 || got.out != "" || !strings.Contains(got.err, "nothing is printed") {

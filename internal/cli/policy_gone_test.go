@@ -21,8 +21,8 @@ func bereft(t *testing.T) *world {
 	return w
 }
 
-// A command that reads no state reads the last version of the policy from git's history,
-// and reports that. By the default policy, nothing would differ.
+// A command that reads no state reads the last version of the policy from git's
+// history, and reports that. With the default policy, the output would be the same.
 func TestCommandsReadTheLastVersionOfARemovedPolicy(t *testing.T) {
 	t.Parallel()
 	w := bereft(t)
@@ -45,7 +45,7 @@ func TestCommandsReadTheLastVersionOfARemovedPolicy(t *testing.T) {
 		t.Errorf("a folder has no history: %+v", got)
 	}
 
-	// Without a state, a dry run and a drill read it, too.
+	// Without a state, a dry run and a drill also read it.
 	if err := os.Remove(w.path("state/latch.db")); err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ var update = flag.Bool("update", false, "rewrite what the fixtures want by what 
 // as their base, and hold only what differs.
 var good = []string{"argocd", "flux", "admission"}
 
-// silent are the good fixtures, and those of a rollout in which doctor finds nothing to
-// fix: they show its report on that.
+// silent are the good fixtures, and the fixtures of a rollout without a finding: they
+// show doctor's report on the rollout.
 var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
 // A fixture is a case: its description, and files by name. Files below repo/ are in the

@@ -16,7 +16,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		template, quota, declared string
-		room                      int64 // of shop; 0 is all that is asked for
+		room                      int64 // of shop; 0 means enough for every pod
 		text                      string
 	}{
 		"just enough":          {half, `{hard: {requests.cpu: "100", memory: 200Gi}}`, "", 0, ""},

@@ -18,8 +18,8 @@ func (mute) GetCallerIdentity(ctx context.Context, _ *sts.GetCallerIdentityInput
 	return nil, ctx.Err()
 }
 
-// The caller's identity is only for the text of an error. The error is complete without
-// it.
+// The caller's identity is only for the text of an error. The error is complete even if
+// the identity is unknown.
 func TestAnErrorIsSaidThoughNobodySaysWhoAsks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

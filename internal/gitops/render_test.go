@@ -243,8 +243,8 @@ func TestBuildThatFailsNamesItsFolder(t *testing.T) {
 	}
 }
 
-// The patch for a custom kind matches a manifest of any version, and creates the path
-// to the replicas if the manifest has none.
+// The patch for a custom kind matches a manifest of any version. If the manifest has no
+// path to the replicas, the patch creates it.
 func TestComponentRendersAKindThatASiteNames(t *testing.T) {
 	t.Parallel()
 	kinds := workload.Kinds{

@@ -2,8 +2,8 @@ package kube_test
 
 import "fmt"
 
-// An argoCase is a state of a Rollout: what testdata/manifests says of it, and how
-// to get there.
+// An argoCase is a state of a Rollout, with its description in testdata/manifests and
+// the steps to reach it.
 type argoCase struct {
 	name, says string
 	play       func(*argoPlay)

@@ -24,8 +24,9 @@ var withArgo = flag.Bool("argo", false, "take Rollouts through a real Argo Rollo
 // TestArgoRollouts brings a Rollout into each state of argoCases, samples it there with
 // the sampler's own rights, and compares the sample with the record, except for the
 // times. The build of Argo Rollouts takes almost as long as all other builds for tests,
-// so this needs -argo, as in make record-argo. Without it, the test only checks that
-// the record has the version that would be built, and TestManifests reads the record.
+// so this needs -argo, as in make record-argo. Without it, the test only compares the
+// version in the record with the version of the build, and TestManifests reads the
+// record.
 func TestArgoRollouts(t *testing.T) {
 	t.Parallel()
 	if !*withArgo {

@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what testdata/manifests wants by what is read; read the diff")
 
-// TestManifests samples an API endpoint that holds the objects of a case, and
-// compares with the reading that stands beside them. A third file names
-// resources that may not be listed.
+// TestManifests samples an API endpoint with the objects of a case, and compares the
+// samples with the expected reading in the same file. A third file lists the resources
+// that may not be listed.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/manifests/*.txtar")

@@ -20,7 +20,7 @@ import (
 // roleFile holds the rights that a sampler is given.
 const roleFile = "../../infra/rbac/clusterrole.yaml"
 
-// lookedAt is the instant of each look in these tests.
+// lookedAt is the instant of each sample in these tests.
 var lookedAt = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
@@ -32,8 +32,8 @@ func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
 	return s
 }
 
-// TestRealControlPlane samples workloads that real controllers run. Its
-// subtests share one control plane, each with a namespace of its own.
+// TestRealControlPlane samples workloads that real controllers run. Its subtests share
+// one control plane, and each has a separate namespace.
 func TestRealControlPlane(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})

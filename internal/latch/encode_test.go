@@ -69,7 +69,7 @@ func check[T latch.Stored](t *testing.T, v T, want string) {
 func TestEveryStoredFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, full := range []any{latchtest.Full[latch.Latch](), latchtest.Full[latch.Head](), latchtest.Full[latch.Lease]()} {
-		data, err := json.Marshal(full) // as it is stored, but for compression
+		data, err := json.Marshal(full) // the stored form, without compression
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,8 +51,8 @@ func TestClustersOfASite(t *testing.T) {
 		if h.Cluster != tt.seen {
 			t.Errorf("%s: cluster is %+v, want %+v", tt.name, h.Cluster, tt.seen)
 		}
-		// The text stands in a line for each workload that it stops: the parts are
-		// the report's to list.
+		// The text is in a line for each workload that the stop affects. The report
+		// lists the parts.
 		if tt.unread != nil && tt.reason == policy.ReasonPartial && stop.Text != "the cluster was read in part" {
 			t.Errorf("%s: %s", tt.name, stop.Text)
 		}

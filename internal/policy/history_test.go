@@ -32,8 +32,7 @@ type history struct {
 	trace     []event
 }
 
-// An event is a sample in the words of a story, or a user's edit if there is no
-// decision.
+// An event is a sample in the words of a story, or a user's edit without a decision.
 type event struct {
 	at       time.Time
 	interval time.Duration

@@ -116,7 +116,8 @@ func levelsOf(name string) []int32 {
 	panic("no levels are written out for series " + name)
 }
 
-// levelsFrom are the levels of a list: beyond its last each whole number is one.
+// levelsFrom returns the levels of a list. After its last level, each integer is a
+// level.
 func levelsFrom(list []int32) []int32 {
 	levels := slices.Clone(list)
 	for l := list[len(list)-1] + 1; l <= highest; l++ {

@@ -10,9 +10,9 @@ import (
 )
 
 // The oracle is a second implementation of a policy's decision, slow and obvious. It
-// remembers every event of one workload and computes each answer from the whole
-// history. It shares no code with the package, and no number: it lists the levels, and
-// it counts margins in thousandths and utilisations in hundredths, so it never rounds.
+// remembers every event of one workload and computes each answer from the full history.
+// It shares no code with the package, and no number: it lists the levels, and it counts
+// margins in thousandths and utilisations in hundredths, so it never rounds.
 type oracle struct {
 	rule     rule
 	declared checkpoint.Entry

@@ -179,7 +179,7 @@ func TestReasonsOfARollout(t *testing.T) {
 	}
 }
 
-// A rollout with an unknown template is neither written nor started. The reason names
+// A rollout with an unknown template is not written and not started. The reason names
 // the unknown template.
 func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	t.Parallel()
@@ -200,8 +200,8 @@ func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	}
 }
 
-// A failure that the second sample at one instant sees is at milestone 0, whatever the
-// first sample counted.
+// A failure that the second sample at one instant sees is at milestone 0, for any count
+// in the first sample.
 func TestAFailureAtTheInstantOfALookIsAtZero(t *testing.T) {
 	t.Parallel()
 	r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 9, Available: 9}, {Hash: "v1", Desired: 1, Available: 1}}}

@@ -120,8 +120,8 @@ func TestOtherReadersSeeTheSameEdit(t *testing.T) {
 }
 
 // elsewhere reports changes other than the marked replica counts, as Kubernetes' own
-// reader sees them. ok is false for a file that this reader refuses, or of which it
-// reads only the first document.
+// reader sees them. ok is false for a file that this reader refuses, or with several
+// documents, because it reads only the first one.
 func elsewhere(before, after []byte, marks []Mark, to map[workload.ID]int32) (problem string, ok bool) {
 	documents, err := parse(before)
 	was, errBefore := leaves(before)

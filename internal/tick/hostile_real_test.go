@@ -12,8 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// Whatever a person puts into one namespace of the site, the others cross in the
-// same tick, and the path that is not read is named. Over a real server.
+// For any content that a user puts into one namespace of the site, the other levels
+// change in the same tick, and the report has the path that was not read. With a real
+// server.
 func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

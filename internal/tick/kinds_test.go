@@ -13,8 +13,8 @@ import (
 )
 
 // The Config of a site listed its custom kinds, and now the policy lists them. The new
-// gitlatch or the new policy may come first. In both orders the entries of such a kind
-// stay, and none is retired. Once the policy lists the kind, its entries change again.
+// gitlatch or the new policy may come first. In both orders every entry of such a kind
+// stays. Once the policy lists the kind, its entries change again.
 func TestASiteWhoseConfigNamedItsKindsIsTakenOver(t *testing.T) {
 	const (
 		matched = latching + "policies: [{name: workers, match: {kinds: [worker]}, acceptRisk: true}]\n"

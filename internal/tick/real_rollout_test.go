@@ -45,8 +45,8 @@ func partition(at int) string {
 	return fmt.Sprintf("updateStrategy: {rollingUpdate: {partition: %d}}", at)
 }
 
-// lost is one rollout of the test, and the version with which a rebuild should start if
-// the cluster is lost in the middle of the rollout.
+// lost is one rollout of the test, and the expected version of a rebuild after the loss
+// of the cluster in the middle of the rollout.
 type lost struct {
 	said    string
 	id      workload.ID
@@ -56,13 +56,13 @@ type lost struct {
 	returns string // the image
 }
 
-// The test checks the versions with which git would start a rebuild, after real ticks
-// on a real control plane. doctor and the data of a drill must report the same
-// versions, and the shipped policies must create the workloads with them. A good
-// Deployment waits for its last batch. Other rollouts are stopped: a Deployment by a
-// pause, a StatefulSet by its partition, and one of each before its first pod. A bad
-// rollout wants to continue, but its next pod fits nowhere. The cluster does not report
-// its failure before the deadline, and for a StatefulSet it never does.
+// The test checks the versions in git, which start a rebuild, after real ticks on a
+// real control plane. doctor and the data of a drill must report the same versions, and
+// the shipped policies must create the workloads with these versions. A good Deployment
+// waits for its last batch. Other rollouts are stopped: a Deployment by a pause, a
+// StatefulSet by its partition, and one of each before its first pod. A bad rollout
+// wants to continue, but its next pod fits nowhere. The cluster does not report its
+// failure before the deadline, and for a StatefulSet it never does.
 func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
 	t.Parallel()
 	rollouts := []lost{
@@ -187,7 +187,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	}
 }
 
-// until samples until want is true for a workload whose rollout and scale are known.
+// until samples until want accepts a workload with a rollout and a scale.
 func (r *realParts) until(t *testing.T, id workload.ID, want func(workload.Sample) bool) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {

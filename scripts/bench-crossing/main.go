@@ -53,8 +53,8 @@ func cross(ctx context.Context, url, agreed string, sites []byte, path, content 
 	if !window.Descends || len(window.Commits) == 0 || len(found[site].Files) == 0 {
 		return fmt.Errorf("a window of %d commits, %d checkpoints: nothing was measured", len(window.Commits), len(found[site].Files))
 	}
-	// A commit is younger than its parent, in a test too: with a clock that goes back and
-	// forth, the next window costs the server a walk through the whole past.
+	// A commit is younger than its parent, even in a test: with a clock that goes back
+	// and forth, the next window costs the server a walk through the full history.
 	when := window.Commits[0].When.Add(time.Second)
 	_, err = r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: []byte(content)}, Message: "latch(prod): one level\n", When: when})
 	return err

@@ -79,7 +79,7 @@ func TestAnImageThatWasPushedIsReadBackAndRuns(t *testing.T) {
 	}
 }
 
-// extract writes what the image holds, and nothing else, to a folder.
+// extract writes the content of the image to a folder.
 func extract(t *testing.T, image v1.Image, root string) {
 	t.Helper()
 	all := mutate.Extract(image)

@@ -54,7 +54,7 @@ type world struct {
 	now       time.Time
 }
 
-// Argo CD runs in a hub, where an ApplicationSet generates the site's Application.
+// Argo CD runs in a hub, and an ApplicationSet in it generates the site's Application.
 // doctor finds the rule there, and ticks latch because of it. A cluster that replaces
 // the site's cluster starts with its checkpoint levels. Once the rule is removed in the
 // hub, no workload is latched until it is back.

@@ -62,8 +62,8 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	}
 }
 
-// A rollout has the version that would return, with or without a policy that applies
-// it: the version in the entry, or the manifests' version without an entry.
+// A rollout has the returned version, with or without a policy that applies it: the
+// version in the entry, or the manifests' version without an entry.
 func TestARolloutSaysWhichVersionReturns(t *testing.T) {
 	t.Parallel()
 	v1, v2 := checkpoint.Template{Hash: "1", Images: "app=web:v1"}, checkpoint.Template{Hash: "2", Images: "app=web:v2"}

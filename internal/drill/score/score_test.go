@@ -197,8 +197,8 @@ func beside(l score.Look, name string, desired int32) score.Look {
 	return l
 }
 
-// An unknown workload counts as neither desired nor covered. A drill during a mass drop
-// proves nothing.
+// An unknown workload does not count as desired or as covered. A drill during a mass
+// drop proves nothing.
 func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -224,8 +224,8 @@ func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
 	acts(t, cp, "large", "web", "7 old")
 }
 
-// An object that is applied again without replicas keeps its live replicas, whatever
-// its kind, because the applier never owned them.
+// An object that is applied again without replicas keeps its live replicas, for any
+// kind, because the applier never owned them.
 func keepsRunning(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Apply(t, namespaceOf("runs"), record("runs", `deployment.web: "7"`, `rollout.web: "7"`, `crew.web: "7"`))
 	acts(t, cp, "runs", "web", "7 app:1")

@@ -26,10 +26,10 @@ var (
 	cart = workload.ID{Namespace: "shop", Kind: workload.StatefulSet, Name: "cart"}
 )
 
-// declared is what the examples declare.
+// declared are the levels in the examples.
 var declared = map[workload.ID]int32{web: 50, cart: 10}
 
-// latched returns the files that gitlatch writes where it declares the levels.
+// latched returns the files that gitlatch writes for the levels.
 func latched(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) map[string]string {
 	t.Helper()
 	tree, err := checkpoint.ParseTree(example.Site, files)

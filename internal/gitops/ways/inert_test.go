@@ -31,9 +31,9 @@ func commits(t *testing.T) int {
 	return n
 }
 
-// A live cluster, whose autoscalers move while checkpoints are committed and
-// Flux reconciles, has its counts written by its autoscalers alone: the audit log
-// of the API server says who wrote each.
+// In a live cluster, autoscalers move while levels are committed and Flux reconciles.
+// Only the autoscalers write the replicas: the audit log of the API server has the
+// writer of each change.
 func TestNoCommitOfACheckpointScalesALiveCluster(t *testing.T) {
 	t.Parallel()
 	l := fill(t, "flux", map[string]string{})
@@ -90,9 +90,9 @@ func TestWithoutTheRuleCommitsScaleALiveCluster(t *testing.T) {
 	}
 }
 
-// takes has the cluster take n commits of checkpoints. Each comes while the
-// autoscalers move from one use of the pods to another, and is followed by the
-// next once it is applied and they have moved.
+// takes applies n commits of levels to the cluster. The autoscalers move during each of
+// them, from one CPU use of the pods to another. The next commit follows once the
+// previous one is applied and the autoscalers have moved.
 func (l *live) takes(t *testing.T, n int) {
 	t.Helper()
 	l.Applied(t, example.Name, l.origin.Tip("main"))

@@ -22,8 +22,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Two stand-ins, written apart from each other, agree on what the store asks.
-// Races are for the first, which decides them as DynamoDB does.
+// Two independent stand-ins agree on the store's calls. Only the first is used for
+// races, because it decides them like DynamoDB.
 
 func TestStoreOnDynalite(t *testing.T) {
 	t.Parallel()

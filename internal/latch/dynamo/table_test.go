@@ -232,8 +232,8 @@ func scan(t *testing.T, client *dynamodb.Client, name string) []map[string]types
 	return out.Items
 }
 
-// A restore to a point in time gives a table as it was. Whoever got a lease
-// after that point cannot go on as though it had the one given out next.
+// A restore to a point in time returns the table to an earlier state. A holder that got
+// a lease after that point cannot continue with it as if it were the next lease.
 func TestRestoredTableGivesOutNoFenceAgain(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()

@@ -167,7 +167,7 @@ func TestAHistoryEndsWhereItIsEnough(t *testing.T) {
 	}
 }
 
-// A shallow clone ends where it was cut, and receives no request for the missing
+// A shallow clone ends at its boundary, and receives no request for the missing
 // commits.
 func TestAShallowCloneIsCut(t *testing.T) {
 	t.Parallel()

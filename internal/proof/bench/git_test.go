@@ -17,8 +17,8 @@ import (
 
 const record = "checkpoints/prod/shop/checkpoint.yaml"
 
-// pairs is the number of pairs of runs in the comparison with go-git. git is so much
-// slower that a quarter of the pairs shows it.
+// pairs is the number of pairs of runs in the comparison with go-git. git is slow
+// enough that a quarter of the pairs shows the difference.
 const pairs = 20
 
 // crossings measures the git work of a level change in a large repository, beside the same

@@ -70,7 +70,7 @@ func memories(t *testing.T, b book) {
 	}
 }
 
-// settle makes the first commit of a site, and stores what follows.
+// settle makes the first commit of a site, and stores the resulting state.
 func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 	t.Helper()
 	const period = 5 * time.Minute

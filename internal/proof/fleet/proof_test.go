@@ -167,7 +167,7 @@ func (s *site) landed(w workload.ID, commits []rewrite, periods []int) (ticks []
 }
 
 // agrees compares the latches of a site with the agreed tree. If a tick died or lost a
-// race, the next tick saves what it pushed.
+// race, the next tick saves the pushed commit.
 func (r *run) agrees(s *site) {
 	head, latches := s.state()
 	for _, w := range workloads {

@@ -24,7 +24,8 @@ type plan struct {
 	sites int
 	// branches are how many there are: each site has one of them.
 	branches int
-	// spread is the time over which the ticks of a period start; 0 starts all at once.
+	// spread is the duration in which the ticks of a period start; 0 starts them
+	// together.
 	spread time.Duration
 	// workers is the number of ticks that run at once; 0 means no limit.
 	workers int

@@ -20,9 +20,9 @@ func (w *Witness) had(change checkpoint.Change) {
 	w.levels[change.ID][change.To.Replicas] = true
 }
 
-// overwrites reports a number beside a marker that gitlatch changed although its entry never
-// had that level, and neither the marker, the file nor the entry was new. A workload with two
-// markers in a file is left out.
+// overwrites reports a number beside a marker that gitlatch changed although its entry
+// never had that level, and the marker, the file and the entry were not new. A workload
+// with two markers in a file is left out.
 func overwrites(s *Seen) string {
 	if s.agreed == "" || s.Moved || !s.below(s.After.Tip, s.agreed) {
 		return ""

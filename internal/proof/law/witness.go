@@ -85,7 +85,7 @@ type Seen struct {
 	// the commits in New that this tick made.
 	New, Mine []Commit
 	// Asked are the changes that the site proposes since this tick, compared with the
-	// previous proposal, or with git if there was no proposal.
+	// previous proposal, or with git if the site had no proposal.
 	Asked []checkpoint.Change
 	// Moved is true if the branch no longer contains its earlier commits and no user
 	// moved it.

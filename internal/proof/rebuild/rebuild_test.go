@@ -240,9 +240,8 @@ func (f form) compare(t *testing.T, runs map[string]run) {
 	}
 }
 
-// least returns the factor by which a method must be faster. The quick form runs next
-// to other tests on any machine. It is judged by its replica counts, and only has to be
-// faster.
+// least returns the required speedup of a method. The quick form runs next to other
+// tests on any machine. It is judged by its replica counts, and only has to be faster.
 func (f form) least() float64 {
 	if f.quick {
 		return 1

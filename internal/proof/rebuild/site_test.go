@@ -27,8 +27,8 @@ import (
 // site is the one whose clusters come and go.
 const site = "prod-eu"
 
-// A keeper is gitlatch as it is run for the site: a git server, a state file,
-// and a tick over whatever cluster fills the site.
+// A keeper is gitlatch as the site runs it: a git server, a state file, and a tick that
+// samples whichever cluster the site has.
 type keeper struct {
 	origin *gitserver.Origin
 	config config.Config

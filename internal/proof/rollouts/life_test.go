@@ -127,7 +127,7 @@ func (l *life) ill() bool {
 	return l.failure() != "" || l.target.stuck < 1 && l.minute-l.came >= 10
 }
 
-// sample returns what the sampler sees; nil if it cannot see the rollout.
+// sample returns the sampler's view of the rollout; nil if it cannot see the rollout.
 func (l *life) sample() *workload.Rollout {
 	if l.minute < l.blind {
 		return nil

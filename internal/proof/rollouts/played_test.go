@@ -42,7 +42,7 @@ type story struct {
 	judged bool
 	router bool
 	looks  []look
-	// spent is the sample from which the budget has commits; 0 is the first.
+	// spent is the first sample with commits in the budget; 0 is the first of all.
 	spent int
 	// other is the sample at which the site commits another change; -1 if it commits
 	// none.

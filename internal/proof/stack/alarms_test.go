@@ -71,7 +71,7 @@ func alarmCases(d estate) map[string]alarmCase {
 		"DrillsLost":          once(drills("AsyncEventsDropped")),
 		"DrillsUndelivered":   waiting("UndeliveredDrills"),
 		"ReleasesUndelivered": waiting("UndeliveredReleases"),
-		// It ends together with its cause, whatever waits in the queue.
+		// It ends together with its cause, even if the queue is not empty.
 		"RestoresLost": {restores("AsyncEventsDropped"),
 			[][]period{{{1}}, {{0}, {0, 1}}, {none, {2}}},
 			[][]period{{{0}}, {none}, {{1}, {0}}, {{3}, none}},

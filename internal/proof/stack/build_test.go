@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// sam runs SAM's command line with the settings of infra/samconfig.toml. It has
-// a home of its own to write to, Go's caches aside, and no account to ask.
+// sam runs SAM's command line with the settings of infra/samconfig.toml. It has a
+// separate home folder, except for Go's caches, and no AWS account.
 func sam(t *testing.T, subcommand string, args ...string) string {
 	t.Helper()
 	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))

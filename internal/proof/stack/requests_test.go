@@ -15,7 +15,7 @@ type request struct {
 
 	of       string // the sample that is deployed, or theSpoke
 	role     string // the role whose policies decide; "" if it is not in this account
-	as       string // the principal, if there is no role
+	as       string // the principal without a role
 	action   string
 	resource string            // an ARN, or the logical id of a resource that has one
 	policy   string            // the resource's own: a property of a resource, such as Key.KeyPolicy

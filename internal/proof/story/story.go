@@ -49,7 +49,7 @@ type Story struct {
 	marked map[string]string // commits that the story comes back to, by name
 	broken map[string]string // what records held before a person broke them, by path
 	failed error             // the error of a rival
-	turn   time.Time         // of the next ticks; zero if they have none
+	turn   time.Time         // of the next ticks; may be zero
 	turns  bool              // gives each tick its own
 	beside *Story            // another site of the same repository; nil before the first line about it
 }

@@ -279,8 +279,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A token that was good a moment ago is refused because the App gets no other:
-// that is what is said, by git and by the API.
+// The App's token was valid a moment ago. It is refused, and the App gets no other
+// token. git and the API both report that reason.
 func TestATokenThatCannotBeRenewedSaysWhy(t *testing.T) {
 	t.Parallel()
 	s, _ := shop(t, map[string]string{"a": "1"})

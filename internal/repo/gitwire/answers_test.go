@@ -17,8 +17,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
-// A fixed wire leads to a server that sends those of the wanted objects that it has.
-// before may write an answer ahead of them.
+// A fixed wire leads to a server that sends the wanted objects that it has. before may
+// write an answer ahead of them.
 type fixed struct {
 	has    map[plumbing.Hash]pack.Object
 	before func(*wire.Request)

@@ -14,9 +14,9 @@ import (
 )
 
 // A new process reads the tip, the commits since the agreed one and its directory, and
-// commits to it. That takes four requests, wherever the branch is. It recalls the tree
-// of the sites that an earlier process read. If git has another tree by now, it
-// requests that tree.
+// commits to it. That takes four requests, for any position of the branch. It recalls
+// the tree of the sites that an earlier process read. If git has another tree by now,
+// it requests that tree.
 func TestALevelChangeInANewProcessIsFourRequests(t *testing.T) {
 	t.Parallel()
 	s := gitserver.Start(t)

@@ -98,7 +98,7 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		before brake.Object
-		server string // what the API server makes of the braked behaviour
+		server string // the braked behaviour in the API server's form
 	}{
 		"an HPA without behaviour":           {hpa(""), defaults},
 		"an HPA with its own behaviour":      {hpa(own), ownOff},
@@ -127,7 +127,7 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 		if outcome != brake.Extended || err != nil {
 			t.Errorf("%s: put late: %s %v", name, outcome, err)
 		}
-		during = patched(t, during, p) // what it replaced is still known
+		during = patched(t, during, p) // the note still has the replaced behaviour
 		p, outcome, err = brake.Release(during)
 		if outcome != brake.Released || err != nil {
 			t.Fatalf("%s: release: %s %v", name, outcome, err)
@@ -142,8 +142,8 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 	}
 }
 
-// normal has the empty scaleDown that a merge patch leaves where an API server
-// would fill in defaults.
+// normal adds the empty scaleDown that a merge patch removes and an API server would
+// fill with defaults.
 func normal(behavior any) any {
 	if m, ok := behavior.(map[string]any); ok && m["scaleDown"] == nil {
 		m["scaleDown"] = map[string]any{}

@@ -196,8 +196,8 @@ func TestWhatSomebodyLowersIsGivenUp(t *testing.T) {
 	}
 }
 
-// The plan applies its rules until its end: it neither scales nor awaits a workload
-// that the rules exclude by now.
+// The plan applies its rules until its end: it does not scale or await a workload that
+// the rules exclude by now.
 func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -43,7 +43,7 @@ type Call struct {
 	Operation  string
 	Repository string
 	Branch     string
-	Error      string // the name of the error that was the answer; "" is none
+	Error      string // the name of the error in the answer; "" for a success
 }
 
 // A Fault is what becomes of a call.
@@ -139,7 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var named struct{ RepositoryName, BranchName string }
-	json.Unmarshal(body, &named) // what is wrong with it, the operation says
+	json.Unmarshal(body, &named) // the operation reports a decoding error
 	answer, err := s.answer(operation, body)
 	call := Call{Operation: operation, Repository: named.RepositoryName, Branch: named.BranchName}
 	var failed *apiError

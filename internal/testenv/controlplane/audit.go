@@ -44,8 +44,8 @@ func (cp *ControlPlane) audited(t testing.TB, policy string) []string {
 	}
 }
 
-// Audit returns the audit log so far, in the order of the answers. It fails the test if
-// there is no audit policy.
+// Audit returns the audit log so far, in the order of the answers. It fails the test
+// without an audit policy.
 func (cp *ControlPlane) Audit(t testing.TB) []Request {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(cp.dir, auditLog))

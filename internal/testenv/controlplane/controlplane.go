@@ -264,7 +264,7 @@ func Eventually(ctx context.Context, within time.Duration, holds func(context.Co
 }
 
 // The ports that need no rights and that Linux does not use for the other end of
-// connections, as it does from 32768 on.
+// connections. For that it uses the ports from 32768 on.
 const firstPort, endOfPorts = 10000, 32768
 
 // Ports returns n different free loopback addresses. No connection takes one of them

@@ -13,8 +13,8 @@ import (
 // name in lower case. What its objects hold is free, and nothing acts on it.
 type Definition struct {
 	Group, Version, Kind string
-	// Subresources are those that it has, as a CustomResourceDefinition states them;
-	// "" is none.
+	// Subresources are its subresources in the form of a CustomResourceDefinition; ""
+	// means that it has no subresources.
 	Subresources string
 }
 

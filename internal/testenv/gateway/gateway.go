@@ -132,8 +132,8 @@ func signer(r *http.Request) (key, service string) {
 }
 
 // operation returns the called operation: from a header in JSON protocols, from the
-// form in query protocols, and otherwise from the method or the path, of which it knows
-// a few.
+// form in query protocols, and otherwise from the method or the path, for a few known
+// ones.
 func operation(r *http.Request, service string, body []byte) string {
 	if name := map[string]string{http.MethodPut: "PutObject", http.MethodGet: "GetObject"}[r.Method]; service == "s3" && name != "" {
 		return name

@@ -138,7 +138,7 @@ func property(s *openapi3.Schema, name string) *openapi3.Schema {
 	return nil
 }
 
-// choice are the parts of a schema, of which the first will do.
+// choice returns the parts of a schema; if they are alternatives, only the first.
 func choice(s *openapi3.Schema) openapi3.SchemaRefs {
 	for _, one := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf} {
 		if len(one) > 0 {

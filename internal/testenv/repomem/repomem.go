@@ -237,8 +237,8 @@ func (r *Repository) Push(branch, message string, when time.Time, files map[stri
 	return id
 }
 
-// Amend makes the commit at a branch anew with other files, and the message and the
-// author that it has, as a person does.
+// Amend replaces the commit at a branch with one that has other files and the same
+// message and author, like a user.
 func (r *Repository) Amend(branch string, files map[string][]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,14 +260,14 @@ func (r *Repository) Rewrite(id string) {
 // Files are those at the base, by path.
 func (r *Repository) Files() map[string]string { return r.FilesAt(base) }
 
-// FilesAt are those at a branch, by path; none where it does not exist.
+// FilesAt returns the files at a branch, by path; nil if the branch does not exist.
 func (r *Repository) FilesAt(branch string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.commits[r.heads[branch]].Files)
 }
 
-// Show are the files of a commit, by path; none where it does not exist.
+// Show returns the files of a commit, by path; nil if the commit does not exist.
 func (r *Repository) Show(id string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
 const sign = " # {\"$gitlatch\": \"shop/deployment/web\"}\n"
 
-// files are the file a.yaml with a text; "" is no file.
+// files returns the file a.yaml with a text; "" returns no file.
 func files(text string) []inplace.File {
 	objects := map[string]repo.Object{}
 	if text != "" {

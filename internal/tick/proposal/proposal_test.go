@@ -55,7 +55,7 @@ func TestWhatBecameOfAProposal(t *testing.T) {
 }
 
 // The changes in a proposal depend on the workload's latch and on the decision for it;
-// "from -> to", and the empty list if there are no changes.
+// "from -> to", and the empty list without changes.
 func TestWhatPeopleAreAskedFor(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}

@@ -45,7 +45,8 @@ func TestUnpackingIsBounded(t *testing.T) {
 	}
 }
 
-// A delta says how large its result is. One beyond the bound is not applied.
+// A delta states the size of its result. A delta with a result beyond the limit is not
+// applied.
 func TestADeltaThatGrowsIsNotApplied(t *testing.T) {
 	t.Parallel()
 	base := Object{plumbing.BlobObject, bytes.Repeat([]byte("x"), 0x10000)}

@@ -105,7 +105,7 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.RoundTripper.RoundTrip(r)
 }
 
-// The client watches an SSH server for the full session, whatever phase it stalls in.
+// The client watches an SSH server for the full session, in every phase.
 func TestAServerOfSSHThatStallsIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	for name, drip := range map[string]string{"silent": "", "a byte each ten seconds": "\x00"} {
