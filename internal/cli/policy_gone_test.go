@@ -22,7 +22,7 @@ func bereft(t *testing.T) *world {
 }
 
 // A command that reads no state reads the last version of the policy from git's
-// history, and reports that. With the default policy, the output would be the same.
+// history, and reports that. With the default policy, diff would find no difference.
 func TestCommandsReadTheLastVersionOfARemovedPolicy(t *testing.T) {
 	t.Parallel()
 	w := bereft(t)

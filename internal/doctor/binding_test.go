@@ -61,7 +61,7 @@ func TestAnApplicationOfTwoRepositoriesAppliesWhatItLists(t *testing.T) {
 }
 
 // A policy on creation needs no object of a tool. An Application for another cluster
-// does not affect it, whatever the Application builds. One at another revision may
+// does not affect it, for any source of the Application. One at another revision may
 // re-apply.
 func TestAPolicyLosesNothingToAnotherCluster(t *testing.T) {
 	t.Parallel()

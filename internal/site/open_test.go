@@ -23,7 +23,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 )
 
-// whole is a configuration without its cluster, state and repository.
+// whole is the start of a configuration, without its cluster, state and repository.
 const whole = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\n"
 
 func opener(t *testing.T, document string) *Opener {

@@ -17,7 +17,7 @@ import (
 const startDeadline = time.Minute
 
 // environment is the environment that Lambda and the stack set, for a site that uses
-// every AWS service. The function calls none of them before the first event.
+// every AWS service. The function does not call AWS before the first event.
 var environment = []string{
 	"AWS_REGION=eu-west-1",
 	"AWS_ACCESS_KEY_ID=ASIAEXAMPLE",

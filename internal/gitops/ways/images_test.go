@@ -98,8 +98,8 @@ func putsBack(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 }
 
-// images returns the images with which a manifest would be created, init containers
-// last. The other fields of a container must equal the manifest's.
+// images returns the images of the workload that a manifest would create, init
+// containers last. The other fields of a container must equal the manifest's.
 func images(t *testing.T, cp *controlplane.ControlPlane, manifest string) string {
 	t.Helper()
 	got := cp.Kubectl(t, manifest, "create", "--dry-run=server", "-f", "-", "-o",

@@ -28,7 +28,7 @@ import (
 const site = "prod-eu"
 
 // A keeper is gitlatch as the site runs it: a git server, a state file, and a tick that
-// samples whichever cluster the site has.
+// samples the present cluster of the site.
 type keeper struct {
 	origin *gitserver.Origin
 	config config.Config

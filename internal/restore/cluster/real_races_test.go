@@ -46,8 +46,8 @@ func (r *realCluster) races(t *testing.T) {
 	}
 }
 
-// rollout tests a kind that the cluster has only now; the earlier tests ran without it.
-// The Rollouts have no controller, which would only set their status.
+// rollout tests a kind that the cluster has only now; the earlier tests did not have
+// that kind. The Rollouts have no controller, which would only set their status.
 func (r *realCluster) rollout(t *testing.T) {
 	r.cp.Define(t, controlplane.Definition{Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout",
 		Subresources: "{status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.HPAReplicas, labelSelectorPath: .status.selector}}"})

@@ -1,6 +1,6 @@
 // Package argo starts the real controller of Argo Rollouts for tests, with a real
-// control plane. There is no service mesh: of its routers it has the one that writes
-// Ingresses. A test gives the result of an analysis over HTTP.
+// control plane. It runs without a service mesh: the only traffic router is the one
+// that writes Ingresses. A test gives the result of an analysis over HTTP.
 package argo
 
 import (
