@@ -261,7 +261,7 @@ func (s *stack) counts(t *testing.T) {
 	s.declares(t, 5)
 }
 
-// pullRequest finds the id of one in where people see it.
+// pullRequest finds the id of a pull request in its web address.
 var pullRequest = regexp.MustCompile(`/pull(?:-requests)?/([0-9]+)`)
 
 // proposed returns the id of the pull request that a tick opened or changed.

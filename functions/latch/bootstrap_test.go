@@ -164,7 +164,7 @@ type line struct {
 	Crossings int
 	Unread    []string
 	Error     string
-	Answer    struct{ ErrorMessage string } // of a line that says failed
+	Answer    struct{ ErrorMessage string } // of a line about a failure
 }
 
 // logged returns the log lines of one event, except the line of metrics, which is not
@@ -212,8 +212,8 @@ func (d *deployment) pushes() (n int) {
 	return n
 }
 
-// declared fails the test unless the branch declares these levels, among
-// others.
+// declared fails the test unless the checkpoint file on the branch has these lines,
+// among others.
 func (d *deployment) declared(t *testing.T, want ...string) {
 	t.Helper()
 	record := d.origin.Show(t, "main", "checkpoints/prod-eu/shop/checkpoint.yaml")

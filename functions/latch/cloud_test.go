@@ -107,7 +107,7 @@ func startCloud(t *testing.T) *cloud {
 	return c
 }
 
-// auditPolicy notes each request of those who have an access entry, once.
+// auditPolicy logs each request of a user with an access entry, once.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -243,7 +243,7 @@ func (c *cloud) rolls(t *testing.T) {
 		"template": {"spec": {"containers": [{"name": "main", "image": "app:2", "resources": {"requests": {"cpu": "2000"}}}]}}}}`)
 }
 
-// until waits until an object says something.
+// until waits until an object contains a text.
 func (c *cloud) until(t *testing.T, object, says string) {
 	t.Helper()
 	if err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {

@@ -54,7 +54,7 @@ func (c *cloud) operations(t *testing.T) {
 			t.Errorf("%s lists\n%s\nand seen were\n%s", file, want, got)
 		}
 	}
-	// What the names of actions do not say: to which branches.
+	// The names of actions do not contain the branches.
 	template := read(t, "../../template.yaml")
 	for _, branch := range slices.Sorted(maps.Keys(c.written)) {
 		if branch != "main" && !strings.Contains(template, `"refs/heads/`+branch+`"`) {

@@ -113,7 +113,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	t.Parallel()
 	api := httptest.NewServer(http.NotFoundHandler())
-	api.Close() // nobody answers any more
+	api.Close() // no server answers any longer
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"app.yaml": "kind: App\n"})
 	var log bytes.Buffer
 	h, err := handlerOf(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), zerolog.New(&log))

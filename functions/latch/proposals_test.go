@@ -39,8 +39,8 @@ func (s *stack) record() string    { return s.directory() + "checkpoint.yaml" }
 func (s *stack) component() string { return s.directory() + "kustomization.yaml" }
 func (s *stack) directory() string { return "checkpoints/" + s.name + "/" + s.name + "/" }
 
-// edit is a person's commit that gives a Deployment on a branch another level,
-// in both files.
+// edit is a user's commit that gives a Deployment on a branch another level, in both
+// files.
 func (s *stack) edit(t *testing.T, branch, deployment string, from, to int) string {
 	t.Helper()
 	line := func(level int) string { return fmt.Sprintf("deployment.%s: \"%d\"\n", deployment, level) }
@@ -56,7 +56,7 @@ func (s *stack) edit(t *testing.T, branch, deployment string, from, to int) stri
 	}, "a person's edit")
 }
 
-// says fails the test unless a branch declares facts.
+// says fails the test unless the checkpoint file on a branch has these lines.
 func (s *stack) says(t *testing.T, branch string, facts ...string) {
 	t.Helper()
 	record := s.origin.Show(t, branch, s.record())
@@ -98,7 +98,7 @@ func (s *stack) merge(t *testing.T, id string) {
 	s.host.Merge(t, id, s.github != nil)
 }
 
-// followed is opened, follows the next crossing, and is merged.
+// followed is a proposal that is opened, follows the next level change, and is merged.
 func (s *stack) followed(t *testing.T) {
 	base := s.origin.Tip("main")
 	id := proposed(t, s.ticks(t))
@@ -160,7 +160,7 @@ func (s *stack) rebased(t *testing.T) {
 	s.declares(t, 10)
 }
 
-// declined is closed by a person.
+// declined is a proposal that a user closes.
 func (s *stack) declined(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	s.host.Decline(t, id)
@@ -173,7 +173,7 @@ func (s *stack) declined(t *testing.T) {
 	s.yields(t)
 }
 
-// takenOver has a person push to its branch, and merge that.
+// takenOver is a proposal that a user merges after a push to its branch.
 func (s *stack) takenOver(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	theirs := s.edit(t, s.branch(), "web", 5, 30)

@@ -267,8 +267,8 @@ func (s *stack) scales(t *testing.T, replicas int) {
 	s.scale(t, s.name, "web", replicas)
 }
 
-// declares fails the test unless the base declares a level of the Deployment
-// web, 0 being none, and the site's latch agrees with it.
+// declares fails the test unless the base has a level of the Deployment web, 0 being
+// none, and the site's latch agrees with it.
 func (s *stack) declares(t *testing.T, level int32) {
 	t.Helper()
 	path := "checkpoints/" + s.name + "/" + s.name + "/checkpoint.yaml"

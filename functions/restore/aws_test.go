@@ -41,7 +41,7 @@ func TestOnAWS(t *testing.T) {
 	})
 }
 
-// An answer is what of a report these tests look at.
+// An answer contains the fields of a report that these tests check.
 type answer struct {
 	Cluster         string
 	DryRun, Stopped bool
@@ -125,7 +125,7 @@ func (s *stack) raises(t *testing.T) {
 	if d.Stopped || len(d.Lacking) != 0 || len(d.Left) != 2 || d.Left[0].Reason != "absent" {
 		t.Errorf("answer %+v", d)
 	}
-	for range 10 { // its autoscaler looks each second
+	for range 10 { // its autoscaler runs every second
 		time.Sleep(500 * time.Millisecond)
 		if got := s.count(t, "web"); got != fmt.Sprint(level) {
 			t.Fatalf("web asks for %s", got)

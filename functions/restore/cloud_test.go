@@ -100,7 +100,7 @@ func configOf(t *testing.T) string {
 	return found.Content[0].Value
 }
 
-// stack makes a role, and a repository that declares levels of a namespace.
+// stack creates a role, and a repository with levels of a namespace.
 func (c *cloud) stack(t *testing.T, provider, name string) *stack {
 	t.Helper()
 	s := &stack{cloud: c, name: name, provider: provider}

@@ -112,7 +112,7 @@ func asked(desired int32, demand float64) workload.Scale {
 	return s
 }
 
-// declared is a level, and a max of 60 that git accepted.
+// declared returns a latch with a level, and a maximum of 60 that git accepted.
 func declared(level int32) latch.Latch {
 	return latch.Latch{Declared: checkpoint.Entry{Replicas: level, Min: 1, Max: 60}}
 }

@@ -25,7 +25,7 @@ func try(t *testing.T, c backtest.Candidate, all map[workload.ID][]backtest.Samp
 	return r
 }
 
-// An hour at 40, two at 80: 50 and then 100 are declared, each after two samples.
+// An hour at 40, two at 80: the levels are 50 and then 100, each after two samples.
 func TestAStepIsMeasured(t *testing.T) {
 	t.Parallel()
 	samples := every(period, monday, slices.Concat(times(12, 40), times(25, 80))...)

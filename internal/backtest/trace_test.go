@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A count is what held from an instant on; unobserved is backtest.Unobserved.
+// A count is a value from an instant on; unobserved is backtest.Unobserved.
 type count struct {
 	at   time.Time
 	pods int32

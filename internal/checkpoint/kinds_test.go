@@ -12,7 +12,7 @@ var (
 	workers = workload.Kinds{"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: ".spec.pool.size", Ready: workload.Ready}}
 )
 
-// naming is a site with one worker declared, as git holds it.
+// naming returns the files of a site with one worker entry, as in git.
 func naming(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

@@ -33,7 +33,7 @@ type pods struct {
 	blind          bool  // its autoscaler has no metrics
 	unstated       bool  // no field manager owns its replicas
 	rolls          *rolls
-	foreign        string // what its conditions and annotations say
+	foreign        string // the text of its conditions and annotations
 }
 
 // rolls is a rollout in flight, from web:v1 to web:v2.

@@ -240,7 +240,7 @@ func TestBacktestOfAShortPast(t *testing.T) {
 	}
 }
 
-// Help shows defaults as a person would give them, each once.
+// Help shows defaults in the form that a user would give them, each once.
 func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 	t.Parallel()
 	got := run(time.Time{}, "backtest", "--help")

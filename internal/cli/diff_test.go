@@ -51,7 +51,7 @@ func (w *world) set(id string, n int32) {
 	w.api.workloads[id].desired, w.api.workloads[id].ready = n, n
 }
 
-// quiet is a world in which nothing differs: 1,874 run, and 2,000 are declared.
+// quiet returns a world without a difference: 1,874 pods run, and the level is 2,000.
 func quiet(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -114,7 +114,7 @@ func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
 	if got := w.run("diff", "shop/web", "-o", "json"); got.status != 0 || json.Unmarshal([]byte(got.out), &d) != nil || d.Differs || len(d.Rows) != 1 || d.Rows[0].Differs || d.Rows[0].State != "waiting" || d.Rows[0].To != 500 {
 		t.Errorf("%+v", got)
 	}
-	w.api.workloads["shop/deployment/web"].most = 3000 // and this a person should accept
+	w.api.workloads["shop/deployment/web"].most = 3000 // and a user should accept this
 	if got := w.run("diff"); got.status != 1 || !strings.Contains(got.out, "waiting") {
 		t.Errorf("other bounds: %+v", got)
 	}

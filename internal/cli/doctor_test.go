@@ -43,8 +43,7 @@ func manifestsOf(namespace string, names ...string) string {
 	return b.String()
 }
 
-// tended is a settled world whose shop is applied as it should be; pay is not
-// latched.
+// tended returns a settled world with a valid setup for shop; pay is not latched.
 func tended(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -265,7 +264,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 	}
 }
 
-// files are those at the branch.
+// files returns the files on the branch.
 func (w *world) files(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

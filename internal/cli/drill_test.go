@@ -55,7 +55,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 		t.Errorf("commit %s", message)
 	}
 
-	// A second one has nothing to declare, and the tick after it neither.
+	// A second flush has nothing to write, and neither does the tick after it.
 	w.now = w.now.Add(time.Minute)
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 0)
 	if d.Flush.Commit != "" || d.Commit != after || d.Last == nil || len(d.Last.Changes) != 0 || d.Last.Coverage != 1 {
@@ -178,7 +178,7 @@ func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 	}
 }
 
-// The page holds the document that JSON is, and is kept beside it.
+// The page contains the JSON document, and is stored next to it.
 func TestADrillHasAPage(t *testing.T) {
 	t.Parallel()
 	w := shorn(t)
@@ -231,7 +231,7 @@ func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	}
 }
 
-// A drill alone only looks; so does the dry run of one that would flush.
+// A drill without --flush only reads, and so does the dry run of one that would flush.
 func TestADrillWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
@@ -282,7 +282,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 			t.Errorf("%s: %+v", flag, got)
 		}
 	}
-	// A partial read may miss workloads in the unread part.
+	// A partial read may miss workloads in the part that could not be listed.
 	w.api.refuse["statefulsets"] = http.StatusForbidden
 	w.now = w.now.Add(2 * time.Hour)
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)

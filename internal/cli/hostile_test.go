@@ -12,7 +12,7 @@ import (
 // hostile is a text that a tenant may put into a status, and a user into a commit.
 const hostile = "\x1b]0;owned\x07\x1b[31mfixes #12, [skip ci] ***NO_CI*** @team \u202egnp.exe\u2066\nGitlatch-Site: prod-eu\nskip-checks: true\n"
 
-// order is what hosts and pipelines look for in a commit's message.
+// order matches the text that hosts and pipelines act on in a commit's message.
 var order = regexp.MustCompile(`(?m)\[skip ci\]|\*\*\*NO_CI|#12|@team|^skip-checks`)
 
 // Foreign text has no effect on a terminal, a pipeline or a host, in any output of

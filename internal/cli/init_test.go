@@ -44,13 +44,13 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 		t.Errorf("site.yaml is %s", site)
 	}
 
-	// A second run, and a person's policy.
+	// A second run, and a policy by a user.
 	tip = w.origin.Tip("main")
 	if got := w.run("init"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {
 		t.Errorf("again: %+v", got)
 	}
 
-	// What it wrote builds, and a tick runs on it without a word.
+	// Its files build, and a tick runs with them without a warning.
 	files := map[string][]byte{"live/kustomization.yaml": []byte("resources: [web.yaml]\ncomponents: [../checkpoints/prod-eu/shop, ../checkpoints/prod-eu/pay]\n"),
 		"live/web.yaml": []byte(manifestsOf("shop", "web"))}
 	for name, text := range w.files(t) {

@@ -192,8 +192,9 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 	}
 }
 
-// Every command that answers does so in a table, JSON and YAML, and the two for
-// programs say the same. What only looks, and each dry run, writes nothing.
+// Every command with an answer prints it as a table, as JSON and as YAML, and the two
+// for programs have the same content. A command that only reads, and each dry run,
+// writes nothing.
 func TestAllAnswersHaveThreeForms(t *testing.T) {
 	t.Parallel()
 	w := tended(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// bereft is a settled world whose branch lost its policy file in a bad merge.
+// bereft returns a settled world whose branch lost its policy file in a bad merge.
 func bereft(t *testing.T) *world {
 	t.Helper()
 	w := settled(t)

@@ -50,9 +50,9 @@ func TestReportsHaveTheirForm(t *testing.T) {
 	}
 }
 
-// rolling is a world in which rollouts are in flight: one advances, one fails,
-// one is done, one is seen for the first time, and one crosses with its level. The maximum
-// in git is too low for another workload.
+// rolling returns a world with rollouts in flight: one advances, one fails, one is
+// done, one is seen for the first time, and one changes its level. The maximum in git
+// is too low for another workload.
 func rolling(t *testing.T) *world {
 	w := newWorld(t)
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {after: 5m}", 1)}, "policy")

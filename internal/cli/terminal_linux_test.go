@@ -64,8 +64,7 @@ type session struct {
 type wide string
 
 const (
-	// Rows are folded on a terminal only: for who searches them one line is one
-	// workload.
+	// Rows are folded on a terminal only: for a search, one line is one workload.
 	piped wide = "in a pipe"
 	// YAML is for programs, and line breaks affect its meaning.
 	always wide = "always"
@@ -203,8 +202,8 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 	}
 }
 
-// On a terminal whose owner asked for nothing there is colour, so that the test
-// above looks at something.
+// A terminal without any setting has colour, which proves that the test above checks
+// something.
 func TestThereIsColourOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := strayed(t)

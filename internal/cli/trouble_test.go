@@ -17,7 +17,7 @@ var (
 	siteDir = checkpoint.Directory("prod-eu")
 )
 
-// grown is a settled world with a raise to publish once two ticks have seen it.
+// grown returns a settled world with a raise to publish after two ticks.
 func grown(t *testing.T) *world {
 	w := settled(t)
 	for _, id := range []string{"shop/deployment/web", "pay/statefulset/ledger"} {
@@ -307,7 +307,7 @@ func (w *world) fails(t *testing.T, got outcome, words ...string) {
 	}
 }
 
-// declared are the levels that the state holds, in words.
+// declared returns the levels in the state as text.
 func (w *world) declared(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// What is printed for the site of the examples is what infra/gitops holds.
+// The output for the site of the examples equals the files in infra/gitops.
 func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 	t.Parallel()
 	const url = "https://git.example.com/platform/fleet.git"
@@ -51,7 +51,7 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // by init, and nothing declared yet
+	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // by init, and without entries
 	w.origin.Push(t, "main", map[string]string{checkpoint.ComponentPath("prod-eu", "new"): string(begun)}, "begun")
 	before := w.hash(t)
 	w.api.Close() // only git is read

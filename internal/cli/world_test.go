@@ -139,7 +139,7 @@ func run(now time.Time, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
-// tick makes one tick; time then stands a period later.
+// tick runs one tick; the clock then moves one period ahead.
 func (w *world) tick(args ...string) outcome {
 	defer func() { w.now = w.now.Add(5 * time.Minute) }()
 	return w.run(append([]string{"tick"}, args...)...)

@@ -26,8 +26,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// part is the shipped day with the workloads of some namespaces only, so that a
-// test has little to look at.
+// part returns the shipped day with the workloads of some namespaces only, to keep a
+// test short.
 func part(namespaces ...string) *traces.Trace {
 	whole, err := traces.Day()
 	if err != nil {

@@ -32,7 +32,7 @@ func running(n int32) workload.Sample {
 
 func declares(n int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n, Min: 2, Max: 5000} }
 
-// case of one workload that is declared and seen.
+// one returns the case of one workload with an entry in git and samples.
 func one(set policy.Set, e checkpoint.Entry, s ...workload.Sample) diff.Case {
 	c := diff.Case{Site: "prod", Set: set, Fleet: workload.Fleet{Site: "prod", Cluster: "blue", At: noon, Samples: s}}
 	c.Tree.Site.Cluster = "blue"
@@ -43,7 +43,7 @@ func one(set policy.Set, e checkpoint.Entry, s ...workload.Sample) diff.Case {
 	return c
 }
 
-// told is a row on one line.
+// told returns a row as one line.
 func told(r diff.Row) string {
 	number := func(e checkpoint.Entry) string {
 		switch {
@@ -284,7 +284,7 @@ func TestWhatIsPendingIsWhatTicksComeTo(t *testing.T) {
 	}
 }
 
-// ticks are made until one crosses.
+// ticks runs ticks until the level changes, and returns the new level.
 func ticks(set policy.Set, e checkpoint.Entry, s workload.Sample) int32 {
 	l, look := latch.Latch{ID: s.ID, Declared: e}, policy.Look{Now: noon, Period: set.Guards.Period}
 	for range 200 {

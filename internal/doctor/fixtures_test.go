@@ -192,7 +192,7 @@ func parse(t *testing.T, words []string) (workload.ID, [3]int32) {
 	return id, n
 }
 
-// declare makes the checkpoints.
+// declare returns the checkpoint files.
 func (f fixture) declare(t *testing.T) map[string]string {
 	t.Helper()
 	var changes []checkpoint.Change
@@ -268,7 +268,7 @@ func (f fixture) Minor(context.Context) (int, error) {
 	return minor, nil
 }
 
-// tell is a report as fixtures want it.
+// tell returns a report in the form of the fixtures.
 func tell(r doctor.Report) string {
 	var b strings.Builder
 	for _, w := range r.Workloads {

@@ -174,7 +174,8 @@ func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=1")
 	sees("a scale to 1", 1, workload.DrivenByNothing, true)
 
-	// What states a count by an apply owns it until another hand writes one.
+	// A tool that states replicas by an apply owns them until another manager writes
+	// them.
 	cp.Kubectl(t, strings.Replace(manifest, "spec:\n", "spec:\n  replicas: 4\n", 1), "apply", "--server-side", "--force-conflicts", "--field-manager=kustomize-controller", "-f", "-")
 	applied = "kustomize-controller"
 	sees("an apply of 4", 4, workload.DrivenByNothing, false)
@@ -192,7 +193,7 @@ func objects(t *testing.T, cp *controlplane.ControlPlane, group string) *kube.Ob
 	return o
 }
 
-// look is the case that a member of a group sees, over the repository of a
+// look returns the case that a member of a group can read, with the repository of a
 // fixture.
 func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor.Case {
 	t.Helper()

@@ -1,8 +1,8 @@
 package doctor_test
 
-// A row is an object of a real tool that applies one workload, whose count an
-// autoscaler then writes, and a commit that declares another one. Doctor says
-// before that commit whether the count outlives it; the audit log says after it.
+// A row is an object of a real tool that applies one workload. An autoscaler writes its
+// replicas, and then a commit changes its level. doctor reports before that commit
+// whether the replicas survive it; the audit log shows it afterwards.
 type row struct {
 	kind string // of the workload; "" is Deployment
 	// spec is the spec of the object, in which NAME is the row's name; options are the

@@ -32,7 +32,7 @@ func taken(all map[string]row) map[string]row {
 }
 
 const (
-	created, scaled, next = 5, 9, 3 // pods: as first declared, as the autoscaler wants, as declared then
+	created, scaled, next = 5, 9, 3 // pods: the first level, the autoscaler's replicas, the second level
 	rowAudit              = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
@@ -190,7 +190,7 @@ func (w *toolbench) count(ctx context.Context, name string) (int, error) {
 	return object.Spec.Replicas, err
 }
 
-// settle waits until something holds of each row and its count.
+// settle waits until holds is true for each row and its replicas.
 func (w *toolbench) settle(t *testing.T, what string, holds func(string, row, int) bool) {
 	t.Helper()
 	for name, r := range w.rows {
@@ -271,8 +271,8 @@ func (w *toolbench) examine(t *testing.T) map[string]string {
 	return said
 }
 
-// wrote returns the count of a row, and who wrote another one than the
-// autoscaler's since a time; nobody is "".
+// wrote returns the replicas of a row, and the user who wrote other replicas than the
+// autoscaler's since a time; "" if no one did.
 func (w *toolbench) wrote(t *testing.T, name string, since time.Time) (count int, by string) {
 	t.Helper()
 	for _, r := range w.Audit(t) {

@@ -39,8 +39,8 @@ func exampleOf(t *testing.T, way string, objects ...string) fixture {
 	return f
 }
 
-// What gitlatch prints, and the repositories that it shows around it, are what
-// doctor asks for.
+// The manifests that gitlatch prints, and the example repositories around them, satisfy
+// doctor.
 func TestTheWaysThatShipAreGood(t *testing.T) {
 	t.Parallel()
 	admission := string(ways.Admission(place)) + "\n---\n" + string(ways.Images(place))

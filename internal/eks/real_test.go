@@ -119,8 +119,8 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.aws.Rotate(key)
-	// A token says to the second when it was signed: within the same one it would
-	// be the same token, which the API server remembers.
+	// A token has the second of its signature: within the same second it would be the
+	// same token, which the API server caches.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	r.now = r.now.Add(14 * time.Minute)
 	r.unauthorized(t, c, "; AWS refuses the credentials, too: get caller identity: SignatureDoesNotMatch: ")

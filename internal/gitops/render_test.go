@@ -17,7 +17,7 @@ func render(files map[string][]byte, dir string, kinds workload.Kinds) ([]gitops
 	return o.Workloads, err
 }
 
-// manifest is one workload as people write it; replicas of 0 are left out.
+// manifest returns one workload as users write it; it omits replicas of 0.
 func manifest(kind, namespace, name string, replicas int) string {
 	spec := "  selector: {}\n"
 	if replicas > 0 {
@@ -48,7 +48,7 @@ func including(namespaces ...string) map[string]string {
 	return map[string]string{"kustomization.yaml": text}
 }
 
-// entries are declared levels by namespace/kind/name.
+// entries are levels in git by namespace/kind/name.
 type entries map[string]int32
 
 // checkpoints returns the files that a merge of levels writes. It merges them one by
@@ -103,7 +103,7 @@ func TestComponentRendersTheDeclaredCounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		base     map[string]string
-		declared entries // 0 is declared and removed again
+		declared entries // an entry of 0 is added and removed again
 		include  []string
 		want     entries
 	}{

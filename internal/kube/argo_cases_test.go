@@ -44,7 +44,7 @@ var argoCases = []argoCase{
 	}},
 	{"scaled-by-hand", "Somebody scaled it out at half, through its scale subresource: both templates grow.", func(p *argoPlay) {
 		p.half(stepped)
-		// So it reads the scale, and writes it on condition that nobody else did.
+		// It reads the scale, and writes it on the condition that it has not changed.
 		p.cp.Kubectl(p.t, "", "scale", "-n", p.namespace, "rollout/web", "--current-replicas=10", "--replicas=20")
 		p.pausedAt(3)
 	}},

@@ -107,8 +107,8 @@ func (p *argoPlay) promote() {
 	p.patch("status", `{"status": {"pauseConditions": null}}`)
 }
 
-// held returns what there is of the kinds that samples are made of, the Rollout
-// first, and a word that changes with any of it.
+// held returns the objects of the kinds that a sample needs, the Rollout first, and a
+// text that changes with any of them.
 func (p *argoPlay) held(ctx context.Context) (all []map[string]any, versions string, err error) {
 	for _, of := range [][2]string{
 		{"argoproj.io/v1alpha1", "Rollout"}, {"apps/v1", "Deployment"}, {"apps/v1", "ReplicaSet"},

@@ -85,7 +85,7 @@ var kinds = map[string]schema.GroupVersionKind{
 	workers:       {Group: "example.com", Version: "v1", Kind: "Worker"},
 }
 
-// installed are those that not every cluster has.
+// installed are the kinds that some clusters do not have.
 var installed = []string{scaledObjects, rollouts, canaries, workers}
 
 func serve(t *testing.T, objects ...runtime.Object) *endpoint {

@@ -86,7 +86,7 @@ func TestManifestsOfRollouts(t *testing.T) {
 	}
 }
 
-// tell writes a fleet to be read aloud.
+// tell returns a fleet as readable text.
 func tell(f workload.Fleet) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

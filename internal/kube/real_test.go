@@ -108,7 +108,7 @@ func sampleIn(f workload.Fleet, id string) (workload.Sample, error) {
 	return f.Samples[i], nil
 }
 
-// show writes a sample for a person.
+// show returns a sample as text for a user.
 func show(s workload.Sample) string {
 	return fmt.Sprintf("scale %+v, rollout %+v, unknown %q, terminating %t", s.Scale, s.Rollout, s.Unknown, s.Terminating)
 }

@@ -328,7 +328,7 @@ func TestNoFleetAtAll(t *testing.T) {
 	})
 }
 
-// The rights that a sampler is given are those that it uses, each of them.
+// The sampler uses exactly the rights that it has.
 func TestRequestsAreThoseOfTheRole(t *testing.T) {
 	t.Parallel()
 	e := serve(t, append(rolling(1, fleetOf(1)), nodeAgents(1, 1)...)...)

@@ -212,7 +212,7 @@ func TestCutsAreReadThemselves(t *testing.T) {
 	}
 }
 
-// A list of another kind is an error: its objects may look like any.
+// A list of another kind is an error, because its objects may look valid.
 func TestAnAnswerOfAnotherKindIsAnError(t *testing.T) {
 	t.Parallel()
 	all := laws()

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What is stored outlives a release: a change here needs a new latch.Format, or
-// must be one that both the older and the newer release read rightly.
+// The stored form outlives a release. A change here needs a new latch.Format, or a form
+// that both the older and the newer release read correctly.
 func TestStoredFormIsStable(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC)

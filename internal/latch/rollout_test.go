@@ -91,7 +91,7 @@ func TestARolloutIsStoredWhole(t *testing.T) {
 	}
 }
 
-// Who edits a level has not judged the rollout beside it.
+// A user who edits a level has made no decision about the rollout of that workload.
 func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
 	t.Parallel()
 	until := noon.Add(24 * time.Hour)
@@ -119,8 +119,8 @@ func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
 	}
 }
 
-// Timers run against a level that is proposed, and on against the declared one while
-// people are only asked: for a review, or a retirement.
+// Timers run for a proposed level. For a mere question to a user, a review or a
+// retirement, they continue with the level in git.
 func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	t.Parallel()
 	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2}}

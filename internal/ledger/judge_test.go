@@ -111,8 +111,8 @@ func TestWhoseAnEntryIs(t *testing.T) {
 	}
 }
 
-// A second, slow way to tell: all changes of a history written down one by one,
-// then read from the end.
+// A second, slow implementation: it lists all changes of a history one by one, and
+// reads the list from the end.
 func TestTheLastChangeCounts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20_000) {

@@ -122,7 +122,7 @@ func TestThePolicyOfAPageAllowsItsOwnPartsAlone(t *testing.T) {
 	}
 }
 
-// What makes markup of text, or asks for something.
+// Functions that turn text into markup, or send a request.
 var forbidden = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(|XMLHttpRequest|import\(|localStorage|cookie|@import|url\(|https?://`)
 
 // The name of a language is not an address that a page requests.

@@ -140,7 +140,7 @@ func sorted(t *testing.T, b *browser.Browser) {
 	if l.Sort[2] != "ascending" {
 		t.Errorf("after Space: %v", l.Sort)
 	}
-	// What is unknown is last in either direction.
+	// An unknown value is last in either direction.
 	tab(t, p, "#workloads .scroll")
 	press(t, p, "End")
 	if l := at(t, p, "workloads"); l.Seen != by(d, needs(1))[211] {
@@ -213,8 +213,8 @@ func large(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// What is cut is read by the arrows, row by row and past those that were drawn; and
-// the focus is not lost with a row that goes.
+// The arrow keys reach truncated text, row by row and past the rows that were drawn.
+// The focus survives the removal of its row.
 func readByArrows(t *testing.T, b *browser.Browser) {
 	p := b.Open(t, drilled(t, site(10_000)), browser.View{})
 	type place struct {

@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// blank is a latch that declares a level, within the live bounds.
+// blank returns a latch with a level, and the live minimum and maximum.
 func blank(declared int32, s workload.Scale) latch.Latch {
 	l := latch.Latch{ID: web}
 	if declared > 0 {
@@ -28,7 +28,7 @@ func healthy(s workload.Scale) workload.Sample {
 	return workload.Sample{ID: web, Scale: &s, Rollout: &workload.Rollout{}}
 }
 
-// What stops a latch is named, the gravest first.
+// The reason is the most severe one that stops a latch.
 func TestReasonsComeInTheirOrder(t *testing.T) {
 	t.Parallel()
 	p := policy.Presets()["cope"]

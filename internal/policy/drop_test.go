@@ -42,7 +42,7 @@ func fleetAt(minutes int) workload.Fleet {
 	return workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// watched is a site that the guards look at.
+// watched is a site under the guards.
 type watched struct {
 	guards policy.Guards
 	head   latch.Head

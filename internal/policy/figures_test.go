@@ -80,7 +80,7 @@ func TestADailySwingCostsWhatTheSeriesSays(t *testing.T) {
 	}
 }
 
-// commitsPerDay lives a fortnight of looks every five minutes.
+// commitsPerDay runs a fortnight of samples, one in five minutes.
 func commitsPerDay(p policy.Policy) (commits, raw float64) {
 	const day, days = 24 * 60, 14
 	noise := rand.New(rand.NewPCG(seed, 0))

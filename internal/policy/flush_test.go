@@ -134,8 +134,7 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 	}
 }
 
-// What is due to be lowered, or to retire, is left to the tick after a flush
-// that only raises.
+// A flush that only raises leaves due lowerings and retirements to the next tick.
 func TestAFlushThatRaisesLeavesWhatIsDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

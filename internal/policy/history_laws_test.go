@@ -76,7 +76,7 @@ func (h *history) expect(a answer, v view) (checkpoint.Entry, policy.Verdict, po
 	return checkpoint.Entry{}, policy.Quiet, policy.ReasonNone
 }
 
-// crossing is what becomes of one: made, or withheld by the policy.
+// crossing returns the result of a level change: made, or blocked by the policy.
 func (h *history) crossing(to checkpoint.Entry, a answer) (checkpoint.Entry, policy.Verdict, policy.Reason) {
 	if h.policy.Bounds == policy.ModeIgnore {
 		to.Min, to.Max = 0, 0
@@ -124,8 +124,8 @@ func (h *history) laws(d policy.Decision, a answer) error {
 	return nil
 }
 
-// lastCounts are the counts of the last n looks that were not stopped, as far as
-// the upper bound of then allowed them.
+// lastCounts returns the counts of the last n samples that were not stopped, limited to
+// the maximum of their time.
 func lastCounts(history []moment, n int) []int32 {
 	var counts []int32
 	for i := len(history) - 1; i >= 0 && len(counts) < n; i-- {

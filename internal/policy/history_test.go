@@ -281,7 +281,7 @@ func (h *history) settle(d policy.Decision) {
 	}
 }
 
-// fail tells a history that went wrong as a story.
+// fail reports a failed history as a story.
 func (h *history) fail(t *testing.T, index uint64, err error) {
 	t.Helper()
 	var story strings.Builder

@@ -112,7 +112,7 @@ func (h *history) steady(need int32, looks int) error {
 	return nil
 }
 
-// endYield makes the person who may have edited the entry be done.
+// endYield ends the edit grace period of the entry.
 func (h *history) endYield() {
 	h.policy.Scale = policy.ModeLatch
 	h.latch.GraceUntil, h.oracle.yield = time.Time{}, time.Time{}
@@ -151,8 +151,9 @@ func declaresWhatIsSustained(h *history) error {
 	return nil
 }
 
-// Freezes lose no timer: a history with looks put in between that count for
-// nothing crosses at the same looks, for the same levels, as the one without.
+// Freezes lose no timer. A history with additional samples that do not count changes
+// its level at the same samples, and to the same levels, as a history that has no such
+// samples.
 func TestFreezesLoseNoTimer(t *testing.T) {
 	t.Parallel()
 	each(t, histories(), func(h *history) error {

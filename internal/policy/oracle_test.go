@@ -83,7 +83,7 @@ type answer struct {
 	now moment
 }
 
-// settle and adopt tell the oracle that git now holds e.
+// settle and adopt set the entry in git to e.
 func (o *oracle) settle(e checkpoint.Entry) {
 	o.declared = e
 	o.history[len(o.history)-1].settled = true
@@ -175,8 +175,8 @@ func (v view) counted() int32 {
 	return v.desired
 }
 
-// streak looks back from now for consecutive samples that asked for more than
-// is declared, then and now. Looks that were stopped are looked through.
+// streak collects, from now backwards, consecutive samples that asked for more than the
+// level in git, both then and now. It skips samples that were stopped.
 func (o *oracle) streak() []int32 {
 	var levels []int32
 	for i := len(o.history) - 1; i >= 0; i-- {
@@ -198,8 +198,7 @@ func (o *oracle) streak() []int32 {
 	return levels
 }
 
-// lowering goes through all looks since git last changed and measures the timer
-// that runs now.
+// lowering reads all samples since git last changed and measures the present timer.
 func (o *oracle) lowering(a *answer) {
 	first := 0
 	for i, m := range o.history {
@@ -227,7 +226,7 @@ func (o *oracle) lowering(a *answer) {
 	}
 }
 
-// sample is the view as a sampler would tell it.
+// sample returns the view in the form of a sampler.
 func (v view) sample(id workload.ID) workload.Sample {
 	s := workload.Sample{ID: id, Terminating: v.terminating}
 	switch v.rollout {

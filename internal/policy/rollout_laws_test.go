@@ -29,7 +29,7 @@ func (t turn) flies() bool {
 
 func (t turn) target() workload.Template { return t.sample.Rollout.Templates[0] }
 
-// begins reports whether the turn declares a rollout that was not declared.
+// begins reports whether the turn adds a rollout entry.
 func (t turn) begins() bool {
 	return t.now != checkpoint.Rollout{} && (t.was.From.Hash != t.now.From.Hash || t.was.To.Hash != t.now.To.Hash)
 }
@@ -133,7 +133,8 @@ func TestWhatTurnsARecord(t *testing.T) {
 	})
 }
 
-// What is committed at once, what waits for the budget, and what rides.
+// Which changes are committed at once, wait for the budget, or wait for the next
+// commit.
 func TestHowARecordIsCommitted(t *testing.T) {
 	const old, none = checkpoint.SideFrom, ""
 	ways := map[string]int{}
@@ -172,7 +173,7 @@ func TestWhatStopsARolloutChangesNothingOfIt(t *testing.T) {
 	})
 }
 
-// Lives in which the laws would have nothing to say prove nothing.
+// Lives in which the laws do not apply prove nothing.
 func TestRandomLivesOfRolloutsSeeAllThatThereIs(t *testing.T) {
 	seen := map[string]int{}
 	live(t, func(last turn) error {

@@ -60,8 +60,8 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	return next
 }
 
-// Random lives of rollouts, decided by the rule and by the oracle side by side. A
-// decision is settled or not, as a tick may do with it.
+// Random lives of rollouts, decided by the rule and by the oracle. A decision is saved
+// or not, as in a tick.
 func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 	t.Parallel()
 	for seed := range lives() {
@@ -103,7 +103,7 @@ func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 	}
 }
 
-// drawRolloutPolicy draws a rule of rollouts, for looks a minute apart.
+// drawRolloutPolicy draws a rule for rollouts, for samples a minute apart.
 func drawRolloutPolicy(r *rand.Rand) policy.Policy {
 	p := policy.Presets()["cope"]
 	p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
@@ -237,8 +237,8 @@ func TestOfEachTemplateItIsKnownWhetherItsImagesAloneDiffer(t *testing.T) {
 	}
 }
 
-// One that is held for weeks is recorded once. Where its target then bears another
-// name than it was given, that takes one commit, and v1 returns throughout.
+// A rollout that is halted for weeks is written once. If its target then has another
+// name, that takes one commit, and v1 returns throughout.
 func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	p, l, commits := policy.Presets()["cope"], latch.Latch{ID: web}, 0

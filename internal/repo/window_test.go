@@ -93,7 +93,7 @@ func TestAWalkEndsWhereItCannotTell(t *testing.T) {
 	}
 }
 
-// What is looked up grows with the window, not with the past.
+// The number of reads grows with the window, not with the history.
 func TestAWalkCostsAsMuchAsItsWindow(t *testing.T) {
 	t.Parallel()
 	p := past{"0": nil}

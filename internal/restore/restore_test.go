@@ -142,8 +142,8 @@ func TestADryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// A run is killed before and after each of its writes in turn, and once more
-// while it releases. What the next run finds is enough to come to the same end.
+// A run is killed before and after each of its writes in turn, and once more while it
+// releases. From any state that it leaves, the next run reaches the same end.
 func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}

@@ -27,7 +27,7 @@ var errKilled = errors.New("killed")
 // scale-down window, each sample lowers every workload without a brake to one pod.
 type world struct {
 	now     time.Time
-	window  time.Time // the end of the scale-down window; the zero time is before any look
+	window  time.Time // the end of the scale-down window; the zero time is before any sample
 	live    map[workload.ID]plan.Workload
 	scalers map[string]*brake.Object
 	writes  []string

@@ -192,8 +192,8 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 	}
 }
 
-// The secret of GitHub's is read with the first request, from where AWS's own
-// variables say.
+// GitHub's secret is read with the first request, from the address in AWS's own
+// variables.
 func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	server := moto.Start(t)
 	isolated(t, moto.Region)

@@ -18,8 +18,8 @@ import (
 	kubernetes "sigs.k8s.io/yaml"
 )
 
-// cases are files before the edit of wanted, the same after it, and such as are
-// refused, each beside the message that a person gets.
+// cases are files before the edit of wanted, the same files after it, and refused
+// files, each with its error message.
 const cases = "../../testdata/splice"
 
 var update = flag.Bool("update", false, "rewrite the golden files; read the diff")
@@ -30,7 +30,7 @@ var (
 	db  = workload.ID{Namespace: "shop", Kind: workload.StatefulSet, Name: "db"}
 )
 
-// wanted is what each case is to declare.
+// wanted are the levels of each case.
 var wanted = map[workload.ID]int32{web: 200, api: 20, db: 3}
 
 // read returns the files of a folder of cases that end in .yaml or .json.
@@ -100,7 +100,7 @@ func TestCountsAreEditedAndNoOtherByteMoves(t *testing.T) {
 	}
 }
 
-// What Kubernetes' tools make of a file is another parser's doing.
+// Kubernetes' tools read a file with another parser.
 func TestOtherReadersSeeTheSameEdit(t *testing.T) {
 	t.Parallel()
 	compared := 0

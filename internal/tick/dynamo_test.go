@@ -148,8 +148,8 @@ func (s *shared) levels(t *testing.T) needs {
 	return levels
 }
 
-// agrees fails the test unless branch and latches both declare these levels,
-// and nothing is left to find out.
+// agrees fails the test unless branch and latches both have these levels, and no work
+// remains.
 func (s *shared) agrees(t *testing.T, want needs) {
 	t.Helper()
 	_, latches := s.load(t)
@@ -208,8 +208,8 @@ func TestManyTicksAtOnce(t *testing.T) {
 	}
 }
 
-// race runs n ticks at once. Each must end well: with the one commit, or held,
-// or with nothing to do.
+// race runs n ticks at once. Each must end without an error: with the one commit, with
+// the lease taken, or with nothing to do.
 func (s *shared) race(t *testing.T, n, round int) {
 	t.Helper()
 	crowd, cancel := context.WithTimeout(t.Context(), patience)

@@ -127,7 +127,7 @@ func (w *world) running(id workload.ID) bool {
 // marksFile is a file in which counts are marked.
 const marksFile = "values.yaml"
 
-// marks has a person mark counts, each "shop/web 3".
+// marks commits a user's file with marked replica counts, each "shop/web 3".
 func (w *world) marks(counts ...string) {
 	text := "# by hand\n"
 	for _, c := range counts {
@@ -138,7 +138,7 @@ func (w *world) marks(counts ...string) {
 	w.Repository.Edit("mark", w.Now, map[string][]byte{marksFile: []byte(text)})
 }
 
-// mark has a person set a count that is marked.
+// mark commits a user's change of a marked replica count.
 func (w *world) mark(who string, n int) {
 	count := regexp.MustCompile(`(?m)^` + id(who).Name + `: \d+`)
 	text := count.ReplaceAllString(w.Repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
@@ -209,7 +209,7 @@ func (w *world) setByHand(who string, r *rand.Rand) {
 	}, id(who).Namespace)
 }
 
-// setTo is a person's edit of a record alone.
+// setTo is a user's edit of a checkpoint file alone.
 func (w *world) setTo(who string, replicas int32) {
 	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
 		e[id(who)] = checkpoint.Entry{Replicas: replicas, Min: 1, Max: 20000}

@@ -20,7 +20,7 @@ func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		path string
 		put  func(*gitserver.Origin) string
-		why  string // "" where pay crosses, too
+		why  string // "" if the level of pay also changes
 	}{
 		"nested trees beside the record": {"pay/nested", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, ""},
 		"nested trees as the record":     {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, "is a directory"},

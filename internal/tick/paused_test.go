@@ -26,7 +26,7 @@ func (f sampled) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fle
 	return f(ctx, kinds)
 }
 
-// A gate stops who comes to it until it is opened, or the test is over.
+// A gate stops each caller until it is opened, or the test is over.
 type gate struct {
 	ctx           context.Context
 	once          sync.Once
@@ -80,7 +80,7 @@ func isPush(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack")
 }
 
-// inMidSave pauses with the lease looked at, and no latch written yet.
+// inMidSave pauses after the read of the lease, before a latch is written.
 func inMidSave(g *gate, p *parts) { p.client = saver{p.client, g} }
 
 type saver struct {

@@ -26,8 +26,8 @@ type flagged struct {
 	gate  atomic.Bool // its answer to whether a promotion may go on
 }
 
-// canary has Flagger promote a Deployment once two iterations of its analysis
-// went well, and a person agrees.
+// canary makes Flagger promote a Deployment once two iterations of its analysis
+// succeeded, and a user agrees.
 func (f *flagged) canary(name, autoscaler string) string {
 	return fmt.Sprintf(`apiVersion: flagger.app/v1beta1
 kind: Canary
@@ -92,7 +92,7 @@ func (f *flagged) phase(t *testing.T, phase string, want func(workload.Sample) e
 	}
 }
 
-// once wants git to declare each workload once, at its level.
+// once checks that git has one entry for each workload, with its level.
 func (f *flagged) once(t *testing.T) {
 	t.Helper()
 	got := map[workload.ID]int32{}

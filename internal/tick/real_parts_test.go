@@ -179,7 +179,7 @@ func (r *realParts) settled(t *testing.T) {
 	}
 }
 
-// tick makes one tick; time then stands a period later.
+// tick runs one tick; the clock then moves one period ahead.
 func (r *realParts) tick(t *testing.T) tick.Report {
 	t.Helper()
 	r.runs++

@@ -28,9 +28,8 @@ spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %[3]s, template: {me
 `, kind, id.Name, spec, image)
 }
 
-// surging is a Deployment that asks for some pods of its template beside all of
-// the one before. While the seconds are not over they are not available, and it
-// goes no further.
+// surging is a Deployment that adds some pods of its template to all pods of the
+// previous one. They are not available until the seconds are over, and it stops there.
 func surging(surge, seconds, deadline int, paused bool) string {
 	return fmt.Sprintf("minReadySeconds: %d, progressDeadlineSeconds: %d, paused: %t, strategy: {rollingUpdate: {maxSurge: %d, maxUnavailable: 0}}", seconds, deadline, paused, surge)
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Some levels need a rule that nobody wrote, and six commits a day are soon spent.
+// Some levels need a rule that is missing, and the budget of six commits a day is soon
+// used up.
 const mixed = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch

@@ -56,8 +56,8 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 		}
 		w.Now = w.Now.Add(period)
 	}
-	// What is remembered to judge is written where something happened: for each
-	// workload some times a day, not at each of its 288 looks.
+	// The memory of the watch is written only after an event: for each workload some
+	// times a day, not at each of its 288 samples.
 	if most := len(lives) * len(lives[0].Looks) / 100; kept.watched > most || kept.watched == 0 {
 		t.Errorf("%d writes of latches for what is watched alone, %d for what else there is", kept.watched, kept.written-kept.watched)
 	}

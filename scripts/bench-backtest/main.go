@@ -1,7 +1,7 @@
-// Command bench-backtest measures how fast gitlatch backtest runs one policy over
-// 90 days of 50 workloads, sampled and looked at every minute, how many times the
-// processor time that only splitting the same CSV into fields takes, and how much
-// memory it holds at most. It fails beyond the memory that it may take.
+// Command bench-backtest measures how fast gitlatch backtest runs one policy over 90
+// days of 50 workloads with a sample every minute, the ratio of its processor time to
+// only splitting the same CSV into fields, and its peak memory. It fails above its
+// memory limit.
 package main
 
 import (
@@ -171,7 +171,7 @@ func checked(answer []byte) (int64, error) {
 	return d.Samples, nil
 }
 
-// memory is the most that a process ever held, in MiB.
+// memory returns the peak memory of a process, in MiB.
 func memory(p *os.ProcessState) float64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

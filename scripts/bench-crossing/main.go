@@ -1,8 +1,8 @@
-// Command bench-crossing does the git work of a level change as a tick does it in a new
-// process: it reads the tip, the commits since the agreed one and the checkpoint files of a
-// site, and pushes one commit. SITES is the tree of the sites that the state of an earlier
-// tick has, in hexadecimal. It is a program, so that its start counts like the start of the
-// programs that it is compared with.
+// Command bench-crossing does the git work of a level change like a tick in a new
+// process. It reads the tip, the commits since the agreed one and the checkpoint files
+// of a site, and pushes one commit. SITES is the tree of the sites in the state of an
+// earlier tick, in hexadecimal. It is a program, so its start counts like the start of
+// the programs that it is compared with.
 package main
 
 import (

@@ -117,9 +117,8 @@ func NewBill(l List, r Requests) Bill {
 // cents rounds up, except for a rounding error of the multiplication.
 func cents(amount float64) int64 { return int64(math.Ceil(amount*100 - 1e-6)) }
 
-// newMonth spreads a day that was measured over a month. How often it commits and
-// alerts in a day does not depend on how often is looked; all other ticks keep
-// their proportions.
+// newMonth extrapolates a measured day to a month. The commits and alerts in a day do
+// not depend on the number of ticks; the other ticks keep their proportions.
 func newMonth(use map[string]float64, day Day) month {
 	m := month{use: use, ticks: use["hours"] * 60 / use["period_minutes"]}
 	days := use["hours"] / 24

@@ -42,7 +42,7 @@ import (
 // period is from one tick to the next.
 const period = 5 * time.Minute
 
-// stands are what AWS is here. Many sites may share them.
+// stands are the stand-ins for AWS. Many sites may share them.
 type stands struct {
 	dynamo *dynalite.Server
 	moto   *moto.Server

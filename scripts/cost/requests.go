@@ -22,9 +22,9 @@ type Kind string
 // The kinds.
 const (
 	Cold      Kind = "cold"      // a quiet tick of a process that has just started: it has no cache yet
-	Quiet     Kind = "quiet"     // nothing to say, and no timer moved
-	Timers    Kind = "timers"    // nothing to say; timers moved
-	Crossing  Kind = "crossing"  // one crossing committed
+	Quiet     Kind = "quiet"     // no report, and no timer moved
+	Timers    Kind = "timers"    // no report, but timers moved
+	Crossing  Kind = "crossing"  // one level change committed
 	Crossings Kind = "crossings" // several in one commit; 20 in a separate measurement
 )
 

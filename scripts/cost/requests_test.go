@@ -92,7 +92,7 @@ const (
 	lowered   = 44 // more than half of steady, since less is a mass drop
 )
 
-// What happens to the fleet, at which tick.
+// The events of the workloads, by the tick.
 const (
 	looksQuiet = 3
 	raisesOne  = 5

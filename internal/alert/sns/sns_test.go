@@ -156,7 +156,7 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		{"a subject", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Subject")}, true, "Subject"},
 		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "does not take this message"},
 		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "does not take this message"},
-		// Whose name is wrong takes none, until a person corrects it.
+		// A topic with a wrong name accepts no alert until a user corrects the name.
 		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.sns.topicArn"},
 		{"no topic", &types.NotFoundException{Message: aws.String("Topic does not exist")}, false, "deploy the stack again"},
 		{"no rights", &types.AuthorizationErrorException{Message: aws.String("no")}, false, "allow sns:Publish"},

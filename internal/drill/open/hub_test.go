@@ -44,8 +44,8 @@ spec:
 	inert     = `"shop/deployment/*": "argocd: Application argocd/shop-prod-eu ignores /spec/replicas"`
 )
 
-// A world is a site whose cluster is filled by the Argo CD of a hub, and a person
-// with both in a kubeconfig.
+// A world is a site whose cluster is filled by the Argo CD of a hub, and a user with
+// both in a kubeconfig.
 type world struct {
 	hub, site *controlplane.ControlPlane
 	argo      *argocd.ArgoCD
@@ -193,7 +193,7 @@ func (w *world) run(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	defer func() { w.now = w.now.Add(5 * time.Minute) }()
 	if args[0] == "doctor" || args[0] == "drill" {
-		args = append(args, "--url", w.url) // one of this machine is nobody's otherwise
+		args = append(args, "--url", w.url) // a local address matches no repository
 	}
 	var out bytes.Buffer
 	env := cli.Env{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: func() time.Time { return w.now }}
@@ -203,7 +203,8 @@ func (w *world) run(t *testing.T, status int, args ...string) string {
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
-// declares runs the command until the branch says something below checkpoints.
+// declares runs the command until a file below checkpoints on the branch contains a
+// text.
 func (w *world) declares(t *testing.T, what string, args ...string) {
 	t.Helper()
 	said := ""

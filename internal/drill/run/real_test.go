@@ -78,7 +78,7 @@ spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels:
 type wrong struct {
 	said    string
 	files   map[string]string // over those that are right
-	cluster string            // objects beside the Kustomization
+	cluster string            // objects next to the Kustomization
 	loses   string
 	cause   string
 	says    string
@@ -101,8 +101,8 @@ var wrongs = []wrong{
 	}, "", "eu-queue", "patch-matches-nothing", "beside a name prefix or suffix"},
 }
 
-// world is a real control plane and a real git server, looked at with no more
-// than the rights that are shipped.
+// world is a real control plane and a real git server, accessed with only the shipped
+// rights.
 type world struct {
 	cp     *controlplane.ControlPlane
 	origin *gitserver.Origin

@@ -182,12 +182,12 @@ func TestADrillWaitsForTheLease(t *testing.T) {
 	}
 }
 
-// What people wait to merge is not scored.
+// A change that waits for a merge is not scored.
 func TestADrillByPullRequestScoresWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	p, r := newParts(t)
 	r.Tick.Proposals, r.Tick.Propose = p.repository.Repository, true
-	for range 2 { // the second asks for nothing new, and says it all the same
+	for range 2 { // the second proposes nothing new, and still reports the proposal
 		d, err := r.Drill(t.Context())
 		if err != nil || len(d.Workloads) != 1 {
 			t.Fatalf("%+v, %v", d, err)

@@ -101,7 +101,7 @@ func TestARolloutSaysWhichVersionReturns(t *testing.T) {
 	}
 }
 
-// Who reads a document need not tell a list that is empty from none.
+// A reader of a document need not distinguish an empty list from a missing one.
 func TestNoListIsNull(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]score.Look{"of a site with nothing": {Tick: tick.Report{Site: "prod", Set: policy.DefaultSet()}}, "of one workload": looked()} {

@@ -107,9 +107,9 @@ func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
 // besides is the number of other objects in each of the syncs below.
 const besides = 60
 
-// A sync of a workload itself, while its autoscaler moves, is where Argo CD may put
-// a count back that it saw a second before. By admission it never does; by the rule
-// it does at times, which the recipe says.
+// During a sync of a workload, while its autoscaler moves, Argo CD may restore replicas
+// that it read a second before. With the admission policy it never does. With the
+// ignore rule it sometimes does, and the recipe documents that.
 func TestASyncWhileAutoscalersMove(t *testing.T) {
 	t.Parallel()
 	for way, c := range underArgoCD {
@@ -152,7 +152,7 @@ func TestASyncWhileAutoscalersMove(t *testing.T) {
 	}
 }
 
-// others are the objects beside the workloads, each with a value.
+// others returns the objects next to the workloads, each with a value.
 func others(value string) string {
 	var all strings.Builder
 	for i := range besides {

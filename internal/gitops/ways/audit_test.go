@@ -26,7 +26,7 @@ rules:
 type write struct {
 	user, agent, workload string
 	revision, replicas    int  // the count that it left
-	names                 bool // the request held a count
+	names                 bool // the request contained replicas
 	available, updated    int  // pods, as the status had them
 }
 

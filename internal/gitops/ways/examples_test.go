@@ -132,9 +132,9 @@ func TestTheFilesInInfraAreWhatIsRendered(t *testing.T) {
 	}
 }
 
-// An example declares what its builds have: each patch changes the workload that
-// it names, in the way that takes Components, and each record is of one that is
-// built.
+// The levels of an example fit its builds: each patch changes the workload that it
+// names, in the method with Components, and each checkpoint file has only workloads of
+// the build.
 func TestTheExamplesBuild(t *testing.T) {
 	t.Parallel()
 	for way, dir := range map[string]string{"argocd": "", "flux": "", "admission": "workloads"} {

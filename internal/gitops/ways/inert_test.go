@@ -13,11 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// autoscaler is who moves the counts of a live cluster.
+// autoscaler is the user that changes the replicas in a live cluster.
 const autoscaler = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
 
-// commits is how many checkpoint commits a live cluster takes in the tests;
-// make bench-inert gives it more.
+// commits returns the number of commits of levels to a live cluster in the tests; make
+// bench-inert sets more.
 func commits(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("GITLATCH_INERT_COMMITS")
@@ -107,7 +107,7 @@ func (l *live) takes(t *testing.T, n int) {
 	}
 }
 
-// sum is the sum of counts that stand side by side.
+// sum returns the sum of replica counts in a line.
 func sum(counts string) (all int) {
 	for _, count := range strings.Fields(counts) {
 		n, _ := strconv.Atoi(count)

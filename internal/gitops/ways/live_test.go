@@ -21,7 +21,7 @@ const onTarget, busy, idle = "7m", "14m", "3m"
 type tool interface {
 	// Applied waits until an object has read a commit and applied it.
 	Applied(t testing.TB, name, commit string)
-	// Reconcile has an object look now, and waits until it has.
+	// Reconcile makes an object reconcile now, and waits until it has.
 	Reconcile(t testing.TB, name string)
 }
 

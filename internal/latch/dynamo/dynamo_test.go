@@ -52,8 +52,8 @@ func TestStoreOnDynaliteStopsHalfway(t *testing.T) {
 	})
 }
 
-// oneByOne sends a request once the one before is answered: moto may write
-// several on a condition that held for each.
+// oneByOne sends a request after the answer to the previous one: moto may execute
+// several writes with the same condition.
 type oneByOne struct{ mu sync.Mutex }
 
 func (o *oneByOne) RoundTrip(request *http.Request) (*http.Response, error) {

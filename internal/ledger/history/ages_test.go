@@ -29,7 +29,8 @@ func TestAgesAreSinceWhenGitSaysTheLevel(t *testing.T) {
 		t.Errorf("web since %s, other since %s", ages[web].Since, ages[other].Since)
 	}
 
-	// The entries in the unread part are older than the last commit that was read.
+	// The entries whose history was not read are older than the last commit that was
+	// read.
 	ages, err = history.Ages(t.Context(), r, o.Tip("main"), "prod", 22)
 	if err != nil || ages[web].Commit != away || !ages[other].OrBefore || ages[other].Commit != "" || !ages[other].Since.Before(ages[web].Since) {
 		t.Errorf("of 22 commits: %+v, %v", ages, err)

@@ -20,7 +20,7 @@ var (
 	record = checkpoint.RecordPath("prod", "shop")
 )
 
-// levels is a record that declares a level of web, and of another.
+// levels returns a checkpoint file with a level of web, and of another workload.
 func levels(web1, other int32) map[string]string {
 	r := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}
 	for name, level := range map[string]int32{"web": web1, "other": other} {

@@ -25,11 +25,11 @@ const module = "github.com/gitlatch/gitlatch/"
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/strict", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
 	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each", "internal/grammar", "internal/docs"}
 
-// What pure packages may reach beyond the standard library and themselves. An errgroup
-// only starts goroutines.
+// The packages that pure packages may use, in addition to the standard library and each
+// other. An errgroup only starts goroutines.
 var pureMayReach = []string{"go.yaml.in/yaml/v3", "golang.org/x/sync/errgroup"}
 
-// What pure packages must not reach of the standard library.
+// The packages of the standard library that pure packages must not use.
 var impure = []string{"net", "net/http", "os/exec", "os/signal"}
 
 func TestPurePackagesReachNothingOfTheWorld(t *testing.T) {
@@ -55,7 +55,8 @@ func TestPurePackagesReachNothingOfTheWorld(t *testing.T) {
 	}
 }
 
-// What reads or waits for the clock. A time that is given can be tried.
+// Functions that read the clock or wait for it. A time that is passed as an argument
+// can be tested.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}
 
 // Elsewhere a pause or a deadline is a package's own business, but what time it
@@ -115,8 +116,8 @@ func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {
 	}
 }
 
-// Each would add to the start of every tick, the last of them 5 MB since it
-// keeps the linker from dropping methods that nobody calls.
+// Each package would slow the start of every tick. The last of them adds 5 MB, because
+// it makes the linker keep methods that have no caller.
 var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "go.etcd.io/bbolt", "html/template", "github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/sqs", module + "internal/doctor"}
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {

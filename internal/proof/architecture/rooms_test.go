@@ -31,7 +31,8 @@ func TestOnlyWhatRunsATickKnowsOfOne(t *testing.T) {
 // Rooms that open the parts of a program, and so import other rooms.
 var opening = []string{"internal/drill/open", "internal/restore/open"}
 
-// What serves tests alone: parts and fakes, suites of a port, proofs.
+// forTests reports whether a package serves only tests: parts and fakes, suites of a
+// port, proofs.
 func forTests(name string) bool {
 	return strings.HasPrefix(name, "internal/testenv/") || strings.HasPrefix(name, "internal/proof/") || strings.HasSuffix(name, "test") && name != "internal/backtest"
 }

@@ -21,7 +21,7 @@ const record = "checkpoints/prod/shop/checkpoint.yaml"
 // enough that a quarter of the pairs shows the difference.
 const pairs = 20
 
-// crossings measures the git work of a level change in a large repository, beside the same
+// crossings compares the git work of a level change in a large repository with the same
 // work by go-git and by git, at 200 refs and at 30,000.
 func crossings(t *testing.T, b book) {
 	programs := programs{ours: program(t, "bench-crossing"), gogit: program(t, "bench-gogit")}
@@ -141,7 +141,7 @@ func wire(s *gitserver.Server) (bytes int64, requests int) {
 	return bytes, requests
 }
 
-// programs are the paths of two that are measured: see scripts/bench-crossing and
+// programs are the paths of the two measured programs: see scripts/bench-crossing and
 // scripts/bench-gogit.
 type programs struct{ ours, gogit string }
 

@@ -30,7 +30,7 @@ import (
 func sampling(t *testing.T, b book) {
 	deployments := scaled(10_000)
 	cp := controlplane.Start(t, controlplane.Options{ControllerManagerFlags: []string{
-		// What a rollout would be is written by hand, and must stay.
+		// The objects of a rollout are written by hand, and must not change.
 		"--controllers=*,-deployment-controller,-replicaset-controller,-horizontal-pod-autoscaler-controller",
 	}})
 	fill(t, cp, deployments, deployments/20)

@@ -58,7 +58,7 @@ type process struct {
 	heard chan struct{}
 }
 
-// Many processes lose nobody's commit, and each crossing lands once.
+// Many processes lose no commit of another, and each level change lands once.
 func TestManyProcessesShareABranch(t *testing.T) {
 	t.Parallel()
 	tables := dynalite.Start(t)
@@ -177,7 +177,7 @@ func (c *crowd) end(p *process) {
 	}
 }
 
-// said is what went wrong for processes, the latest.
+// said returns the latest errors of the processes.
 func (c *crowd) said() (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +208,7 @@ func (c *crowd) declared() map[string][]int32 {
 	return all
 }
 
-// fences: nobody saved under a lease after another had taken it over.
+// fences checks that no process saved under a lease after another had acquired it.
 func (c *crowd) fences() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A person has the repository cloned, and pushes to main as people do.
+// A person has a clone of the repository, and pushes to main like a user.
 type person struct {
 	clone string
 	made  map[string]string // the written file, by commit

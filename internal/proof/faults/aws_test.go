@@ -145,7 +145,7 @@ func messageOf(body []byte) string {
 	return bodies["default"] + "\n" + bodies["email"] + "\n" + form.Get("Subject")
 }
 
-// says answers in the words of the call's protocol.
+// says answers with an error in the call's protocol.
 func says(code int, kind, words string) fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		gateway.Fault(code, kind, words).ServeHTTP(w, r)

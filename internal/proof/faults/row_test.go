@@ -99,7 +99,7 @@ var (
 
 // Faults of any part.
 
-// cut ends the connection in the place of an answer. It reads the request first: a
+// cut ends the connection instead of an answer. It reads the request first: a
 // connection that is closed with unread data is reset.
 func cut(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 	_ = read(r)

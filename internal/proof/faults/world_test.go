@@ -148,8 +148,8 @@ func (w *world) needs(t *testing.T, n int32) {
 	}
 }
 
-// tick makes one tick, as an invocation of the function does, and returns its
-// error. Time then stands a period later.
+// tick runs one tick, like an invocation of the function, and returns its error. The
+// clock then moves one period ahead.
 func (w *world) tick(t *testing.T) error {
 	t.Helper()
 	left := &remaining{Context: t.Context(), over: make(chan struct{})}
@@ -283,8 +283,8 @@ func (w *world) calm(t *testing.T) {
 	}
 }
 
-// declares fails the test unless git declares a level, by one commit, and the
-// site's state agrees.
+// declares fails the test unless git has a level, from one commit, and the site's state
+// agrees.
 func (w *world) declares(t *testing.T, level int32) {
 	t.Helper()
 	record := w.origin.Show(t, "main", "checkpoints/"+w.site+"/"+w.site+"/checkpoint.yaml")

@@ -75,7 +75,7 @@ func (c *clock) add(at time.Duration, wake chan struct{}, d *deed) {
 	heap.Push(&c.next, &event{at, c.made, wake, d})
 }
 
-// run lets time pass until nobody waits for any.
+// run lets time pass until no actor waits for it.
 func (c *clock) run() {
 	for len(c.next) > 0 {
 		if d := c.next[0].deed; d != nil && !d.done {
@@ -88,7 +88,7 @@ func (c *clock) run() {
 	}
 }
 
-// ahead does the next deed, and those that nobody can come before any more.
+// ahead runs the next deed, and the deeds that no actor can precede any more.
 func (c *clock) ahead() {
 	until := c.next[0].at + lookahead
 	var due []*event

@@ -11,9 +11,8 @@ import (
 // workersAtMost is the deployed MaximumConcurrency of infra/fleet.
 const workersAtMost = 20
 
-// plans are those that are compared, the recommended one first. Sites disturb each
-// other on their branch alone, so that a hundred on each of two branches are as a
-// thousand on ten.
+// plans are the compared plans, the recommended one first. Sites affect one another
+// only on their branch, so a hundred on each of two branches equal a thousand on ten.
 var plans = []plan{
 	{sites: 1000, branches: 1000, spread: period, workers: workersAtMost, ordinary: 2},
 	{sites: 200, branches: 200, ordinary: 2},

@@ -42,7 +42,7 @@ type spent struct {
 func newHost(t testing.TB, c *clock) *host {
 	server := gitserver.Start(t)
 	h := &host{clock: c, server: server, origin: server.Create(t, "fleet", nil), spent: map[string]spent{}}
-	// What a host does at night would be done in the midst of pushes.
+	// A host's nightly maintenance would run in the middle of pushes.
 	h.origin.Config(t, "receive.autogc", "false")
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -50,7 +50,7 @@ func newHost(t testing.TB, c *clock) *host {
 	return h
 }
 
-// What befalls a process.
+// The faults of a process.
 var (
 	errDead = errors.New("the process is dead")
 	errLost = errors.New("the connection broke before the answer")

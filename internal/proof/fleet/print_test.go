@@ -10,10 +10,10 @@ import (
 // A result contains the figures of a run.
 type result struct {
 	plan
-	ticks   []int // that crossings took to land, in order
-	waiting int   // crossings that have not landed
+	ticks   []int // until each level change landed, in order
+	waiting int   // level changes that have not landed
 	races   float64
-	quiet   float64 // requests of a tick without a crossing, once all have looked
+	quiet   float64 // requests of a tick without a level change, after the first tick of each site
 	busy    float64 // requests of a tick that committed
 	longest time.Duration
 	spent   map[string]spent

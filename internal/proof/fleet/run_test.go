@@ -56,7 +56,7 @@ type run struct {
 
 	looks   []look
 	written map[string]string
-	edited  map[string]bool   // sites whose record a person edited
+	edited  map[string]bool   // sites with a checkpoint file that a user edited
 	held    map[string]string // the final content of git, by branch and path
 	dropped int               // turns that came so late that the next was due
 }
@@ -120,7 +120,7 @@ func (r *run) rise(random *rand.Rand) {
 	for n := range r.ordinary {
 		for range max(1, len(r.sites)/100) {
 			s, w := r.sites[random.IntN(len(r.sites))], rising[random.IntN(len(rising))]
-			// One at a time: what rises while another rise waits is one crossing.
+			// One at a time: a rise during another rise counts as one level change.
 			if len(s.rises[w]) == 1 {
 				s.rises[w] = append(s.rises[w], time.Duration(storm+n)*period)
 			}

@@ -56,7 +56,7 @@ func id(namespace, name string) workload.ID {
 	return workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
 }
 
-// workloads of each site; of the last a person edits the entry, and it never
+// The workloads of each site. A user edits the entry of the last one, and it never
 // rises.
 var (
 	rising    = []workload.ID{id("pay", "api"), id("shop", "cart"), id("shop", "web")}
@@ -157,7 +157,7 @@ func (r *run) parsePolicy(file string, data []byte) (policy.Set, error) {
 	return config.ParsePolicy(file, data, period)
 }
 
-// Sample looks at the played cluster.
+// Sample samples the fake cluster.
 func (p *process) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	p.clock.sleep(jittered(lookTakes, p.random))
 	f := workload.Fleet{Site: p.name, Cluster: p.cluster(), At: p.time()}

@@ -26,7 +26,7 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// A file that no group names is found by nobody.
+// A file that is in no group cannot be found.
 func TestEachFileIsATopicOfOneGroup(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(root, "internal/docs/*.md"))

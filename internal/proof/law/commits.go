@@ -21,7 +21,7 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	tree, err := w.read(id)
 	broken := err != nil // its site.yaml is
 	entries := tree.Entries()
-	if broken || len(tree.Broken) > 0 { // what cannot be read stands
+	if broken || len(tree.Broken) > 0 { // an unreadable file keeps its earlier entries
 		log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
 		if err == nil && len(log[0].Parents) > 0 {
 			for of, e := range w.at(log[0].Parents[0]) {
@@ -58,7 +58,7 @@ func (w *Witness) read(id string) (checkpoint.Tree, error) {
 	return checkpoint.ParseTree(w.story.Site, files)
 }
 
-// An author is who made a commit.
+// An author is the author of a commit.
 type author string
 
 const (
@@ -68,7 +68,8 @@ const (
 	other  author = "another site"
 )
 
-// yield is longer than any site's: the first tick afterwards corrects it.
+// yield is longer than any site's edit grace period: the first tick afterwards corrects
+// it.
 const yield = 1000 * time.Hour
 
 // A Commit is one on the base.
@@ -197,7 +198,7 @@ func brings(of, change checkpoint.Change) bool {
 
 // account notes whose an entry is after a commit.
 func (w *Witness) account(s *Seen, c Commit) {
-	if c.By == merge { // a person's own, if they amended it
+	if c.By == merge { // a user's commit, if they amended it
 		w.all, w.amended = w.all || w.amended, false
 	}
 	for _, change := range c.Changes {

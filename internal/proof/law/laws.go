@@ -112,8 +112,8 @@ func (s *Seen) decided(why policy.Reason) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool { return d.Reason == why })
 }
 
-// broken reports whether the record that a workload is in cannot be read, or could not
-// when the tick looked.
+// broken reports whether the checkpoint file of a workload cannot be read, or could not
+// when the tick read it.
 func (s *Seen) broken(id workload.ID) bool {
 	if s.unread(s.After.Tip)[id.Namespace] != nil {
 		return true

@@ -143,7 +143,7 @@ func (w *Witness) ask(s *Seen) {
 		if change.From.Replicas == change.To.Replicas {
 			continue // the proposal no longer contains the level
 		}
-		if again && !w.vague && s.World.Propose { // a question about a surge declares nothing
+		if again && !w.vague && s.World.Propose { // a review of a surge writes no level
 			change.From.Replicas = asked
 		}
 		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed().Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {

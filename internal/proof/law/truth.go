@@ -14,19 +14,19 @@ type truth struct {
 	lives map[workload.ID]*life
 	// dropped are the scales that workloads had before a mass drop; nil without a drop.
 	dropped map[workload.ID]int32
-	// acknowledged is set once a person acknowledged what waited.
+	// acknowledged is true after a user accepted the open mass drop.
 	acknowledged bool
 }
 
 // A life is the history of one workload.
 type life struct {
-	looks   []*look   // in the order in which their ticks looked
+	looks   []*look   // in the order of the samples of their ticks
 	urgent  int       // healthy ticks in a row that left an urgent need undeclared
 	awaited time.Time // the instant of the last tick
 	flight
 }
 
-// A look is one workload at one tick.
+// A look is one sample of a workload in one tick.
 type look struct {
 	at     time.Time
 	runs   bool
@@ -99,7 +99,7 @@ func frozenBy(s workload.Sample) string {
 // learn adds the result of a tick to the history.
 func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	for id, l := range looks {
-		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // others came before it looked
+		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // other ticks came before its sample
 			of.looks = append(slices.DeleteFunc(of.looks, func(o *look) bool { return o == l }), l)
 		}
 		l.at = s.Told.At
@@ -134,7 +134,7 @@ func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 	}
 }
 
-// settled reports whether the state holds that the tick was.
+// settled reports whether the state contains the tick.
 func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
 
 // await counts the healthy ticks that an urgent raise waits for, and those in which a
@@ -174,8 +174,8 @@ func (s *Seen) read(id workload.ID) bool {
 	return slices.ContainsFunc(s.Told.Samples, func(sample workload.Sample) bool { return sample.ID == id && sample.Scale != nil })
 }
 
-// reviewed reports whether a person is to see the change first, or to correct the
-// record.
+// reviewed reports whether a user has to see the change first, or to correct the
+// checkpoint file.
 func (s *Seen) reviewed(id workload.ID) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
 		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)

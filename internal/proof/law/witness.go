@@ -33,7 +33,7 @@ type Witness struct {
 	Found map[string]int
 
 	story   *story.Story
-	tip     string            // of the base, as last looked at
+	tip     string            // of the base, at the last check
 	agreed  string            // the tip that git and the latches agreed on as the last tick began
 	known   map[string]Commit // that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
@@ -45,9 +45,9 @@ type Witness struct {
 	// agreed. It is replaced by all if the user may have changed any workload.
 	touched  map[workload.ID]bool
 	all      bool
-	theirs   map[workload.ID]word           // entries whose last change is a person's
+	theirs   map[workload.ID]word           // entries last changed by a user
 	levels   map[workload.ID]map[int32]bool // that each entry ever had
-	unsent   map[string]string              // alerts that were settled and did not arrive, by id
+	unsent   map[string]string              // alerts that were saved and did not arrive, by id
 	next     *Seen                          // the coming tick, with the state before it
 	acts     int                            // ticks that had the lease and the turn
 	proposal *latch.Proposal                // as last noted

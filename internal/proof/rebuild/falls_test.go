@@ -46,9 +46,9 @@ type story struct {
 	*keeper
 	form  form
 	clone tick.Sampler
-	// faults go wrong with looks at the clone.
+	// faults are the faults of samples of the clone.
 	faults *faults
-	tip    string // of the branch, when its levels were last looked at
+	tip    string // of the branch, at the last check of its levels
 }
 
 // idleCluster starts a cluster with all of the fleet at one replica, and no work
@@ -63,7 +63,7 @@ func idleCluster(t *testing.T, f form) *controlplane.ControlPlane {
 	return cp
 }
 
-// holds makes a tick, after which git declares no less of anything than before.
+// holds runs a tick, and checks that it lowers no level in git.
 func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
 	t.Helper()
 	report := s.tick(t, of)
@@ -82,7 +82,7 @@ func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
 	return report
 }
 
-// beside is a cluster in its prime, and a clone of it that ticks in turn.
+// beside is a cluster at full scale, and a clone of it that ticks in turn.
 func (s *story) beside(t *testing.T) {
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 1)

@@ -23,7 +23,7 @@ const (
 	noName    fault = "which cluster it is, is not answered"
 )
 
-// inTurn are the faults of looks that follow on each other.
+// inTurn are the faults of successive samples.
 var inTurn = []fault{halfway, whole, cutOff, noScaler, halfScale, noKEDA, noSets, noName}
 
 // leaves returns the number of workloads with a known scale. It is 0 if a workload may

@@ -21,8 +21,8 @@ type form struct {
 	sync   time.Duration // the interval of an autoscaler
 	start  time.Duration // of a pod, until it is ready
 	window time.Duration // the interval of the samples of the pods' CPU
-	// fails and recovers are how long a pod stands too much work, and how long it
-	// is down then.
+	// fails and recovers are how long a pod can be overloaded, and how long it is down
+	// then.
 	fails, recovers time.Duration
 	calm            time.Duration // for which a count has to be too high to be lowered
 	deadline        time.Duration // for all workloads to serve their full load
@@ -44,9 +44,9 @@ func realForm(pods int) form {
 	}
 }
 
-// quickForm is seven and a half times as fast. Its pods stand too much work for
-// twice as long, and counts that are too high are lowered sooner, so that it ends
-// within a minute or so.
+// quickForm is seven and a half times as fast. Its pods can be overloaded for twice as
+// long, and replicas that are too high are lowered sooner, so the test ends within a
+// minute or so.
 func quickForm() form {
 	return form{
 		pods: 40, sync: 2 * time.Second, start: 4 * time.Second, window: 2 * time.Second,
@@ -55,7 +55,7 @@ func quickForm() form {
 	}
 }
 
-// patient is the form in which pods stand any work, and never fail.
+// patient is the form in which pods never fail under an overload.
 func (f form) patient() form {
 	f.fails = time.Hour
 	return f

@@ -134,7 +134,7 @@ func (c *cluster) rebuild(t *testing.T, w way) error {
 	return c.wait(t, c.form.deadline-time.Since(c.from), c.served)
 }
 
-// looks returns those since the first apply.
+// looks returns the samples since the first apply.
 func (c *cluster) looks() []load.Look {
 	all := c.load.Looks()
 	first := slices.IndexFunc(all, func(l load.Look) bool { return !l.At.Before(c.from) })
@@ -193,8 +193,8 @@ func (c *cluster) follows(t *testing.T) time.Duration {
 	return time.Since(from)
 }
 
-// rescaled returns when a workload's autoscaler last changed its count. Who
-// writes a count that nobody owned is not to be seen in managedFields.
+// rescaled returns when a workload's autoscaler last changed its replicas.
+// managedFields does not show the first writer of replicas without an owner.
 func (c *cluster) rescaled(t *testing.T, m member) time.Time {
 	t.Helper()
 	text := c.cp.Kubectl(t, "", "get", "hpa", "-n", m.namespace, m.name, "-o", "jsonpath={.status.lastScaleTime}")

@@ -46,7 +46,7 @@ func (r run) coverage(m member) (lowest float64, ok bool) {
 	return lowest, ok
 }
 
-// counts are those that a workload was asked to have, each as it changed.
+// counts returns the desired replicas of a workload, after each change.
 func (r run) counts(m member) []int32 {
 	var all []int32
 	for _, l := range r.looks {

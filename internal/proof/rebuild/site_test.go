@@ -84,7 +84,7 @@ func (k *keeper) sampler(t *testing.T, cp *controlplane.ControlPlane, wrap func(
 	return s
 }
 
-// tick makes one tick over a cluster; time then stands a period later.
+// tick runs one tick over a cluster; the clock then moves one period ahead.
 func (k *keeper) tick(t *testing.T, s tick.Sampler) tick.Report {
 	t.Helper()
 	k.runs++
@@ -116,7 +116,7 @@ func (k *keeper) branch(t *testing.T) map[string][]byte {
 	}
 }
 
-// declares returns the levels that git declares.
+// declares returns the levels in git.
 func (k *keeper) declares(t *testing.T) map[workload.ID]int32 {
 	t.Helper()
 	tree, err := checkpoint.ParseTree(site, k.branch(t))

@@ -30,8 +30,8 @@ type way struct {
 	create, reconcile func(*cluster, *testing.T)
 }
 
-// absent is the way without checkpoints: nobody states a count. In patient no pod
-// ever fails for having too much to do, which is kinder than things are.
+// absent is the method without checkpoints: no manifest states replicas. In patient no
+// pod ever fails under an overload, which is better than in reality.
 var (
 	absent  = way{name: "absent", without: true, create: (*cluster).applyApps}
 	patient = way{name: "patient", without: true, create: (*cluster).applyApps}
@@ -41,7 +41,7 @@ var (
 // once, and nothing delays them.
 var limit = way{name: "limit", create: (*cluster).applyNeed}
 
-// ways are those with checkpoints that run here.
+// ways are the methods with checkpoints that run here.
 var ways = []way{
 	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux},
 	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},

@@ -45,7 +45,7 @@ type life struct {
 	plan     []event
 	next     int // when the next rollout begins
 	blind    int // until when nothing is read
-	gap      int // until when nothing looks
+	gap      int // the end of a gap in the samples
 }
 
 func newLife(r *rand.Rand) *life {

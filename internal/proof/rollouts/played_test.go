@@ -12,7 +12,7 @@ import (
 // storyPeriod is the time between two samples of a story, in minutes.
 const storyPeriod = 5
 
-// A look is one sample of a story, and what became of it.
+// A look is one sample of a story, with its result.
 type look struct {
 	minute int
 	saw    workload.Rollout
@@ -98,7 +98,7 @@ func (s *story) draw(l *life) {
 	}
 }
 
-// play has the real policy decide look by look.
+// play lets the real policy decide each sample.
 func (s *story) play() {
 	p, g := policy.Presets()["cope"], policy.DefaultGuards()
 	l := latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}}

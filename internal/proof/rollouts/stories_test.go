@@ -86,7 +86,8 @@ func (s *story) target(i int) string {
 	return s.looks[i].saw.Templates[0].Hash
 }
 
-// turns reports whether a record that goes on says another template than before.
+// turns reports whether a rollout entry changed its side without starting, ending or
+// being replaced.
 func (s *story) turns(i int) bool {
 	l := s.looks[i]
 	return l.committed() && !l.begins() && !l.ends() && !l.replaced() && old(l.git) != old(l.before)

@@ -109,7 +109,7 @@ func (l *life) trouble() {
 				share += (1 - share) * l.r.Float64()
 			}
 		},
-		func() { // held at 0 %
+		func() { // halted at 0 %
 			l.halt()
 			l.after(l.between(20, 240), 0, l.resume)
 		},
@@ -120,7 +120,7 @@ func (l *life) trouble() {
 		func() { // not read
 			l.after(0, share, func() { l.blind = l.minute + l.between(5, 20) })
 		},
-		func() { // not looked at
+		func() { // not sampled
 			l.after(0, share, func() { l.gap = l.minute + l.between(5, 20) })
 		},
 		func() { // slow

@@ -93,7 +93,7 @@ func apply(t *testing.T, defect *txtar.Archive) (overlay string) {
 	return overlay
 }
 
-// holds finds the one place below a folder of the product where words stand.
+// holds finds the one place of a text below a folder of the product.
 func holds(t *testing.T, folder, words string) (file, text string) {
 	t.Helper()
 	found := 0

@@ -33,7 +33,7 @@ func (d *draw) rules() string {
 		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"), pick(d, "", ", surge: {review: true}"))
 }
 
-// policy is a person who writes other rules.
+// policy is a user's edit of the rules.
 func (d *draw) policy() string {
 	return fmt.Sprintf("person writes gitlatch.yaml %q", d.rules())
 }

@@ -161,8 +161,8 @@ func TestASwitchTakesAwayWhatItIsForAndNothingElse(t *testing.T) {
 	}
 }
 
-// rung evaluates an alarm over the periods that it looks at, the last ones given;
-// those before them are missing.
+// rung evaluates an alarm over its periods. The given periods are the last ones; those
+// before them are missing.
 func rung(alarm any, periods []period) (bool, error) {
 	number := func(name string) (n float64) {
 		n, err := strconv.ParseFloat(fmt.Sprint(at(alarm, name)), 64)

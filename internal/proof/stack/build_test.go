@@ -33,8 +33,8 @@ func TestSAMFindsTheTemplateValid(t *testing.T) {
 	}
 }
 
-// zipLimits are what functions may weigh, packed, in MB: a cold start fetches it.
-// The drill renders overlays, and is called by people now and then.
+// zipLimits are the limits for packed functions, in MB, because a cold start downloads
+// them. The drill renders overlays, and users call it only sometimes.
 var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "DrillFunction": 12,
 	"FleetWorker": 10, "FleetDispatcher": 10}
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Where the deployments of these tests stand.
+// The account and the region of the deployments in these tests.
 const (
 	account = "111122223333"
 	region  = "eu-west-1"

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What Go's own runtime reads.
+// The variable that Go's runtime reads.
 const memoryLimit = "GOMEMLIMIT"
 
 func environmentSetIsRead(t *testing.T, of templates) (broken []string) {

@@ -248,7 +248,8 @@ func fleetAlarms(d deployment) map[string]alarmCase {
 		"WorkersThrottled":  repeated(of("FleetWorker", "Throttles")),
 		"WorkersSlow":       slow(of("FleetWorker", "Duration"), 192000),
 		"PushesFail":        repeated(own("PushFailures")),
-		// What failed is there for 24 minutes, and the turns of two periods.
+		// A failed turn is in the queue for 24 minutes, and waits for the turns of two
+		// periods.
 		"TurnsWait": {series{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", d.physical("Turns")},
 			[][]period{{{2041}, {2100}, {3000}}}, [][]period{{{2040}, {2040}, {2040}}, {{1440}, {3000}, {3000}}, {none, none, none}}},
 		"UnderDeclared": {own("UnderDeclaredPods"),

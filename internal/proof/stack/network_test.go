@@ -83,7 +83,7 @@ func endpointsAreOfWhatATickCalls(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// only443 returns what rules let through beside TLS.
+// only443 returns the traffic that rules allow in addition to TLS.
 func only443(what string, rules []any) (broken []string) {
 	if len(rules) != 1 {
 		broken = append(broken, fmt.Sprintf("%s: has %d rules", what, len(rules)))

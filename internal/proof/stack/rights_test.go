@@ -19,7 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// What AWS itself does in the function's name, so that no call of ours shows it.
+// The actions of AWS itself in the function's name, which no call of ours shows.
 var forAWS = []string{
 	"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo",
 	"logs:CreateLogStream", "logs:PutLogEvents",
@@ -195,8 +195,8 @@ func actions(role any) []string {
 	return slices.Sorted(maps.Keys(allowed))
 }
 
-// accessEntryNamesTheGroupWithRights is about who logs in: as a member of a group
-// with rights, and not before there is an entry.
+// accessEntryNamesTheGroupWithRights checks the login: as a member of a group with
+// rights, and only after the access entry exists.
 func accessEntryNamesTheGroupWithRights(t *testing.T, of templates) (broken []string) {
 	entries := map[string]struct{ function, cluster, binding string }{
 		"LatchAccess":   {"LatchFunction", "ClusterName", "infra/rbac/clusterrolebinding.yaml"},

@@ -118,8 +118,8 @@ func repository(t *testing.T) templates {
 // An estate is stacks that are deployed together. No logical id occurs in two of them.
 type estate []deployment
 
-// deployed deploys the stacks of a sample, the core first, beside the stack whose state
-// some share.
+// deployed deploys the stacks of a sample, the core first, together with the stack
+// whose state some of them share.
 func deployed(t *testing.T, of templates, s sample) estate {
 	t.Helper()
 	core := deploy(t, of[source], "gitlatch-"+s.parameters["Site"], s.parameters)
@@ -196,7 +196,7 @@ func (e estate) physical(id string) string {
 	return d.physical(id)
 }
 
-// byHand are further ways to deploy the templates beside the core: without its line.
+// byHand are further ways to deploy the templates next to the core: without its line.
 var byHand = map[string]map[string]string{
 	drillSource: {
 		"Site": "123", "ClusterName": "edge", "TableName": "latches",

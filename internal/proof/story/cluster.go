@@ -44,7 +44,7 @@ func (s *Story) workload(w []string) error {
 			scale.Load = read.share(value)
 		case "demand": // 3000: asked of it in a unit of time; unknown
 			scale.Demand = read.figure(value)
-		case "hand": // kubectl: who wrote the count just now; nobody
+		case "hand": // kubectl: the user who wrote the replicas last; "nobody" for none
 			scale.Hand, scale.Handed = value, s.Now
 			if value == "nobody" {
 				scale.Hand, scale.Handed = "", time.Time{}

@@ -8,8 +8,8 @@ import (
 
 // Faults befall the ticks of a world. The zero value is a calm one.
 type Faults struct {
-	// KillBefore is the number of the effect before which the process is dead; 0
-	// kills nobody.
+	// KillBefore is the number of the effect before which the process dies; 0 disables
+	// it.
 	KillBefore int
 	// FailAt is the number of the effect that fails. UnheardAt is the number of the
 	// effect that takes place but reports a failure. 0 disables either.
@@ -32,7 +32,8 @@ type Faults struct {
 	// With Refused the tick gets that refusal.
 	Hold    bool
 	Refused string
-	// Walks is how many commits the host looks up to find a window; 0 is any number.
+	// Walks is the number of commits that the host reads to find a window; 0 means no
+	// limit.
 	Walks int
 	// Deaf is a topic that takes no alert, Unwanted the kind that it will never take.
 	Deaf     bool

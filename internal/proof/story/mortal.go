@@ -30,7 +30,7 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 	})
 }
 
-// A Sampler looks at a world's cluster.
+// A Sampler samples a world's cluster.
 type Sampler struct{ *World }
 
 // Sample returns the cluster of the world.

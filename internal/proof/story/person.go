@@ -32,7 +32,7 @@ func (s *Story) person(w []string) error {
 			entries[who] = e
 		})
 		return err
-	case "milestone": // shop/web 90 to: of the rollout that is declared
+	case "milestone": // shop/web 90 to: of the rollout in git
 		n, err := strconv.Atoi(w[2])
 		edit("milestone by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
 			e := entries[who]

@@ -20,8 +20,8 @@ import (
 // tellings are the names of the files that hold a story.
 var tellings = []string{"story", "raises", "nearly", "resolves"}
 
-// Tellings parts an archive: the stories that it tells, by name, and the files of
-// the repository at the start of each.
+// Tellings splits an archive into its stories, by name, and the files of the repository
+// at the start of each.
 func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
 	start, stories = map[string]string{}, map[string]string{}
 	for _, f := range archive.Files {
@@ -45,9 +45,9 @@ type Story struct {
 	Hear func(words []string)
 
 	was    map[string]string // files before the last tick
-	pushed string            // the last commit that a tick said it made
+	pushed string            // the last commit that a tick reported
 	marked map[string]string // commits that the story comes back to, by name
-	broken map[string]string // what records held before a person broke them, by path
+	broken map[string]string // the text of files before a user broke them, by path
 	failed error             // the error of a rival
 	turn   time.Time         // of the next ticks; may be zero
 	turns  bool              // gives each tick its own
@@ -115,8 +115,8 @@ func (s *Story) do(words []string) error {
 	return err
 }
 
-// before 3 person sets shop/web 150 | before 3 try: what happens just before the
-// third effect of the next tick.
+// before 3 person sets shop/web 150 | before 3 try: an event just before the third
+// effect of the next tick.
 func (s *Story) doBefore(effect string, words []string) error {
 	n, err := strconv.Atoi(effect)
 	if s.before == nil {
@@ -126,7 +126,7 @@ func (s *Story) doBefore(effect string, words []string) error {
 	return err
 }
 
-// beside workload shop/web 12: what happens to another site of the same repository.
+// beside workload shop/web 12: an event of another site in the same repository.
 func (s *Story) doBeside(words []string) error {
 	if s.beside == nil {
 		s.beside = New(nil)

@@ -53,7 +53,7 @@ var forgets = map[string]func(s *workload.Sample, why string){
 			s.Scale, s.Unknown = nil, why
 		}
 	},
-	// The HPA that KEDA made of a ScaledObject says the same, but for a floor of 0.
+	// The HPA of KEDA for a ScaledObject has the same values, except for a floor of 0.
 	"scaledobjects": func(s *workload.Sample, _ string) {
 		if s.Scale != nil && s.Scale.Driver == workload.DrivenByKEDA {
 			scale := *s.Scale

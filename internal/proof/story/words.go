@@ -57,7 +57,7 @@ var events = map[string]func(*Story, []string) error{
 		s.Cluster = w[0]
 		return nil
 	},
-	// unread deployments: ... | unread: what cannot be read from now on.
+	// unread deployments: ... | unread: the parts that cannot be listed from now on.
 	"unread": func(s *Story, w []string) error {
 		s.Unread = parts(w)
 		return nil
@@ -67,8 +67,8 @@ var events = map[string]func(*Story, []string) error{
 		s.Unmeasured = parts(w)
 		return nil
 	},
-	// tick [times]: one tick, or several, a period apart; time then stands a
-	// period after the last.
+	// tick [times]: one tick, or several, a period apart; the clock then is a period
+	// after the last.
 	"tick": func(s *Story, w []string) error {
 		times, err := 1, error(nil)
 		if len(w) > 0 {
@@ -184,8 +184,8 @@ var events = map[string]func(*Story, []string) error{
 		s.OnDisk = true
 		return nil
 	},
-	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path |
-	// removes path | breaks shop | repairs shop | retracts: a commit by a person.
+	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path
+	// | removes path | breaks shop | repairs shop | retracts: a commit by a user.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
 	// same, and the tick gets a refusal. push lands: the push lands.
@@ -242,7 +242,7 @@ var events = map[string]func(*Story, []string) error{
 		s.Host, s.Propose = true, w[0] == "proposes"
 		return nil
 	},
-	// walks 20 | walks: how many commits the host looks up to find a window.
+	// walks 20 | walks: the number of commits that the host reads to find a window.
 	"walks": func(s *Story, w []string) (err error) {
 		if s.Walks = 0; len(w) > 0 {
 			s.Walks, err = strconv.Atoi(w[0])
@@ -294,8 +294,8 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return errors.Join(err, s.Store.Release(context.Background(), lease))
 	},
-	// adopt: a person adopts the cluster, and acknowledges what waits for it.
-	// adopt shop/web: asks a workload back in.
+	// adopt: a user accepts the cluster, and acknowledges an open mass drop. adopt
+	// shop/web: latches a workload again.
 	"adopt": func(s *Story, w []string) error {
 		a := tick.Amendment{Cluster: s.Cluster, Acknowledge: true}
 		if len(w) > 0 {
@@ -303,7 +303,7 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return s.amend(a)
 	},
-	// hold +3h [shop/web]: a person holds the site, or a workload.
+	// hold +3h [shop/web]: a user pauses the site, or a workload.
 	"hold": func(s *Story, w []string) error {
 		d, err := time.ParseDuration(strings.TrimPrefix(w[0], "+"))
 		a := tick.Amendment{HoldUntil: s.Now.Add(d)}

@@ -59,11 +59,11 @@ type World struct {
 	Saves int
 	// Pushed is true if the last tick pushed, whether or not the push landed.
 	Pushed bool
-	// Settled are the instants that the last tick settled.
+	// Settled are the instants that the last tick saved.
 	Settled map[time.Time]bool
 	// Merged are the commits that merged a proposal for a user.
 	Merged map[string]bool
-	// policies are those that were read, by their text.
+	// policies are the policies that were read, by their text.
 	policies map[string]policy.Set
 	// Disturbed is true if the last tick had a fault, or if someone else acted during
 	// it.
@@ -75,8 +75,7 @@ type World struct {
 	// Held is a push that has not landed yet; nil if there is no such push.
 	Held     *repo.Commit
 	Requests int // to the repository, in the last tick
-	// Propose lets every crossing be proposed; without Host there is nothing to
-	// propose to.
+	// Propose makes the site propose every level change. It needs Host.
 	Propose, Host bool
 	// Flush is the flush of the following ticks.
 	Flush policy.Flush
@@ -157,7 +156,7 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 	return set, err
 }
 
-// land lets the push that was held land.
+// land lands the push that waits.
 func (w *World) land() error {
 	if w.Held == nil {
 		return errors.New("no push waits")

@@ -280,8 +280,8 @@ func TestAPullRequestThatIsReplacedWasNotDeclined(t *testing.T) {
 	}
 }
 
-// Each crossing is another commit on the branch, and takes back what an earlier
-// one proposed and this one does not.
+// Each level change is another commit on the branch. It reverts the changes of an
+// earlier commit that it does not propose.
 func TestAProposalGrowsOnTopWhereTheBaseStands(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1", "dir/b": "1", "dir/c": "1"})

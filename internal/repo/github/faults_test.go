@@ -178,7 +178,7 @@ func TestARepositoryThatCannotBeSeenIsSaid(t *testing.T) {
 	}
 }
 
-// A person opens or pushes in the moment between two requests.
+// A user opens a pull request or pushes between two requests.
 func TestAPushOfTheLastMomentKeepsThePullRequestOpen(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1"})

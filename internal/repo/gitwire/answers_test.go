@@ -108,7 +108,7 @@ func TestAnObjectThatNeverComesCostsItsPath(t *testing.T) {
 	}
 }
 
-// A server may say much beside the pack. None of it is kept.
+// A server may send much text next to the pack. None of it is kept.
 func TestWordsWithoutEndAreNotKept(t *testing.T) {
 	t.Parallel()
 	f, commit, _, _ := shop()

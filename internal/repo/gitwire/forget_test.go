@@ -50,8 +50,8 @@ func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
 	}
 }
 
-// What a proposal is made of is kept for the next, and what others commit is read. Both
-// are let go once they are much.
+// The objects of a proposal are kept for the next one, and the commits of others are
+// read. Both are dropped once they are large.
 func TestCommitsBesideTheBaseAndOthersAreForgotten(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*gitserver.Origin, *Repository, int, string) (string, error){

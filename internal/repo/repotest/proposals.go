@@ -150,7 +150,7 @@ func merged(t *testing.T, h Host, squash bool) {
 	if a := h.Show(t, "", "a"); a != "2" {
 		t.Errorf("merged, the base holds %q", a)
 	}
-	// What is merged is over: the next is another one.
+	// A merged proposal is over: the next one is new.
 	h.push(t, "3", "propose three")
 	if next := h.ensure(t, "three", "body"); next.ID == p.ID || next.State != repo.ProposalOpen {
 		t.Errorf("after a merge it is %+v, was %+v", next, p)

@@ -114,7 +114,7 @@ func commitKeepsOddTrees(t *testing.T, setup Setup) {
 			t.Errorf("%s is %q, want mode %s", path, got[path], mode)
 		}
 	}
-	// ls-tree normalises modes: only the raw bytes tell.
+	// ls-tree normalises modes: only the raw bytes show them.
 	raw := string(f.Origin.Raw(t, "tree", "main^{tree}"))
 	for _, want := range []string{"040000 ancient\x00", line("100664", "group", blob)} {
 		if !strings.Contains(raw, want) {

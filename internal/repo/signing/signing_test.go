@@ -130,7 +130,7 @@ func verifies(t *testing.T, program string) {
 	}
 }
 
-// verify is git verify-commit by someone who knows the public half.
+// verify runs git verify-commit with the public half of the key.
 func verify(t *testing.T, o *gitserver.Origin, commit string, m made) (string, error) {
 	t.Helper()
 	home := t.TempDir()

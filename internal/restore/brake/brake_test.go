@@ -17,8 +17,8 @@ const (
 	span   = 4 * time.Hour
 	paused = "autoscaling.keda.sh/paused-scale-in"
 
-	// What an API server makes of each behaviour, and of one that says only that
-	// scaling down is off.
+	// The API server's form of each behaviour, and of one that states only that scaling
+	// down is off.
 	own      = `{"scaleUp":{"selectPolicy":"Min"},"scaleDown":{"stabilizationWindowSeconds":60,"selectPolicy":"Min","policies":[{"type":"Pods","value":4,"periodSeconds":60}]}}`
 	ownOff   = `{"scaleUp":{"selectPolicy":"Min"},"scaleDown":{"stabilizationWindowSeconds":60,"selectPolicy":"Disabled","policies":[{"type":"Pods","value":4,"periodSeconds":60}]}}`
 	defaults = `{"scaleUp":{"stabilizationWindowSeconds":0,"selectPolicy":"Max","policies":[{"type":"Pods","value":4,"periodSeconds":15},{"type":"Percent","value":100,"periodSeconds":15}]},"scaleDown":{"selectPolicy":"Disabled","policies":[{"type":"Percent","value":100,"periodSeconds":15}]}}`

@@ -279,7 +279,7 @@ func (r *realCluster) holds(t *testing.T) {
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
 	}
-	// Each autoscaler looks once a second, and undid a raise at once before.
+	// Each autoscaler runs once a second, and undid a raise at once before.
 	for range 24 {
 		time.Sleep(500 * time.Millisecond)
 		counts, err := r.counts(t.Context())

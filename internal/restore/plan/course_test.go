@@ -234,7 +234,8 @@ func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
 	}
 }
 
-// Pods that go with a workload that a person suspends hide no progress of the rest.
+// The removed pods of a workload that a user suspends do not hide the progress of the
+// rest.
 func TestWhatIsSuspendedHidesNoProgress(t *testing.T) {
 	t.Parallel()
 	p := newPlay(map[string]int32{"a/web": 100, "a/api": 50}, nil, plan.Pace{PerMinute: 60_000, Unready: 1000, Patience: 10 * time.Second})

@@ -89,7 +89,7 @@ func TestAPlanOnlyRaises(t *testing.T) {
 	}
 }
 
-// A plan says the most that a run does: what changes since may only take away.
+// A plan states the maximum of a run: a later change may only reduce it.
 func TestAPlanIsNeverExceeded(t *testing.T) {
 	t.Parallel()
 	web := deployment("shop/web")

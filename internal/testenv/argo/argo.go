@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who Argo Rollouts is to the API server.
+// User is the user of Argo Rollouts in the API server.
 const User = "system:serviceaccount:argo-rollouts:argo-rollouts"
 
 // Start starts the controller once its resources are there, and returns its

@@ -19,7 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who the application-controller is to the API server.
+// User is the user of the application-controller in the API server.
 const User = "system:serviceaccount:argocd:argocd-application-controller"
 
 const (
@@ -83,7 +83,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane) *ArgoCD {
 	cp.Run(t, "", variables, filepath.Join(bin, "argocd-redis"), redis)
 	cp.Run(t, "http://"+repoMetrics+"/healthz", variables, filepath.Join(bin, "argocd-repo-server"),
 		"--address=127.0.0.1", "--port="+port(repo), "--metrics-address=127.0.0.1", "--metrics-port="+port(repoMetrics),
-		"--redis="+redis, "--disable-tls", "--client-ca-path=") // empty on purpose: nobody shows a certificate
+		"--redis="+redis, "--disable-tls", "--client-ca-path=") // empty on purpose: no client has a certificate
 	cp.Run(t, "http://"+controller+"/healthz", variables, filepath.Join(bin, "argocd-application-controller"),
 		"--namespace=argocd", "--repo-server="+repo, "--repo-server-plaintext",
 		"--redis="+redis, "--metrics-port="+port(controller), "--app-resync="+strings.TrimSuffix(resync, "s"))
@@ -156,8 +156,8 @@ func (a *ArgoCD) Applied(t testing.TB, name, commit string) {
 	a.wait(t, name, "is in sync with "+commit, func(o application) bool { return o.at(commit) && o.rests() })
 }
 
-// Reconcile has Argo CD look at an Application in argocd now, and waits until it
-// has and is in sync.
+// Reconcile makes Argo CD refresh an Application in argocd now, and waits until it has
+// and is in sync.
 func (a *ArgoCD) Reconcile(t testing.TB, name string) {
 	t.Helper()
 	a.refresh(t, name)

@@ -98,7 +98,7 @@ func (s *Server) getCommit(in struct{ RepositoryName, CommitId string }) (any, e
 	return m{"commit": c}, nil
 }
 
-// person reads "name <email> seconds zone".
+// person parses "name <email> seconds zone".
 func person(value string) m {
 	name, rest, _ := strings.Cut(value, " <")
 	email, date, _ := strings.Cut(rest, "> ")

@@ -201,8 +201,7 @@ func (s *Server) postComment(in struct {
 	return m{"pullRequestId": p.id, "comment": m{"content": in.Content}}, nil
 }
 
-// Merge merges an open pull request as a person does in the console; the branch
-// stays.
+// Merge merges an open pull request like a user in the console; the branch stays.
 func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	t.Helper()
 	s.mu.Lock()
@@ -215,8 +214,7 @@ func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	p.open = false
 }
 
-// Decline closes an open pull request unmerged as a person does; the branch
-// stays.
+// Decline closes an open pull request unmerged like a user; the branch stays.
 func (s *Server) Decline(t testing.TB, id string) {
 	t.Helper()
 	s.mu.Lock()

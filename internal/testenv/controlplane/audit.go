@@ -40,7 +40,7 @@ func (cp *ControlPlane) audited(t testing.TB, policy string) []string {
 	return []string{
 		"--audit-policy-file=" + file,
 		"--audit-log-path=" + filepath.Join(cp.dir, auditLog),
-		"--audit-log-mode=blocking-strict", // who has an answer finds its request in the log
+		"--audit-log-mode=blocking-strict", // a client with an answer finds its request in the log
 	}
 }
 

@@ -140,5 +140,5 @@ func metrics(namespace string, uses []Use) any {
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // who went away needs no answer
+	_ = json.NewEncoder(w).Encode(value) // the client may have left
 }

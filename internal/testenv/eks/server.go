@@ -110,7 +110,7 @@ func (s *Server) Environment(key aws.Credentials) []string {
 	}
 }
 
-// Role lets everybody assume a role who shows the external id.
+// Role lets everybody assume a role with the external id.
 func (s *Server) Role(arn, externalID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

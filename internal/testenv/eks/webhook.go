@@ -70,7 +70,7 @@ contexts: [{name: webhook, context: {cluster: webhook, user: webhook}}]
 	return w
 }
 
-// Set changes who has access, between one token and the next.
+// Set changes the access list, between one token and the next.
 func (w *Webhook) Set(t testing.TB, access Access) {
 	t.Helper()
 	text, err := json.Marshal(access)

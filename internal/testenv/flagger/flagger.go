@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who Flagger is to the API server.
+// User is the user of Flagger in the API server.
 const User = "system:serviceaccount:flagger-system:flagger"
 
 // nowhere is an address without metrics. Flagger reports that once and continues.

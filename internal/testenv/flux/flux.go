@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who the controller is to the API server.
+// User is the user of the controller in the API server.
 const User = "system:serviceaccount:flux-system:kustomize-controller"
 
 // appliedDeadline bounds one reconcile, which takes a second of an idle machine.

@@ -82,7 +82,7 @@ func (s *source) hand(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	_, _ = w.Write(artifact.([]byte)) // who went away asks again
+	_, _ = w.Write(artifact.([]byte)) // a client that left asks again
 }
 
 // A gitRepository has the fields of a GitRepository that the fake reads.
@@ -104,7 +104,7 @@ type gitRepository struct {
 
 const api = "/apis/source.toolkit.fluxcd.io/v1"
 
-// all looks at each GitRepository once.
+// all reads each GitRepository once.
 func (s *source) all(ctx context.Context) error {
 	var list struct{ Items []gitRepository }
 	if err := s.ask(ctx, http.MethodGet, api+"/gitrepositories", nil, &list); err != nil {

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// A Gateway knows the services that a test has stand-ins of. A call of any other
-// fails the test.
+// A Gateway has the services for which a test has stand-ins. A call to any other
+// service fails the test.
 type Gateway struct {
 	URL string // http://127.0.0.1:<port>
 

@@ -69,8 +69,8 @@ func (c *contract) request(pattern string, r *http.Request) error {
 // it is described to.
 var general = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
 
-// answer is an answer that says some fields, and the least that the description
-// wants of the others; checked.
+// answer returns a checked answer with the given fields, and with the minimum of the
+// other fields that the description requires.
 func (c *contract) answer(pattern string, r *http.Request, status int, says any) ([]byte, error) {
 	in, err := c.input(pattern, r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *contract) answer(pattern string, r *http.Request, status int, says any)
 	return body, openapi3filter.ValidateResponse(r.Context(), out.SetBodyBytes(body))
 }
 
-// fill puts into a value what its schema requires and it does not say.
+// fill adds the missing fields to a value that its schema requires.
 func fill(s *openapi3.Schema, says any) any {
 	switch v := says.(type) {
 	case []any:

@@ -46,7 +46,8 @@ var operations = map[string]operation{
 	deleteRef: (*Server).deleteRef,
 }
 
-// operation serves an operation. What is not as described fails the test.
+// operation serves an operation. A request that does not match the description fails
+// the test.
 func (s *Server) operation(pattern string, do operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.note(pattern)

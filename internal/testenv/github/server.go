@@ -18,10 +18,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// Owner is who has the repositories.
+// Owner is the owner of the repositories.
 const Owner = "octo"
 
-// A Server is the stand-in. The knobs may be turned while it runs.
+// A Server is the stand-in. Its settings may change while it runs.
 type Server struct {
 	t        testing.TB
 	git      *gitserver.Server
@@ -185,7 +185,7 @@ func (s *Server) reads(token string) bool {
 	return s.narrow[token]
 }
 
-// Merge merges an open pull request as a person does; the branch stays.
+// Merge merges an open pull request like a user; the branch stays.
 func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	t.Helper()
 	p := s.must(t, id)
@@ -196,8 +196,7 @@ func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	})
 }
 
-// Decline closes an open pull request unmerged as a person does; the branch
-// stays.
+// Decline closes an open pull request unmerged like a user; the branch stays.
 func (s *Server) Decline(t testing.TB, id string) {
 	t.Helper()
 	p := s.must(t, id)

@@ -22,9 +22,9 @@ var Epoch = time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
 // Removed is the content of a file that a change removes.
 const Removed = "\x00removed"
 
-// An Origin is a bare repository on disk that a test handles with git itself,
-// as a person would who has it cloned. Its methods fail the test where git
-// fails. They may be called from many goroutines.
+// An Origin is a bare repository on disk that a test changes with git itself, like a
+// user with a clone. Its methods fail the test if git fails. They may be called from
+// many goroutines.
 type Origin struct {
 	Dir string
 

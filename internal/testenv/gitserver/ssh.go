@@ -128,7 +128,7 @@ func (s *SSH) HostKeys() []string {
 	return lines
 }
 
-// LetIn makes the server let in the owner of another key, and nobody else.
+// LetIn makes the server accept only the owner of another key.
 func (s *SSH) LetIn(key ssh.PublicKey) { s.set(func() { s.letIn = key }) }
 
 // OnlyV0 makes the server one that takes no version of git's protocol.

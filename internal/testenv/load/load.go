@@ -126,8 +126,8 @@ func (l *Load) step(now time.Time, pods []Pod, scales map[string]Scale) []Pod {
 	return write
 }
 
-// write makes the cluster show a pod's readiness, as its kubelet would. What
-// fails is tried again with the next step.
+// write sets a pod's readiness in the cluster, like its kubelet. The next step repeats
+// a failed write.
 func (l *Load) write(ctx context.Context, p Pod) {
 	status, reason := "False", "Overloaded"
 	if p.Ready {
@@ -190,7 +190,7 @@ func (l *Load) Last() Look {
 	return l.looks[len(l.looks)-1]
 }
 
-// Looks returns all looks since the start.
+// Looks returns all samples since the start.
 func (l *Load) Looks() []Look {
 	l.mu.Lock()
 	defer l.mu.Unlock()

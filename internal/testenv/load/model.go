@@ -9,9 +9,8 @@ import (
 type Constants struct {
 	// Capacity is the CPU that a pod can use at most, in cores: its limit.
 	Capacity float64
-	// Fails is how long a pod stands more work than it can do before it fails
-	// its readiness, and Recovers how long it is then without work until it is
-	// ready again.
+	// Fails is how long a pod can be overloaded before it fails its readiness, and
+	// Recovers how long it is then without work until it is ready again.
 	Fails, Recovers time.Duration
 	// Window is the time between two samples of the pods' CPU.
 	Window time.Duration

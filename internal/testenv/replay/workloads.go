@@ -196,8 +196,8 @@ func daemonSets(t *traces.Trace, at time.Duration) []runtime.Object {
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// object is the metadata of a workload, down to who wrote its replicas last: an
-// autoscaler through the scale subresource, or a person's manifest.
+// object returns the metadata of a workload, including the last writer of its replicas:
+// an autoscaler through the scale subresource, or a user's manifest.
 func object(t *traces.Trace, i int, at time.Duration) metav1.ObjectMeta {
 	w := t.Workloads[i]
 	apply := metav1.ManagedFieldsEntry{

@@ -172,7 +172,7 @@ func (r *Repository) merged(ours, theirs string) (map[string]string, error) {
 	return files, nil
 }
 
-// Decline closes an open proposal unmerged as a person does; the branch stays.
+// Decline closes an open proposal unmerged like a user; the branch stays.
 func (r *Repository) Decline(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -129,7 +129,7 @@ func (p *process) settle(a answer) {
 	p.tell(p.answered)
 }
 
-// tell passes a token on, if there is still a process that it is about.
+// tell sends a token, if its process still exists.
 func (p *process) tell(about chan<- struct{}) {
 	select {
 	case about <- struct{}{}:

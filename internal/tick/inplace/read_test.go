@@ -76,7 +76,7 @@ func TestANumberThatAUserWroteIsTold(t *testing.T) {
 	}
 }
 
-// Numbers that gitlatch writes for nobody are left alone, each with its reason.
+// gitlatch does not change numbers that it may not write, and gives a reason for each.
 func TestMarksThatAreLeftHaveAReason(t *testing.T) {
 	t.Parallel()
 	risk := inplace.Cover{Risk: map[workload.ID]bool{web: true}}

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A pack that says little and unpacks to much is given up, and so is one for
-// which nobody waits any more.
+// A small pack that unpacks to a large size is given up, and so is one whose context
+// has ended.
 func TestUnpackingIsBounded(t *testing.T) {
 	t.Parallel()
 	large := Object{plumbing.BlobObject, make([]byte, repo.MostBytes+1)}

@@ -51,8 +51,8 @@ func TestAServerThatStallsIsAnErrorWithinAMinute(t *testing.T) {
 	ref := "003d" + strings.Repeat("a", 40) + " refs/heads/main\n" // and one of another name
 	for _, c := range []struct {
 		name   string
-		begin  string // said at once
-		drip   string // said each ten seconds
+		begin  string // sent at once
+		drip   string // sent every ten seconds
 		stalls bool
 	}{
 		{"silent", "", "", true},
