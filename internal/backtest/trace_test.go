@@ -74,7 +74,7 @@ func TestNoPeakIsLostInABucket(t *testing.T) {
 		bucket := time.Duration(1+random.IntN(40)) * period / 2
 		gap := 3 * period
 
-		// Watch reports the same values as Trace.
+		// Watch and Follow report the same values.
 		needs, levels := map[workload.ID][]count{}, map[workload.ID][]count{}
 		last := map[workload.ID]time.Time{}
 		backtest.Try(past, cope(), backtest.Options{Watch: func(id workload.ID, at time.Time, need, level int32) {

@@ -20,7 +20,7 @@ type api struct {
 	uid       string           // of kube-system
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
-	says      string           // added to its answer in a refusal
+	says      string           // text that it adds to the answer to a refused request
 	// objects are the objects of other kinds, as YAML by their resource. A kind that
 	// has no entry is not installed.
 	objects map[string]string

@@ -24,7 +24,7 @@ type Build struct {
 	Created           time.Time // of the commit, so that the same commit is the same image
 }
 
-// User and group: not root, and not an account that a host has.
+// user is the user and the group: not root, and not an account that a host has.
 const user = "65532:65532"
 
 // Index returns the image for all platforms. Each binary is ARCH=PATH.

@@ -197,8 +197,9 @@ func (w *Witness) anew(from time.Time) {
 	}
 }
 
-// drop notes the replicas of workloads in the half hour before a mass drop, if at least
-// two samples saw them: the guard remembers one sample in five minutes.
+// drop notes the replicas that workloads had in the half hour before a mass drop. A
+// value counts only if two successive samples reached it, because the guard remembers
+// one sample in five minutes.
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {
