@@ -62,8 +62,8 @@ func (s *sender) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInp
 	return &sqs.SendMessageBatchOutput{}, nil
 }
 
-// The list is that of the branch; one that cannot be read is said, and does not
-// stop the sites that were on it.
+// The dispatcher reads the list from the branch. It reports a list that it cannot read,
+// and keeps the sites in the previous list.
 func TestTheListIsReadFromTheBranch(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-west-1")
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"README": "of people\n"})

@@ -14,9 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write what was seen to testdata")
 
-// TestOnAWS runs the built bootstrap among what it is deployed with: login at a
-// real API server by a signed token, as a member of the group whose rights are
-// shipped, a table, a topic, a bucket and a git host.
+// TestOnAWS runs the built bootstrap with the services of its deployment: login at a
+// real API server by a signed token, as a member of the group with the shipped rights,
+// a table, a topic, a bucket and a git host.
 func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
@@ -48,7 +48,7 @@ func (s *stack) send(t *testing.T, event string) (d drill.Document, logs string)
 	return d, r.Logs
 }
 
-// of is what a document says of a workload of the site.
+// of returns a workload of the site from a document.
 func (s *stack) of(t *testing.T, d drill.Document, name string) drill.Workload {
 	t.Helper()
 	for _, w := range d.Workloads {
@@ -104,8 +104,8 @@ func (s *stack) twice(t *testing.T) {
 	s.told(t)
 }
 
-// operations compares what the function called with what the template's policies
-// are held to.
+// operations compares the function's calls with the list that the template's policies
+// are compared with.
 func (s *stack) operations(t *testing.T) {
 	got := strings.Join(s.gateway.Operations(s.key.AccessKeyID), "\n") + "\n"
 	file := filepath.Join("../../testdata/stack/operations", "drill-"+s.provider+".txt")

@@ -39,7 +39,7 @@ const (
 	latching    = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 )
 
-// kustomizations is a CRD that keeps what it is given.
+// kustomizations is a CRD that accepts any fields.
 const kustomizations = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: kustomizations.kustomize.toolkit.fluxcd.io}
@@ -51,8 +51,8 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 `
 
-// A cloud is what the sites of these tests share: one cluster, which is logged in
-// to as those of EKS are, and stand-ins of the rest of AWS.
+// A cloud contains the parts that the sites of these tests share: one cluster with a
+// login like EKS's, and stand-ins of the other AWS services.
 type cloud struct {
 	cp     *controlplane.ControlPlane
 	eks    *standeks.Server
@@ -61,7 +61,7 @@ type cloud struct {
 	state  *dynalite.Server
 	access standeks.Access
 	topic  string
-	queue  string // has what was told
+	queue  string // receives the alerts
 	binary string
 	config string // the template's text of GITLATCH_CONFIG
 }
@@ -152,8 +152,8 @@ func (c *cloud) told(t *testing.T) string {
 	return strings.Join(all, "\n")
 }
 
-// configOf returns the text by which the template configures the function,
-// before anything is filled in.
+// configOf returns the configuration of the function in the template, before values are
+// filled in.
 func configOf(t *testing.T) string {
 	t.Helper()
 	var tree struct {

@@ -62,7 +62,7 @@ func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	}
 }
 
-// An event flushes unless it is told not to, in either word.
+// An event flushes unless one of two fields prevents it.
 func TestAnEventFlushesUnlessToldNotTo(t *testing.T) {
 	t.Parallel()
 	h, err := handlerOf(document)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestCommand runs the built command as a shell does: what was asked for goes
-// to stdout, what went wrong to stderr, and the exit status tells which.
+// TestCommand runs the built command like a shell. The result goes to stdout, errors go
+// to stderr, and the exit status shows the difference.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -15,10 +15,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 )
 
-// TestOnAWS runs the built bootstrap with all that it is deployed among: login
-// at a real API server by a signed token, state in DynamoDB, a git host, and a
-// topic that is read back. Each site is a stack of its own; together they show
-// what the template and the role in the cluster must allow.
+// TestOnAWS runs the built bootstrap with all services of its deployment: login at a
+// real API server with a signed token, state in DynamoDB, a git host, and a topic that
+// the test reads back. Each site is a separate stack. Together they show which
+// permissions the template and the role in the cluster must grant.
 func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
@@ -100,7 +100,7 @@ func (s *stack) first(t *testing.T) {
 	s.silent(t)
 }
 
-// surges needs ten times what is declared.
+// surges makes the workload want ten times its level.
 func (s *stack) surges(t *testing.T) {
 	t.Helper()
 	s.scales(t, 21)
@@ -125,8 +125,8 @@ func (s *stack) surges(t *testing.T) {
 	}
 }
 
-// refused has the host take nothing for two ticks: one alert, and one that it is
-// over.
+// refused makes the host refuse everything for two ticks: the site sends one alert, and
+// one that resolves it.
 func (s *stack) refused(t *testing.T) {
 	t.Helper()
 	before := s.latch(t).Declared.Replicas
@@ -174,8 +174,8 @@ func (s *stack) refuse(t *testing.T, on bool) {
 	}
 }
 
-// remembers starts another environment, which finds in the table what the last
-// one knew: it has nothing to adopt and nothing to say.
+// remembers starts another environment, which finds the state of the last one in the
+// table. It adopts nothing and has no notices.
 func (s *stack) remembers(t *testing.T) {
 	t.Helper()
 	tip := s.origin.Tip("main")
@@ -206,8 +206,8 @@ func (s *stack) retires(t *testing.T) {
 	s.forgets(t)
 }
 
-// forgets has the policy let go of a workload that git declares nothing of: what
-// the guard against a mass drop remembered goes, and with it the latch.
+// forgets removes from the policy a workload without an entry in git. The guard against
+// mass drops forgets it, and its latch is deleted.
 func (s *stack) forgets(t *testing.T) {
 	s.deployment(t, s.name, "web")
 	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(s.origin.Show(t, "main", "gitlatch.yaml"), "namespaces: ["+s.name+"]", "namespaces: [none]", 1)}, "let go of it")
@@ -217,8 +217,8 @@ func (s *stack) forgets(t *testing.T) {
 	}
 }
 
-// counts counts lines of metrics: one of each tick that came to its end, and
-// none of a dry run, of one that found the lease held, and of one that failed.
+// counts counts lines of metrics. A tick that ended writes one line. A dry run, a tick
+// that found the lease taken, and a failed tick write no line.
 func (s *stack) counts(t *testing.T) {
 	s.scales(t, 3)
 	none := func(what, event string) (report.Document, error) {
@@ -261,7 +261,7 @@ func (s *stack) counts(t *testing.T) {
 	s.declares(t, 5)
 }
 
-// pullRequest finds the id of one in where people see it.
+// pullRequest finds the id of a pull request in its web address.
 var pullRequest = regexp.MustCompile(`/pull(?:-requests)?/([0-9]+)`)
 
 // proposed returns the id of the pull request that a tick opened or changed.

@@ -58,7 +58,7 @@ func (d *deployment) forbidden(t *testing.T) {
 			t.Errorf("tick %+v", got)
 		}
 	}
-	// What is known to be needed is declared; nothing is lowered.
+	// The raises that a partial read can prove are in git, and no level is lowered.
 	d.declared(t, `deployment.api: "100"`, `deployment.cart: "20"`, `statefulset.db: "5"`)
 
 	d.grant(t, "")

@@ -106,8 +106,8 @@ func (d *deployment) scale(t *testing.T, counts map[string]int32) {
 	}
 }
 
-// grant gives the function's role as it is shipped, less one resource where one
-// is named, and waits until the API server heeds it.
+// grant grants the shipped role to the function, without the text in without, and waits
+// until the API server applies it.
 func (d *deployment) grant(t *testing.T, without string) {
 	t.Helper()
 	d.cp.Apply(t, strings.Replace(read(t, role), without, "", 1))
@@ -135,8 +135,8 @@ func eventOf(t *testing.T, event string) string {
 	return strings.Replace(read(t, "../../testdata/events/"+event+".json"), scheduledTime, time.Now().UTC().Format(time.RFC3339Nano), 1)
 }
 
-// send sends an event, and reads the answer and what was logged: JSON lines, of
-// which one is of the tick and one of each crossing.
+// send sends an event, and returns the answer and the log. The log has JSON lines: one
+// for the tick and one for each level change.
 func (d *deployment) send(t *testing.T, f *runtimeapi.Function, event string) (answer report.Document, r runtimeapi.Result) {
 	t.Helper()
 	d.server.Reset()
@@ -164,11 +164,11 @@ type line struct {
 	Crossings int
 	Unread    []string
 	Error     string
-	Answer    struct{ ErrorMessage string } // of a line that says failed
+	Answer    struct{ ErrorMessage string } // of a line about a failure
 }
 
-// logged reads the lines of one event, but for that of metrics, which is none
-// for a person.
+// logged returns the log lines of one event, except the line of metrics, which is not
+// for users.
 func logged(t *testing.T, r runtimeapi.Result) (lines []line) {
 	t.Helper()
 	for text := range strings.Lines(r.Logs) {
@@ -212,8 +212,8 @@ func (d *deployment) pushes() (n int) {
 	return n
 }
 
-// declared fails the test unless the branch declares these levels, among
-// others.
+// declared fails the test unless the checkpoint file on the branch has these lines,
+// among others.
 func (d *deployment) declared(t *testing.T, want ...string) {
 	t.Helper()
 	record := d.origin.Show(t, "main", "checkpoints/prod-eu/shop/checkpoint.yaml")

@@ -44,12 +44,12 @@ const (
 	nodes = 2
 )
 
-// A cloud is what all sites of these tests share: one cluster, which is logged
-// in to as those of EKS are, one table, and stand-ins of the rest of AWS.
+// A cloud contains the parts that all sites of these tests share: one cluster with a
+// login like EKS's, one table, and stand-ins of the other AWS services.
 type cloud struct {
 	cp     *controlplane.ControlPlane
 	admin  *http.Client // of the cluster
-	audit  string       // the file in which the API server says who asked for what
+	audit  string       // the audit log of the API server
 	eks    *standeks.Server
 	hook   *standeks.Webhook
 	state  *dynalite.Server
@@ -69,7 +69,7 @@ type cloud struct {
 	written map[string]bool
 }
 
-// table is where all sites keep their state, each in a partition of its own.
+// table is the table with the state of all sites, each in a separate partition.
 const table = "gitlatch"
 
 func startCloud(t *testing.T) *cloud {
@@ -107,7 +107,7 @@ func startCloud(t *testing.T) *cloud {
 	return c
 }
 
-// auditPolicy notes each request of those who have an access entry, once.
+// auditPolicy logs each request of a user with an access entry, once.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -127,8 +127,8 @@ func appSecret(t *testing.T, key string) string {
 	return string(text)
 }
 
-// configOf returns the text by which the template configures a function,
-// before anything is filled in.
+// configOf returns the configuration of a function in the template, before values are
+// filled in.
 func configOf(t *testing.T, template, function string) string {
 	t.Helper()
 	var tree struct {
@@ -180,8 +180,8 @@ func (c *cloud) enter(t *testing.T, role string, groups ...string) {
 	c.hook.Set(t, c.access)
 }
 
-// ask asks the API server as an administrator, and fails the test where it
-// refuses. What is sent is YAML, or a merge patch.
+// ask sends a request to the API server as an administrator, and fails the test on a
+// refusal. body is YAML, or a merge patch.
 func (c *cloud) ask(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	answer, err := c.try(t.Context(), method, path, body)
@@ -226,10 +226,10 @@ func (c *cloud) deployment(t *testing.T, namespace, name string) {
 	c.ask(t, http.MethodPost, "/apis/apps/v1/namespaces/"+namespace+"/deployments", controlplane.Workload("Deployment", namespace, name))
 }
 
-// rolls makes a Deployment and a DaemonSet whose rollouts stay in flight: one is
-// paused, the pods of the other's new template fit no node. Both have pods of
-// their first template before: a template that no controller saw is no rollout,
-// and a surge would keep a pod that is available.
+// rolls creates a Deployment and a DaemonSet whose rollouts stay in flight: one is
+// paused, and the new pods of the other fit no node. Before the change, both have pods
+// of their first template, for two reasons: a template that no controller saw is not a
+// rollout, and a surge would keep an available pod.
 func (c *cloud) rolls(t *testing.T) {
 	t.Helper()
 	const web, agent = "/apis/apps/v1/namespaces/rolling/deployments/web", "/apis/apps/v1/namespaces/rolling/daemonsets/agent"
@@ -243,7 +243,7 @@ func (c *cloud) rolls(t *testing.T) {
 		"template": {"spec": {"containers": [{"name": "main", "image": "app:2", "resources": {"requests": {"cpu": "2000"}}}]}}}}`)
 }
 
-// until waits until an object says something.
+// until waits until an object contains a text.
 func (c *cloud) until(t *testing.T, object, says string) {
 	t.Helper()
 	if err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {

@@ -18,11 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "write what was seen to testdata")
 
-// GetCallerIdentity needs no right; it is asked for the words of an error.
+// GetCallerIdentity needs no permission; the code calls it for the text of an error.
 const needsNoRight = "sts:GetCallerIdentity"
 
-// operations compares what the functions were seen to call with the lists that
-// the template's policies are held to.
+// operations compares the functions' observed calls with the lists that the template's
+// policies are compared with.
 func (c *cloud) operations(t *testing.T) {
 	lists := map[string][]string{}
 	for provider, seen := range c.seen {
@@ -54,7 +54,7 @@ func (c *cloud) operations(t *testing.T) {
 			t.Errorf("%s lists\n%s\nand seen were\n%s", file, want, got)
 		}
 	}
-	// What the names of actions do not say: to which branches.
+	// The names of actions do not contain the branches.
 	template := read(t, "../../template.yaml")
 	for _, branch := range slices.Sorted(maps.Keys(c.written)) {
 		if branch != "main" && !strings.Contains(template, `"refs/heads/`+branch+`"`) {
@@ -63,7 +63,7 @@ func (c *cloud) operations(t *testing.T) {
 	}
 }
 
-// rights compares what the API server was asked for with what the role grants.
+// rights compares the requests to the API server with the permissions of the role.
 func (c *cloud) rights(t *testing.T) {
 	log, err := os.Open(c.audit)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
-// fleet sends turns of two sites, each with a branch of its own, by batches in
-// which others fail.
+// fleet sends turns of two sites, each with a separate branch, in batches with failing
+// turns.
 func (c *cloud) fleet(t *testing.T) {
 	s := c.deploy(t, plan{name: "fleet-one", provider: "github", mode: "direct", hold: "down: 0s"})
 	const two, branch = "fleet-two", "checkpoints/fleet-two"
@@ -65,7 +65,8 @@ func (c *cloud) fleet(t *testing.T) {
 		t.Errorf("the secret of all sites was read %d times", read)
 	}
 	begin := s.origin.Tip("main")
-	// Turns are of whole seconds, and one that began before a tick is that tick's.
+	// Turns have an instant in seconds. A turn that started before a tick belongs to
+	// that tick.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(1100 * time.Millisecond)))
 	now = time.Now()
 	if failed, logs = send(turnOf(two, now), turnOf(s.name, now)); len(failed) > 0 {

@@ -40,7 +40,8 @@ users: [{name: test, user: {token: cluster-secret}}]
 contexts: [{name: test, context: {cluster: test, user: test}}]
 `
 
-// environment is that of a function that is configured by a document.
+// environment returns the environment of a function with a document as its
+// configuration.
 func environment(document string) func(string) string {
 	return func(name string) string {
 		return map[string]string{config.Variable: document, "GIT_TOKEN": "git-secret"}[name]
@@ -112,7 +113,7 @@ func TestAFunctionThatCannotStartSaysWhy(t *testing.T) {
 func TestAnEventIsTakenToTheLetter(t *testing.T) {
 	t.Parallel()
 	api := httptest.NewServer(http.NotFoundHandler())
-	api.Close() // nobody answers any more
+	api.Close() // no server answers any longer
 	origin := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"app.yaml": "kind: App\n"})
 	var log bytes.Buffer
 	h, err := handlerOf(environment(fmt.Sprintf(document, write(t, "kubeconfig", fmt.Sprintf(kubeconfigOf, api.URL)), origin.Dir)), zerolog.New(&log))

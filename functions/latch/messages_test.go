@@ -19,7 +19,7 @@ import (
 	passes "github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// A message is what a subscriber of the topic gets.
+// A message is a message to a subscriber of the topic.
 type message struct {
 	alert.Alert
 	attributes map[string]string
@@ -63,7 +63,7 @@ func (s *stack) expect(t *testing.T, kind alert.Kind, state alert.State) message
 	return m
 }
 
-// silent fails the test where there is a message that nobody read.
+// silent fails the test if there is an unread message.
 func (s *stack) silent(t *testing.T) {
 	t.Helper()
 	got, err := sqs.NewFromConfig(s.moto.Config()).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.queue})

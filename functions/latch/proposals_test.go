@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-// lives are what can become of a pull request, on either host.
+// lives are the possible lives of a pull request, on either host.
 func (c *cloud) lives(t *testing.T) {
 	for _, provider := range []string{"codecommit", "github"} {
 		for name, lives := range map[string]func(*stack, *testing.T){
@@ -39,8 +39,8 @@ func (s *stack) record() string    { return s.directory() + "checkpoint.yaml" }
 func (s *stack) component() string { return s.directory() + "kustomization.yaml" }
 func (s *stack) directory() string { return "checkpoints/" + s.name + "/" + s.name + "/" }
 
-// edit is a person's commit that gives a Deployment on a branch another level,
-// in both files.
+// edit is a user's commit that gives a Deployment on a branch another level, in both
+// files.
 func (s *stack) edit(t *testing.T, branch, deployment string, from, to int) string {
 	t.Helper()
 	line := func(level int) string { return fmt.Sprintf("deployment.%s: \"%d\"\n", deployment, level) }
@@ -56,7 +56,7 @@ func (s *stack) edit(t *testing.T, branch, deployment string, from, to int) stri
 	}, "a person's edit")
 }
 
-// says fails the test unless a branch declares facts.
+// says fails the test unless the checkpoint file on a branch has these lines.
 func (s *stack) says(t *testing.T, branch string, facts ...string) {
 	t.Helper()
 	record := s.origin.Show(t, branch, s.record())
@@ -81,7 +81,8 @@ func (s *stack) quiet(t *testing.T) report.Document {
 	return answer
 }
 
-// yields fails the test unless the latch leaves alone what a person decided.
+// yields fails the test unless the latch has an edit grace period for a user's
+// decision.
 func (s *stack) yields(t *testing.T) {
 	t.Helper()
 	if until := time.Until(s.latch(t).GraceUntil); until < 23*time.Hour || until > 24*time.Hour {
@@ -97,7 +98,7 @@ func (s *stack) merge(t *testing.T, id string) {
 	s.host.Merge(t, id, s.github != nil)
 }
 
-// followed is opened, follows the next crossing, and is merged.
+// followed is a proposal that is opened, follows the next level change, and is merged.
 func (s *stack) followed(t *testing.T) {
 	base := s.origin.Tip("main")
 	id := proposed(t, s.ticks(t))
@@ -126,8 +127,8 @@ func (s *stack) followed(t *testing.T) {
 	told(t, s.quiet(t))
 }
 
-// rebased has the base move under it: beside the site, which is nothing to it,
-// and within, where a person's edit must survive.
+// rebased moves the base under the pull request: outside of the site, without an effect
+// on the pull request, and inside, with an edit by a user that must survive.
 func (s *stack) rebased(t *testing.T) {
 	s.deployment(t, s.name, "api")
 	s.scale(t, s.name, "api", 3)
@@ -159,7 +160,7 @@ func (s *stack) rebased(t *testing.T) {
 	s.declares(t, 10)
 }
 
-// declined is closed by a person.
+// declined is a proposal that a user closes.
 func (s *stack) declined(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	s.host.Decline(t, id)
@@ -172,7 +173,7 @@ func (s *stack) declined(t *testing.T) {
 	s.yields(t)
 }
 
-// takenOver has a person push to its branch, and merge that.
+// takenOver is a proposal that a user merges after a push to its branch.
 func (s *stack) takenOver(t *testing.T) {
 	id := proposed(t, s.ticks(t))
 	theirs := s.edit(t, s.branch(), "web", 5, 30)
@@ -189,7 +190,7 @@ func (s *stack) takenOver(t *testing.T) {
 	s.yields(t)
 }
 
-// moot has the need go back while people think.
+// moot lowers the desired replicas again before a user merges.
 func (s *stack) moot(t *testing.T) {
 	s.merge(t, proposed(t, s.ticks(t)))
 	s.ticks(t)

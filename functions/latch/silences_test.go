@@ -17,16 +17,16 @@ import (
 	standeks "github.com/gitlatch/gitlatch/internal/testenv/eks"
 )
 
-// A silence is somebody that a tick asks, who accepts and never answers.
+// A silence is a part that accepts a tick's request and never answers.
 type silence struct {
 	name     string
 	provider string
 	begins   func(*testing.T, *stack)
 	ends     func(*testing.T, *stack)
-	says     []string // who did not answer
+	says     []string // the part that did not answer
 	needs    int      // in place of 8
-	// pushed is for a commit that lands all the same: the next tick finds it by
-	// its intent, and settles.
+	// pushed is true for a commit that lands in spite of the silence: the next tick
+	// finds it by its intent, and saves it.
 	pushed bool
 }
 
@@ -76,13 +76,13 @@ func silences() []silence {
 		},
 		ends: func(t *testing.T, s *stack) {
 			close(released)
-			s.moves(t, before) // a tick that looks sooner races the push
+			s.moves(t, before) // an earlier tick races the push
 		},
 		says: []string{"publish: ", "/octo/silent-push.git"},
 	})
 }
 
-// deaf returns the address of somebody who accepts, and never answers.
+// deaf returns the address of a server that accepts connections, and never answers.
 func deaf(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -111,8 +111,8 @@ func deaf(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// silences has each in turn not answer: the tick ends before the function would
-// be killed, says who, and gives the lease back; the next one catches up.
+// silences makes each part in turn stop answering. The tick ends before the function
+// would be killed, reports the part, and releases the lease. The next tick catches up.
 func (c *cloud) silences(t *testing.T) {
 	for _, x := range silences() {
 		t.Run(x.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func (x silence) happens(t *testing.T, s *stack) {
 		t.Errorf("error %v, logs\n%s", r.Error, r.Logs)
 	}
 	x.ends(t, s)
-	next := s.ticks(t) // finds no lease held
+	next := s.ticks(t) // finds the lease free
 	s.declares(t, level)
 	if x.pushed {
 		told(t, next, "landed")
@@ -146,7 +146,7 @@ func (x silence) happens(t *testing.T, s *stack) {
 }
 
 // fails sends an event, and one with more time if a busy machine did not reach the
-// silence. The last one must fail, and name who is silent.
+// silence. The last one must fail, and name the silent part.
 func (x silence) fails(t *testing.T, s *stack) runtimeapi.Result {
 	t.Helper()
 	defer func() { s.timeout = 0 }()

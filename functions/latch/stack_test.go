@@ -29,14 +29,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 )
 
-// A plan says what stack to deploy.
+// A plan describes a stack to deploy.
 type plan struct {
 	name string // of the site, and of its namespace
 	// provider is codecommit, github (by an App), or spoke: github by a token,
 	// with the cluster in another account.
 	provider string
 	mode     string // direct or proposal
-	// hold is that of the policy; "" is no longer than a sample.
+	// hold is the policy's hold; "" is not longer than one sample.
 	hold string
 }
 
@@ -48,8 +48,8 @@ type host interface {
 	Words(t testing.TB, id string) (title, body string, comments []string)
 }
 
-// A stack is a site of its own in the cloud: a function, its role, its topic,
-// its repository, and a namespace that it latches. Nothing of it is shared.
+// A stack is a separate site in the cloud: a function, its role, its topic, its
+// repository, and a namespace that it latches. It shares nothing.
 type stack struct {
 	*cloud
 	plan
@@ -60,7 +60,7 @@ type stack struct {
 	gateway    *gateway.Gateway
 	role       string
 	key        aws.Credentials
-	filled     map[string]string // what the template's configuration is filled with
+	filled     map[string]string // the values for the template's configuration
 	topic      string
 	queue      string
 	function   *runtimeapi.Function
@@ -137,7 +137,7 @@ func (s *stack) keep(t *testing.T, secret string) {
 	}
 }
 
-// subscribe makes the site's topic, and a queue that gets what it publishes.
+// subscribe creates the site's topic, and a queue that receives its messages.
 func (s *stack) subscribe(t *testing.T) {
 	t.Helper()
 	topics, queues := sns.NewFromConfig(s.moto.Config()), sqs.NewFromConfig(s.moto.Config())
@@ -158,8 +158,8 @@ func (s *stack) subscribe(t *testing.T) {
 	}
 }
 
-// start starts a new environment of the function: the template's configuration,
-// filled in, less what is given to be replaced in it.
+// start starts a new environment of the function with the template's configuration,
+// filled in, with the given replacements.
 func (s *stack) start(t *testing.T, replace ...string) {
 	t.Helper()
 	document := os.Expand(s.config, func(name string) string {
@@ -183,8 +183,7 @@ func (s *stack) start(t *testing.T, replace ...string) {
 }
 
 // renew starts a new environment with new credentials of the role. The API server
-// keeps for ten seconds what it made of a token: only another token shows what
-// changed.
+// caches a token's identity for ten seconds, so only another token shows a change.
 func (s *stack) renew(t *testing.T) {
 	t.Helper()
 	s.note()
@@ -192,7 +191,7 @@ func (s *stack) renew(t *testing.T) {
 	s.start(t)
 }
 
-// note keeps what was called for the contract with the template.
+// note records the calls for the contract with the template.
 func (s *stack) note() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +246,7 @@ func (s *stack) ticks(t *testing.T) report.Document {
 	return answer
 }
 
-// fails sends a scheduled event, of which the error must say all these words.
+// fails sends a scheduled event and expects an error with all of the words.
 func (s *stack) fails(t *testing.T, says ...string) runtimeapi.Result {
 	t.Helper()
 	answer, r := s.send(t, "scheduler")
@@ -268,8 +267,8 @@ func (s *stack) scales(t *testing.T, replicas int) {
 	s.scale(t, s.name, "web", replicas)
 }
 
-// declares fails the test unless the base declares a level of the Deployment
-// web, 0 being none, and the site's latch agrees with it.
+// declares fails the test unless the base has a level of the Deployment web, 0 being
+// none, and the site's latch agrees with it.
 func (s *stack) declares(t *testing.T, level int32) {
 	t.Helper()
 	path := "checkpoints/" + s.name + "/" + s.name + "/checkpoint.yaml"

@@ -33,9 +33,9 @@ func (s *stack) change(t *testing.T, secret string) {
 	}
 }
 
-// troubles takes each site through one: while it lasts each tick says what to
-// fix, and no latch moves without its commit; the first tick after it catches
-// up.
+// troubles takes each site through one trouble. During the trouble each tick reports
+// the problem to fix, and no latch changes without its commit. The first tick after it
+// catches up.
 func (c *cloud) troubles(t *testing.T) {
 	c.table(t, "gitlatch-misshapen", "id")
 	for _, trouble := range troubles() {
@@ -94,7 +94,7 @@ func (x trouble) happens(t *testing.T, s *stack) {
 	s.silent(t)
 }
 
-// survives are what a tick gets over by itself.
+// survives are the problems that a tick recovers from without help.
 func (c *cloud) survives(t *testing.T) {
 	rival := func(t *testing.T, s *stack) func() {
 		return func() { s.origin.Push(t, "main", map[string]string{"README": "of a rival\n"}, "rival") }
@@ -103,7 +103,7 @@ func (c *cloud) survives(t *testing.T) {
 		name, provider string
 		happens        func(*testing.T, *stack)
 		commits        int    // on the branch afterwards
-		settles        string // what the next tick says: after a lost race it settles the push
+		settles        string // the next tick's report: after a lost race it saves the push
 	}{
 		{"table-slow", "codecommit", func(_ *testing.T, s *stack) {
 			s.gateway.InsteadFor("dynamodb:UpdateItem", 4, gateway.Fault(http.StatusBadRequest, "ProvisionedThroughputExceededException", "slower"))

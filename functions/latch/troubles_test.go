@@ -17,14 +17,15 @@ type trouble struct {
 	name     string
 	provider string
 	breaks   func(*testing.T, *stack)
-	repairs  func(*testing.T, *stack) // nil where nothing is left to repair
-	says     []string                 // by the error of each tick meanwhile
+	repairs  func(*testing.T, *stack) // nil without anything to repair
+	says     []string                 // in the error of each tick during the trouble
 
 	alert alert.Kind // raised once, and over once it is repaired
-	// commits is what the base declares meanwhile, where the trouble does not
-	// keep the checkpoint from following; 0 where it does.
+	// commits is the level on the base during the trouble, if the checkpoint file still
+	// follows; 0 if it does not.
 	commits int32
-	// lowers has the need go from 8 to 3, in place of from 3 to 8.
+	// lowers lowers the desired replicas from 8 to 3, instead of raising them from 3 to
+	// 8.
 	lowers bool
 	needs  int // in place of 8
 	// slow is one that a tick waits out for a while: one tick shows it.
@@ -185,7 +186,7 @@ func troubles() []trouble {
 			says:    []string{"reconcile with git: ", "the installation is suspended: let an owner of the organisation resume it"}},
 		{name: "token-revoked", provider: "spoke",
 			breaks: func(_ *testing.T, s *stack) { s.github.Expire() },
-			repairs: func(t *testing.T, s *stack) { // the same environment reads the secret anew
+			repairs: func(t *testing.T, s *stack) { // the same environment reads the secret again
 				s.github.Grant("github_pat_another")
 				s.change(t, "github_pat_another")
 			},

@@ -67,8 +67,8 @@ func fleetOf(t *testing.T, list string) config.Config {
 	return c
 }
 
-// What fails leaves its own message, and says of which site or field; what is over
-// leaves none.
+// A failed message stays in the queue, and its error names the site or the field. A
+// completed message does not stay.
 func TestAMessageFailsByItself(t *testing.T) {
 	t.Setenv("AWS_REGION", "")
 	t.Setenv("AWS_DEFAULT_REGION", "")

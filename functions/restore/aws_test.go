@@ -18,16 +18,15 @@ var update = flag.Bool("update", false, "write what was seen to testdata")
 
 const level = 30
 
-// TestOnAWS runs the built bootstrap among what it is deployed with: login at a
-// real API server by a signed token, as a member of the group whose rights are
-// shipped, and a git host. It raises real Deployments, whose autoscalers see
-// idle pods.
+// TestOnAWS runs the built bootstrap with the services of its deployment: login at a
+// real API server by a signed token, as a member of the group with the shipped rights,
+// and a git host. It raises real Deployments, whose autoscalers see idle pods.
 func TestOnAWS(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t)
 	t.Run("sites", func(t *testing.T) {
 		for _, provider := range []string{"codecommit", "github"} {
-			// One after the other: a release is of the whole cluster.
+			// One after the other, because a release affects the full cluster.
 			t.Run(provider, func(t *testing.T) {
 				s := c.deploy(t, provider)
 				t.Run("a dry run writes nothing", s.dryRun)
@@ -42,7 +41,7 @@ func TestOnAWS(t *testing.T) {
 	})
 }
 
-// An answer is what of a report these tests look at.
+// An answer contains the fields of a report that these tests check.
 type answer struct {
 	Cluster         string
 	DryRun, Stopped bool
@@ -126,7 +125,7 @@ func (s *stack) raises(t *testing.T) {
 	if d.Stopped || len(d.Lacking) != 0 || len(d.Left) != 2 || d.Left[0].Reason != "absent" {
 		t.Errorf("answer %+v", d)
 	}
-	for range 10 { // its autoscaler looks each second
+	for range 10 { // its autoscaler runs every second
 		time.Sleep(500 * time.Millisecond)
 		if got := s.count(t, "web"); got != fmt.Sprint(level) {
 			t.Fatalf("web asks for %s", got)
@@ -164,8 +163,8 @@ func (s *stack) releases(t *testing.T) {
 	}
 }
 
-// operations compares what the function called with what the template's policies
-// are held to.
+// operations compares the function's calls with the list that the template's policies
+// are compared with.
 func (s *stack) operations(t *testing.T) {
 	got := strings.Join(s.gateway.Operations(s.key.AccessKeyID), "\n") + "\n"
 	file := filepath.Join("../../testdata/stack/operations", "restore-"+s.provider+".txt")

@@ -32,8 +32,8 @@ const (
 	rbac        = "../../infra/rbac/restore/"
 )
 
-// A cloud is what the sites of these tests share: one cluster, which is logged in
-// to as those of EKS are, and stand-ins of the rest of AWS.
+// A cloud contains the parts that the sites of these tests share: one cluster with a
+// login like EKS's, and stand-ins of the other AWS services.
 type cloud struct {
 	cp     *controlplane.ControlPlane
 	eks    *standeks.Server
@@ -47,7 +47,7 @@ type cloud struct {
 }
 
 // A stack is one site in the cloud: a function, its role, its repository, and a
-// namespace of its own.
+// separate namespace.
 type stack struct {
 	*cloud
 	name, provider string
@@ -75,8 +75,8 @@ func startCloud(t *testing.T) *cloud {
 	return c
 }
 
-// configOf returns the text by which the template configures the function,
-// before anything is filled in.
+// configOf returns the configuration of the function in the template, before values are
+// filled in.
 func configOf(t *testing.T) string {
 	t.Helper()
 	var tree struct {
@@ -100,7 +100,7 @@ func configOf(t *testing.T) string {
 	return found.Content[0].Value
 }
 
-// stack makes a role, and a repository that declares levels of a namespace.
+// stack creates a role, and a repository with levels of a namespace.
 func (c *cloud) stack(t *testing.T, provider, name string) *stack {
 	t.Helper()
 	s := &stack{cloud: c, name: name, provider: provider}
@@ -152,9 +152,8 @@ func (s *stack) start(t *testing.T) {
 	)
 }
 
-// deploy deploys a site whose workloads came up small: web, whose autoscaler
-// sees idle pods and says nothing of how it scales down, and stuck, whose pods
-// fit on no node.
+// deploy deploys a site with workloads that started small. The autoscaler of web sees
+// idle pods and has no scale-down behavior. The pods of stuck fit on no node.
 func (c *cloud) deploy(t *testing.T, provider string) *stack {
 	t.Helper()
 	s := c.stack(t, provider, provider)

@@ -12,7 +12,7 @@ import (
 )
 
 // A stretch is a number of samples of one scale. open is true if the condition is open
-// after the last of them, and false if it is open after none of them.
+// after the last of them, and false if it is open after no sample.
 type stretch struct {
 	scale workload.Scale
 	looks int
@@ -112,7 +112,7 @@ func asked(desired int32, demand float64) workload.Scale {
 	return s
 }
 
-// declared is a level, and a max of 60 that git accepted.
+// declared returns a latch with a level, and a maximum of 60 that git accepted.
 func declared(level int32) latch.Latch {
 	return latch.Latch{Declared: checkpoint.Entry{Replicas: level, Min: 1, Max: 60}}
 }

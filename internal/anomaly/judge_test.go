@@ -25,7 +25,7 @@ var (
 	web  = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 )
 
-// A site is judged look by look, with what its latches remember.
+// A site is judged one sample after another, with the memory of its latches.
 type site struct {
 	latches map[workload.ID]latch.Latch
 	open    []alert.Open
@@ -58,7 +58,7 @@ func (s *site) judge(now time.Time, samples ...workload.Sample) ([]alert.Conditi
 	return conditions, alerts
 }
 
-// remember notes the scales of a look, as the guard against mass drops does.
+// remember notes the scales of a sample, like the guard against mass drops.
 func (s *site) remember(now time.Time, samples ...workload.Sample) {
 	for _, one := range samples {
 		if one.Scale != nil {
@@ -100,9 +100,9 @@ func drawn(r *rand.Rand, id workload.ID) workload.Sample {
 	return s
 }
 
-// Random histories: a second look at the same instant changes nothing and says
-// the same; what is said begins, goes on and is over in this order; what is not
-// known begins and ends nothing; and what is remembered stays small.
+// Random histories. A second sample at the same instant changes nothing and reports the
+// same. A condition is raised, continues and is resolved, in this order. An unknown
+// value does not raise or resolve a condition. The memory stays small.
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	seen := map[alert.Kind]bool{}
@@ -154,7 +154,7 @@ func TestLaws(t *testing.T) {
 		}
 	}
 	for _, kind := range alert.Kinds() {
-		if kind.Anomaly() && kind != alert.Surge && !seen[kind] { // a surge is said by its commit
+		if kind.Anomaly() && kind != alert.Surge && !seen[kind] { // the commit reports a surge
 			t.Errorf("no history raises %s: the laws were not held to it", kind)
 		}
 	}
@@ -226,8 +226,8 @@ func TestManyOfAKindAreOne(t *testing.T) {
 	}
 }
 
-// Workloads that gitlatch leaves out have no conditions. A workload that is gone has none
-// either, once a complete sample shows that.
+// A workload that gitlatch leaves out has no conditions. The same is true for a removed
+// workload, once a complete sample shows that.
 func TestWhoIsJudged(t *testing.T) {
 	t.Parallel()
 	capped := func() workload.Sample {

@@ -33,7 +33,7 @@ func TestARunEndsBeforeTheFunction(t *testing.T) {
 	over := errors.New("over")
 	for timeout, want := range map[time.Duration]time.Duration{
 		5 * time.Minute:  5*time.Minute - awslambda.WrapUp,
-		50 * time.Second: 40 * time.Second, // that of a period of a minute
+		50 * time.Second: 40 * time.Second, // with a period of a minute
 		8 * time.Second:  6 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -46,11 +46,11 @@ func fortnight() (samples []backtest.Sample, changesPerDay float64) {
 	return samples, float64(changes) / fortnightDays
 }
 
-// The figures that the choice of the default rests on: commits a day with a margin
-// of 10 %, and with the peak of 24 hours held. They are those of a load like the
-// fortnight's, of which this is one draw: in others R10 comes to 20 as often, and a
-// first day that climbs one level more costs 0.07 more. The 47 raw changes a day that
-// they were counted beside are 41 in this one; only multiples of ten follow them.
+// The figures behind the choice of the default: commits a day with a margin of 10 %,
+// and with the peak of 24 hours held. They apply to a load like the fortnight's, and
+// this is one draw of it. In other draws R10 has 20 as often, and a first day that
+// climbs one level more costs 0.07 more. The figures were compared with 47 raw changes
+// a day, and this draw has 41. Only multiples of ten follow from them.
 func TestTheSinusoidalFigures(t *testing.T) {
 	t.Parallel()
 	samples, changes := fortnight()

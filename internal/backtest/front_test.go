@@ -13,7 +13,7 @@ func came(commits int, worst, waste float64) backtest.Result {
 	return backtest.Result{CommitsPerDay: float64(commits) / 10, Worst: backtest.Worst{Share: worst, Need: 1}, Waste: waste, Declared: 1}
 }
 
-// nothing is the result of a candidate that declared nothing: it is free.
+// nothing is the result of a candidate without levels: it is free.
 var nothing = backtest.Result{}
 
 // short is the result of a past in which no need lasted.

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A plot has the peak of each bucket, and falls to nothing where nobody looked.
+// A plot has the peak of each bucket, and falls to zero in a bucket without samples.
 func TestThePlotOfAWorkload(t *testing.T) {
 	t.Parallel()
 	var past Past

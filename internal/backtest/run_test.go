@@ -25,7 +25,7 @@ func try(t *testing.T, c backtest.Candidate, all map[workload.ID][]backtest.Samp
 	return r
 }
 
-// An hour at 40, two at 80: 50 and then 100 are declared, each after two samples.
+// An hour at 40, two at 80: the levels are 50 and then 100, each after two samples.
 func TestAStepIsMeasured(t *testing.T) {
 	t.Parallel()
 	samples := every(period, monday, slices.Concat(times(12, 40), times(25, 80))...)
@@ -45,7 +45,8 @@ func TestAStepIsMeasured(t *testing.T) {
 	near("waste", r.Waste, (55*10+115*20)/60.)
 	near("need", r.Need, (55*40+120*80)/60.)
 	near("worst", r.Worst.Share, 1)
-	// Whoever asks for every sample sees what the second one waited for.
+	// Without Lasting, Worst includes every sample, also one that waited for a second
+	// sample.
 	r = try(t, cope(), map[workload.ID][]backtest.Sample{web: samples}, backtest.Options{})
 	want := backtest.Worst{Share: 50. / 80, Workload: web, At: monday.Add(time.Hour), Need: 80, Declared: 50}
 	if r.Worst != want {
@@ -92,7 +93,7 @@ func TestWhatIsAGap(t *testing.T) {
 	}
 }
 
-// A workload that is not sampled stands still while others are.
+// The latch of a workload without samples does not change while others are sampled.
 func TestAWorkloadMayBeMissing(t *testing.T) {
 	t.Parallel()
 	r := try(t, cope(), map[workload.ID][]backtest.Sample{
@@ -158,8 +159,8 @@ func TestAMassDropStopsLowering(t *testing.T) {
 	}
 }
 
-// Half of the fleet drops and is gone: that is no recovery, and who deleted it would
-// say so. Nothing is lowered.
+// Half of the workloads drop and then disappear. That is not a recovery, and a user who
+// deleted them would accept the drop. No level is lowered.
 func TestWhatIsGoneHasNotRecovered(t *testing.T) {
 	t.Parallel()
 	all := map[workload.ID][]backtest.Sample{}
@@ -185,8 +186,8 @@ func TestWhatIsAtZeroIsNeverDeclared(t *testing.T) {
 	}
 }
 
-// A need that lasted while pods were not ready is no fault of the level: a raise
-// goes to what is ready.
+// A level is not at fault for desired replicas that lasted while pods were not ready,
+// because a raise counts only ready pods.
 func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	t.Parallel()
 	samples := every(period, monday, slices.Concat(times(12, 40), times(24, 400))...)
@@ -199,8 +200,8 @@ func TestAnUnhealthyNeedIsNotTheWorst(t *testing.T) {
 	}
 }
 
-// Asleep, awake at ten times as much for two periods, and raised after a third: the
-// need has lasted for two, no more and no less.
+// A workload sleeps, then needs ten times the pods for two periods, and its level rises
+// after a third. Its desired replicas lasted for exactly two periods.
 func TestANeedThatLastedJustLongEnough(t *testing.T) {
 	t.Parallel()
 	c := cope()

@@ -19,7 +19,7 @@ const (
 	lasting  = 10 * time.Minute
 )
 
-// A minutes is a past in which every workload is known in every minute.
+// A minutes is a past with a sample of every workload in every minute.
 type minutes struct {
 	ids    []workload.ID
 	scales [][]workload.Scale
@@ -35,7 +35,7 @@ func (m minutes) past(t *testing.T) *backtest.Past {
 	return of(t, all)
 }
 
-// recorded is what the recorded day has of some namespaces.
+// recorded returns the recorded day of some namespaces.
 func recorded(t *testing.T, namespaces ...string) (m minutes) {
 	t.Helper()
 	day, err := traces.Day()
@@ -69,7 +69,7 @@ func swinging() (m minutes) {
 	return minutes{[]workload.ID{web}, [][]workload.Scale{row[:4*24*60+1]}}
 }
 
-// An outcome is what the slow search makes of a candidate.
+// An outcome is the result of a candidate in the slow search.
 type outcome struct{ commits, updates, coverage, worst, waste float64 }
 
 // slow plays a candidate minute by minute with everything spelt out: a level for
@@ -148,8 +148,8 @@ func (m minutes) slow(set policy.Set) (o outcome) {
 	return o
 }
 
-// lasted is the least that was needed in the time up to a minute, 0 where the
-// workload was not healthy all that time.
+// lasted returns the lowest desired replicas in the time before a minute; 0 if the
+// workload was unhealthy at some time in it.
 func (m minutes) lasted(i, minute int) int32 {
 	first := minute - int(lasting/minutely)
 	if first < 0 {
@@ -219,9 +219,9 @@ func same(t *testing.T, name, what string, got, want float64) {
 	}
 }
 
-// search takes the best by weighing all that there is: what breaks a want costs
-// more than any of what comes after it. Figures are rounded, so that sums in
-// another order are the same.
+// search compares all outcomes. A candidate that breaks a want is worse than any
+// candidate that does not. Figures are rounded, because the order of additions may
+// change a sum.
 func search(all []outcome, w backtest.Wants) int {
 	enough, quiet := false, false
 	for _, o := range all {

@@ -10,13 +10,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A count is what held from an instant on; unobserved is backtest.Unobserved.
+// A count is a value from an instant on; unobserved is backtest.Unobserved.
 type count struct {
 	at   time.Time
 	pods int32
 }
 
-// spelt gives the stretches of counts by looking at each bucket anew.
+// spelt computes the stretches of counts again for each bucket.
 func spelt(counts []count, from, until time.Time, bucket time.Duration) (all []backtest.Stretch) {
 	for b := int32(0); ; b++ {
 		begin := from.Add(time.Duration(b) * bucket)
@@ -45,8 +45,8 @@ func spelt(counts []count, from, until time.Time, bucket time.Duration) (all []b
 	}
 }
 
-// However many samples fall into a bucket, none is beyond what is drawn of it, and
-// what is drawn was.
+// A bucket may have any number of samples. The drawn range contains all of them, and
+// both of its ends are samples.
 func TestNoPeakIsLostInABucket(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2018, 5))
@@ -74,7 +74,7 @@ func TestNoPeakIsLostInABucket(t *testing.T) {
 		bucket := time.Duration(1+random.IntN(40)) * period / 2
 		gap := 3 * period
 
-		// What is watched is what is traced.
+		// Watch and Follow report the same values.
 		needs, levels := map[workload.ID][]count{}, map[workload.ID][]count{}
 		last := map[workload.ID]time.Time{}
 		backtest.Try(past, cope(), backtest.Options{Watch: func(id workload.ID, at time.Time, need, level int32) {

@@ -16,7 +16,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// golden is where the files of this package are shown as they are in git.
+// golden is the folder with this package's files in the form that git has.
 const golden = "../../testdata/checkpoints"
 
 var update = flag.Bool("update", false, "rewrite the golden files; read the diff")
@@ -51,8 +51,7 @@ func exampleChanges() []Change {
 	}
 }
 
-// read returns the files below the golden folder dir by their path as it would
-// be in a repository.
+// read returns the files below the golden folder dir, by their path in a repository.
 func read(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -138,7 +137,7 @@ func TestTreeReadsBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-// all is what an error has to say, beyond what it tells.
+// all returns the full text of an error, including the problems that Error omits.
 func all(err error) string {
 	if p, ok := err.(*strict.Errors); ok {
 		return errors.Join(p.Unwrap()...).Error()
@@ -146,7 +145,8 @@ func all(err error) string {
 	return err.Error()
 }
 
-// Who edits many lines at once is told of the first, and how many there are.
+// An edit that breaks many lines gets an error with the first problems and the number
+// of the others.
 func TestABrokenFileIsToldInBrief(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{4: "w4", 5: "w5", 6: "and 1 more", 168: "and 163 more", 20_000: "and 19995 more"} {
@@ -166,7 +166,8 @@ func TestABrokenFileIsToldInBrief(t *testing.T) {
 	}
 }
 
-// A broken record, or site.yaml, stands beside all that is wrong with it.
+// The golden file next to a broken checkpoint file or site.yaml lists all of its
+// problems.
 func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 	t.Parallel()
 	paths, _ := filepath.Glob(golden + "/broken/*.yaml")
@@ -204,7 +205,7 @@ func TestBrokenFilesSayAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// What people make of a record says the same as the record they began with.
+// A user's edited forms of a checkpoint file have the same entries as the original.
 func TestEditedRecordsReadAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
 	paths, _ := filepath.Glob(golden + "/edited/*.yaml")

@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Whatever a workload is named, its Component is YAML that a build reads, with one
-// patch of that workload, which sets its level and nothing else.
+// For any name of a workload, its Component is YAML that a build reads, with one patch
+// of that workload, which sets its level and nothing else.
 func FuzzComponent(f *testing.F) {
 	f.Add("shop", "web", int32(200), false)
 	f.Add("shop", "web.v2", int32(1), true)

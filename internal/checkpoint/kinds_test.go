@@ -12,7 +12,7 @@ var (
 	workers = workload.Kinds{"worker": {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: ".spec.pool.size", Ready: workload.Ready}}
 )
 
-// naming is a site with one worker declared, as git holds it.
+// naming returns the files of a site with one worker entry, as in git.
 func naming(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -44,8 +44,8 @@ func TestAKindThatASiteNamesIsPatchedWhereItsCountStands(t *testing.T) {
 	}
 }
 
-// Whoever does not know a kind any more neither loses its entries nor leaves them
-// out of a Component that it writes anew.
+// A gitlatch that no longer has a kind keeps the kind's entries, and keeps them in a
+// Component that it rewrites.
 func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	t.Parallel()
 	files := naming(t)
@@ -65,8 +65,8 @@ func TestAKindThatIsNoLongerNamedStaysInGit(t *testing.T) {
 	}
 }
 
-// What nobody says what it is could not be patched: it is refused, as a slip of
-// the pen, and costs its namespace alone.
+// Without a definition of its kind, an entry could not be patched. It is refused like a
+// typing error, and only its namespace is left out.
 func TestAKindThatNobodyNamesIsRefused(t *testing.T) {
 	t.Parallel()
 	files := naming(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// What no cluster would take is not parsed. A record costs its namespace.
+// The parser refuses a file that is too large for a cluster. A checkpoint file of that
+// size affects only its namespace.
 func TestADocumentLargerThanAConfigMapIsNotParsed(t *testing.T) {
 	t.Parallel()
 	large := []byte("[" + strings.Repeat("0,", 1<<19) + "]")

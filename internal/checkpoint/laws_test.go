@@ -80,8 +80,8 @@ func someIDs(r *rand.Rand) map[workload.ID]bool {
 	return ids
 }
 
-// anyChanges returns changes that were decided on the entries held, some of
-// which another has changed since.
+// anyChanges returns changes to the entries in held. Someone else has changed some of
+// the entries since.
 func anyChanges(r *rand.Rand, held map[workload.ID]Entry) []Change {
 	var changes []Change
 	for id := range someIDs(r) {
@@ -97,7 +97,7 @@ func anyChanges(r *rand.Rand, held map[workload.ID]Entry) []Change {
 	return changes
 }
 
-// with returns files as they are once a commit of merged landed.
+// with returns files after a commit of merged.
 func with(files, merged map[string][]byte) map[string][]byte {
 	after := maps.Clone(files)
 	for path, data := range merged {
@@ -170,7 +170,7 @@ func TestMergeTwiceIsMergeOnce(t *testing.T) {
 		merged, _ := Merge(mustParse(t, files), example, changes)
 		once := with(files, merged)
 
-		// What is asked for is there: changes from it to itself write nothing.
+		// The changes are in the files: changes from an entry to itself write nothing.
 		var again []Change
 		held := mustParse(t, once).Entries()
 		for _, c := range changes {
@@ -234,9 +234,8 @@ func TestFormatOfParsedIsWhatWasParsed(t *testing.T) {
 	})
 }
 
-// Whatever the bytes, reading them ends in a value, or in problems that each name
-// their place on one line; and what is read of a record is the same after it was
-// written.
+// For any bytes, a parser returns a value, or problems on one line each with their
+// place. A record is the same after it was written and read again.
 func FuzzParseRecord(f *testing.F) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: gitlatch-checkpoint, namespace: shop}\n"
 	for _, seed := range []string{

@@ -14,8 +14,8 @@ var flying = Rollout{
 	To:   Template{Hash: "7c9b", Images: "main=web:v2"},
 }
 
-// What comes from a cluster is held against the form of the record before it
-// becomes a line of it, and what does not fit is told by what is wrong.
+// The values from a cluster are checked for the format of a checkpoint file before they
+// become lines in it. The error names the problem.
 func TestRolloutsThatNoRecordCanHold(t *testing.T) {
 	t.Parallel()
 	// With a container of 4 letters the key of its image is as long as it may be.

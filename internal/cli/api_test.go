@@ -14,32 +14,32 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// An api is an API server that holds a few workloads, and can be told to fail.
+// An api is an API server with a few workloads. A test can make it fail.
 type api struct {
 	*httptest.Server
 	uid       string           // of kube-system
 	workloads map[string]*pods // by namespace/kind/name
 	refuse    map[string]int   // statuses, by the resource or the path that they answer for
-	says      string           // what it says besides where it refuses
-	// objects are those of other kinds, as YAML by their resource; the kinds that
-	// are not among them are not installed.
+	says      string           // text that it adds to the answer to a refused request
+	// objects are the objects of other kinds, as YAML by their resource. A kind that
+	// has no entry is not installed.
 	objects map[string]string
 }
 
-// pods are what a workload asks for and has.
+// pods are the desired and the present pods of a workload.
 type pods struct {
 	desired, ready int32
-	least, most    int32 // of its autoscaler; 0 is none
+	least, most    int32 // of its autoscaler; 0 without one
 	blind          bool  // its autoscaler has no metrics
-	unstated       bool  // nobody owns its count
+	unstated       bool  // no field manager owns its replicas
 	rolls          *rolls
-	foreign        string // what its conditions and annotations say
+	foreign        string // the text of its conditions and annotations
 }
 
 // rolls is a rollout in flight, from web:v1 to web:v2.
 type rolls struct {
 	updated int32  // pods of the target, all of them available
-	failed  string // by which condition; "" is none
+	failed  string // the condition that failed it; "" if it has not failed
 }
 
 func newAPI(t *testing.T) *api {
@@ -57,7 +57,7 @@ func newAPI(t *testing.T) *api {
 	return a
 }
 
-// ServeHTTP answers in JSON, which is what a proxy that knows no protobuf does.
+// ServeHTTP answers in JSON, like a proxy that does not know protobuf.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resource := path.Base(r.URL.Path)
 	answer := map[string]any{}

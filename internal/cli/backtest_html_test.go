@@ -38,8 +38,7 @@ func TestBacktestAsAPage(t *testing.T) {
 	if !slices.Equal(p.Workloads, []string{"search/statefulset/index", "shop/deployment/web"}) || len(p.Levels) != 4 {
 		t.Errorf("%v, %d candidates", p.Workloads, len(p.Levels))
 	}
-	// The peak is there, whatever the bucket, and so are the hours of which nothing
-	// is known.
+	// The buckets contain the peak and the hours without samples.
 	highest, dark := int32(0), false
 	for _, s := range p.Needs[1] {
 		highest = max(highest, s[2])
@@ -55,7 +54,7 @@ func TestBacktestAsAPage(t *testing.T) {
 			t.Errorf("levels of %s: %v", d.Candidates[i].Name, levels)
 		}
 	}
-	// All else is as machines get it.
+	// The other fields equal the JSON output.
 	var machines backtest.Document
 	must(t, json.Unmarshal([]byte(run(time.Time{}, "backtest", past, "-o", "json").out), &machines))
 	d.Pictures = nil
@@ -67,7 +66,7 @@ func TestBacktestAsAPage(t *testing.T) {
 	}
 }
 
-// A page stays small however much was tried, and says what is not in it.
+// A page stays small for any number of workloads, and states how many it leaves out.
 func TestAPageOfABacktestIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

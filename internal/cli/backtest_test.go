@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// pastScale is three days of two workloads that swing, one of which is gone in
-// between, every five minutes.
+// pastScale contains three days of two workloads that swing, with a sample every five
+// minutes. One of them is absent in between.
 func pastScale() string {
 	var b strings.Builder
 	b.WriteString("time,workload,replicas,min,max\n")
@@ -65,7 +65,7 @@ func TestBacktestIsReadAtEightyColumns(t *testing.T) {
 	}
 }
 
-// tried is what a test looks at of the answer for machines.
+// tried contains the fields of the JSON output that a test checks.
 type tried struct {
 	APIVersion, Kind      string
 	From, To              time.Time
@@ -121,7 +121,7 @@ func TestBacktestForMachines(t *testing.T) {
 	}
 }
 
-// The candidates are the policy on the site's branch, that of a file, and presets.
+// The candidates are the policy on the site's branch, a policy file, and presets.
 func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -141,8 +141,8 @@ func TestBacktestTriesWhatItIsAskedTo(t *testing.T) {
 	}
 }
 
-// Hourly samples among those of every five minutes are more than three periods
-// apart, so that nothing was observed of them: that is said.
+// Hourly samples among five-minute samples are more than three periods apart. Their
+// intervals count as not observed, and backtest reports that.
 func TestBacktestSaysWhatItDidNotObserve(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -205,8 +205,8 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A short past reads as well as a long one: what is one is one, and the chart is
-// marked by what fits into its time.
+// A short past reads as well as a long one: the text has the singular for one, and the
+// marks of the chart fit its time.
 func TestBacktestOfAShortPast(t *testing.T) {
 	t.Parallel()
 	rows := func(n int, apart time.Duration) string {
@@ -240,7 +240,7 @@ func TestBacktestOfAShortPast(t *testing.T) {
 	}
 }
 
-// Help shows defaults as a person would give them, each once.
+// Help shows defaults in the form that a user would give them, each once.
 func TestHelpShowsDefaultsThatCanBeGiven(t *testing.T) {
 	t.Parallel()
 	got := run(time.Time{}, "backtest", "--help")

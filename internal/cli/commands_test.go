@@ -38,8 +38,8 @@ func TestRenderPrintsWhatGitDeclares(t *testing.T) {
 	}
 }
 
-// Of a site that declares nothing yet there is nothing to print, and that is
-// said: not in what is printed, which goes on to kubectl.
+// For a site without any entry in git, render prints nothing, and reports that on
+// standard error, because the output goes to kubectl.
 func TestRenderOfASiteThatDeclaresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +89,7 @@ func TestAdoptAsksAWorkloadBackIn(t *testing.T) {
 	}
 }
 
-// A person's edit is no hold, which a person orders, and its end is named.
+// An edit by a user is not a pause, which is a user's order. Status shows its end.
 func TestAnEditIsLeftAloneUntilItIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -164,10 +164,9 @@ func TestASecondTickEndsQuietlyWhereTheFirstHoldsTheLease(t *testing.T) {
 	}
 }
 
-// Two ticks on one machine overlap where a tick takes longer than its period:
-// the second finds the file of the state open, which is no more a failure than
-// finding the lease taken. Whoever asked for something is told that it was not
-// done.
+// If a tick takes longer than its period, a second tick on the same machine finds the
+// state file open. That is not a failure, as with a taken lease. A command of a user
+// reports that it did nothing.
 func TestASecondTickEndsQuietlyWhereTheFirstHasTheStateOpen(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -205,8 +204,8 @@ func TestSchemaAndVersion(t *testing.T) {
 	}
 }
 
-// Without a configuration the defaults decide where the state is: the first tick
-// says where, and help does. What is said is no part of the report.
+// Without a configuration the defaults decide where the state is. The first tick and
+// the help print the path. The report does not contain it.
 func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("XDG_CACHE_HOME", w.path("cache"))
@@ -232,7 +231,7 @@ func TestTheFirstTickByDefaultsSaysWhereItsStateIs(t *testing.T) {
 	}
 }
 
-// A command line that makes no sense does nothing, and says what would.
+// A wrong command line does nothing, and the error shows a right one.
 func TestMisspelt(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A shell completes what git declares, forms and presets.
+// A shell completes the workloads in git, forms and presets.
 func TestAShellCompletesNames(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -40,7 +40,7 @@ func TestAShellCompletesNames(t *testing.T) {
 	}
 }
 
-// explain and log take one workload: neither their help nor a shell offers a namespace.
+// explain and log take one workload: the help and the shell do not offer a namespace.
 func TestCommandsOfOneWorkloadOfferNoNamespace(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

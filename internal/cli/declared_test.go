@@ -19,7 +19,7 @@ func idOf(name string) workload.ID {
 	return workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
 }
 
-// recordOf declares levels by name.
+// recordOf returns a checkpoint file with levels by name.
 func recordOf(levels map[string]int32) []byte {
 	r := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}
 	for name, level := range levels {
@@ -28,8 +28,8 @@ func recordOf(levels map[string]int32) []byte {
 	return r.Format()
 }
 
-// Proposed is what the branch changes of the commit that it stands on, and what
-// the base does not say by now.
+// The proposed entries are the branch's changes since its base commit, except changes
+// that are on the base by now.
 func TestWhatAnOpenProposalChanges(t *testing.T) {
 	t.Parallel()
 	path, branch := checkpoint.RecordPath("prod", "shop"), ledger.ProposalBranch("prod")
@@ -56,7 +56,7 @@ func TestWhatAnOpenProposalChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			tip, _, _ := r.Heads(t.Context())
-			propose(t, r, tip, when, map[string]int32{"web": 900}) // a branch that nobody proposes
+			propose(t, r, tip, when, map[string]int32{"web": 900}) // a branch without a proposal
 		}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

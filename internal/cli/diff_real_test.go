@@ -15,14 +15,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// declaring is the record of shop that declares a level of web.
+// declaring returns the checkpoint file of shop with a level of web.
 func declaring(level int32) string {
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 	return string(checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{web: {Replicas: level, Min: 2, Max: 5000}}}.Format())
 }
 
-// 1,874 pods that run, and 2,000 that git declares, seen with the rights of a
-// tick and without any state.
+// 1,874 live pods, and a level of 2,000 in git, sampled with the rights of a tick and
+// without any state.
 func TestDiffOnARealControlPlane(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})

@@ -16,9 +16,8 @@ import (
 
 var shopRecord = checkpoint.RecordPath("prod-eu", "shop")
 
-// strayed is a world that was settled, and in which each state has its workload
-// since: one is in sync at a count of its own, one needs more, one less, one
-// stands still, one is gone, one is new, and one is proposed.
+// strayed is a settled world with one workload for each state: in sync with replicas
+// between two levels, above, below, frozen, removed, new, and proposed.
 func strayed(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -52,7 +51,7 @@ func (w *world) set(id string, n int32) {
 	w.api.workloads[id].desired, w.api.workloads[id].ready = n, n
 }
 
-// quiet is a world in which nothing differs: 1,874 run, and 2,000 are declared.
+// quiet returns a world without a difference: 1,874 pods run, and the level is 2,000.
 func quiet(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -115,7 +114,7 @@ func TestDiffOfWhatWaitsIsNoDifference(t *testing.T) {
 	if got := w.run("diff", "shop/web", "-o", "json"); got.status != 0 || json.Unmarshal([]byte(got.out), &d) != nil || d.Differs || len(d.Rows) != 1 || d.Rows[0].Differs || d.Rows[0].State != "waiting" || d.Rows[0].To != 500 {
 		t.Errorf("%+v", got)
 	}
-	w.api.workloads["shop/deployment/web"].most = 3000 // and this a person should accept
+	w.api.workloads["shop/deployment/web"].most = 3000 // and a user should accept this
 	if got := w.run("diff"); got.status != 1 || !strings.Contains(got.out, "waiting") {
 		t.Errorf("other bounds: %+v", got)
 	}
@@ -178,7 +177,7 @@ func TestDiffSaysTheSameInJSONAndYAML(t *testing.T) {
 	}
 }
 
-// A pull request's CI has a checkout and the cluster, neither the state nor the
+// The CI of a pull request has a checkout and the cluster, but not the state or the
 // branch.
 func TestDiffOfACheckout(t *testing.T) {
 	t.Parallel()
@@ -213,7 +212,8 @@ func TestDiffOfACheckout(t *testing.T) {
 		t.Error("it wrote")
 	}
 
-	// What a pull request breaks is at its file, and is not taken for in sync.
+	// The error about a broken file in a pull request names the file. Its workloads are
+	// not reported as in sync.
 	if err := os.WriteFile(filepath.Join(tree, shopRecord), []byte("<<<<<<< HEAD\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/docs"
 )
 
-// The cluster applies an overlay of shop by Flux, and nothing of pay.
+// In the cluster, Flux applies an overlay of shop, and no tool applies pay.
 const (
 	kustomizations = `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: KustomizationList
@@ -43,8 +43,7 @@ func manifestsOf(namespace string, names ...string) string {
 	return b.String()
 }
 
-// tended is a settled world whose shop is applied as it should be; pay is not
-// latched.
+// tended returns a settled world with a valid setup for shop; pay is not latched.
 func tended(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -120,7 +119,7 @@ func TestDoctorReportsAReviewThatTheHostCannotGive(t *testing.T) {
 	}
 }
 
-// No pods are told from a number that is not known.
+// doctor distinguishes zero pods from an unknown number.
 func TestDoctorSaysThatWhatIsPausedHasNoPods(t *testing.T) {
 	t.Parallel()
 	w := tended(t)
@@ -142,7 +141,7 @@ func TestDoctorSaysThatWhatIsPausedHasNoPods(t *testing.T) {
 	}
 }
 
-// line is the first of a text that begins with a word.
+// line returns the first line of a text that starts with a word.
 func line(text, word string) string {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, word+" ") {
@@ -162,7 +161,7 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 		t.Fatalf("it is not withheld: %+v", got)
 	}
 	tip := w.origin.Tip("main")
-	// batch runs in shop too, and nothing applies it: no line covers all of shop.
+	// batch runs in shop as well, and no tool applies it: no rule covers all of shop.
 	if got := w.run("doctor", "--write", "--dry-run"); got.status != 0 || w.origin.Tip("main") != tip ||
 		!strings.Contains(got.err, "would commit checkpoints/prod-eu/inert.yaml:") ||
 		!strings.Contains(got.err, `"shop/deployment/web": "flux: Kustomization flux-system/shop ignores /spec/replicas"`) {
@@ -181,7 +180,8 @@ func TestDoctorWritesTheEvidenceThatATickAsksFor(t *testing.T) {
 	if got := w.tick(); got.status != 0 || !strings.Contains(got.out, "latch(prod-eu): shop/web 100 -> 200") {
 		t.Errorf("the tick after: %+v", got)
 	}
-	// The rule goes: the line goes with the next --write, and all is withheld.
+	// The ignore rule is removed: the next --write removes the rule from inert.yaml,
+	// and every level is blocked.
 	w.api.objects["kustomizations"] = strings.Replace(kustomizations, "/spec/replicas", "/spec/paused", 1)
 	if got := w.run("doctor", "--write"); got.status != 1 || w.origin.Tip("main") == tip {
 		t.Errorf("without the rule: %+v", got)
@@ -204,8 +204,8 @@ func TestDoctorHasNothingToWriteWhereNothingIsKnown(t *testing.T) {
 	}
 }
 
-// What another cluster shows is said to be another's, and never written down as
-// this site's.
+// doctor reports that a cluster is another one, and never writes that cluster's rules
+// for this site.
 func TestDoctorKnowsAnotherCluster(t *testing.T) {
 	t.Parallel()
 	w := tended(t)
@@ -264,7 +264,7 @@ func TestDoctorTellsTroubleFromFindings(t *testing.T) {
 	}
 }
 
-// files are those at the branch.
+// files returns the files on the branch.
 func (w *world) files(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/drill"
 )
 
-// The page of a drill is written where it is asked for, and kept beside the
-// document; both show what the document says.
+// The page of a drill is written on request, and stored next to the document. Both
+// pages show the values of the document.
 func TestADrillAsAPage(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)

@@ -55,7 +55,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 		t.Errorf("commit %s", message)
 	}
 
-	// A second one has nothing to declare, and the tick after it neither.
+	// A second flush has nothing to write, and neither does the tick after it.
 	w.now = w.now.Add(time.Minute)
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 0)
 	if d.Flush.Commit != "" || d.Commit != after || d.Last == nil || len(d.Last.Changes) != 0 || *d.Last.Coverage != 1 {
@@ -66,7 +66,7 @@ func TestADrillDeclaresWhatIsNeededAndIsContent(t *testing.T) {
 	}
 }
 
-// plain is what was said, without what differs from run to run.
+// plain returns an output without the parts that differ from run to run.
 func (w *world) plain(text string) string {
 	return strings.NewReplacer(w.dir, "<dir>", w.tip()[:7], "<tip>", w.tip(), "<commit>").Replace(text)
 }
@@ -79,8 +79,8 @@ func (w *world) tip() string {
 	return strings.TrimSpace(string(data))
 }
 
-// shorn is a world of which a rebuild does not start all that is declared: cart
-// is built beside the Component, and a rollout of web went wrong.
+// shorn is a world in which a rebuild does not start every workload at its level: cart
+// is built next to the Component, and a rollout of web failed.
 func shorn(t *testing.T) *world {
 	t.Helper()
 	w := keeping(t)
@@ -122,8 +122,8 @@ func TestADrillSaysWhatARebuildLacks(t *testing.T) {
 	}
 }
 
-// Nothing asked, or nothing known, is no coverage: the report says so, and a gate
-// does not let it pass.
+// No desired replicas, or unknown ones, are not a coverage: the report states that, and
+// a gate does not pass it.
 func TestADrillOfNothingIsNotAPass(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -160,7 +160,7 @@ func TestADrillOfNothingIsNotAPass(t *testing.T) {
 	}
 }
 
-// A drill in an outage proves nothing: what is left of the fleet is covered.
+// A drill in an outage proves nothing: it covers only the workloads that remain.
 func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
@@ -178,7 +178,7 @@ func TestADrillInAMassDropIsNotAPass(t *testing.T) {
 	}
 }
 
-// The page holds the document that JSON is, and is kept beside it.
+// The page contains the JSON document, and is stored next to it.
 func TestADrillHasAPage(t *testing.T) {
 	t.Parallel()
 	w := shorn(t)
@@ -231,7 +231,7 @@ func TestADrillSaysWhichVersionReturns(t *testing.T) {
 	}
 }
 
-// A drill alone only looks; so does the dry run of one that would flush.
+// A drill without --flush only reads, and so does the dry run of one that would flush.
 func TestADrillWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)
@@ -282,7 +282,7 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 			t.Errorf("%s: %+v", flag, got)
 		}
 	}
-	// What was read in part may lack what was not read.
+	// A partial read may miss workloads in the part that could not be listed.
 	w.api.refuse["statefulsets"] = http.StatusForbidden
 	w.now = w.now.Add(2 * time.Hour)
 	d := drilled(t, w.run("drill", "--flush", "-o", "json"), 1)
@@ -291,8 +291,8 @@ func TestADrillThatCannotLookSaysSo(t *testing.T) {
 	}
 }
 
-// A drill without --flush declares nothing, and prints each reason once. The reason of
-// a level that no cause explains is printed, too: here of api, whose pods suffice.
+// A drill without --flush writes no levels, and prints each reason once. It also prints
+// the reason of a level without a specific cause: here api, whose pods suffice.
 func TestADrillPrintsEachReasonOnce(t *testing.T) {
 	t.Parallel()
 	w := tended(t)

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// application is a good one of shop: API stands for the address that the command
-	// talks to, TIP for the commit at the branch.
+	// application is a valid Application of shop. API represents the address of the
+	// command's API server, TIP the commit at the branch.
 	application = `
 - metadata: {name: shop, namespace: argocd}
   spec:
@@ -17,7 +17,8 @@ const (
     syncPolicy: {syncOptions: [RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]}
   status: {sync: {status: Synced, revision: TIP}}
 `
-	// staging lists what runs here, without a rule, on what may be another cluster.
+	// staging has the workloads of this cluster, without a rule, but its destination
+	// may be another cluster.
 	staging = `
 - metadata: {name: staging, namespace: argocd}
   spec:
@@ -29,8 +30,9 @@ const (
 	resources = "resources: [{group: apps, kind: Deployment, namespace: shop, name: api}, {group: apps, kind: Deployment, namespace: shop, name: cart}, {group: apps, kind: Deployment, namespace: shop, name: web}]"
 )
 
-// What is evidence, and what is evidence of somewhere else: doctor --write writes
-// down the one alone, and two ticks that take no risk then latch, or do not.
+// Some objects are rules for this site, and some belong to another cluster or
+// repository. doctor --write writes only the former. Then two ticks that accept no risk
+// latch, or do not.
 func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 	t.Parallel()
 	argo := func(edits ...string) map[string]string {
@@ -167,7 +169,7 @@ func TestEvidenceIsOfThisClusterAndThisRepository(t *testing.T) {
 	}
 }
 
-// A repository that is known by a path of this machine is told from no other.
+// A repository with a local path has no URL to compare.
 func TestEvidenceTakesAURLThatTheClusterKnows(t *testing.T) {
 	t.Parallel()
 	w := tended(t)

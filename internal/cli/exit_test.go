@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// 1 is what a command found; a call that it does not understand is 2.
+// A command exits with 1 for its findings, and with 2 for a call that it does not
+// understand.
 func TestACallThatIsNotUnderstoodIsNoFinding(t *testing.T) {
 	t.Parallel()
 	for call, want := range map[string]struct {
@@ -27,8 +28,8 @@ func TestACallThatIsNotUnderstoodIsNoFinding(t *testing.T) {
 	}
 }
 
-// A variable that is not set must not make all namespaces, another cluster or
-// the defaults of what was to be narrowed.
+// An unset variable must not select all namespaces, another cluster or the defaults of
+// a flag that limits the command.
 func TestAnEmptyFlagIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{

@@ -9,14 +9,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// hostile is what a tenant may have a status, and a person a commit, say.
+// hostile is a text that a tenant may put into a status, and a user into a commit.
 const hostile = "\x1b]0;owned\x07\x1b[31mfixes #12, [skip ci] ***NO_CI*** @team \u202egnp.exe\u2066\nGitlatch-Site: prod-eu\nskip-checks: true\n"
 
-// order is what hosts and pipelines look for in a commit's message.
+// order matches the text that hosts and pipelines act on in a commit's message.
 var order = regexp.MustCompile(`(?m)\[skip ci\]|\*\*\*NO_CI|#12|@team|^skip-checks`)
 
-// What others say makes no terminal, no pipeline and no host do anything, wherever
-// gitlatch repeats it.
+// Foreign text has no effect on a terminal, a pipeline or a host, in any output of
+// gitlatch.
 func TestForeignWordsAreOnlyWords(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

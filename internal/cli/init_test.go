@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// bare is a world whose repository knows nothing of gitlatch.
+// bare returns a world with a repository that gitlatch has not used.
 func bare(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -39,18 +39,18 @@ func TestInitCommitsWhatASiteBeginsWith(t *testing.T) {
 		t.Errorf("the path of the Component is %q", shown)
 	}
 
-	// It says which cluster it looked at: restores and later ticks go by that.
+	// site.yaml has the UID of the cluster, for restores and later ticks.
 	if site := w.origin.Show(t, "main", "checkpoints/prod-eu/site.yaml"); !strings.Contains(site, "cluster: \"1f0c-blue\"\n") {
 		t.Errorf("site.yaml is %s", site)
 	}
 
-	// A second run, and a person's policy.
+	// A second run, and a policy by a user.
 	tip = w.origin.Tip("main")
 	if got := w.run("init"); got.status != 0 || w.origin.Tip("main") != tip || !strings.Contains(got.out, "nothing to do") {
 		t.Errorf("again: %+v", got)
 	}
 
-	// What it wrote builds, and a tick runs on it without a word.
+	// Its files build, and a tick runs with them without a warning.
 	files := map[string][]byte{"live/kustomization.yaml": []byte("resources: [web.yaml]\ncomponents: [../checkpoints/prod-eu/shop, ../checkpoints/prod-eu/pay]\n"),
 		"live/web.yaml": []byte(manifestsOf("shop", "web"))}
 	for name, text := range w.files(t) {

@@ -54,8 +54,7 @@ spec:
               selector: {type: string}
 `
 
-// webWorker is a worker as it stands in git: without a count, nor the mapping
-// around it.
+// webWorker is a worker in git, without replicas and without the mapping around them.
 const webWorker = `
 apiVersion: example.com/v1
 kind: Worker
@@ -73,8 +72,8 @@ spec:
   maxReplicas: 900
 `
 
-// operate has each worker be what it asks for, as its operator would, until the
-// test ends.
+// operate sets the status of each worker to its spec until the test ends, like an
+// operator.
 func operate(t *testing.T, cp *controlplane.ControlPlane) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -211,7 +210,7 @@ func TestANamedKindOnARealControlPlane(t *testing.T) {
 	says(w.run("doctor", "--kubeconfig", people, "--path", "apps/shop"), 1, "kind-differs: worker workers.example.com has its count at .spec.pool.size, and the policy says replicas: .spec.replicas")
 	policy(text)
 
-	// What git holds, built and created anew.
+	// Build and create the content of git again.
 	for path := range w.origin.Tree(t, "main") {
 		if err := os.MkdirAll(filepath.Dir(w.path("tree/"+path)), 0o700); err != nil {
 			t.Fatal(err)

@@ -15,8 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
-// One command line means the same of every command: a span has days, a share has
-// percent, -n is a namespace, and 1 is what was found, 2 that nothing could be.
+// All commands read a command line in the same way: a duration may have days, a share
+// has percent, and -n is a namespace. Exit status 1 means that the command found
+// something, and 2 that it could not run.
 func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -25,7 +26,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		status int
-		out    string // what it says
+		out    string // the expected output
 		err    string
 	}{
 		{[]string{"hold", "--until", "2d"}, 0, "site prod-eu: held until " + w.now.AddDate(0, 0, 2).Format("2006-01-02T15:04:05Z"), ""},
@@ -68,8 +69,7 @@ func TestAllCommandsSpeakOneLanguage(t *testing.T) {
 	}
 }
 
-// Without kinds of one's own there is nothing to apply: a role without rules is
-// none.
+// Without custom kinds no rights are printed: a role without rules is useless.
 func TestWithoutKindsNoRightsArePrinted(t *testing.T) {
 	t.Parallel()
 	if got := settled(t).run("render", "rights"); got.status != 0 || got.out != "" || !strings.Contains(got.err, "nothing is printed") {
@@ -95,7 +95,8 @@ func TestTheKindsOfThePolicyAreRendered(t *testing.T) {
 	}
 }
 
-// Who asks help for a word that is no topic is led to what has it.
+// If a user asks help for a word that is not a topic, the error names the topic that
+// has it.
 func TestHelpLeadsToTheGlossary(t *testing.T) {
 	t.Parallel()
 	for word, leads := range map[string]bool{"level change": true, "mass drop": true, "nonsense": false} {
@@ -106,8 +107,8 @@ func TestHelpLeadsToTheGlossary(t *testing.T) {
 	}
 }
 
-// Without a configuration the site is called local, which says nothing of a
-// repository that has others: that is no "none".
+// Without a configuration the site is called local. If the repository has other sites,
+// the answer is an error and not "none".
 func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
@@ -122,8 +123,8 @@ func TestARepositoryOfAnotherSiteIsNotEmpty(t *testing.T) {
 	}
 }
 
-// The configuration is named by -c, by a variable, or comes from the standard input;
-// what is given on the line goes before the variable.
+// The configuration comes from -c, from a variable, or from the standard input. The
+// flag takes precedence over the variable.
 func TestTheConfigurationIsFound(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -167,7 +168,7 @@ func TestTheConfigurationIsFound(t *testing.T) {
 	}
 }
 
-// The commands with which the demo ends work on what it left.
+// The commands that the demo prints at its end work on its result.
 func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -179,7 +180,7 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 	for line := range strings.Lines(demo.out) {
 		if call, ok := strings.CutPrefix(line, "  gitlatch "); ok && strings.Contains(call, " -c ") {
 			args := strings.Fields(call)
-			args[len(args)-1] = filepath.Join(dir, args[len(args)-1]) // it is said after a cd
+			args[len(args)-1] = filepath.Join(dir, args[len(args)-1]) // the demo prints it after a cd
 			if got := run(now, args...); got.status == 2 || got.out == "" {
 				t.Errorf("%s: %+v", call, got)
 			}
@@ -191,8 +192,9 @@ func TestTheDemoEndsWithCommandsThatWork(t *testing.T) {
 	}
 }
 
-// Every command that answers does so in a table, JSON and YAML, and the two for
-// programs say the same. What only looks, and each dry run, writes nothing.
+// Every command with an answer prints it as a table, as JSON and as YAML, and the two
+// for programs have the same content. A command that only reads, and each dry run,
+// writes nothing.
 func TestAllAnswersHaveThreeForms(t *testing.T) {
 	t.Parallel()
 	w := tended(t)

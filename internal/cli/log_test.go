@@ -34,7 +34,7 @@ func lived(t *testing.T) *world {
 	return w
 }
 
-// anonymous takes the ids out, which are those of each run's own folder.
+// shortID matches commit ids, which differ in each run.
 var shortID = regexp.MustCompile(`\b[0-9a-f]{7}\b|\b[0-9a-f]{40}\b`)
 
 func TestLogTellsHowACheckpointCameToBe(t *testing.T) {
@@ -124,7 +124,7 @@ func TestLogSaysWhatIsWrong(t *testing.T) {
 			}
 		}
 	}
-	// What was not looked at whole may have declared it.
+	// The unread part of the history may contain it.
 	if got := w.run("log", "shop/deployment/gone", "--commits", "1"); got.status != 0 || !strings.Contains(got.out, "no change in 0 commits\nolder commits were not looked at") {
 		t.Errorf("%+v", got)
 	}

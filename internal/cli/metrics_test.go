@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The heartbeat in the file is that of the last tick that came to its end: one
-// that failed, that found another at work or that was dry leaves the file alone.
+// The heartbeat in the file is from the last completed tick. A failed tick, a tick that
+// found another one running, and a dry run do not change the file.
 func TestATickWritesItsMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -53,7 +53,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 	}
 	must(t, os.Rename(w.origin.Dir+".away", w.origin.Dir))
 
-	// A tick that came to its end is one, whatever it could not read.
+	// A completed tick counts, even if parts could not be listed.
 	w.api.refuse["statefulsets"] = 403
 	if got := w.run("tick", "--metrics-file", file); got.status != 1 {
 		t.Errorf("unread: %+v", got)
@@ -66,7 +66,7 @@ func TestATickWritesItsMetrics(t *testing.T) {
 	}
 }
 
-// What a drill scored is in a file of its own, whether it passed or not.
+// The score of a drill is in a separate file, for a pass and for a failure.
 func TestADrillWritesItsMetrics(t *testing.T) {
 	t.Parallel()
 	w := keeping(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// bereft is a settled world whose branch lost its policy file in a bad merge.
+// bereft returns a settled world whose branch lost its policy file in a bad merge.
 func bereft(t *testing.T) *world {
 	t.Helper()
 	w := settled(t)
@@ -21,8 +21,8 @@ func bereft(t *testing.T) *world {
 	return w
 }
 
-// A command that reads no state reads the last version of the policy from git's history,
-// and reports that. By the default policy, nothing would differ.
+// A command that reads no state reads the last version of the policy from git's
+// history, and reports that. With the default policy, diff would find no difference.
 func TestCommandsReadTheLastVersionOfARemovedPolicy(t *testing.T) {
 	t.Parallel()
 	w := bereft(t)
@@ -45,7 +45,7 @@ func TestCommandsReadTheLastVersionOfARemovedPolicy(t *testing.T) {
 		t.Errorf("a folder has no history: %+v", got)
 	}
 
-	// Without a state, a dry run and a drill read it, too.
+	// Without a state, a dry run and a drill also read it.
 	if err := os.Remove(w.path("state/latch.db")); err != nil {
 		t.Fatal(err)
 	}

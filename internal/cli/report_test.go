@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-// busy is a world in which each verdict has its workload: one crosses, one is on
-// its way down, one stands still, one is quiet and two are not latched.
+// busy returns a world with a workload for each verdict: one has a level change, one is
+// on its way down, one is frozen, one is quiet and two are not latched.
 func busy(t *testing.T) *world {
 	w := settled(t)
 	set := func(id string, n int32) { w.api.workloads[id].desired, w.api.workloads[id].ready = n, n }
@@ -50,9 +50,9 @@ func TestReportsHaveTheirForm(t *testing.T) {
 	}
 }
 
-// rolling is a world in which rollouts are in flight: one advances, one fails,
-// one is done, one is seen for the first time, and one crosses with its level. The maximum
-// in git is too low for another workload.
+// rolling returns a world with rollouts in flight: one advances, one fails, one is
+// done, one is seen for the first time, and one changes its level. The maximum in git
+// is too low for another workload.
 func rolling(t *testing.T) *world {
 	w := newWorld(t)
 	w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": strings.Replace(latching, "acceptRisk: true", "acceptRisk: true, rollout: {after: 5m}", 1)}, "policy")
@@ -92,8 +92,8 @@ func TestReportsOfRolloutsHaveTheirForm(t *testing.T) {
 	for name, args := range map[string][]string{
 		"rollouts.txt":  {"tick"},
 		"rollouts.json": {"tick", "--dry-run", "-o", "json"},
-		// In the middle of it: what git declares, which template returns, and what
-		// would change that.
+		// During a rollout: its entry in git, the template that returns, and the events
+		// that would change that.
 		"explain-rollout.txt":       {"explain", "shop/advances"},
 		"explain-rollout-fails.txt": {"explain", "shop/fails"},
 		"explain-rollout-first.txt": {"explain", "shop/first"},
@@ -110,8 +110,8 @@ func TestReportsOfRolloutsHaveTheirForm(t *testing.T) {
 	}
 }
 
-// What machines read says the same in both forms, and reads back as it was
-// written.
+// The JSON and the YAML output have the same content, and both can be read back
+// unchanged.
 func TestJSONAndYAMLAreOneDocument(t *testing.T) {
 	t.Parallel()
 	var fromJSON, fromYAML report.Document
@@ -161,8 +161,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Bounds that are not there, a single pod, a single sample, a latch that can rise
-// no further: explain says so in words.
+// explain describes in words a missing minimum and maximum, a single pod, a single
+// sample, and a latch that cannot rise further.
 func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,12 +196,13 @@ func TestExplainSaysWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Whether a level may be written is seen by the line that covers it.
-// unfolded is a text with each line whole that was folded below itself.
+// unfolded returns a text in which each folded line is one line again.
 func unfolded(text string) string { return folds.ReplaceAllString(text, " ") }
 
 var folds = regexp.MustCompile(`\n {2,}`)
 
+// explain shows the rule in inert.yaml that covers the workload and lets gitlatch write
+// its level.
 func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,8 +233,8 @@ func TestExplainSaysWhichLineKeepsItInert(t *testing.T) {
 	}
 }
 
-// A count of 1 that nobody states may be anybody's: explain says why it is not
-// latched, and what would change that. Any other count was scaled to.
+// A count of 1 that no manifest states may be a default: explain reports why it is not
+// latched, and the change that would latch it. Someone has set any other count.
 func TestExplainSaysWhoseACountIsThatNobodyStates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/restore"
 )
 
-// small is a world whose cluster came up small, while git declares what ran.
+// small returns a world whose cluster came up small, with the earlier scales in git.
 func small(t *testing.T) *world {
 	t.Helper()
 	w := settled(t)

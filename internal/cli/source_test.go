@@ -7,8 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 )
 
-// Without --url a tool is given the address that the configuration has, where that is
-// one that a cluster could reach.
+// Without --url a tool gets the address in the configuration, if a cluster could reach
+// that address.
 func TestTheRepositoryIsWhereTheConfigurationHasIt(t *testing.T) {
 	t.Parallel()
 	const url = "https://git.example.com/platform/fleet.git"

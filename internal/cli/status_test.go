@@ -25,7 +25,7 @@ func TestStatusSaysHowASiteStands(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// What a person should look at is found.
+	// Status finds the problems that a user should check.
 	w.run("hold", "shop/web", "--until", "3h")
 	w.run("hold", "--until", "30m")
 	w.now = w.now.Add(20 * time.Minute)

@@ -16,11 +16,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/cli"
 )
 
-// columns is what a terminal has whose owner never asked for more.
+// columns is the default width of a terminal.
 const columns = 80
 
-// terminal opens a pseudo-terminal of so many columns. What is written to it is
-// read back from the other end once it is closed.
+// terminal opens a pseudo-terminal with the given columns. written returns the output
+// once the terminal is closed.
 func terminal(t *testing.T) (out *os.File, written func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -52,22 +52,21 @@ func terminal(t *testing.T) (out *os.File, written func() string) {
 	}
 }
 
-// A session is a command as a person runs it, in a world of their own.
+// A session is a command as a user runs it, in a separate world.
 type session struct {
 	args  string
 	world func(*testing.T) *world
 	wide  wide
 }
 
-// A wide is why the lines of a command may be wider than a terminal; "" is not
-// at all.
+// A wide is the reason why the lines of a command may be wider than a terminal; ""
+// means that they may not.
 type wide string
 
 const (
-	// Rows are folded on a terminal only: for who searches them one line is one
-	// workload.
+	// Rows are folded on a terminal only: for a search, one line is one workload.
 	piped wide = "in a pipe"
-	// YAML is for programs, and where it is broken decides what it means.
+	// YAML is for programs, and line breaks affect its meaning.
 	always wide = "always"
 )
 
@@ -135,7 +134,7 @@ func unscaled(t *testing.T) *world {
 	return w
 }
 
-// on runs a session with its output there, and returns what is said beside it.
+// on runs a session with its output to out, and returns its standard error.
 func (s session) on(t *testing.T, w *world, out io.Writer, environment map[string]string) (said string) {
 	args := strings.Fields(strings.ReplaceAll(s.args, "PAST", w.path("past.csv")))
 	switch {
@@ -150,9 +149,9 @@ func (s session) on(t *testing.T, w *world, out io.Writer, environment map[strin
 	return beside.String()
 }
 
-// Every command is read at 80 columns, and without colour where nobody looks or
-// somebody asked for none. What is said beside its output are errors, which stay
-// on one line for those who search a log.
+// Every command fits 80 columns, and has no colour if the output is not a terminal or
+// the user turned colour off. Errors on standard error stay on one line, for a search
+// in a log.
 func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -203,8 +202,8 @@ func TestAllIsReadAtEightyColumnsWithoutColour(t *testing.T) {
 	}
 }
 
-// On a terminal whose owner asked for nothing there is colour, so that the test
-// above looks at something.
+// A terminal without any setting has colour, which proves that the test above checks
+// something.
 func TestThereIsColourOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := strayed(t)

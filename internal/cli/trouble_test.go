@@ -17,7 +17,7 @@ var (
 	siteDir = checkpoint.Directory("prod-eu")
 )
 
-// grown is a settled world with a raise to publish once two ticks have seen it.
+// grown returns a settled world with a raise to publish after two ticks.
 func grown(t *testing.T) *world {
 	w := settled(t)
 	for _, id := range []string{"shop/deployment/web", "pay/statefulset/ledger"} {
@@ -27,9 +27,8 @@ func grown(t *testing.T) *world {
 	return w
 }
 
-// TestNothingIsDoneWhereNothingCanBe meets what stops a tick altogether: the
-// message names it and says what to do, and neither branch nor state is other
-// than before.
+// TestNothingIsDoneWhereNothingCanBe covers the problems that stop a tick. The message
+// has the problem and its solution, and the branch and the state are unchanged.
 func TestNothingIsDoneWhereNothingCanBe(t *testing.T) {
 	t.Parallel()
 	all := []string{"kube-system", "deployments", "statefulsets", "daemonsets", "horizontalpodautoscalers"}
@@ -185,8 +184,8 @@ func TestTheRestGoesOn(t *testing.T) {
 	}
 }
 
-// Each part that is unread is named in full once, on a line of its own, however
-// long the server's words are.
+// The output names each part that could not be listed once in full, on a separate line,
+// even if the server's message is long.
 func TestWhatIsUnreadIsSaidInFullOnce(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -230,7 +229,7 @@ func TestAProtectedBranch(t *testing.T) {
 	}
 }
 
-// A working copy's own branch is not moved under whoever works in it.
+// gitlatch does not move the checked-out branch of a working copy.
 func TestABranchThatIsCheckedOut(t *testing.T) {
 	t.Parallel()
 	w := grown(t)
@@ -290,8 +289,8 @@ func TestACorruptStateFile(t *testing.T) {
 	}
 }
 
-// fails fails the test unless a command said the words in its error, and no secret,
-// and ended with 1 where it gave an answer, or with 2.
+// fails fails the test unless the command's error contains the words and no secret. The
+// exit status must be 1 if the command gave an answer, and 2 otherwise.
 func (w *world) fails(t *testing.T, got outcome, words ...string) {
 	t.Helper()
 	status := 1
@@ -308,7 +307,7 @@ func (w *world) fails(t *testing.T, got outcome, words ...string) {
 	}
 }
 
-// declared are the levels that the state holds, in words.
+// declared returns the levels in the state as text.
 func (w *world) declared(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -329,7 +328,7 @@ func (w *world) replace(t *testing.T, path, old, edited string) {
 	w.origin.Push(t, "main", map[string]string{path: strings.Replace(was, old, edited, 1)}, "by hand")
 }
 
-// link puts a symlink where a file or folder was.
+// link replaces a file or folder with a symlink.
 func (w *world) link(t *testing.T, path, target string) {
 	t.Helper()
 	w.origin.Commit(t, gitserver.Change{Branch: "main", Message: "link", Entries: []gitserver.Entry{

@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/boltstate"
 )
 
-// Who goes back to an older gitlatch is refused the newer one's state, and told the
-// two ways on. Without the state git says what is declared: nothing is committed.
+// After a downgrade gitlatch refuses the newer state, and the error has both solutions.
+// Without the state, git has the levels, and no commit is needed.
 func TestARollbackIsToldWhatToDoWithTheState(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

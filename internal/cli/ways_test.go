@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// What is printed for the site of the examples is what infra/gitops holds.
+// The output for the site of the examples equals the files in infra/gitops.
 func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 	t.Parallel()
 	const url = "https://git.example.com/platform/fleet.git"
@@ -46,12 +46,12 @@ func TestRenderPrintsWhatKeepsASiteInert(t *testing.T) {
 	}
 }
 
-// Rules are narrowed to namespaces of which git has a Component: of another they
-// would keep nothing inert, as a name that is misspelt.
+// Rules are limited to namespaces with a Component in git. For another namespace, such
+// as a misspelled one, they would protect nothing.
 func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // by init, and nothing declared yet
+	begun := checkpoint.Record{Namespace: "new"}.Component(nil) // by init, and without entries
 	w.origin.Push(t, "main", map[string]string{checkpoint.ComponentPath("prod-eu", "new"): string(begun)}, "begun")
 	before := w.hash(t)
 	w.api.Close() // only git is read
@@ -78,8 +78,8 @@ func TestRenderNarrowsToNamespacesThatGitKnows(t *testing.T) {
 	}
 }
 
-// A policy that takes images from checkpoint files needs one that says who may write
-// them.
+// A policy that copies images from checkpoint files needs another policy that limits
+// who may write them.
 func TestRenderPrintsNoPolicyForImagesThatAnyoneCanChoose(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -96,8 +96,8 @@ func TestRenderPrintsNoPolicyForImagesThatAnyoneCanChoose(t *testing.T) {
 	}
 }
 
-// What is printed is committed: a URL with a secret in it is refused, and not
-// repeated; nor does a manifest name what no cluster could have.
+// Users commit the output. So render refuses a URL with a secret, without repeating it,
+// and a name that no cluster could have.
 func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
 	t.Parallel()
 	const good = "https://git.example.com/platform/fleet.git"
@@ -136,8 +136,8 @@ func TestRenderRefusesWhatMustNotBeCommitted(t *testing.T) {
 	}
 }
 
-// The fields for an object that exists hold no name, folder or URL: whoever gives
-// one is told so.
+// The fields for an existing object have no name, folder or URL: render refuses these
+// flags.
 func TestRenderRefusesASourceForAnObjectThatExists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -35,9 +35,9 @@ func silent(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// A tick that somebody does not answer ends with an error once its lease is over,
-// and the state is free for the next one: also where what it waits for knows of
-// no end, such as a program that is to log in to the cluster.
+// A tick that gets no answer ends with an error once its lease is over, and the state
+// is free for the next one. This is also true if the tick waits for something without a
+// time limit, such as a program for the login to the cluster.
 func TestATickEndsThatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*testing.T, *world){

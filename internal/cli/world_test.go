@@ -44,14 +44,14 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// A world is what a person at a terminal has: a cluster, a bare repository, a
+// A world is the environment of a user at a terminal: a cluster, a bare repository, a
 // configuration and a state file, all below one folder.
 type world struct {
 	dir    string
 	now    time.Time
 	api    *api
 	origin *gitserver.Origin
-	url    string // by which the cluster reaches the repository
+	url    string // the repository's URL in the cluster
 }
 
 const (
@@ -74,7 +74,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// settled is a world in which git declares what runs: ticks were made before.
+// settled returns a world with the live replicas in git, after some ticks.
 func settled(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -112,7 +112,7 @@ func (w *world) write(t *testing.T, name, content string) {
 	}
 }
 
-// outcome is what a command came to.
+// outcome is the result of a command.
 type outcome struct {
 	status   int
 	out, err string
@@ -139,13 +139,13 @@ func run(now time.Time, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
-// tick makes one tick; time then stands a period later.
+// tick runs one tick; the clock then moves one period ahead.
 func (w *world) tick(args ...string) outcome {
 	defer func() { w.now = w.now.Add(5 * time.Minute) }()
 	return w.run(append([]string{"tick"}, args...)...)
 }
 
-// hash is that of every name and byte in the world's folder.
+// hash returns the hash of every name and byte in the world's folder.
 func (w *world) hash(t *testing.T) string {
 	t.Helper()
 	sum := sha256.New()
@@ -167,8 +167,8 @@ func (w *world) hash(t *testing.T) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// state is what the state file holds but for the lease, which each tick takes
-// and gives back, written out; "" is no file.
+// state returns the content of the state file as text, except the lease, which each
+// tick acquires and releases; "" without a file.
 func (w *world) state(t *testing.T) string {
 	t.Helper()
 	if _, err := os.Stat(w.path("state/latch.db")); err != nil {

@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// What only this machine can reach has no address.
+// A repository that only this machine can reach has no address.
 func TestTheAddressOfARepository(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]Repository{

@@ -17,13 +17,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the schemas and what fixtures want; read the diff")
 
-// A fixture is one document with what becomes of it.
+// A fixture is one document with its expected result.
 type fixture struct {
 	path    string
 	kind    string
 	name    string // of the document
 	data    []byte
-	schema  string // why a schema does not judge as the loader does, "" where it does
+	schema  string // why a schema and the loader differ, or ""
 	want    string
 	archive *txtar.Archive
 }
@@ -64,7 +64,7 @@ func fixtures(t testing.TB, folder string) []fixture {
 
 func (f fixture) String() string { return strings.TrimSuffix(filepath.Base(f.path), ".txtar") }
 
-// check compares with what the fixture wants, or rewrites it.
+// check compares got with the fixture, or rewrites the fixture.
 func (f fixture) check(t *testing.T, got string) {
 	t.Helper()
 	switch {

@@ -137,8 +137,8 @@ func example(b *bytes.Buffer, f strict.Field, mark, indent, lead string) {
 	}
 }
 
-// usual is what a value is without a line, and the words that it may be, as a person
-// reads them; or the fields inside of it, the first of which stands behind the lead.
+// usual returns the default of a value, and its possible words, in the form for a user;
+// or the fields inside it, with the prefix of the first of them.
 func usual(v strict.Value) (value, choices string, inner []strict.Field, lead string) {
 	var words []string
 	switch v := v.(type) {

@@ -7,8 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict/stricttest"
 )
 
-// Whatever the bytes, reading them ends in a value, or in problems that each name
-// their place on one line; and the same bytes always end in the same.
+// For any bytes, the parser returns a value, or problems on one line each with their
+// place. The same bytes always give the same result.
 func FuzzParse(f *testing.F) {
 	const head = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\n"
 	for _, seed := range []string{

@@ -123,8 +123,8 @@ func TestASiteIsWhatWorkloadCallsALabel(t *testing.T) {
 	}
 }
 
-// A policy may match the kinds that it names, wherever they stand in it, and is
-// refused, with a word on where they are named, where it does not.
+// A policy may match the kinds that it lists, in any order of its fields. A policy that
+// matches an unlisted kind is refused, and the error names the field for kinds.
 func TestAPolicyMatchesTheKindsOfItsSite(t *testing.T) {
 	t.Parallel()
 	source := []byte("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\npolicies:\n- {name: workers, match: {kinds: [worker, deployment]}}\n")

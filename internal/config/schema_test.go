@@ -48,7 +48,7 @@ func generateSchema(kind string) ([]byte, error) {
 		KindFleet:  fleetDocument(new([]*Member)),
 		KindPolicy: document(KindPolicy, newPolicyDocument("", 5*time.Minute).fields()),
 	}[kind].Whole())
-	if kind == KindPolicy { // what a policy leaves out is its preset's
+	if kind == KindPolicy { // a policy takes the omitted fields from its preset
 		undefault(s["properties"].(schema)["policies"])
 		undefault(s["properties"].(schema)["default"])
 	}
@@ -119,7 +119,7 @@ func schemaOfObject(o strict.Object) schema {
 	return ruled(s, o.Rules)
 }
 
-// ruled adds what the rules say to a schema.
+// ruled adds the schemas of the rules to a schema.
 func ruled(s schema, rules []strict.Rule) schema {
 	var all []any
 	for _, rule := range rules {
@@ -133,8 +133,8 @@ func ruled(s schema, rules []strict.Rule) schema {
 	return s
 }
 
-// Whatever a schema refuses the loader refuses, and the other way around but
-// where a fixture says why the schema cannot.
+// The loader refuses every document that a schema refuses. The opposite is also true,
+// except if a fixture states why the schema cannot refuse it.
 func TestSchemaAndLoaderJudgeAlike(t *testing.T) {
 	t.Parallel()
 	compiled := map[string]*jsonschema.Schema{KindConfig: compile(t, KindConfig), KindPolicy: compile(t, KindPolicy), KindFleet: compile(t, KindFleet)}
@@ -171,8 +171,8 @@ func compile(t *testing.T, kind string) *jsonschema.Schema {
 	return s
 }
 
-// validate returns what a schema has against the first document in data, as an
-// editor would show it. What is no document, or has no form in JSON, passes.
+// validate returns a schema's error about the first document in data, as an editor
+// shows it. Data that is not a document, or has no form in JSON, passes.
 func validate(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	t.Helper()
 	text, ok := asJSON(data)
@@ -199,7 +199,7 @@ func asJSON(data []byte) (text []byte, ok bool) {
 	return text, err == nil
 }
 
-// loosen drops the earlier of two keys that are alike, as editors do.
+// loosen drops the earlier of two equal keys, as editors do.
 func loosen(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.MappingNode {
 		last := map[string]int{}
@@ -268,7 +268,7 @@ func wrong(s map[string]any, path string, leaves *[]string) any {
 	if items, ok := s["items"].(map[string]any); ok && items["type"] == "object" {
 		return []any{wrong(items, strict.Index(path, 0), leaves)}
 	}
-	if s["deprecated"] == nil { // or it is ignored, whatever it says
+	if s["deprecated"] == nil { // otherwise the loader ignores its value
 		*leaves = append(*leaves, path)
 	}
 	return []any{map[string]any{"wrong": []any{}}}

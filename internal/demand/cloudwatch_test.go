@@ -42,8 +42,8 @@ func (r *reader) GetMetricData(_ context.Context, in *cloudwatch.GetMetricDataIn
 	return out, nil
 }
 
-// Of the periods that are over the latest counts: one that has begun would read
-// as less demand.
+// The latest completed period counts, because a period that has just started would show
+// less demand.
 func TestCloudWatchGoesThroughPages(t *testing.T) {
 	t.Parallel()
 	began := noon.Truncate(5 * time.Minute)

@@ -151,7 +151,7 @@ func TestSamplesGetTheirDemand(t *testing.T) {
 	if want := "five: of shop/web: nothing looks for its kind: name walker in kinds of the policy, three: no token, two: it did not answer"; strings.Join(workload.Texts(got.Unmeasured), ", ") != want {
 		t.Errorf("unmeasured %q, want %s", got.Unmeasured, want)
 	}
-	// A cluster that cannot be read is an error, and nobody else is asked.
+	// A cluster that cannot be read is an error, and no source is queried.
 	if _, err := demand.Measured(fleet{err: errors.New("unreachable")}, source{}).Sample(t.Context(), nil); err == nil || err.Error() != "unreachable" {
 		t.Errorf("error %v", err)
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// part is the shipped day with the workloads of some namespaces only, so that a
-// test has little to look at.
+// part returns the shipped day with the workloads of some namespaces only, to keep a
+// test short.
 func part(namespaces ...string) *traces.Trace {
 	whole, err := traces.Day()
 	if err != nil {
@@ -102,8 +102,8 @@ func TestTwoRunsLeaveTheSameCommits(t *testing.T) {
 	}
 }
 
-// The pods of the day are at least as many as those of its worst moment, which
-// comes between two looks.
+// The pods of the day are not fewer than the pods at its worst moment, which is between
+// two samples.
 func TestTheDayBeginsWithItsMostPods(t *testing.T) {
 	t.Parallel()
 	whole, err := traces.Day()
@@ -251,7 +251,7 @@ func TestRefusesADirectoryInUse(t *testing.T) {
 	}
 }
 
-// What the project is held to. See WorstCoverage for what is counted.
+// The figures that the project must meet. WorstCoverage describes how they are counted.
 func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the figures of the shipped day are not measured: go test ./internal/demo without -short does, in half a minute")
@@ -284,8 +284,8 @@ func TestTheShippedDayMeetsItsFigures(t *testing.T) {
 	}
 }
 
-// declaredByTheReadme is what README.md says that a rebuild declares of what is
-// needed, as a share: above 1 where it declares more.
+// declaredByTheReadme returns the share in README.md of the levels of a rebuild in the
+// desired replicas: above 1 if the levels are higher.
 func declaredByTheReadme(t *testing.T) float64 {
 	t.Helper()
 	readme, err := os.ReadFile("../../README.md")
@@ -305,8 +305,8 @@ func declaredByTheReadme(t *testing.T) float64 {
 	return pods[0] / pods[1]
 }
 
-// theReadmeShows looks for the commit that README.md begins with in a run's
-// repository, word for word.
+// theReadmeShows looks for the first commit in README.md, word for word, in the
+// repository of a run.
 func theReadmeShows(t *testing.T, repository string) {
 	t.Helper()
 	readme, err := os.ReadFile("../../README.md")

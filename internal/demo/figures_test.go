@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces"
 )
 
-// one is a trace of one workload, two hours long, whose states are given by the
-// minute from which they hold.
+// one returns a trace of one workload, two hours long. states has its states by the
+// minute in which they start.
 func one(states map[int]traces.State) *traces.Trace {
 	t := &traces.Trace{
 		Length:    2 * time.Hour,

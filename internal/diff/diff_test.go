@@ -32,7 +32,7 @@ func running(n int32) workload.Sample {
 
 func declares(n int32) checkpoint.Entry { return checkpoint.Entry{Replicas: n, Min: 2, Max: 5000} }
 
-// case of one workload that is declared and seen.
+// one returns the case of one workload with an entry in git and samples.
 func one(set policy.Set, e checkpoint.Entry, s ...workload.Sample) diff.Case {
 	c := diff.Case{Site: "prod", Set: set, Fleet: workload.Fleet{Site: "prod", Cluster: "blue", At: noon, Samples: s}}
 	c.Tree.Site.Cluster = "blue"
@@ -43,7 +43,7 @@ func one(set policy.Set, e checkpoint.Entry, s ...workload.Sample) diff.Case {
 	return c
 }
 
-// told is a row on one line.
+// told returns a row as one line.
 func told(r diff.Row) string {
 	number := func(e checkpoint.Entry) string {
 		switch {
@@ -200,8 +200,8 @@ func TestWhatIsOnOneSideOnly(t *testing.T) {
 	}
 }
 
-// While part of the cluster is unread, or the cluster is not the site's, a
-// lowering stands still as it does in a tick, and a raise does not.
+// If a part of the cluster could not be listed, or the cluster is not the site's, diff
+// stops a lowering like a tick does. A raise continues.
 func TestWhatStopsATickStopsHere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -249,7 +249,7 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	if got := told(r.Rows[1]); got != "pending 20 -> 50: 40 is above 20: 50 once 2 samples in a row are; proposed 50" {
 		t.Error(got)
 	}
-	// A level that is proposed says nothing of the rollout.
+	// A proposed level does not affect the rollout.
 	e := declares(20)
 	e.Rollout = checkpoint.Rollout{Milestone: 90, Phase: checkpoint.PhaseProgressing, Returns: checkpoint.SideTo, From: checkpoint.Template{Hash: "a"}, To: checkpoint.Template{Hash: "b"}}
 	c = one(latching(), e, running(40))
@@ -259,8 +259,8 @@ func TestWhatIsProposedStandsBeside(t *testing.T) {
 	}
 }
 
-// In sync is between the thresholds and nowhere else, and what would come of the
-// rest is what ticks come to, one after the other, while the count stays.
+// A row is in sync exactly between the thresholds. The pending level of any other row
+// equals the result of successive ticks with the same live replicas.
 func TestWhatIsPendingIsWhatTicksComeTo(t *testing.T) {
 	t.Parallel()
 	for name, preset := range policy.Presets() {
@@ -284,7 +284,7 @@ func TestWhatIsPendingIsWhatTicksComeTo(t *testing.T) {
 	}
 }
 
-// ticks are made until one crosses.
+// ticks runs ticks until the level changes, and returns the new level.
 func ticks(set policy.Set, e checkpoint.Entry, s workload.Sample) int32 {
 	l, look := latch.Latch{ID: s.ID, Declared: e}, policy.Look{Now: noon, Period: set.Guards.Period}
 	for range 200 {

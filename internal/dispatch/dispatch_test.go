@@ -16,9 +16,9 @@ func member(site string) config.Member {
 	return config.Member{Site: site, EKS: config.EKS{Name: site + "-blue"}}
 }
 
-// Of a thousand sites no tenth of the period has a quarter more or less than its
-// share, nor any second a crowd; and each site has its turn at the same time
-// whichever others there are.
+// With a thousand sites, each tenth of the period has its share of turns within a
+// quarter, and no second has a crowd. Each site has its turn at the same time, whether
+// or not there are other sites.
 func TestTurnsAreSpreadOverThePeriodAndStay(t *testing.T) {
 	t.Parallel()
 	const n, period = 1000, 5 * time.Minute

@@ -7,8 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/dispatch"
 )
 
-// Whatever a message of the queue holds, a turn that is read of it is of a site and
-// an instant, and reads the same where it is sent on.
+// For any message in the queue: if it contains a turn, the turn has a site and an
+// instant, and is the same after it was sent again.
 func FuzzParse(f *testing.F) {
 	f.Add(dispatch.Turn{Site: "prod-eu", At: time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC)}.Body())
 	f.Add(`{"turn": "2026-11-20T12:00:00+23:59", "site": "\u0000"}`)

@@ -42,8 +42,9 @@ func TestARepositoryIsKnownByEachOfItsNames(t *testing.T) {
 	}
 }
 
-// What one source of an Application names in another repository, another one of
-// the site's does not make its own; what it says it applied is.
+// An Application has a source in another repository and a source in the site's
+// repository. The second source does not prove that the Application applies the
+// workloads in the first. The list of applied resources in its status does.
 func TestAnApplicationOfTwoRepositoriesAppliesWhatItLists(t *testing.T) {
 	t.Parallel()
 	const one, lists = "  source: {repoURL: https://git.example.com/platform/fleet.git, targetRevision: main, path: clusters/prod/shop}", "status: {sync: {status: Synced}}"
@@ -59,8 +60,9 @@ func TestAnApplicationOfTwoRepositoriesAppliesWhatItLists(t *testing.T) {
 	}
 }
 
-// A policy on creation needs no object of a tool, and another cluster's takes
-// nothing from it, whatever it builds; one at another revision may re-apply.
+// A policy on creation needs no object of a tool. An Application for another cluster
+// does not affect it, for any source of the Application. One at another revision may
+// re-apply.
 func TestAPolicyLosesNothingToAnotherCluster(t *testing.T) {
 	t.Parallel()
 	const spec = "\nkind: Application\nmetadata: {name: staging, namespace: argocd}\nspec: {destination: {DESTINATION}, source: {repoURL: https://git.example.com/platform/fleet.git, targetRevision: v1, path: clusters/shop}}\n"

@@ -53,8 +53,8 @@ func TestTheWorkloadOfAHelmRelease(t *testing.T) {
 	}
 }
 
-// A policy sets the level on creation. Who applies the workload is unknown in each of
-// these cases, so what it then sets is unknown, too.
+// A policy sets the level on creation. The tool that applies the workload is unknown in
+// each of these cases, so the replicas that it sets later are also unknown.
 func TestAPolicyAloneMakesNoStartKnown(t *testing.T) {
 	t.Parallel()
 	const destination = "-  destination: {server: https://kubernetes.default.svc, namespace: shop}\n+  destination: {name: NAME, namespace: shop}\n"

@@ -36,8 +36,8 @@ func TestEverySourceIsLookedAt(t *testing.T) {
 	}
 }
 
-// Argo CD puts what helm.values says under helm.valuesObject, and that under
-// helm.parameters.
+// Argo CD merges helm.values into helm.valuesObject, and the result into
+// helm.parameters. The latter takes precedence.
 func TestAChartGuardIsSeenInAllThatAnApplicationSays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ helm, want string }{

@@ -40,17 +40,17 @@ var update = flag.Bool("update", false, "rewrite what the fixtures want by what 
 // as their base, and hold only what differs.
 var good = []string{"argocd", "flux", "admission"}
 
-// silent are good ones, and those of a rollout on which doctor has nothing to
-// mend: what they show is what it says of that.
+// silent are the good fixtures, and the fixtures of a rollout without a finding: they
+// show doctor's report on the rollout.
 var silent = slices.Concat(good, []string{"argocd--system", "argocd--system-together", "argocd--managers", "argocd--whole-spec", "argocd--jq", "argocd--replace", "argocd--braces", "flux--merged", "argocd--hub", "argocd--arn", "argocd--own-name", "argocd--hub-arn", "argocd--no-settings", "not-built--ignored", "no-applier--own-line", "not-built--own-line", "rollout", "rollout--ahead", "rollout--ahead-to", "rollout--ahead-init", "rollout--ahead-edit", "rollout--back", "rollout--back-to", "rollout--substituted"})
 
-// A fixture is a case in words: what it tells, and files by name. Those below
-// repo/ are the repository's; declared makes its checkpoints, live is what runs,
-// each workload with its scale and bounds, and who applies a count of it, or by:WHO
-// wrote it last; in-place
-// are the files that are edited in place; hub is what the hub that Argo CD runs in
-// calls the cluster, and destination is what its own calls it. "edit FILE" changes a file of the base:
-// each line after - by those after + below it.
+// A fixture is a case: its description, and files by name. Files below repo/ are in the
+// repository; declared is the list of its checkpoint entries. live lists the workloads,
+// each with its scale, its minimum and maximum, and the manager that applies its
+// replicas, or by:WHO for the last writer. in-place lists the files that are edited in
+// place. hub is the name of the cluster in the hub with Argo CD, and destination its
+// name in its own Argo CD. "edit FILE" changes a file of the base: each line after -
+// becomes the lines after + below it.
 type fixture map[string]string
 
 // read reads a fixture over its base. An empty file takes away the base's.
@@ -192,7 +192,7 @@ func parse(t *testing.T, words []string) (workload.ID, [3]int32) {
 	return id, n
 }
 
-// declare makes the checkpoints.
+// declare returns the checkpoint files.
 func (f fixture) declare(t *testing.T) map[string]string {
 	t.Helper()
 	var changes []checkpoint.Change
@@ -268,7 +268,7 @@ func (f fixture) Minor(context.Context) (int, error) {
 	return minor, nil
 }
 
-// tell is a report as fixtures want it.
+// tell returns a report in the form of the fixtures.
 func tell(r doctor.Report) string {
 	var b strings.Builder
 	for _, w := range r.Workloads {
@@ -313,8 +313,7 @@ func TestFixtures(t *testing.T) {
 			if isSilent != (len(r.Findings) == 0) {
 				t.Errorf("silent %v, and findings %v", isSilent, r.Findings)
 			}
-			// A fixture is named after the trap that it falls into, whatever else
-			// follows from that.
+			// The name of a fixture is its trap; it may have further findings.
 			trap, _, _ := strings.Cut(name, "--")
 			falls := func(one doctor.Finding) bool { return string(one.Trap) == trap }
 			if !isSilent && !slices.ContainsFunc(r.Findings, falls) {

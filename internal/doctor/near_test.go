@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// Cases that are one edit away from a good one: what keeps web inert then, what a
-// rebuild starts it at, and which traps it falls into.
+// Cases that differ from a good fixture in one edit: the rule that still protects web,
+// the replicas of web in a rebuild, and the traps.
 func TestOneEditAway(t *testing.T) {
 	t.Parallel()
 	const (

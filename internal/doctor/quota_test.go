@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/doctor"
 )
 
-// web is declared at 200, and what one of its pods asks for is edited in.
+// web has a level of 200, and the requests of one of its pods are edited in.
 func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	t.Parallel()
 	const half, none = "{spec: {containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}", "{spec: {containers: [{name: main}]}}"
@@ -16,7 +16,7 @@ func TestAQuotaIsHeldAgainstWhatThePodsAskFor(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		template, quota, declared string
-		room                      int64 // of shop; 0 is all that is asked for
+		room                      int64 // of shop; 0 means enough for every pod
 		text                      string
 	}{
 		"just enough":          {half, `{hard: {requests.cpu: "100", memory: 200Gi}}`, "", 0, ""},

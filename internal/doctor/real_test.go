@@ -117,8 +117,8 @@ func TestOnARealControlPlane(t *testing.T) {
 	}
 }
 
-// createdAt holds what doctor said of a rebuild against what the server does. The
-// Deployment is gone afterwards.
+// createdAt compares doctor's result for a rebuild with the replicas that the server
+// sets. It deletes the Deployment.
 func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want string) {
 	t.Helper()
 	cp.Apply(t, f.declare(t)[checkpoint.RecordPath("prod", "shop")])
@@ -135,8 +135,9 @@ func createdAt(t *testing.T, cp *controlplane.ControlPlane, f fixture, want stri
 	}
 }
 
-// scaledByHand has the policy create what no autoscaler drives, and no manifest
-// states: whoever scales it shows, while nobody owns the count.
+// scaledByHand lets the policy create a workload without an autoscaler and without
+// replicas in its manifest. The sample shows a user's scale, even though no manager
+// owns the replicas.
 func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	cp.Kubectl(t, "", "delete", "hpa", "-n", "shop", "web")
@@ -173,7 +174,8 @@ func scaledByHand(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", "--replicas=1")
 	sees("a scale to 1", 1, workload.DrivenByNothing, true)
 
-	// What states a count by an apply owns it until another hand writes one.
+	// A tool that states replicas by an apply owns them until another manager writes
+	// them.
 	cp.Kubectl(t, strings.Replace(manifest, "spec:\n", "spec:\n  replicas: 4\n", 1), "apply", "--server-side", "--force-conflicts", "--field-manager=kustomize-controller", "-f", "-")
 	applied = "kustomize-controller"
 	sees("an apply of 4", 4, workload.DrivenByNothing, false)
@@ -191,7 +193,7 @@ func objects(t *testing.T, cp *controlplane.ControlPlane, group string) *kube.Ob
 	return o
 }
 
-// look is the case that a member of a group sees, over the repository of a
+// look returns the case that a member of a group can read, with the repository of a
 // fixture.
 func look(t *testing.T, cp *controlplane.ControlPlane, way, group string) doctor.Case {
 	t.Helper()

@@ -81,8 +81,8 @@ func TestASourceLeavesOut(t *testing.T) {
 	}
 }
 
-// Flux makes of a folder without a kustomization what is below it, a folder that
-// has one as a whole.
+// Flux builds the files below a folder without a kustomization. It builds a subfolder
+// with a kustomization as a unit.
 func TestAFolderOfFoldersIsBuiltAsFluxDoes(t *testing.T) {
 	t.Parallel()
 	f := read(t, "flux")

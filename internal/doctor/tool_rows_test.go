@@ -1,15 +1,15 @@
 package doctor_test
 
-// A row is an object of a real tool that applies one workload, whose count an
-// autoscaler then writes, and a commit that declares another one. Doctor says
-// before that commit whether the count outlives it; the audit log says after it.
+// A row is an object of a real tool that applies one workload. An autoscaler writes its
+// replicas, and then a commit changes its level. doctor reports before that commit
+// whether the replicas survive it; the audit log shows it afterwards.
 type row struct {
 	kind string // of the workload; "" is Deployment
-	// spec is the object's own, in which NAME is the row's; options are those of
-	// the sync. meta are annotations of the workload.
+	// spec is the spec of the object, in which NAME is the row's name; options are the
+	// sync options. meta are annotations of the workload.
 	spec, options, meta string
-	// why is the reason for which doctor says of a count that is kept that nothing
-	// is known to keep it; "" is that it does not.
+	// why is the reason why doctor finds no rule even though the tool keeps the
+	// replicas; "" if doctor finds the rule.
 	why string
 	// idle is true of one that never sees the commit.
 	idle bool

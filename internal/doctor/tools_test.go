@@ -32,7 +32,7 @@ func taken(all map[string]row) map[string]row {
 }
 
 const (
-	created, scaled, next = 5, 9, 3 // pods: as first declared, as the autoscaler wants, as declared then
+	created, scaled, next = 5, 9, 3 // pods: the first level, the autoscaler's replicas, the second level
 	rowAudit              = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
@@ -45,7 +45,7 @@ rules:
 `
 )
 
-// What doctor says of an object is what the real tool then does to a live count.
+// doctor's report on an object matches the real tool's effect on live replicas.
 func TestDoctorSaysWhatTheToolsDo(t *testing.T) {
 	t.Parallel()
 	rows := taken(argoRows)
@@ -135,7 +135,8 @@ func (r row) id(name string) workload.ID {
 	return workload.ID{Namespace: name, Kind: kind, Name: "web"}
 }
 
-// application is that of a row. What its spec states goes before what is usual.
+// application returns the Application of a row. The fields in its spec replace the
+// defaults.
 func (r row) application(name, url string) string {
 	spec := r.spec
 	if !strings.Contains(spec, "source: ") && !strings.Contains(spec, "sources: ") {
@@ -152,7 +153,7 @@ func (r row) kustomization(name string) string {
 	return fmt.Sprintf("{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: %s, namespace: flux-system}, spec: {interval: 1m, prune: false, sourceRef: {kind: GitRepository, name: rows}, path: rows/%[1]s, %s}}", name, r.spec)
 }
 
-// push commits a workload for each row, and what is declared of it.
+// push commits a workload for each row, with its checkpoint entry.
 func (w *toolbench) push(t *testing.T, declared int32, tag string) string {
 	t.Helper()
 	var changes []checkpoint.Change
@@ -189,7 +190,7 @@ func (w *toolbench) count(ctx context.Context, name string) (int, error) {
 	return object.Spec.Replicas, err
 }
 
-// settle waits until something holds of each row and its count.
+// settle waits until holds is true for each row and its replicas.
 func (w *toolbench) settle(t *testing.T, what string, holds func(string, row, int) bool) {
 	t.Helper()
 	for name, r := range w.rows {
@@ -206,8 +207,8 @@ func (w *toolbench) settle(t *testing.T, what string, holds func(string, row, in
 	}
 }
 
-// applied reports whether Flux has applied a commit of a row, or the row is none of
-// its own.
+// applied reports whether Flux has applied a commit of a row. It is true for a row
+// without Flux.
 func (w *toolbench) applied(t *testing.T, name, commit string) bool {
 	t.Helper()
 	if _, ok := fluxRows[name]; !ok {
@@ -227,8 +228,8 @@ func (w *toolbench) scale(t *testing.T, name string, r row) {
 		"--type=merge", "-p", fmt.Sprintf(`{"spec":{"replicas":%d}}`, scaled))
 }
 
-// examine returns what doctor says keeps the count of each row, "" where it knows
-// of nothing.
+// examine returns the rule that doctor finds for the replicas of each row; "" if it
+// finds none.
 func (w *toolbench) examine(t *testing.T) map[string]string {
 	t.Helper()
 	sampler, err := kube.New(w.Config(), kube.Options{Site: "prod", Clock: time.Now})
@@ -270,8 +271,8 @@ func (w *toolbench) examine(t *testing.T) map[string]string {
 	return said
 }
 
-// wrote returns the count of a row, and who wrote another one than the
-// autoscaler's since a time; nobody is "".
+// wrote returns the replicas of a row, and the user who wrote other replicas than the
+// autoscaler's since a time; "" if no one did.
 func (w *toolbench) wrote(t *testing.T, name string, since time.Time) (count int, by string) {
 	t.Helper()
 	for _, r := range w.Audit(t) {

@@ -19,8 +19,8 @@ const gitopsFolder = "../../infra/gitops"
 // place is the one that the examples are of.
 var place = ways.Place{Site: "prod-eu", Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: "prod-eu", Path: "clusters/prod-eu"}
 
-// exampleOf is the fixture of a way as it ships: the repository of its example,
-// and a cluster with what is rendered for it and the example's own objects.
+// exampleOf returns the fixture of a shipped method: the repository of its example, and
+// a cluster with the manifests that are rendered for it and the example's own objects.
 func exampleOf(t *testing.T, way string, objects ...string) fixture {
 	t.Helper()
 	f := fixture{"site": place.Site, "live": "shop/deployment/web 40 2 200\nshop/statefulset/cart 7 2 200\n", "cluster.yaml": strings.Join(objects, "\n---\n")}
@@ -39,8 +39,8 @@ func exampleOf(t *testing.T, way string, objects ...string) fixture {
 	return f
 }
 
-// What gitlatch prints, and the repositories that it shows around it, are what
-// doctor asks for.
+// The manifests that gitlatch prints, and the example repositories around them, satisfy
+// doctor.
 func TestTheWaysThatShipAreGood(t *testing.T) {
 	t.Parallel()
 	admission := string(ways.Admission(place)) + "\n---\n" + string(ways.Images(place))
@@ -78,8 +78,9 @@ func TestTheWaysThatShipAreGood(t *testing.T) {
 	}
 }
 
-// A policy raises what it can find in the record. One that makes the record's word
-// of the API's name finds no kind that is called otherwise.
+// A policy raises the workloads that it can find in the checkpoint file. A policy that
+// derives the word in the file from the API's kind does not find a kind with another
+// word.
 func TestAPolicyThatCannotFindAKindDoesNotRaiseIt(t *testing.T) {
 	t.Parallel()
 	own := place

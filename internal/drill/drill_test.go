@@ -14,10 +14,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// The model is held against what the rebuild bench measured of pods that never
-// fail, as the handbook shows it. Capacity is there what serves the load: half of
-// the pods, as their target is 50 %. The greatest of the workloads has 45 % of
-// the fleet.
+// The model is compared with the measurements in the rebuild bench, as the handbook
+// shows them, for pods that never fail. In the bench, half of the pods serve the load,
+// because their target is 50 %. The largest workload has 45 % of the fleet.
 func TestTheModelIsNearWhatTheBenchMeasured(t *testing.T) {
 	t.Parallel()
 	row := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| [^|]*\| (?:(\d+) min )?(?:(\d+) s )?\|`)
@@ -137,7 +136,7 @@ Report, html: s3://b/k.html
 	}
 }
 
-// What is not known is null, and is told as such by the next drill.
+// An unknown coverage is null, and the next drill reports it as unknown.
 func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	t.Parallel()
 	d := drill.Document{Site: "prod", Branch: "main", Commit: "5484ca8abc", Notices: []string{"a notice"}, Fleet: drill.Fleet{Nothing: "nothing is asked", NeedUnknown: 2}}
@@ -160,7 +159,7 @@ func TestACoverageThatIsNotKnownIsNoNumber(t *testing.T) {
 	}
 }
 
-// A need that moves is told where it is not the same any more.
+// The next drill reports desired replicas that changed.
 func TestANeedThatChangedIsTold(t *testing.T) {
 	t.Parallel()
 	unknown := one("web", 10, 10, "")

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/each"
 )
 
-// A document lists what is made of nothing as an empty list, never as null.
+// A document has an empty list for no elements, and never null.
 func TestWhatIsMadeOfEachIsInOrderAndNeverNil(t *testing.T) {
 	t.Parallel()
 	double := func(n int) int { return 2 * n }

@@ -26,12 +26,12 @@ const (
 	latch   = "arn:aws:sts::" + account + ":assumed-role/latch/1"
 )
 
-// An endpoint answers as the API server of a cluster in which nothing runs.
+// An endpoint answers like the API server of a cluster without workloads.
 type endpoint struct {
 	*httptest.Server
 
 	mu     sync.Mutex
-	refuse metav1.StatusReason // of every request; "" is none
+	refuse metav1.StatusReason // of every request; "" refuses none
 	shown  []string            // tokens, less their repetitions
 	dialed int
 }
@@ -84,7 +84,7 @@ func (e *endpoint) cluster() stand.Cluster {
 	return stand.Cluster{Account: account, Endpoint: e.URL, CA: ca}
 }
 
-// A world is a cluster prod-eu with what AWS says of it.
+// A world is a cluster prod-eu with AWS's description of it.
 type world struct {
 	aws      *stand.Server
 	endpoint *endpoint
@@ -106,7 +106,7 @@ func newWorld(t *testing.T, change func(*eks.Options)) *world {
 	return w
 }
 
-// sees fails the test unless a look sees the cluster.
+// sees fails the test unless a sample reads the cluster.
 func (w *world) sees(t *testing.T) {
 	t.Helper()
 	fleet, err := w.cluster.Sample(t.Context(), nil)
@@ -115,8 +115,8 @@ func (w *world) sees(t *testing.T) {
 	}
 }
 
-// fails fails the test unless a look fails with all of some words, and none of
-// what must not be told.
+// fails fails the test unless a sample fails with all of the given words, and without
+// secrets.
 func (w *world) fails(t *testing.T, words ...string) error {
 	t.Helper()
 	_, err := w.cluster.Sample(t.Context(), nil)

@@ -18,7 +18,8 @@ func (mute) GetCallerIdentity(ctx context.Context, _ *sts.GetCallerIdentityInput
 	return nil, ctx.Err()
 }
 
-// Who asks is asked for the words of an error, which are said all the same.
+// The caller's identity is only for the text of an error. The error is complete even if
+// the identity is unknown.
 func TestAnErrorIsSaidThoughNobodySaysWhoAsks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

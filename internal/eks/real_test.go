@@ -17,8 +17,8 @@ import (
 	stand "github.com/gitlatch/gitlatch/internal/testenv/eks"
 )
 
-// realLogin is a real API server that asks a webhook, as that of EKS does, whom
-// a token is of.
+// realLogin is a real API server that asks a webhook for the identity of a token, like
+// EKS.
 type realLogin struct {
 	aws     *stand.Server
 	webhook *stand.Webhook
@@ -105,8 +105,8 @@ func (r *realLogin) otherCluster(t *testing.T) {
 	r.unauthorized(t, r.open(t, "prod-us", r.key), "--cluster-name prod-us")
 }
 
-// wrongSecret signs the second token with a secret that AWS no longer has for the
-// key; nothing else is asked of AWS meanwhile.
+// wrongSecret signs the second token with a secret that AWS no longer has for the key.
+// It makes no other request to AWS in between.
 func (r *realLogin) wrongSecret(t *testing.T) {
 	key := r.aws.Key(latch)
 	r.now = time.Now()
@@ -115,8 +115,8 @@ func (r *realLogin) wrongSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.aws.Rotate(key)
-	// A token says to the second when it was signed: within the same one it would
-	// be the same token, which the API server remembers.
+	// A token has the second of its signature: within the same second it would be the
+	// same token, which the API server caches.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	r.now = r.now.Add(14 * time.Minute)
 	r.unauthorized(t, c, "; AWS refuses the credentials, too: get caller identity: SignatureDoesNotMatch: ")

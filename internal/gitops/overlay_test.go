@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops"
 )
 
-// files are those of a repository by their path.
+// files returns the files of a repository by path.
 func files(of map[string]string) map[string][]byte {
 	all := map[string][]byte{}
 	for name, text := range of {

@@ -17,7 +17,7 @@ func render(files map[string][]byte, dir string, kinds workload.Kinds) ([]gitops
 	return o.Workloads, err
 }
 
-// manifest is one workload as people write it; replicas of 0 are left out.
+// manifest returns one workload as users write it; it omits replicas of 0.
 func manifest(kind, namespace, name string, replicas int) string {
 	spec := "  selector: {}\n"
 	if replicas > 0 {
@@ -48,11 +48,11 @@ func including(namespaces ...string) map[string]string {
 	return map[string]string{"kustomization.yaml": text}
 }
 
-// entries are declared levels by namespace/kind/name.
+// entries are levels in git by namespace/kind/name.
 type entries map[string]int32
 
-// checkpoints are the files that a merge of declared levels writes, one by one
-// so that what is 0 is declared, and removed again.
+// checkpoints returns the files that a merge of levels writes. It merges them one by
+// one, so an entry of 0 is first added and then removed.
 func checkpoints(t *testing.T, declared entries) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -82,8 +82,7 @@ func checkpoints(t *testing.T, declared entries) map[string][]byte {
 	return files
 }
 
-// rendered builds a folder and returns the replicas of its workloads, 0 where
-// they are not stated.
+// rendered builds a folder and returns the replicas of its workloads; 0 if not stated.
 func rendered(t *testing.T, files map[string][]byte, dir string) entries {
 	t.Helper()
 	objects, err := render(files, dir, nil)
@@ -104,7 +103,7 @@ func TestComponentRendersTheDeclaredCounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		base     map[string]string
-		declared entries // 0 is declared and removed again
+		declared entries // an entry of 0 is added and removed again
 		include  []string
 		want     entries
 	}{
@@ -189,8 +188,8 @@ func TestComponentRendersTheDeclaredCounts(t *testing.T) {
 			include:  []string{"shop"},
 			want:     entries{"shop/deployment/blue-web": 200},
 		},
-		// Kustomize looks for the name that a workload had before the build
-		// renamed it, too: what doctor has to warn of.
+		// Kustomize also matches the original name of a workload that the build
+		// renamed. doctor has to warn of that.
 		"a workload renamed from a name that is declared": {
 			base:     base("namePrefix: blue-\n", manifest("Deployment", "shop", "web", 1)),
 			declared: entries{"shop/deployment/web": 200},
@@ -244,8 +243,8 @@ func TestBuildThatFailsNamesItsFolder(t *testing.T) {
 	}
 }
 
-// A patch of a kind that a site names takes whatever version a manifest is written
-// for, and makes the way to its count where the manifest has none.
+// The patch for a custom kind matches a manifest of any version. If the manifest has no
+// path to the replicas, the patch creates it.
 func TestComponentRendersAKindThatASiteNames(t *testing.T) {
 	t.Parallel()
 	kinds := workload.Kinds{

@@ -26,7 +26,7 @@ func TestASpanHasDays(t *testing.T) {
 	}
 }
 
-// What help shows as a default can be given back.
+// The defaults that help shows are valid input.
 func TestASpanIsWrittenAsItIsRead(t *testing.T) {
 	t.Parallel()
 	for span, want := range map[time.Duration]string{

@@ -2,8 +2,8 @@ package kube_test
 
 import "fmt"
 
-// An argoCase is a state of a Rollout: what testdata/manifests says of it, and how
-// to get there.
+// An argoCase is a state of a Rollout, with its description in testdata/manifests and
+// the steps to reach it.
 type argoCase struct {
 	name, says string
 	play       func(*argoPlay)
@@ -44,7 +44,7 @@ var argoCases = []argoCase{
 	}},
 	{"scaled-by-hand", "Somebody scaled it out at half, through its scale subresource: both templates grow.", func(p *argoPlay) {
 		p.half(stepped)
-		// So it reads the scale, and writes it on condition that nobody else did.
+		// It reads the scale, and writes it on the condition that it has not changed.
 		p.cp.Kubectl(p.t, "", "scale", "-n", p.namespace, "rollout/web", "--current-replicas=10", "--replicas=20")
 		p.pausedAt(3)
 	}},

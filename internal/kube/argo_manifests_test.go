@@ -10,14 +10,13 @@ const (
 	steps    = "steps: [{setWeight: 20}, {pause: {}}, {setWeight: 50}, {pause: {duration: 10m}}, {setWeight: 80}]"
 	stepped  = "canary: {" + steps + "}"
 	analysed = "canary: {steps: [{setWeight: 50}, {analysis: {templates: [{templateName: health}]}}, {setWeight: 80}]}"
-	// strict lets no pod go before another is there, so that a quota holds it where
-	// it is.
+	// strict removes no pod before another one exists, so a quota stops the rollout.
 	strict = "canary: {maxSurge: 2, maxUnavailable: 0, steps: [{setWeight: 20}, {pause: {}}, {setWeight: 50}, {pause: {}}, {setWeight: 80}]}"
 	routed = "canary: {canaryService: web-canary, stableService: web-stable, trafficRouting: {nginx: {stableIngress: web}}, " + steps + "}"
 	colour = "blueGreen: {activeService: web-active, previewService: web-preview, %s}"
 )
 
-// rollout is a Rollout as it stands in git, of 10 pods.
+// rollout returns a Rollout of 10 pods as in git.
 func (p *argoPlay) rollout(image, strategy string) string {
 	return fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
 kind: Rollout
@@ -59,7 +58,7 @@ func (p *argoPlay) half(strategy string) {
 	p.pausedAt(3)
 }
 
-// quota lets there be as many pods as there are.
+// quota limits the pods to the present number.
 func (p *argoPlay) quota() {
 	p.t.Helper()
 	p.apply("{apiVersion: v1, kind: ResourceQuota, metadata: {name: pods, namespace: " + p.namespace + "}, spec: {hard: {pods: 10}}}")
@@ -78,7 +77,7 @@ spec:
 `, p.namespace, often, p.health, figure))
 }
 
-// services are those of the strategies, with the Ingress of the stable one.
+// services creates the Services of the strategies, and the Ingress of the stable one.
 func (p *argoPlay) services() {
 	p.t.Helper()
 	for _, name := range []string{"web-active", "web-preview", "web-stable", "web-canary"} {
@@ -115,7 +114,7 @@ func (p *argoPlay) adopted(scaleDown string) {
 	p.rests()
 }
 
-// left wants the Deployment to have so many pods.
+// left waits until the Deployment has the given replicas.
 func (p *argoPlay) left(pods string) {
 	p.t.Helper()
 	p.cp.Kubectl(p.t, "", "wait", "-n", p.namespace, "deployment/web", "--for=jsonpath={.spec.replicas}="+pods, "--timeout=180s")

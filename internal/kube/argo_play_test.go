@@ -14,16 +14,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// within bounds what a Rollout takes to get where it is wanted.
+// within is the time limit for a Rollout to reach a wanted state.
 const within = 3 * time.Minute
 
-// An argoPlay is one Rollout, in a namespace of its own.
+// An argoPlay is one Rollout in a separate namespace.
 type argoPlay struct {
 	t                 *testing.T
 	cp                *controlplane.ControlPlane
 	namespace, health string
-	// seen is what is to be recorded where the state lasts for an instant; else
-	// it is what is there when all is calm.
+	// seen are the objects to record if a state lasts only for an instant; nil records
+	// the settled objects.
 	seen []map[string]any
 }
 
@@ -95,7 +95,7 @@ func (p *argoPlay) pausedAt(step int) {
 	p.until(func(s *argoSeen) bool { return s.Status.Phase == "Paused" && s.Status.CurrentStepIndex == step })
 }
 
-// degraded waits until it has failed, and nothing more of it moves.
+// degraded waits until the Rollout has failed and no longer changes.
 func (p *argoPlay) degraded() {
 	p.t.Helper()
 	p.until(func(s *argoSeen) bool { return s.Status.Phase == "Degraded" })
@@ -107,8 +107,8 @@ func (p *argoPlay) promote() {
 	p.patch("status", `{"status": {"pauseConditions": null}}`)
 }
 
-// held returns what there is of the kinds that samples are made of, the Rollout
-// first, and a word that changes with any of it.
+// held returns the objects of the kinds that a sample needs, the Rollout first, and a
+// text that changes with any of them.
 func (p *argoPlay) held(ctx context.Context) (all []map[string]any, versions string, err error) {
 	for _, of := range [][2]string{
 		{"argoproj.io/v1alpha1", "Rollout"}, {"apps/v1", "Deployment"}, {"apps/v1", "ReplicaSet"},
@@ -128,7 +128,7 @@ func (p *argoPlay) held(ctx context.Context) (all []map[string]any, versions str
 	return all, versions, nil
 }
 
-// settled returns what there is once none of it has changed for two seconds.
+// settled returns the objects once they have not changed for two seconds.
 func (p *argoPlay) settled() (all []map[string]any) {
 	p.t.Helper()
 	last, since := "", time.Now()
@@ -151,8 +151,8 @@ func (p *argoPlay) settled() (all []map[string]any) {
 	return all
 }
 
-// instant does something and keeps the first state of the Rollout after it that
-// is as wanted, however short, with all else as it was before.
+// instant runs act and records the first state of the Rollout that holds accepts,
+// however short, with the other objects unchanged.
 func (p *argoPlay) instant(act func(), holds func(*argoSeen) bool) {
 	p.t.Helper()
 	before, _, err := p.held(p.t.Context())

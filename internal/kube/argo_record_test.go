@@ -21,11 +21,12 @@ import (
 
 var withArgo = flag.Bool("argo", false, "take Rollouts through a real Argo Rollouts, and compare with what testdata/manifests recorded of it; with -update record it anew")
 
-// TestArgoRollouts takes a Rollout into each state of argoCases, samples it there
-// with the sampler's own rights, and wants what was recorded of it, but for the
-// times. Argo Rollouts takes almost as long to build as all else that tests run on,
-// so that this takes -argo, as make record-argo has it; else what was recorded must
-// be of the version that would be built, and TestManifests reads it.
+// TestArgoRollouts brings a Rollout into each state of argoCases, samples it there with
+// the sampler's own rights, and compares the sample with the record, except for the
+// times. The build of Argo Rollouts takes almost as long as all other builds for tests,
+// so this needs -argo, as in make record-argo. Without it, the test only compares the
+// version in the record with the version of the build, and TestManifests reads the
+// record.
 func TestArgoRollouts(t *testing.T) {
 	t.Parallel()
 	if !*withArgo {
@@ -111,8 +112,8 @@ func (c argoCase) compare(t *testing.T, version, objects, read string) {
 	}
 }
 
-// trimmed takes out of an object what is noise in a file: but for who owns the
-// count, who owns which field.
+// trimmed removes fields of an object that are noise in a file, such as the managed
+// fields that do not contain the replicas.
 func trimmed(o map[string]any) map[string]any {
 	metadata := o["metadata"].(map[string]any)
 	delete(metadata, "resourceVersion")

@@ -41,16 +41,16 @@ const (
 	kubeSystem    = "/api/v1/namespaces/kube-system"
 )
 
-// An endpoint answers as an API server does that holds the given objects: in
-// pages, in protobuf where it is asked for, compressed where it is accepted.
+// An endpoint answers like an API server with the given objects: in pages, in protobuf
+// on request, and compressed if the client accepts that.
 type endpoint struct {
 	*httptest.Server
 	t    *testing.T
 	held map[string][]runtime.Object // by path
 
 	jsonOnly bool
-	// trouble answers in place of the endpoint where it returns true. n counts
-	// the requests for the path, from 1.
+	// trouble answers instead of the endpoint if it returns true. n counts the requests
+	// for the path, from 1.
 	trouble func(w http.ResponseWriter, r *http.Request, n int) bool
 
 	mu       sync.Mutex
@@ -60,7 +60,7 @@ type endpoint struct {
 	protobuf int
 }
 
-// scheme has the types of what is served, but of custom resources.
+// scheme has the types of the served objects, except custom resources.
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme} {
@@ -71,7 +71,7 @@ var scheme = func() *runtime.Scheme {
 	return s
 }()
 
-// kinds are what is listed, by path.
+// kinds are the listed kinds, by path.
 var kinds = map[string]schema.GroupVersionKind{
 	deployments:   appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	statefulSets:  appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
@@ -85,7 +85,7 @@ var kinds = map[string]schema.GroupVersionKind{
 	workers:       {Group: "example.com", Version: "v1", Kind: "Worker"},
 }
 
-// installed are those that not every cluster has.
+// installed are the kinds that some clusters do not have.
 var installed = []string{scaledObjects, rollouts, canaries, workers}
 
 func serve(t *testing.T, objects ...runtime.Object) *endpoint {
@@ -227,7 +227,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, o runtime.Obje
 	_, _ = w.Write(body.Bytes())
 }
 
-// refuse answers as an API server that says no.
+// refuse answers like an API server that refuses a request.
 func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Who owns the count is found as by parsing all of what is managed, also in what is
-// left of it, and where a message states it twice.
+// The owner of the replicas is the same as after a full parse of the managed fields,
+// also in the shortened message and in a message that states them twice.
 func TestManagedFieldsAreReadAsParsed(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -67,8 +67,8 @@ func TestManagedFieldsAreReadAsParsed(t *testing.T) {
 	}
 }
 
-// What is left is as long as is said before it, whatever it takes to say so, and ends
-// with the name.
+// The shortened message has the full text before the end of the name, with length
+// prefixes of any size.
 func TestWhatIsLeftEndsWithTheName(t *testing.T) {
 	t.Parallel()
 	lengths := []int{0, 1, 100, 127, 128, 1 << 14, 1 << 21}

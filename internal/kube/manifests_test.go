@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what testdata/manifests wants by what is read; read the diff")
 
-// TestManifests samples an API endpoint that holds the objects of a case, and
-// compares with the reading that stands beside them. A third file names
-// resources that may not be listed.
+// TestManifests samples an API endpoint with the objects of a case, and compares the
+// samples with the expected reading in the same file. A third file lists the resources
+// that may not be listed.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/manifests/*.txtar")
@@ -86,7 +86,7 @@ func TestManifestsOfRollouts(t *testing.T) {
 	}
 }
 
-// tell writes a fleet to be read aloud.
+// tell returns a fleet as readable text.
 func tell(f workload.Fleet) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -79,8 +79,8 @@ func TestAKindThatASiteNamesIsRead(t *testing.T) {
 	}
 }
 
-// What a cluster does not serve, may not show, or serves as something else was
-// not looked at: it is unread, and never none.
+// A kind that the cluster does not serve, may not show, or serves in another form
+// counts as one that could not be listed, and never as one without objects.
 func TestAKindThatASiteNamesIsNeverTakenForGone(t *testing.T) {
 	t.Parallel()
 	web := objects(t, "apiVersion: example.com/v1\nkind: Worker\nmetadata: {name: web, namespace: shop}\nspec: {pool: {size: 5}}\nstatus: {readyReplicas: 5}")
@@ -126,7 +126,7 @@ func TestAKindThatASiteNamesIsNeverTakenForGone(t *testing.T) {
 	}
 }
 
-// A kind of Kubernetes itself is asked for as JSON, which its fields are read of.
+// A built-in kind is requested as JSON, because its fields are read from JSON.
 func TestAKindOfKubernetesCanBeNamed(t *testing.T) {
 	t.Parallel()
 	e := serve(t, objects(t, "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web, namespace: shop, generation: 1}\nspec: {replicas: 5}\nstatus: {readyReplicas: 4, observedGeneration: 1}")...)
@@ -136,7 +136,7 @@ func TestAKindOfKubernetesCanBeNamed(t *testing.T) {
 	}
 }
 
-// Another's HPA is not taken for that of a kind of the same name.
+// An HPA for a kind of the same name in another group is ignored.
 func TestATargetIsOfItsGroup(t *testing.T) {
 	t.Parallel()
 	other := strings.Replace(workerHPA, "example.com/v1beta1", "example.org/v1", 1)

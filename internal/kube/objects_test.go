@@ -11,7 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 )
 
-// An object that does not exist is no error: only what may not be read is unread.
+// A missing object is not an error. Only an object that may not be read could not be
+// listed.
 func TestAnObjectThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]string{http.StatusNotFound: "", http.StatusForbidden: "forbidden"} {

@@ -15,8 +15,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What fails in the middle leaves no samples of its kind, also not those of the
-// pages that were read, and all samples of the others.
+// A list that fails in the middle has no samples of its kind, not even from the pages
+// that were read. The samples of the other kinds are complete.
 func TestWhatFailsIsUnread(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestWhatFailsIsUnread(t *testing.T) {
 	}
 }
 
-// forbid refuses some paths, in whichever namespace, and answers the others. A
-// resource stands for its path.
+// forbid refuses some paths, in any namespace, and answers the others. The name of a
+// resource means its path.
 func forbid(paths ...string) func(http.ResponseWriter, *http.Request, int) bool {
 	return func(w http.ResponseWriter, r *http.Request, _ int) bool {
 		if !slices.ContainsFunc(paths, func(p string) bool {

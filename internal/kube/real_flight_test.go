@@ -59,8 +59,8 @@ func heldAt(n int32, by, from, to string) func(workload.Sample) bool {
 	}
 }
 
-// A Deployment that was paused before its template was changed is held, and keeps
-// the name of its target once it goes on.
+// A Deployment that was paused before its template changed is halted, and keeps the
+// name of its target once it continues.
 func (r *realCluster) paused(t *testing.T) {
 	r.namespace(t, "paused")
 	r.cp.Apply(t, workloadYAML("Deployment", "paused", "web", "web:1", "  replicas: 3\n  paused: false"))
@@ -91,7 +91,7 @@ func (r *realCluster) partitioned(t *testing.T) {
 	r.untilSample(t, "partition/statefulset/db", ready(3))
 }
 
-// A StatefulSet under OnDelete is held before a person deletes its first pod, and in
+// A StatefulSet under OnDelete is halted before a user deletes its first pod, and in
 // flight until the last.
 func (r *realCluster) onDelete(t *testing.T) {
 	r.namespace(t, "ondelete")

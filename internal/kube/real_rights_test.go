@@ -55,8 +55,8 @@ func (r *realCluster) rights(t *testing.T) {
 	}
 }
 
-// without binds the role less one resource to a group of its own, and returns
-// the fleet that the group gets to see.
+// without binds the role, except for one resource, to a separate group, and returns the
+// fleet that the group can sample.
 func (r *realCluster) without(t *testing.T, resource string) workload.Fleet {
 	t.Helper()
 	var role rbacv1.ClusterRole
@@ -87,7 +87,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: %[1]s}]
 	var fleet workload.Fleet
 	partial := sampler(t, r.cp.As("gitlatch", role.Name))
 	err = controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) (err error) {
-		if fleet, err = partial.Sample(ctx, nil); err == nil && len(fleet.Unread) != 1 { // until the binding is known
+		if fleet, err = partial.Sample(ctx, nil); err == nil && len(fleet.Unread) != 1 { // until the binding is effective
 			err = fmt.Errorf("unread: %q", fleet.Unread)
 		}
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// inFlight wants a rollout on the way from one template to another, with so
-// many pods asked for and available of each.
+// inFlight accepts a rollout on the way from one template to another, with the given
+// desired and available pods of each.
 func inFlight(of int32, target, old [2]int32) func(workload.Sample) bool {
 	return func(s workload.Sample) bool {
 		r := s.Rollout
@@ -20,8 +20,7 @@ func inFlight(of int32, target, old [2]int32) func(workload.Sample) bool {
 	}
 }
 
-// between reports what is wrong with the templates of a rollout from one image
-// to another.
+// between reports a problem with the templates of a rollout from one image to another.
 func between(r *workload.Rollout, from, to string) error {
 	target, old := r.Templates[0], r.Templates[1]
 	if target.Images["main"] != to || old.Images["main"] != from || len(target.Images)+len(old.Images) != 2 {
@@ -36,8 +35,8 @@ func between(r *workload.Rollout, from, to string) error {
 	return nil
 }
 
-// Of each kind a rollout is held half-way, and seen whole: by minReadySeconds,
-// by a partition, and by a pod that fits no node.
+// A rollout of each kind is stopped half-way, and sampled completely: by
+// minReadySeconds, by a partition, and by a pod that fits no node.
 func (r *realCluster) rollouts(t *testing.T) {
 	r.namespace(t, "rollouts")
 	const (
@@ -67,8 +66,8 @@ func (r *realCluster) rollouts(t *testing.T) {
 	}{
 		{"rollouts/deployment/web", inFlight(10, [2]int32{2, 0}, [2]int32{10, 10}), "web:1", "web:2", true, "", "pod-template-hash"},
 		{"rollouts/statefulset/db", inFlight(4, [2]int32{1, 1}, [2]int32{3, 3}), "db:1", "db:2", true, "partition 3", "controller-revision-hash"},
-		// Of two nodes one has the new pod, and which pod is not available is
-		// not known.
+		// One of two nodes has the new pod. The status does not show which pod is not
+		// available.
 		{"rollouts/daemonset/agent", inFlight(2, [2]int32{1, 0}, [2]int32{1, 0}), "agent:1", "agent:2", false, "", "controller-revision-hash"},
 	} {
 		got := r.untilSample(t, c.id, c.want).Rollout
@@ -113,8 +112,8 @@ func (r *realCluster) undone(t *testing.T) {
 	}
 }
 
-// Without the right to list revisions the rollouts that need them are unknown,
-// and those of Deployments are not.
+// Without the right to list revisions, the rollouts that need them are unknown. The
+// rollouts of Deployments are not affected.
 func (r *realCluster) withoutRevisions(t *testing.T) {
 	fleet := r.without(t, "controllerrevisions")
 	for id, known := range map[string]bool{

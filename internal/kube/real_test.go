@@ -20,7 +20,7 @@ import (
 // roleFile holds the rights that a sampler is given.
 const roleFile = "../../infra/rbac/clusterrole.yaml"
 
-// lookedAt is the instant of each look in these tests.
+// lookedAt is the instant of each sample in these tests.
 var lookedAt = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
 func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
@@ -32,8 +32,8 @@ func sampler(t *testing.T, config *rest.Config) *kube.Sampler {
 	return s
 }
 
-// TestRealControlPlane samples workloads that real controllers run. Its
-// subtests share one control plane, each with a namespace of its own.
+// TestRealControlPlane samples workloads that real controllers run. Its subtests share
+// one control plane, and each has a separate namespace.
 func TestRealControlPlane(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})
@@ -108,7 +108,7 @@ func sampleIn(f workload.Fleet, id string) (workload.Sample, error) {
 	return f.Samples[i], nil
 }
 
-// show writes a sample for a person.
+// show returns a sample as text for a user.
 func show(s workload.Sample) string {
 	return fmt.Sprintf("scale %+v, rollout %+v, unknown %q, terminating %t", s.Scale, s.Rollout, s.Unknown, s.Terminating)
 }

@@ -150,7 +150,7 @@ func TestAListThatExpiresIsBegunAnew(t *testing.T) {
 	}
 }
 
-// A tenant can make objects of a megabyte, a page of which would not fit a Lambda.
+// A tenant can create objects of a megabyte, and a page of them would not fit a Lambda.
 func TestPagesShrinkWhereObjectsAreLarge(t *testing.T) {
 	t.Parallel()
 	all := fleetOf(700)
@@ -181,9 +181,9 @@ func TestPagesShrinkWhereObjectsAreLarge(t *testing.T) {
 	}
 }
 
-// Templates are asked for only while something is in flight: one by one, by the
-// labels of each workload, or all at once where those would be more requests.
-// Whatever is at rest, of whichever kind, costs no request.
+// The sampler lists templates only during a rollout: one request for each workload, by
+// its labels, or one list of all templates if that is fewer requests. A workload at
+// rest, of any kind, costs no request.
 func TestTemplatesAreAskedForWhereNeeded(t *testing.T) {
 	t.Parallel()
 	web := func(n, flying int) []runtime.Object { return append(rolling(flying, fleetOf(n)), databases(9, 0)...) }
@@ -322,7 +322,7 @@ func TestNoFleetAtAll(t *testing.T) {
 	})
 }
 
-// The rights that a sampler is given are those that it uses, each of them.
+// The sampler uses exactly the rights that it has.
 func TestRequestsAreThoseOfTheRole(t *testing.T) {
 	t.Parallel()
 	e := serve(t, append(rolling(1, fleetOf(1)), nodeAgents(1, 1)...)...)

@@ -56,7 +56,7 @@ func lawOf[L interface {
 		t.Helper()
 		list, err := decode[L](answer)
 		if err != nil {
-			return // what is left out may hide what is wrong with it
+			return // the error may be in a field that the row does not read
 		}
 		page, err := r.page(answer)
 		if err != nil || page.next != list.GetContinue() {
@@ -72,7 +72,7 @@ func lawOf[L interface {
 	}, gists}
 }
 
-// laws are of each kind in protobuf, with what samples want of it.
+// laws returns a law for each kind in protobuf, with the parts that samples read.
 func laws() []law {
 	table := tableOf(workload.Kinds{})
 	holding := func(all bool) func(*reading) portion {
@@ -129,7 +129,7 @@ func answered(t testing.TB, list runtime.Object, raw []byte) []byte {
 	return append(slices.Clone(envelope), body...)
 }
 
-// manifests are the objects of a kind in testdata, so many at most, as one list.
+// manifests returns the objects of a kind in testdata as one list, limited to most.
 func (l law) manifests(t testing.TB, most int) []byte {
 	t.Helper()
 	list := l.empty()
@@ -165,7 +165,7 @@ func (l law) manifests(t testing.TB, most int) []byte {
 	return encoded(t, list)
 }
 
-// What is cut is what no reading looks at, in every manifest.
+// The fields that a row cuts are fields that no reading uses, in every manifest.
 func TestCutsReadManifestsAsTheTypesDo(t *testing.T) {
 	t.Parallel()
 	for _, l := range laws() {
@@ -186,8 +186,9 @@ func wireKind(t testing.TB, l law) schema.GroupVersionKind {
 	return kinds[0]
 }
 
-// Objects are read by what is left of them, though the types refuse what was left out.
-// Where a cut is no message the types read all of the answer, and no other law tells.
+// Rows read objects from the remaining bytes, even if the types refuse the bytes that
+// were cut. If a cut is not a message, the types read the full answer; no other law
+// detects that.
 func TestCutsAreReadThemselves(t *testing.T) {
 	t.Parallel()
 	for _, l := range laws() {
@@ -211,7 +212,7 @@ func TestCutsAreReadThemselves(t *testing.T) {
 	}
 }
 
-// A list of another kind is an error: its objects may look like any.
+// A list of another kind is an error, because its objects may look valid.
 func TestAnAnswerOfAnotherKindIsAnError(t *testing.T) {
 	t.Parallel()
 	all := laws()

@@ -12,7 +12,7 @@ import (
 // latches saved, any of them dropped, a new one saved.
 func TestChecksumTellsEachStoppedSave(t *testing.T) {
 	t.Parallel()
-	const workloads, states = 6, 4 // of each: as it was, saved once, saved twice, dropped
+	const workloads, states = 6, 4 // of each: unchanged, saved once, saved twice, dropped
 	seen := map[int64]string{}
 	for n, all := 0, 1<<(2*workloads); n < all; n++ {
 		latches := map[workload.ID]latch.Latch{}

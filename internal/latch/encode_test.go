@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What is stored outlives a release: a change here needs a new latch.Format, or
-// must be one that both the older and the newer release read rightly.
+// The stored form outlives a release. A change here needs a new latch.Format, or a form
+// that both the older and the newer release read correctly.
 func TestStoredFormIsStable(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC)
@@ -69,7 +69,7 @@ func check[T latch.Stored](t *testing.T, v T, want string) {
 func TestEveryStoredFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, full := range []any{latchtest.Full[latch.Latch](), latchtest.Full[latch.Head](), latchtest.Full[latch.Lease]()} {
-		data, err := json.Marshal(full) // as it is stored, but for compression
+		data, err := json.Marshal(full) // the stored form, without compression
 		if err != nil {
 			t.Fatal(err)
 		}

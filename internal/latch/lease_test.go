@@ -31,7 +31,7 @@ func TestFencesSurviveARestore(t *testing.T) {
 			t.Errorf("%s: fence %d, then %d, and after the restore %d", name, backup.Fence, before.Fence, after.Fence)
 		}
 	}
-	// A clock that stands still or goes back makes no fence smaller.
+	// A clock that stops or goes back does not reduce the fence.
 	l := next(latch.Lease{Site: "prod"}, "a", noon)
 	for _, now := range []time.Time{noon, noon.Add(-time.Hour), {}} {
 		after := next(latch.Lease{Site: "prod", Fence: l.Fence}, "b", now)

@@ -15,14 +15,14 @@ func rollout(milestone int32, from, to string) checkpoint.Rollout {
 	return checkpoint.Rollout{Milestone: milestone, From: checkpoint.Template{Hash: from}, To: checkpoint.Template{Hash: to}}
 }
 
-// flies is what is remembered of a rollout in flight since noon.
+// flies returns the memory of a rollout in flight since noon.
 func flies() Rollout {
 	at := Stopwatch{Since: noon}
 	return Rollout{Target: "v2", Flight: at, Stalled: at, Healthy: at, Peak: 3, Percent: 30, WasAtCut: true, Failed: true}
 }
 
-// A rollout that is not seen stands still: what was measured stays, and the samples
-// before and after are not in a row.
+// The memory of an unseen rollout pauses: the measurements stay, and the samples before
+// and after it are not in a row.
 func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 	t.Parallel()
 	later := noon.Add(time.Hour)
@@ -39,8 +39,8 @@ func TestARolloutThatIsNotSeenStandsStill(t *testing.T) {
 	}
 }
 
-// What git comes to hold of a rollout, by whom it may be, moves nothing of what is
-// remembered of it; and of a level nothing either.
+// A change to a rollout entry in git, by gitlatch or a user, moves no timer of the
+// rollout or of the level.
 func TestARecordMovesNoTimer(t *testing.T) {
 	t.Parallel()
 	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Flight: new(flies()), Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2, Stopwatch: Stopwatch{Since: noon}}}
@@ -78,7 +78,7 @@ func leaves(of reflect.Type) (n int) {
 	return n
 }
 
-// What is stored of a rollout is read as it was, to the last field.
+// A stored rollout is read back without loss of a field.
 func TestARolloutIsStoredWhole(t *testing.T) {
 	t.Parallel()
 	data, err := json.Marshal(flies())
@@ -91,7 +91,7 @@ func TestARolloutIsStoredWhole(t *testing.T) {
 	}
 }
 
-// Who edits a level has not judged the rollout beside it.
+// A user who edits a level has made no decision about the rollout of that workload.
 func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
 	t.Parallel()
 	until := noon.Add(24 * time.Hour)
@@ -119,8 +119,8 @@ func TestWhoEditsALevelLetsItsRolloutGoOn(t *testing.T) {
 	}
 }
 
-// Timers run against a level that is proposed, and on against the declared one while
-// people are only asked: for a review, or a retirement.
+// Timers run for a proposed level. For a mere question to a user, a review or a
+// retirement, they continue with the level in git.
 func TestTimersRunOnWhilePeopleAreAsked(t *testing.T) {
 	t.Parallel()
 	l := Latch{Declared: checkpoint.Entry{Replicas: 50}, Up: Up{Levels: []int32{200}}, Down: Down{Level: 20, Count: 2}}

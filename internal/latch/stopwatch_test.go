@@ -45,15 +45,15 @@ func TestStopwatch(t *testing.T) {
 	}
 }
 
-// A random history of looks, each of which counts, does not count, or comes
-// after a gap: the stopwatch shows what adding up the counted stretches shows.
+// A random history of samples. Each one counts, does not count, or comes after a gap.
+// The stopwatch shows the sum of the counted stretches.
 func TestStopwatchShowsTheSumOfWhatWasObserved(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		watch, now := latch.Stopwatch{Since: noon}, noon
 		var sum, last time.Duration
-		counted := true // whether the look before did
+		counted := true // the previous sample counted
 		for look := range 40 {
 			before := now
 			now = now.Add(time.Duration(1 + r.Int64N(int64(10*time.Minute))))

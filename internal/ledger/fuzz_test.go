@@ -9,8 +9,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Whatever a message holds, what is read of its trailers is read again where it is
-// written, and a message of ours with those words in a reason is told by its own.
+// For any message, the trailers that were read are read again after they were written.
+// A message of ours is recognized by its own trailers, even if a reason contains these
+// words.
 func FuzzTrailers(f *testing.F) {
 	f.Add("latch(prod-eu): shop/web 100 -> 200\n\nwhy\n\nGitlatch-Site: prod-eu\nGitlatch-Intent: 2-00\nGitlatch-Base: c0ffee\nGitlatch-Surge: shop/deployment/web 120\n")
 	f.Add("squash\r\n  Gitlatch-Site: a: b \n\tGitlatch-Surge: shop/deployment/web -1\nGitlatch-Surge: shop/deployment/web 2147483648\nGitlatch-Surge: shop/../web 2\n")

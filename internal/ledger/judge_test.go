@@ -15,8 +15,8 @@ import (
 
 var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
-// entry reads "100" or "100@25": a level, and the milestone of a rollout; "-" is
-// no entry.
+// entry parses "100" or "100@25": a level, and the milestone of a rollout; "-" is an
+// absent entry.
 func entry(t *testing.T, text string) (e checkpoint.Entry) {
 	t.Helper()
 	if text == "-" {
@@ -34,7 +34,7 @@ func entry(t *testing.T, text string) (e checkpoint.Entry) {
 	return e
 }
 
-// held is what a commit holds of web; "?" is a record that cannot be read.
+// held returns the entries of a commit for web; "?" is an unreadable checkpoint file.
 func held(t *testing.T, text string) ledger.Holding {
 	t.Helper()
 	if text == "?" {
@@ -47,8 +47,8 @@ func held(t *testing.T, text string) ledger.Holding {
 	return h
 }
 
-// A history is told as what web had when agreed, before and after each commit of
-// gitlatch's, and at the tip.
+// Each history lists the entry of web: at the agreed commit, before and after each
+// commit of gitlatch, and at the tip.
 func TestWhoseAnEntryIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -111,8 +111,8 @@ func TestWhoseAnEntryIs(t *testing.T) {
 	}
 }
 
-// A second, slow way to tell: all changes of a history written down one by one,
-// then read from the end.
+// A second, slow implementation: it lists all changes of a history one by one, and
+// reads the list from the end.
 func TestTheLastChangeCounts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20_000) {
@@ -201,8 +201,8 @@ func TestTrailersAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// What a commit does is what it says: a copy of its message elsewhere, or on
-// other content, is not gitlatch's.
+// A commit of gitlatch makes the changes that its message lists. A commit that copies
+// the message elsewhere, or to other content, is not gitlatch's.
 func TestACopyOfAMessageIsNotOurs(t *testing.T) {
 	t.Parallel()
 	raise := []checkpoint.Change{{ID: web, From: checkpoint.Entry{Replicas: 100}, To: checkpoint.Entry{Replicas: 200}}}

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What Message writes is what is read of it again.
+// Reading a message returns the values that Message wrote.
 func TestAMessageTellsItsReasons(t *testing.T) {
 	t.Parallel()
 	api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}

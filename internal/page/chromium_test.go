@@ -6,8 +6,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
-// One browser shows all pages: what a page may never do, such as to ask for
-// anything, each of these fails by.
+// One browser shows all pages. Each check also fails on an action that a page may never
+// do, such as a request.
 func TestInChromium(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)

@@ -7,9 +7,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
-// faint returns how many texts were looked at, and which of them differ too little
-// from what is behind them: by the formula of WCAG 2, at computed colours. What is
-// behind an SVG's text is what is behind the SVG: no text lies on a shape.
+// faint returns the number of checked texts, and the texts with too little contrast to
+// their background: by the formula of WCAG 2, with computed colours. The background of
+// a text in an SVG is the background of the SVG, because no text is on top of a shape.
 const faint = `
 return page.evaluate(() => {
 	const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a] }

@@ -72,7 +72,7 @@ func besiegedPast() backtest.Document {
 	return d
 }
 
-// block returns what stands between the tags of the page's data.
+// block returns the text between the tags of the page's data.
 func block(t *testing.T, html []byte) []byte {
 	t.Helper()
 	_, rest, ok := bytes.Cut(html, []byte(`<script type="application/json" id="document">`))
@@ -100,7 +100,7 @@ func TestNoTextEndsTheBlockOfData(t *testing.T) {
 		if err != nil || !bytes.Equal(data, want) {
 			t.Errorf("%s: the block is not the document, %v", name, err)
 		}
-		// All else is the same, whatever the document.
+		// The other bytes are the same for every document.
 		if static := bytes.Replace(c.html, data, nil, 1); !bytes.Equal(static, bytes.Replace(c.calm, block(t, c.calm), nil, 1)) {
 			t.Errorf("%s: the document is in more than its block", name)
 		}
@@ -122,10 +122,10 @@ func TestThePolicyOfAPageAllowsItsOwnPartsAlone(t *testing.T) {
 	}
 }
 
-// What makes markup of text, or asks for something.
+// Functions that turn text into markup, or send a request.
 var forbidden = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|fetch\(|XMLHttpRequest|import\(|localStorage|cookie|@import|url\(|https?://`)
 
-// The name of a language is no address that is asked.
+// The name of a language is not an address that a page requests.
 const svgLanguage = "http://www.w3.org/2000/svg"
 
 func TestThePartsMakeNoMarkupAndAskForNothing(t *testing.T) {

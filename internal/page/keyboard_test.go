@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
-// until presses Tab until what has the focus matches a selector.
+// until presses Tab until the element with the focus matches a selector.
 const until = `
 for (let i = 0; i < 200; i++) {
 	await page.keyboard.press('Tab')
@@ -19,12 +19,12 @@ for (let i = 0; i < 200; i++) {
 }
 throw new Error('Tab does not reach ' + given)`
 
-// A look is what a table shows.
+// A look is the visible state of a table.
 type look struct {
 	Sort   []string // by header: ascending, descending or none
 	Names  []string // of the rows that are there, as namespace/kind/name
-	Index  []int    // of these rows, in the whole table
-	Count  int      // of rows the whole table has, without the header
+	Index  []int    // of these rows, in the full table
+	Count  int      // of the rows in the full table, without the header
 	Status string
 	Seen   string // name of the last row that lies in the region
 }
@@ -45,7 +45,7 @@ return page.evaluate(given => {
 	}
 }, given)`
 
-// settle waits until what was asked for is drawn, and no longer glides.
+// settle waits until the page is drawn and has stopped scrolling.
 const settle = `await page.evaluate(async () => {
 	const frame = () => new Promise(done => requestAnimationFrame(done))
 	const places = () => [...document.querySelectorAll('.scroll')].map(e => e.scrollTop).join()
@@ -107,7 +107,7 @@ func needs(sign int) func(a, b drill.Workload) int {
 
 func asItCame(drill.Workload, drill.Workload) int { return 0 }
 
-// begins reports whether the rows that are there are those of a whole order.
+// begins checks that the visible rows are a section of the full order.
 func (l look) begins(t *testing.T, whole []string) {
 	t.Helper()
 	if len(l.Names) == 0 || l.Count != len(whole) {
@@ -140,7 +140,7 @@ func sorted(t *testing.T, b *browser.Browser) {
 	if l.Sort[2] != "ascending" {
 		t.Errorf("after Space: %v", l.Sort)
 	}
-	// What is unknown is last in either direction.
+	// An unknown value is last in either direction.
 	tab(t, p, "#workloads .scroll")
 	press(t, p, "End")
 	if l := at(t, p, "workloads"); l.Seen != by(d, needs(1))[211] {
@@ -213,12 +213,12 @@ func large(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// What is cut is read by the arrows, row by row and past those that were drawn; and
-// the focus is not lost with a row that goes.
+// The arrow keys reach truncated text, row by row and past the rows that were drawn.
+// The focus survives the removal of its row.
 func readByArrows(t *testing.T, b *browser.Browser) {
 	p := b.Open(t, drilled(t, site(10_000)), browser.View{})
 	type place struct {
-		Row    int // of the whole table; -1 where the focus is in none
+		Row    int // in the full table; -1 if no row has the focus
 		Inside bool
 		Region bool // it is the table's region that has it
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
-// overflow returns whether the page is wider than its window, and what of it
-// reaches beyond; what scrolls by itself may.
+// overflow returns whether the page is wider than its window, and the elements that
+// reach beyond it. Elements with a scroll bar may do that.
 const overflow = `
 return page.evaluate(() => {
 	const inside = element => { for (let e = element.parentElement; e; e = e.parentElement) if (e.classList.contains('scroll')) return true; return false }
@@ -32,7 +32,7 @@ return page.evaluate(() => [...document.querySelectorAll('td > div, th > div')]
 	.filter(e => { e.focus(); const whole = document.activeElement === e && e.scrollHeight <= e.clientHeight + 1 && e.scrollWidth <= e.clientWidth + 1; e.blur(); return !whole })
 	.map(e => e.textContent.slice(0, 60)).slice(0, 5))`
 
-// fit takes pictures, too: run it with -artifacts to look at them.
+// fit also takes pictures: run it with -artifacts to see them.
 func fit(t *testing.T, b *browser.Browser) {
 	for name, html := range pages(t) {
 		for _, v := range []browser.View{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 1024, Height: 900}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true}} {
@@ -111,8 +111,8 @@ func printed(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// A name in a scatter is nearer to its own point than to any other, unless it is of
-// what is recommended, which is named in any case.
+// A name in a scatter plot is nearer to its own point than to any other. The
+// recommended candidate always has its name, so it is exempt.
 func nearest(t *testing.T, b *browser.Browser) {
 	for _, policies := range []int{13, 24, 30} {
 		p := b.Open(t, backtested(t, tried(policies)), browser.View{})

@@ -16,7 +16,7 @@ func pages(t *testing.T) map[string][]byte {
 	return map[string][]byte{"drill": drilled(t, site(212)), "failed drill": drilled(t, failing()), "backtest": backtested(t, tried(24))}
 }
 
-// tried is a backtest of so many policies, 13 at least, over 30 days.
+// tried returns a backtest of the given number of policies, at least 13, over 30 days.
 func tried(policies int) backtest.Document {
 	from := noon.Add(-30 * 24 * time.Hour)
 	d := backtest.Document{
@@ -57,8 +57,8 @@ func tried(policies int) backtest.Document {
 	return d
 }
 
-// drawn are pictures of three workloads that swing by the day, one of which was
-// not observed for two days, by so many policies.
+// drawn returns pictures of three workloads that swing each day, for the given number
+// of policies. One workload was not observed for two days.
 func drawn(policies int) *backtest.Pictures {
 	const buckets = 480
 	p := &backtest.Pictures{BucketSeconds: 5400, Buckets: buckets, Workloads: []string{"shop/deployment/web", "search/statefulset/index", "media/deployment/images"}, OtherWorkloads: 211}

@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
-// percents compares the percents of the pages with those of the tables.
+// percents compares the percentages in the pages with those in the tables.
 func percents(t *testing.T, b *browser.Browser) {
 	text, err := os.ReadFile("static/text.js")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/browser"
 )
 
-// words are what a part of a page shows, its spaces made plain.
+// words returns the visible text of a part of a page, with single spaces.
 func words(t *testing.T, p *browser.Page, selector string) string {
 	t.Helper()
 	var text string
@@ -153,7 +153,7 @@ func answered(t *testing.T, b *browser.Browser) {
 			}
 		}
 	}
-	// An empty section would ask what is missing.
+	// An empty section would look like missing data.
 	p := b.Open(t, drilled(t, none), browser.View{})
 	for _, id := range []string{"fix", "rollouts", "frozen"} {
 		if got := words(t, p, "#"+id); got != "" {
@@ -172,8 +172,8 @@ func one() backtest.Document {
 	return d
 }
 
-// Two workloads of 100 pods each, of which one starts with 1: ready after 20 s, and
-// ten times as many each 100 s from then on.
+// Two workloads of 100 pods each. One starts with 1 pod, ready after 20 s, and has ten
+// times the pods after each further 100 s.
 func grown(t *testing.T, b *browser.Browser) {
 	for _, c := range []struct {
 		wanted        float64

@@ -40,8 +40,8 @@ var namespaces = []string{"shop", "checkout", "search", "media", "payments", "ti
 
 var names = []string{"web", "api", "cart", "worker", "index", "images", "gateway", "sessions", "pricing", "mailer"}
 
-// site is a drill of so many workloads: most are covered, and some lack for each
-// of the reasons that there are.
+// site returns a drill of the given number of workloads: most are covered, and for each
+// reason some are not.
 func site(workloads int) drill.Document {
 	d := drill.Document{
 		Document: term.DocumentOf(drill.Kind), Site: "prod-eu", Cluster: "7c0f1c1e-6f55-4a52-9f0e-2d7b1f6f9a11", At: noon, Mode: "latch",
@@ -204,7 +204,7 @@ func sum(d *drill.Document) {
 	}
 }
 
-// failing is the first drill of a site of which much is wrong.
+// failing returns the first drill of a site with many problems.
 func failing() drill.Document {
 	d := site(20)
 	for i := range 6 {

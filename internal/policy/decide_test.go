@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// blank is a latch that declares a level, within the live bounds.
+// blank returns a latch with a level, and the live minimum and maximum.
 func blank(declared int32, s workload.Scale) latch.Latch {
 	l := latch.Latch{ID: web}
 	if declared > 0 {
@@ -22,13 +22,13 @@ func blank(declared int32, s workload.Scale) latch.Latch {
 	return l
 }
 
-// healthy is a sample all of whose pods are ready, with no rollout in flight.
+// healthy returns a sample with all pods ready and no rollout in flight.
 func healthy(s workload.Scale) workload.Sample {
 	s.Ready = s.Desired
 	return workload.Sample{ID: web, Scale: &s, Rollout: &workload.Rollout{}}
 }
 
-// What stops a latch is named, the gravest first.
+// The reason is the most severe one that stops a latch.
 func TestReasonsComeInTheirOrder(t *testing.T) {
 	t.Parallel()
 	p := policy.Presets()["cope"]
@@ -76,7 +76,7 @@ func TestReasonsComeInTheirOrder(t *testing.T) {
 	}
 }
 
-// Whoever asked for 120 pods hears why the level of 50 stays.
+// If a user scales to 120 pods, the reason explains why the level of 50 stays.
 func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
 	t.Parallel()
 	for ready, want := range map[int32]string{
@@ -92,8 +92,8 @@ func TestWithinTheThresholdsSaysWhatARaiseCounts(t *testing.T) {
 	}
 }
 
-// A freeze remembers since when it lasts, and a change of its reason; once over,
-// nothing of it is left.
+// A freeze remembers its start, and a change of its reason. Once it is over, the latch
+// forgets both.
 func TestFreezeSaysSinceWhen(t *testing.T) {
 	t.Parallel()
 	p, l := policy.Presets()["cope"], blank(100, workload.Scale{})
@@ -124,7 +124,7 @@ func TestFreezeSaysSinceWhen(t *testing.T) {
 	}
 }
 
-// A workload that is seen is not missing, whatever else is known of it.
+// A workload that a sample sees is not missing, even if the rest of it is unknown.
 func TestDecideEndsAnAbsence(t *testing.T) {
 	t.Parallel()
 	l := blank(100, workload.Scale{})
@@ -150,8 +150,8 @@ func TestYieldEndsAtItsInstant(t *testing.T) {
 	}
 }
 
-// Capped is said where git's upper bound, and not the autoscaler's, is below
-// what is asked for; a mismatch where they differ.
+// The reason is capped if the maximum in git, and not the autoscaler's, is below the
+// desired replicas. It is a mismatch if the two maximums differ.
 func TestCappedAndMismatch(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

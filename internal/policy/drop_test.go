@@ -15,8 +15,8 @@ import (
 
 const unknown = latch.Unknown
 
-// scales are those of n workloads, as far as a count is given; those after the
-// last have the last.
+// scales returns the scales of n workloads. Workloads after the last given count have
+// the last count.
 func scales(n int, counts ...int32) map[workload.ID]int32 {
 	all := map[workload.ID]int32{}
 	for i := range n {
@@ -25,7 +25,7 @@ func scales(n int, counts ...int32) map[workload.ID]int32 {
 	return all
 }
 
-// few are n workloads the first k of which have low, the others high.
+// few returns n workloads: the first k have low replicas, the others high.
 func few(n, k int, low, high int32) map[workload.ID]int32 {
 	counts := make([]int32, 0, n)
 	for i := range n {
@@ -42,7 +42,7 @@ func fleetAt(minutes int) workload.Fleet {
 	return workload.Fleet{Site: "prod-eu", Cluster: "uid-blue", At: noon.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// watched is a site that the guards look at.
+// watched is a site under the guards.
 type watched struct {
 	guards policy.Guards
 	head   latch.Head
@@ -53,7 +53,7 @@ func watching() *watched {
 	return &watched{guards: policy.DefaultGuards(), past: map[workload.ID]latch.Recent{}}
 }
 
-// look looks once, and returns what is stopped.
+// look takes one sample, and returns the stop.
 func (w *watched) look(fleet workload.Fleet, scales map[workload.ID]int32) policy.Stop {
 	head, changed, stop := policy.Assess(w.guards, w.head, fleet, scales, w.past)
 	head.At = fleet.At
@@ -126,8 +126,8 @@ func TestMassDrop(t *testing.T) {
 	}
 }
 
-// A mass drop lasts until the fleet has recovered: longer than the guard looks
-// back, and however it wavers. It is told as it was first seen.
+// A mass drop lasts until the workloads have recovered, even if they waver, and even if
+// that takes longer than the guard remembers. Its report does not change in that time.
 func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 	t.Parallel()
 	w := watching()
@@ -155,8 +155,8 @@ func TestMassDropLastsUntilTheFleetRecovers(t *testing.T) {
 	}
 }
 
-// What is unknown has not recovered. What is gone, or not latched any more, is no
-// part of the fleet.
+// A workload with an unknown scale has not recovered. A workload that was removed, or
+// is no longer latched, does not count.
 func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
 	t.Parallel()
 	down := func(counts ...int32) map[workload.ID]int32 { return scales(10, append(counts, 100)...) }
@@ -213,8 +213,8 @@ func TestMassDropLastsWhileItIsUnknown(t *testing.T) {
 	}
 }
 
-// A drop of which nothing is remembered cannot be told to be over: it was stored by
-// an older gitlatch.
+// A drop stored by an older gitlatch has no remembered scales, so the guard cannot
+// recognize its end.
 func TestMassDropOfWhichNothingIsRememberedLasts(t *testing.T) {
 	t.Parallel()
 	w := watching()
@@ -226,8 +226,9 @@ func TestMassDropOfWhichNothingIsRememberedLasts(t *testing.T) {
 	}
 }
 
-// A rebuilt cluster is not compared with the one before: that is raise only in
-// any case. A second live cluster says nothing of the scales of the site's own.
+// A rebuilt cluster is not compared with the previous one, because it is raise-only in
+// any case. A second live cluster gives no information about the scales of the site's
+// own cluster.
 func TestAnotherClusterIsNoMassDrop(t *testing.T) {
 	t.Parallel()
 	for minute, why := range map[int]policy.Reason{5: policy.ReasonSecond, 60: policy.ReasonOther} {
@@ -242,8 +243,7 @@ func TestAnotherClusterIsNoMassDrop(t *testing.T) {
 	}
 }
 
-// What the guards remember is bounded, whatever the period and however much the
-// scale moves.
+// The memory of the guards is bounded for every period and every movement of the scale.
 func TestGuardsRememberLittle(t *testing.T) {
 	t.Parallel()
 	neverKnown := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "new"}
@@ -281,7 +281,7 @@ func TestGuardsRememberNoNoise(t *testing.T) {
 	}
 }
 
-// A clock that was ahead makes nothing of long ago recent.
+// After a clock that was ahead, old samples do not become recent.
 func TestAClockThatWasAheadIsNoMassDrop(t *testing.T) {
 	t.Parallel()
 	w := watching()

@@ -44,12 +44,10 @@ func (a *autoscaler) follow(need float64) {
 	a.current = next
 }
 
-// The figures that the choice of the default rests on: commits a day of a
-// workload that swings between 100 and 1,000 pods daily (far enough below
-// 100 for the margin), with 5 % noise, over a fortnight that begins at the
-// trough. Without a hold on the way down a
-// swing costs each level twice; with the peak held, all that is left is the
-// first day's climb.
+// The figures behind the choice of the default: commits a day for a workload that
+// swings between 100 and 1,000 pods daily (far enough below 100 for the margin), with 5
+// % noise, over a fortnight that starts at the trough. Without a hold on the way down a
+// swing costs each level twice. With the peak held, only the first day's climb remains.
 func TestADailySwingCostsWhatTheSeriesSays(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -82,7 +80,7 @@ func TestADailySwingCostsWhatTheSeriesSays(t *testing.T) {
 	}
 }
 
-// commitsPerDay lives a fortnight of looks every five minutes.
+// commitsPerDay runs a fortnight of samples, one in five minutes.
 func commitsPerDay(p policy.Policy) (commits, raw float64) {
 	const day, days = 24 * 60, 14
 	noise := rand.New(rand.NewPCG(seed, 0))

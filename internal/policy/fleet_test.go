@@ -145,7 +145,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// What only rides never makes a commit, and goes with any that is made.
+// A change that waits for the next commit never makes one, and is added to any other
+// commit.
 func TestWhatRidesMakesNoCommit(t *testing.T) {
 	t.Parallel()
 	rides := cross("a", 1, 1, false)

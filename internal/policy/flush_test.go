@@ -12,9 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/policy"
 )
 
-// A flush in the middle of any history declares at least the present need, as
-// far as nothing keeps it from that; it lowers nothing unless it is exact, a
-// second one changes nothing, and the tick after it keeps what it declared.
+// A flush at any point of a history raises the level at least to the desired replicas,
+// unless something blocks it. It lowers no level unless it is exact. A second flush
+// changes nothing, and the following tick keeps its result.
 func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 	t.Parallel()
 	var raised, lowered, kept atomic.Int64
@@ -57,7 +57,8 @@ func TestAFlushDeclaresThePresentNeedOnce(t *testing.T) {
 	}
 }
 
-// covered is that rounding up leaves no need above what a flush declared.
+// covered checks that after a flush with round: up, no desired replicas are above the
+// level.
 func (h *history) covered(stop policy.Stop) error {
 	v := h.view
 	still := stop.All || v.unread || v.terminating || v.desired <= 0 || v.ready != v.desired
@@ -77,14 +78,14 @@ func (h *history) covered(stop policy.Stop) error {
 	return nil
 }
 
-// declare settles what crosses, without an oracle.
+// declare saves a level change, without an oracle.
 func (h *history) declare(d policy.Decision) {
 	if d.Crosses() {
 		h.latch = h.latch.Settled(d.To)
 	}
 }
 
-// flush lives one look that flushes.
+// flush takes one sample that flushes.
 func (h *history) flush(how policy.Flush, stop policy.Stop, interval time.Duration) (d policy.Decision) {
 	h.last, h.now = h.now, h.now.Add(interval)
 	declared := h.latch.Declared
@@ -133,8 +134,7 @@ func TestAFlushSaysWhatItDoes(t *testing.T) {
 	}
 }
 
-// What is due to be lowered, or to retire, is left to the tick after a flush
-// that only raises.
+// A flush that only raises leaves due lowerings and retirements to the next tick.
 func TestAFlushThatRaisesLeavesWhatIsDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

@@ -17,7 +17,7 @@ func to(d policy.Decision) any {
 	return d.To
 }
 
-// agree compares what the latch makes of a look with what the oracle does.
+// agree compares the latch's decision for a sample with the oracle's.
 func (h *history) agree(l latch.Latch, d policy.Decision, a answer, v view) error {
 	want, verdict, reason := h.expect(a, v)
 	got := checkpoint.Entry{}
@@ -51,7 +51,7 @@ func (h *history) agree(l latch.Latch, d policy.Decision, a answer, v view) erro
 	return h.laws(d, a)
 }
 
-// tail reports whether kept is as much of the end of all as n allows.
+// tail reports whether kept is the end of all, limited to n values.
 func tail(all, kept []int32, n int) bool {
 	return slices.Equal(all[max(0, len(all)-n):], kept)
 }
@@ -76,7 +76,7 @@ func (h *history) expect(a answer, v view) (checkpoint.Entry, policy.Verdict, po
 	return checkpoint.Entry{}, policy.Quiet, policy.ReasonNone
 }
 
-// crossing is what becomes of one: made, or withheld by the policy.
+// crossing returns the result of a level change: made, or blocked by the policy.
 func (h *history) crossing(to checkpoint.Entry, a answer) (checkpoint.Entry, policy.Verdict, policy.Reason) {
 	if h.policy.Bounds == policy.ModeIgnore {
 		to.Min, to.Max = 0, 0
@@ -92,7 +92,7 @@ func (h *history) crossing(to checkpoint.Entry, a answer) (checkpoint.Entry, pol
 	return to, policy.Cross, policy.ReasonNone
 }
 
-// laws are those that hold at each look by itself.
+// laws checks the laws for a single sample.
 func (h *history) laws(d policy.Decision, a answer) error {
 	if d.To.IsZero() {
 		return nil
@@ -124,8 +124,8 @@ func (h *history) laws(d policy.Decision, a answer) error {
 	return nil
 }
 
-// lastCounts are the counts of the last n looks that were not stopped, as far as
-// the upper bound of then allowed them.
+// lastCounts returns the counts of the last n samples that were not stopped, limited to
+// the maximum of their time.
 func lastCounts(history []moment, n int) []int32 {
 	var counts []int32
 	for i := len(history) - 1; i >= 0 && len(counts) < n; i-- {
@@ -139,9 +139,9 @@ func lastCounts(history []moment, n int) []int32 {
 	return counts
 }
 
-// repeats is the law that a second look at the same instant changes nothing:
-// with the latch as it is, the same is decided and no timer moves; with the
-// crossing settled, nothing is left to cross.
+// repeats is the law that a second sample at the same instant changes nothing. With the
+// same latch, the decision is the same and no timer moves. With the level change saved,
+// no level change remains.
 func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look policy.Look) error {
 	second, again := policy.Decide(p, l, v.sample(web), look)
 	switch {
@@ -155,8 +155,9 @@ func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look pol
 	settled := l.Settled(d.To)
 	second, again = policy.Decide(p, settled, v.sample(web), look)
 	if len(second.Up.Levels) == 0 {
-		// Where bounds or a target moved, what was declared may be enough and yet
-		// no level any more: levels that were held on to are let go.
+		// If the minimum, the maximum or the target moved, the replicas in git may
+		// suffice without being on a level. The latch then drops the levels that it
+		// collected.
 		settled.Up = latch.Up{}
 	}
 	switch {
@@ -168,8 +169,8 @@ func repeats(p policy.Policy, l latch.Latch, d policy.Decision, v view, look pol
 	return nil
 }
 
-// lowersByTimer is the law that only a timer lowers: a sample at an instant that is not
-// after the last one starts no timer, and lowers nothing if none runs.
+// lowersByTimer is the law that only a timer lowers. A sample whose instant is not
+// after the last one starts no timer, and lowers nothing unless a timer runs.
 func lowersByTimer(h *history, look policy.Look) error {
 	other := h.fork()
 	other.rand = rand.New(rand.NewPCG(seed, uint64(h.now.UnixNano())))
@@ -184,8 +185,8 @@ func lowersByTimer(h *history, look policy.Look) error {
 	return nil
 }
 
-// unfrozen is a latch without its note on why it stood still, which a crossing
-// leaves to the next look to erase.
+// unfrozen returns a latch without its freeze reason, which the next sample after a
+// level change erases.
 func unfrozen(l latch.Latch) latch.Latch {
 	l.Freeze = latch.Freeze{}
 	return l

@@ -32,8 +32,7 @@ type history struct {
 	trace     []event
 }
 
-// An event is a look as a story tells it, or a person's edit where there is no
-// decision.
+// An event is a sample in the words of a story, or a user's edit without a decision.
 type event struct {
 	at       time.Time
 	interval time.Duration
@@ -143,7 +142,7 @@ func (h *history) drawBounds() {
 	}
 }
 
-// next draws the sample and the instant of the next look.
+// next draws the sample and the instant of the next event.
 func (h *history) next() (policy.Stop, time.Duration) {
 	h.nextNeed()
 	v := &h.view
@@ -223,8 +222,8 @@ func (h *history) nextNeed() {
 	h.view.desired = min(20_000, max(1, n))
 }
 
-// look lives one look and compares latch and oracle. It returns what both agree
-// on, or what they do not.
+// look takes one sample and compares latch and oracle. It returns the decision and the
+// answer, or the difference.
 func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy.Decision, answer, error) {
 	d := h.decide(v, stop, interval)
 	a := h.oracle.look(v, stop, h.now, h.period)
@@ -238,7 +237,8 @@ func (h *history) look(v view, stop policy.Stop, interval time.Duration) (policy
 	return d, a, lowersByTimer(h, again)
 }
 
-// decide lives one look by itself, for laws that compare two lives of a latch.
+// decide takes one sample without the oracle, for laws that compare two lives of a
+// latch.
 func (h *history) decide(v view, stop policy.Stop, interval time.Duration) (d policy.Decision) {
 	h.last, h.now = h.now, h.now.Add(interval)
 	if len(h.trace) == 0 {
@@ -258,8 +258,8 @@ func (h *history) fork() *history {
 	return &f
 }
 
-// settle does with a decision what a tick may: git takes it now, or not at all.
-// Now and then a person edits the entry.
+// settle saves a decision as a tick may: git accepts it now, or not. Sometimes a user
+// edits the entry.
 func (h *history) settle(d policy.Decision) {
 	if d.Crosses() && !h.chance(5) {
 		h.latch = h.latch.Settled(d.To)
@@ -281,7 +281,7 @@ func (h *history) settle(d policy.Decision) {
 	}
 }
 
-// fail tells a history that went wrong as a story.
+// fail reports a failed history as a story.
 func (h *history) fail(t *testing.T, index uint64, err error) {
 	t.Helper()
 	var story strings.Builder

@@ -14,7 +14,7 @@ import (
 
 var atLength = flag.Uint64("histories", 20_000, "random lives that each law is held against; 1000000 is the measure at length")
 
-// histories is how many random lives each law is held against.
+// histories returns the number of random lives that each law is checked with.
 func histories() uint64 {
 	if testing.Short() {
 		return *atLength / 5
@@ -22,8 +22,8 @@ func histories() uint64 {
 	return *atLength
 }
 
-// seed makes the histories the same on every run: one that fails is told by its
-// index.
+// seed makes the histories the same in every run, so that an index identifies a
+// failure.
 const seed = 20181106
 
 // each lives n histories on all processors, and stops at the first error.
@@ -55,9 +55,9 @@ func each(t *testing.T, n uint64, live func(h *history) error) {
 	}
 }
 
-// At every look of every history, latch and oracle agree on the decision and on
-// the timers, and the laws of a single look hold; afterwards, whatever state a
-// latch was left in, a sustained need is declared and the floor is reached.
+// At every sample of every history, latch and oracle agree on the decision and on the
+// timers, and the laws of a single sample are true. Afterwards, from every state of the
+// latch, it raises to a sustained replica count and lowers to the floor.
 func TestHistoriesAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
 	var looks, raises, lowerings, freezes atomic.Int64
@@ -95,8 +95,8 @@ func TestHistoriesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// steady lives looks at one constant need in good health, and settles all that
-// crosses. What a policy sends for review, a person merges.
+// steady takes samples with one constant replica count and good health, and saves every
+// level change. A user merges every change that a policy sends for review.
 func (h *history) steady(need int32, looks int) error {
 	v := view{desired: need, ready: need, min: h.view.min, max: h.view.max, target: h.view.target, tolerance: h.view.tolerance}
 	for range looks {
@@ -112,7 +112,7 @@ func (h *history) steady(need int32, looks int) error {
 	return nil
 }
 
-// endYield makes the person who may have edited the entry be done.
+// endYield ends the edit grace period of the entry.
 func (h *history) endYield() {
 	h.policy.Scale = policy.ModeLatch
 	h.latch.GraceUntil, h.oracle.yield = time.Time{}, time.Time{}
@@ -151,8 +151,9 @@ func declaresWhatIsSustained(h *history) error {
 	return nil
 }
 
-// Freezes lose no timer: a history with looks put in between that count for
-// nothing crosses at the same looks, for the same levels, as the one without.
+// Freezes lose no timer. A history with additional samples that do not count changes
+// its level at the same samples, and to the same levels, as a history that has no such
+// samples.
 func TestFreezesLoseNoTimer(t *testing.T) {
 	t.Parallel()
 	each(t, histories(), func(h *history) error {
@@ -184,7 +185,7 @@ func TestFreezesLoseNoTimer(t *testing.T) {
 	})
 }
 
-// standstill is a look at which a latch stands still altogether.
+// standstill draws a sample for which a latch does not change.
 func (h *history) standstill(v view) (view, policy.Stop) {
 	switch h.rand.IntN(5) {
 	case 0:
@@ -201,14 +202,15 @@ func (h *history) standstill(v view) (view, policy.Stop) {
 	return v, policy.Stop{}
 }
 
-// noGap is an interval that is no gap.
+// noGap draws an interval that is too short for a gap.
 func (h *history) noGap(period time.Duration) time.Duration {
 	return time.Duration(1 + h.rand.Int64N(int64(3*period)))
 }
 
-// Monotone and quiet, for all needs under random policies: a larger need never
-// asks for less nor is lowered to less, a lowering is to the level of the need,
-// and what was declared for a need is not lowered by one its margin away.
+// Monotone and quiet, for all replica counts under random policies. More desired
+// replicas never ask for a lower level, and are never lowered to one. A lowering ends
+// at the level of the desired replicas. A count that is within the margin below the one
+// that raised does not lower.
 func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
 	t.Parallel()
 	each(t, histories(), func(h *history) error {
@@ -234,8 +236,8 @@ func TestLevelsAreMonotoneAndQuietWithinTheMargin(t *testing.T) {
 	})
 }
 
-// raisedBy is the level that one look at a need asks for, and loweredBy the one
-// that it is lowered to from far above.
+// raisedBy returns the level that one sample of the desired replicas asks for.
+// loweredBy returns the level that a sample lowers to from far above.
 func (h *history) raisedBy(need int32) int32 { return decideAtOnce(h, need, 0) }
 
 func (h *history) loweredBy(need int32) int32 { return decideAtOnce(h, need, 1<<30) }

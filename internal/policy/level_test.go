@@ -9,20 +9,20 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// at is a preset that holds for nothing, so that one look shows a level.
+// at returns a preset without stabilization windows, so one sample shows a level.
 func at(s policy.Series, r policy.Rounding) policy.Policy {
 	p := policy.Presets()["cope"]
 	p.Series, p.Round, p.HoldUp, p.HoldDown = s, r, 1, 0
 	return p
 }
 
-// asks is the level that one sample asks for where nothing is declared.
+// asks returns the level that one sample asks for without an entry in git.
 func asks(p policy.Policy, s workload.Scale) int32 {
 	_, d := policy.Decide(p, blank(0, s), healthy(s), policy.Look{Now: noon})
 	return d.To.Replicas
 }
 
-// lowers is what is declared after one sample.
+// lowers returns the level in git after one sample.
 func lowers(p policy.Policy, declared int32, s workload.Scale) int32 {
 	_, d := policy.Decide(p, blank(declared, s), healthy(s), policy.Look{Now: noon})
 	if d.To.IsZero() {

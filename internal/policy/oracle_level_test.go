@@ -73,14 +73,14 @@ func (r rule) choose(need int64, below, above int32) int32 {
 	return above
 }
 
-// wasLevel reports whether a latch may declare a level that was one under the
-// bounds of now, or of an earlier look that a timer remembers.
+// wasLevel reports whether a latch may have a level that was valid with the present
+// minimum and maximum, or with those in an earlier sample that a timer remembers.
 func (o *oracle) wasLevel(level int32) bool {
 	return slices.ContainsFunc(o.history, func(m moment) bool { return o.rule.isLevel(level, m.bounds) })
 }
 
-// isLevel reports whether a latch may declare a level: one of the series within
-// the bounds, or a bound.
+// isLevel reports whether a latch may have a level: one in the series between minimum
+// and maximum, or the minimum or maximum itself.
 func (r rule) isLevel(level int32, b policy.Bounds) bool {
 	if level == floor(b) || b.Max > floor(b) && level == b.Max {
 		return true
@@ -116,7 +116,8 @@ func levelsOf(name string) []int32 {
 	panic("no levels are written out for series " + name)
 }
 
-// levelsFrom are the levels of a list: beyond its last each whole number is one.
+// levelsFrom returns the levels of a list. After its last level, each integer is a
+// level.
 func levelsFrom(list []int32) []int32 {
 	levels := slices.Clone(list)
 	for l := list[len(list)-1] + 1; l <= highest; l++ {

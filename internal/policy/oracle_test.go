@@ -9,11 +9,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The oracle is a second implementation of a policy's decision, slow and
-// obvious: it keeps everything that ever happened to one workload and works out
-// each answer from the beginning. It shares no code with the package, and no
-// number: levels are written out, margins and utilisations are whole thousandths
-// and hundredths, so that nothing is ever rounded.
+// The oracle is a second implementation of a policy's decision, slow and obvious. It
+// remembers every event of one workload and computes each answer from the full history.
+// It shares no code with the package, and no number: it lists the levels, and it counts
+// margins in thousandths and utilisations in hundredths, so it never rounds.
 type oracle struct {
 	rule     rule
 	declared checkpoint.Entry
@@ -21,7 +20,7 @@ type oracle struct {
 	history  []moment
 }
 
-// A rule is a policy in whole numbers.
+// A rule is a policy in integers.
 type rule struct {
 	series   string
 	levels   []int32 // ascending, far beyond any need
@@ -32,12 +31,12 @@ type rule struct {
 	bounds   policy.Mode
 }
 
-// A view is a sample in whole numbers.
+// A view is a sample in integers.
 type view struct {
 	unread, terminating, blind bool
 	desired, ready             int32
 	min, max                   int32
-	target                     int64 // hundredths; 0 is none
+	target                     int64 // hundredths; 0 without a target
 	tolerance                  int64 // thousandths
 	rollout                    rolling
 }
@@ -50,28 +49,28 @@ const (
 	unknownRollout
 )
 
-// A moment is one look, as it was judged then.
+// A moment is one sample, with the judgement of its time.
 type moment struct {
 	at       time.Time
-	interval time.Duration // since the look before; 0 for the first
+	interval time.Duration // since the previous sample; 0 for the first
 	gap      bool          // the interval was too long to have been observed
 
 	declared        int32
 	stopped, frozen bool  // for all; for lowering
-	counted         int32 // what a raise is measured by
+	counted         int32 // the replicas that a raise counts
 	raised, lowered int32 // the level asked for, the level that it left behind
-	level           int32 // of what is asked to run; 0 was not seen
-	enough          bool  // what is declared is enough, level or not
-	needs           int   // samples for a raise, as of this look
+	level           int32 // of the desired replicas; 0 if not seen
+	enough          bool  // the replicas in git suffice, even if they are not on a level
+	needs           int   // samples required for a raise, as of this sample
 	bounds          policy.Bounds
 
-	// settled and adopted tell that git came to hold another entry after this
-	// look: by gitlatch's own doing, by a person's.
+	// settled is true if gitlatch wrote another entry to git after this sample, and
+	// adopted if a user did.
 	settled, adopted bool
 }
 
-// An answer is what the oracle makes of a look. to is 0 where nothing is
-// crossed.
+// An answer is the oracle's decision for a sample. to is 0 if the level does not
+// change.
 type answer struct {
 	to     checkpoint.Entry
 	streak []int32 // levels of the samples that ask for more, oldest first
@@ -84,7 +83,7 @@ type answer struct {
 	now moment
 }
 
-// settle and adopt tell the oracle that git now holds e.
+// settle and adopt set the entry in git to e.
 func (o *oracle) settle(e checkpoint.Entry) {
 	o.declared = e
 	o.history[len(o.history)-1].settled = true
@@ -97,7 +96,7 @@ func (o *oracle) adopt(e checkpoint.Entry, until time.Time) {
 	}
 }
 
-// look judges one sample, remembers it, and answers from the whole history.
+// look judges one sample, remembers it, and answers from its full history.
 func (o *oracle) look(v view, stop policy.Stop, at time.Time, period time.Duration) answer {
 	m := moment{at: at, declared: o.declared.Replicas}
 	if n := len(o.history); n > 0 {
@@ -149,8 +148,8 @@ func (o *oracle) accepted(v view) policy.Bounds {
 	return policy.Bounds{Min: v.min, Max: v.max}
 }
 
-// entry is what git is to hold: a level, within bounds that may have moved since
-// it was asked for.
+// entry returns the entry that git should contain: the level, limited to minimum and
+// maximum replicas that may have changed since it was proposed.
 func entry(level int32, b policy.Bounds) checkpoint.Entry {
 	level = max(level, floor(b))
 	if b.Max > 0 {
@@ -176,8 +175,8 @@ func (v view) counted() int32 {
 	return v.desired
 }
 
-// streak looks back from now for consecutive samples that asked for more than
-// is declared, then and now. Looks that were stopped are looked through.
+// streak collects, from now backwards, consecutive samples that asked for more than the
+// level in git, both then and now. It skips samples that were stopped.
 func (o *oracle) streak() []int32 {
 	var levels []int32
 	for i := len(o.history) - 1; i >= 0; i-- {
@@ -199,8 +198,7 @@ func (o *oracle) streak() []int32 {
 	return levels
 }
 
-// lowering goes through all looks since git last changed and measures the timer
-// that runs now.
+// lowering reads all samples since git last changed and measures the present timer.
 func (o *oracle) lowering(a *answer) {
 	first := 0
 	for i, m := range o.history {
@@ -228,7 +226,7 @@ func (o *oracle) lowering(a *answer) {
 	}
 }
 
-// sample is the view as a sampler would tell it.
+// sample returns the view in the form of a sampler.
 func (v view) sample(id workload.ID) workload.Sample {
 	s := workload.Sample{ID: id, Terminating: v.terminating}
 	switch v.rollout {

@@ -54,7 +54,7 @@ func TestProblemsOfAPolicyAreNamed(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*policy.Policy)
-		want   string // "" is none
+		want   string // "" for a valid one
 	}{
 		{"no series", func(p *policy.Policy) { p.Series, p.Margin = policy.Series{}, 0 }, "series: must have at least one level"},
 		{"an unknown way of rounding", func(p *policy.Policy) { p.Round = "down" }, `round: must be one of up, nearest, headroom, got "down"`},

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// TestHandbookTable holds the handbook's table of levels to what the policy does.
+// TestHandbookTable compares the handbook's table of levels with the policy.
 func TestHandbookTable(t *testing.T) {
 	t.Parallel()
 	_, table, _ := strings.Cut(docs.Text("levels"), "|---:|---:|---:|---:|---:|---:|\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// incomplete returns the look with an incomplete sample, if it is one.
+// incomplete marks the sample as incomplete if is is true.
 func incomplete(look policy.Look, is bool) policy.Look {
 	if is {
 		look.Stop = policy.Stop{Reason: policy.ReasonPartial}
@@ -86,8 +86,8 @@ func TestRetirement(t *testing.T) {
 	}
 }
 
-// Of a workload without an entry nothing is to be retired: its absence counts from the
-// look at which it has one, and nothing of it is kept that was counted before.
+// A workload without an entry cannot be retired. Its absence counts from the first
+// sample with an entry, and the time before that does not count.
 func TestAnAbsenceCountsFromTheEntryOn(t *testing.T) {
 	t.Parallel()
 	g := policy.DefaultGuards()

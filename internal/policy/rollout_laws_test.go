@@ -12,30 +12,29 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A turn is one look at a workload. was is the rollout that git declared, and now
-// the one that it is to declare.
+// A turn is one sample of a workload. was is the rollout in git before it, and now the
+// rollout after it.
 type turn struct {
 	policy        policy.Policy
 	sample        workload.Sample
-	before, after latch.Latch // what is remembered, whatever git takes
+	before, after latch.Latch // the memory, even if git does not accept the change
 	decision      policy.Decision
 	was, now      checkpoint.Rollout
 }
 
-// flies reports whether the look saw a rollout in flight, and nothing kept it from
-// deciding.
+// flies reports whether the sample saw a rollout in flight and the latch could decide.
 func (t turn) flies() bool {
 	return t.decision.Verdict != policy.Frozen && t.sample.Rollout.InFlight
 }
 
 func (t turn) target() workload.Template { return t.sample.Rollout.Templates[0] }
 
-// begins reports whether the turn declares a rollout that was not declared.
+// begins reports whether the turn adds a rollout entry.
 func (t turn) begins() bool {
 	return t.now != checkpoint.Rollout{} && (t.was.From.Hash != t.now.From.Hash || t.was.To.Hash != t.now.To.Hash)
 }
 
-// lives are how many random lives of rollouts each law is held against.
+// lives returns the number of random lives of rollouts that each law is checked with.
 func lives() uint64 {
 	if testing.Short() {
 		return 600
@@ -43,8 +42,8 @@ func lives() uint64 {
 	return 2000
 }
 
-// live holds a law against random lives of looks a minute apart, each of which sees
-// the rollout, or is kept from it. Most of what crosses is settled.
+// live checks a law with random lives. Their samples are a minute apart, and some
+// cannot see the rollout. Most level changes are saved.
 func live(t *testing.T, law func(turn) error) {
 	t.Helper()
 	t.Parallel()
@@ -134,7 +133,8 @@ func TestWhatTurnsARecord(t *testing.T) {
 	})
 }
 
-// What is committed at once, what waits for the budget, and what rides.
+// Which changes are committed at once, wait for the budget, or wait for the next
+// commit.
 func TestHowARecordIsCommitted(t *testing.T) {
 	const old, none = checkpoint.SideFrom, ""
 	ways := map[string]int{}
@@ -173,7 +173,7 @@ func TestWhatStopsARolloutChangesNothingOfIt(t *testing.T) {
 	})
 }
 
-// Lives in which the laws would have nothing to say prove nothing.
+// Lives in which the laws do not apply prove nothing.
 func TestRandomLivesOfRolloutsSeeAllThatThereIs(t *testing.T) {
 	seen := map[string]int{}
 	live(t, func(last turn) error {

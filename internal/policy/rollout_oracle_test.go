@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A glance is one look at a workload, as the oracle remembers it.
+// A glance is one sample of a workload in the oracle's memory.
 type glance struct {
 	workload.Rollout
 	at    time.Time
@@ -25,7 +25,7 @@ type memory struct {
 	declared checkpoint.Rollout
 }
 
-// want is what git should hold after the latest glance.
+// want returns the rollout that git should contain after the latest glance.
 func (o *memory) want() checkpoint.Rollout {
 	n, rec := len(o.past)-1, o.declared
 	now, none := o.past[n], checkpoint.Rollout{}
@@ -66,8 +66,8 @@ func (o *memory) want() checkpoint.Rollout {
 	return rec
 }
 
-// first is the glance that first saw the flight of glance n, with its target alone
-// where that is asked for.
+// first returns the first glance of the rollout in glance n; with target, the first
+// glance with the same target.
 func (o *memory) first(n int, target bool) int {
 	first := n
 	for i := n; i >= 0; i-- {
@@ -92,8 +92,8 @@ func (o *memory) observed(from, to int) (lasted time.Duration) {
 	return lasted
 }
 
-// peak is the most of its pods that a target had from one glance to another, without
-// those that were scaled in since.
+// peak returns the most available pods of a target from one glance to another, without
+// the pods that were scaled in since.
 func (o *memory) peak(from, to int) (peak int32) {
 	for _, g := range o.past[from : to+1] {
 		if !g.blind {
@@ -122,7 +122,8 @@ func (o *memory) fails(n int) bool {
 	return g.Failure != "" || none && (g.Unjudged && g.Halted == "" || 2*target.Available < o.peak(first, n))
 }
 
-// percent is how far glance n saw the target in health, -1 where it did not.
+// percent returns the healthy progress of the target in glance n; -1 if it was not
+// healthy.
 func (o *memory) percent(n int) int32 {
 	g := o.past[n]
 	if g.blind || o.fails(n) || 20*g.Templates[0].Available < 19*min(o.peak(o.first(n, true), n), g.Templates[0].Desired) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// nextRollout draws what the next look sees.
+// nextRollout draws the rollout that the next sample sees.
 func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	hashes := []string{"v1", "v2", "v3", "v4"}
 	next := workload.Rollout{InFlight: r.IntN(8) > 0, Desired: pick[int32](r, 1, 3, 7, 20, 100)}
@@ -35,14 +35,14 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 		next.Templates[1+i], next.Templates[1+j] = next.Templates[1+j], next.Templates[1+i]
 	})
 	next.Templates = next.Templates[:2+r.IntN(2)]
-	if r.IntN(8) == 0 { // no pods are left of what it replaces
+	if r.IntN(8) == 0 { // no pods of the replaced template remain
 		next.Templates = next.Templates[:2]
 		next.Templates[1].Desired, next.Templates[1].Available = 0, 0
 	}
 	if next.Unjudged = was.Unjudged; !was.InFlight {
 		next.Unjudged = r.IntN(2) == 0
 	}
-	if was.InFlight && r.IntN(3) == 0 && next.Templates[0].Hash == was.Templates[0].Hash { // as it was
+	if was.InFlight && r.IntN(3) == 0 && next.Templates[0].Hash == was.Templates[0].Hash { // unchanged
 		next.Templates[0] = was.Templates[0]
 	}
 	if r.IntN(8) == 0 {
@@ -60,8 +60,8 @@ func nextRollout(r *rand.Rand, was workload.Rollout) workload.Rollout {
 	return next
 }
 
-// Random lives of rollouts, decided by the rule and by the oracle side by side. A
-// decision is settled or not, as a tick may do with it.
+// Random lives of rollouts, decided by the rule and by the oracle. A decision is saved
+// or not, as in a tick.
 func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 	t.Parallel()
 	for seed := range lives() {
@@ -103,7 +103,7 @@ func TestTheRuleIsThatOfTheOracle(t *testing.T) {
 	}
 }
 
-// drawRolloutPolicy draws a rule of rollouts, for looks a minute apart.
+// drawRolloutPolicy draws a rule for rollouts, for samples a minute apart.
 func drawRolloutPolicy(r *rand.Rand) policy.Policy {
 	p := policy.Presets()["cope"]
 	p.Milestones = pick(r, p.Milestones, []int32{50}, []int32{1, 99})
@@ -113,7 +113,7 @@ func drawRolloutPolicy(r *rand.Rand) policy.Policy {
 	return p
 }
 
-// What stands in the way of a milestone is named.
+// The reason names the obstacle to a milestone.
 func TestReasonsOfARollout(t *testing.T) {
 	t.Parallel()
 	flies := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 5, Available: 5}, {Hash: "v1", Desired: 5, Available: 5}}}
@@ -179,8 +179,8 @@ func TestReasonsOfARollout(t *testing.T) {
 	}
 }
 
-// A rollout of which a template is not known is not recorded, and not begun; it
-// says which.
+// A rollout with an unknown template is not written and not started. The reason names
+// the unknown template.
 func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	t.Parallel()
 	v1, v2, unknown := workload.Template{Hash: "v1", Desired: 9, Available: 9}, workload.Template{Hash: "v2", Desired: 1, Available: 1}, workload.Template{Desired: 1}
@@ -200,8 +200,8 @@ func TestARolloutWithAnUnknownTemplateStandsStill(t *testing.T) {
 	}
 }
 
-// A failure that the second look at an instant sees is at 0, whatever the first
-// one counted.
+// A failure that the second sample at one instant sees is at milestone 0, for any count
+// in the first sample.
 func TestAFailureAtTheInstantOfALookIsAtZero(t *testing.T) {
 	t.Parallel()
 	r := workload.Rollout{InFlight: true, Desired: 10, Templates: []workload.Template{{Hash: "v2", Desired: 9, Available: 9}, {Hash: "v1", Desired: 1, Available: 1}}}
@@ -215,8 +215,9 @@ func TestAFailureAtTheInstantOfALookIsAtZero(t *testing.T) {
 	}
 }
 
-// What a rollout overtakes is brought where it differs from the new target in its
-// images alone, whichever of the others it is.
+// A rollout that overtakes another one sets ImagesOnly only if its target and the
+// template that returns differ in their images alone. The template between them does
+// not matter.
 func TestOfEachTemplateItIsKnownWhetherItsImagesAloneDiffer(t *testing.T) {
 	t.Parallel()
 	for _, v1 := range []bool{true, false} {
@@ -236,8 +237,8 @@ func TestOfEachTemplateItIsKnownWhetherItsImagesAloneDiffer(t *testing.T) {
 	}
 }
 
-// One that is held for weeks is recorded once. Where its target then bears another
-// name than it was given, that takes one commit, and v1 returns throughout.
+// A rollout that is halted for weeks is written once. If its target then has another
+// name, that takes one commit, and v1 returns throughout.
 func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	p, l, commits := policy.Presets()["cope"], latch.Latch{ID: web}, 0
@@ -280,8 +281,8 @@ func TestAHeldRolloutIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// What no autoscaler drives has nobody else to end a yield, and to forget a
-// target, so that its latch says nothing again.
+// A workload that is not autoscaled has nothing else that ends its edit grace period
+// and forgets its target, so its latch becomes blank again.
 func TestNothingIsLeftOfALatchWithoutALevel(t *testing.T) {
 	t.Parallel()
 	flies := workload.Rollout{InFlight: true, Desired: 2, Templates: []workload.Template{{Hash: "v2", Desired: 1, Available: 1}, {Hash: "v1", Desired: 1, Available: 1}}}
@@ -295,7 +296,8 @@ func TestNothingIsLeftOfALatchWithoutALevel(t *testing.T) {
 	}
 }
 
-// Changes of one workload are one, whatever reading they come from.
+// Several changes of one workload are one change, even if they come from different
+// readings.
 func TestDecisionsOfOneWorkloadAreOneChange(t *testing.T) {
 	t.Parallel()
 	rec := checkpoint.Rollout{Milestone: 25, Phase: checkpoint.PhaseProgressing}

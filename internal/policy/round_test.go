@@ -47,8 +47,8 @@ func TestLimitsApplyInTheirOrder(t *testing.T) {
 		observe bool
 		spent   bool
 		rides   bool
-		web     int32 // the entry of a workload with a rule; 0 is none
-		pay     int32 // the entry of a workload without a rule; 0 is none
+		web     int32 // the entry of a workload with a rule; 0 without one
+		pay     int32 // the entry of a workload without a rule; 0 without one
 	}
 	for _, c := range []struct {
 		name      string

@@ -143,7 +143,7 @@ func TestListsMustAscendFromOne(t *testing.T) {
 	tests := []struct {
 		name   string
 		levels []int32
-		want   string // in the error; "" is none
+		want   string // in the error; "" for a success
 	}{
 		{"one level", []int32{5}, ""},
 		{"ascending", []int32{1, 2, 30}, ""},

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/redact"
 )
 
-// What a server repeats of a request reaches nobody, wherever in the answer it
-// stands, and the rest of the words do.
+// An error never contains a secret that a server repeats from the request, at any place
+// in the answer. It contains the other words.
 func TestAnErrorRepeatsNoSecret(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2hunter2"

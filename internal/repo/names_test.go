@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// Git itself says which names are good.
+// git itself decides which names are valid.
 func TestBranchesAreNamedAsGitWantsIt(t *testing.T) {
 	t.Parallel()
 	names := []string{

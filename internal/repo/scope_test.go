@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// Within says what is read below a directory.
+// Within selects the files to read below a directory.
 func TestScope(t *testing.T) {
 	t.Parallel()
 	asked := repo.Within("a/b", "site.yaml", "*/record.yaml")

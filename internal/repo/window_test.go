@@ -17,7 +17,7 @@ func (p past) look(id string) (repo.LogEntry, bool, error) {
 	return repo.LogEntry{ID: id, Parents: parents}, ok, nil
 }
 
-// all is what a commit descends from, itself included.
+// all returns the commit and its ancestors.
 func (p past) all(id string) map[string]bool {
 	seen := map[string]bool{}
 	for next := []string{id}; len(next) > 0; next = next[1:] {
@@ -29,7 +29,7 @@ func (p past) all(id string) map[string]bool {
 	return seen
 }
 
-// A walk finds what all that both ends descend from would say.
+// A walk finds the same window as a comparison of all ancestors of both ends.
 func TestAWalkFindsTheWindow(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {
@@ -93,7 +93,7 @@ func TestAWalkEndsWhereItCannotTell(t *testing.T) {
 	}
 }
 
-// What is looked up grows with the window, not with the past.
+// The number of reads grows with the window, not with the history.
 func TestAWalkCostsAsMuchAsItsWindow(t *testing.T) {
 	t.Parallel()
 	p := past{"0": nil}

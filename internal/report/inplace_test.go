@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What follows needs no line; what does not has one; what is refused is among the
-// problems and is not said twice.
+// A marked value that follows its level has no line. One that does not follow has a
+// line. A refused one is among the problems and is not repeated.
 func TestMarksThatDoNotFollowHaveALine(t *testing.T) {
 	t.Parallel()
 	web, api := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}, workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "api"}

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/report"
 )
 
-// What Lambda's runtime says itself is a line of JSON like all others. The
-// standard logger is the process's own: the test is not parallel.
+// A line of Lambda's runtime is a line of JSON like all others. The standard logger
+// belongs to the process, so the test is not parallel.
 func TestTheStandardLoggersLinesTakeTheShapeOfOurs(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)

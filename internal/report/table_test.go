@@ -38,8 +38,8 @@ func table(t *testing.T, r tick.Report, columns int) string {
 	return out.String()
 }
 
-// The table has what there is something to say of; the rest is counted, the
-// commonest reason first.
+// The table has the workloads with something to report. It counts the others, the most
+// common reason first.
 func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 	t.Parallel()
 	quiet := policy.Decision{Verdict: policy.Quiet, Text: "within"}
@@ -65,8 +65,8 @@ func TestTheTableShowsWhatIsNotQuiet(t *testing.T) {
 	}
 }
 
-// On a terminal the reasons are folded below themselves, and nothing of them is
-// lost; elsewhere a workload is a line.
+// On a terminal the reasons wrap onto indented lines without losing text. Elsewhere a
+// workload is one line.
 func TestTheTableFitsATerminal(t *testing.T) {
 	t.Parallel()
 	r := decided(
@@ -99,7 +99,7 @@ no commit: 1 level change could not be committed
 	}
 }
 
-// What is told of a condition stands below it, however narrow the terminal.
+// The details of a condition are indented below it, on a terminal of any width.
 func TestAConditionKeepsItsIndent(t *testing.T) {
 	t.Parallel()
 	r := tick.Report{Site: "prod", At: noon, Conditions: []alert.Condition{{

@@ -141,8 +141,8 @@ func TestATextfileEscapesItsLabel(t *testing.T) {
 	}
 }
 
-// Whoever reads the file while it is replaced, by name or by a handle that was
-// open before, reads one of the two whole.
+// A process that reads the file during a replacement, by name or with a handle that was
+// open before, reads one of the two versions completely.
 func TestATextfileIsReplacedInOneStep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -187,7 +187,7 @@ func TestATextfileThatCannotBeWrittenLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-// A drill that knows no coverage leaves it out of the file, too.
+// A drill with an unknown coverage leaves it out of the file as well.
 func TestADrillHasATextfileOfItsOwn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "gitlatch-drill.prom")

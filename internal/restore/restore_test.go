@@ -18,7 +18,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// holds fails the test unless all is at its level, braked, and stays.
+// holds fails the test unless every workload is at its level, braked, and stays there.
 func (w *world) holds(t *testing.T, when string) {
 	t.Helper()
 	for range 3 {
@@ -96,7 +96,8 @@ func TestANamespaceThatGitDeclaresNothingOfStopsNoOther(t *testing.T) {
 	w.holds(t, "the others")
 }
 
-// A policy that cannot be read names no kinds: the others are restored, and it is said.
+// A policy that cannot be read names no kinds: the other workloads are restored, and
+// the report has the error.
 func TestAPolicyThatCannotBeReadStopsNoOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -109,7 +110,7 @@ func TestAPolicyThatCannotBeReadStopsNoOther(t *testing.T) {
 	w.holds(t, "the others")
 }
 
-// Who asks for a brake of years, whoever it is, has mistyped.
+// A brake of years is a mistyped value, for any user.
 func TestABrakeThatWouldBeForgottenIsNotSet(t *testing.T) {
 	t.Parallel()
 	for hold, ok := range map[time.Duration]bool{0: false, time.Second: false, time.Minute: true, 168 * time.Hour: true, 169 * time.Hour: false, 99999 * time.Hour: false} {
@@ -141,8 +142,8 @@ func TestADryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// A run is killed before and after each of its writes in turn, and once more
-// while it releases. What the next run finds is enough to come to the same end.
+// A run is killed before and after each of its writes in turn, and once more while it
+// releases. From any state that it leaves, the next run reaches the same end.
 func TestARunThatDiesAnywhereIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
@@ -212,8 +213,8 @@ func TestWhatCannotBeBrakedIsNotRaised(t *testing.T) {
 	}
 }
 
-// Who may write an autoscaler may write a note that is none. It is said, and fails
-// neither the release, which runs all day, nor the brakes beside it.
+// A user with write access to an autoscaler may write an invalid note. The report names
+// it. It does not fail the release, which runs all day, or the other brakes.
 func TestANoteThatIsNoneFailsNothing(t *testing.T) {
 	t.Parallel()
 	for name, note := range map[string]string{
@@ -308,7 +309,7 @@ func TestWhatGitStatesIsSaid(t *testing.T) {
 	}
 }
 
-// Of a workload that Flagger promotes the primary is raised.
+// A restore raises the primary of a workload that Flagger promotes.
 func TestAPrimaryIsRaisedForItsTarget(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

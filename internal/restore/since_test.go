@@ -26,7 +26,7 @@ func (w *world) change(id workload.ID, by func(*plan.Workload)) {
 	before := one
 	one.Scalers = slices.Clone(one.Scalers)
 	by(&one)
-	if before.Scalers = one.Scalers; !reflect.DeepEqual(one, before) { // autoscalers are objects of their own
+	if before.Scalers = one.Scalers; !reflect.DeepEqual(one, before) { // autoscalers are separate objects
 		one.Version += "'"
 	}
 	w.live[id] = one
@@ -58,15 +58,15 @@ var moments = map[string]func(w *world, r *restore.Restore, change func()){
 
 const justRead = "after it was read for its raise"
 
-// What a person says of a workload counts until the moment it is raised, as it
-// would have counted for the plan.
+// A user's change to a workload counts until the moment of its raise, exactly as it
+// counts for the plan.
 func TestWhatAPersonSaysAfterThePlanCounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		by     func(*plan.Workload) // nil deletes it
 		reason plan.Reason
-		at     int32 // pods in the end; 0 for what is gone
-		beside bool  // it is said at its autoscaler, which no raise can be conditional on
+		at     int32 // pods in the end; 0 if the workload is removed
+		beside bool  // the change is in its autoscaler, so no raise can be conditional on it
 	}{
 		"suspended":        {func(w *plan.Workload) { w.Replicas = 0 }, plan.Suspended, 0, false},
 		"opted out":        {func(w *plan.Workload) { w.OptOut = true }, plan.OptedOut, 1, false},
@@ -111,7 +111,7 @@ func TestWhatAPersonSaysAfterThePlanCounts(t *testing.T) {
 	}
 }
 
-// since are the reasons of what is left since the plan.
+// since returns the reasons of the workloads that were left out since the plan.
 func since(r restore.Report) (all plan.Reason) {
 	for _, left := range r.Since {
 		all += left.Reason
@@ -119,7 +119,7 @@ func since(r restore.Report) (all plan.Reason) {
 	return all
 }
 
-// A brake is a write, too: what a person withdrew gets none.
+// A brake is also a write: a workload that a user opted out gets no brake.
 func TestWhatAPersonWithdrewGetsNoBrake(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -145,8 +145,8 @@ func TestWhatAPersonWithdrewGetsNoBrake(t *testing.T) {
 	}
 }
 
-// A quarrel is a cluster in which a workload is opted out whenever it is read for
-// its raise, and in again with each look.
+// A quarrel is a cluster in which each read for a raise opts a workload out, and each
+// sample opts it in again.
 type quarrel struct{ *world }
 
 func (q quarrel) See(context.Context, plan.Workload) (map[workload.ID]plan.Workload, error) {

@@ -23,20 +23,20 @@ import (
 
 var errKilled = errors.New("killed")
 
-// A world is a cluster in memory, with autoscalers that see idle pods: whatever
-// is not braked goes to one pod with each look after the scale-down window.
+// A world is a cluster in memory, with autoscalers that see idle pods. After the
+// scale-down window, each sample lowers every workload without a brake to one pod.
 type world struct {
 	now     time.Time
-	window  time.Time // the end of the scale-down window; the zero time is before any look
+	window  time.Time // the end of the scale-down window; the zero time is before any sample
 	live    map[workload.ID]plan.Workload
 	scalers map[string]*brake.Object
 	writes  []string
 	refuse  map[string]error  // by write
-	braked  func(plan.Scaler) // is told of each brake; nil is nobody
-	seen    func(workload.ID) // is told of what was read for a raise; nil is nobody
+	braked  func(plan.Scaler) // called for each brake; may be nil
+	seen    func(workload.ID) // called with each workload that was read for a raise; may be nil
 
-	// killAt is the write at which the process dies, before or after it; 0 is
-	// none.
+	// killAt is the number of the write at which the process dies, before or after it;
+	// 0 kills it never.
 	killAt int
 	after  bool
 	dead   bool
@@ -216,7 +216,7 @@ func (w *world) patch(s plan.Scaler, p brake.Patch) {
 
 const defaulted = `{"scaleUp":{"stabilizationWindowSeconds":0,"selectPolicy":"Max","policies":[{"type":"Pods","value":4,"periodSeconds":15},{"type":"Percent","value":100,"periodSeconds":15}]},"scaleDown":{"selectPolicy":%q,"policies":[{"type":"Percent","value":100,"periodSeconds":15}]}}`
 
-// same reports whether autoscalers are as they were, in meaning.
+// same reports whether autoscalers have not changed in meaning.
 func same(a, b map[string]*brake.Object) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))) && !slices.ContainsFunc(slices.Collect(maps.Keys(a)), func(name string) bool {
 		var x, y any

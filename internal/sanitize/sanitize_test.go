@@ -37,7 +37,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// order is what hosts, pipelines and chats look for in words.
+// order matches the text that hosts, pipelines and chats act on.
 var order = regexp.MustCompile(`(?i)\[[^\]]*(skip|ci)[^\]]*\]|\*\*\*NO_CI|[#!]\w|(^|\W)@\w|\bGH-\d|/(issues|pull|merge_requests|work_items)/\d`)
 
 func FuzzWords(f *testing.F) {

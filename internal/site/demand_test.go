@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A server is one source, whatever is asked of it; who has no token says so when
-// asked, and a site without demand asks nobody.
+// A server is one source for all of its queries. A source without a token reports that
+// when it is queried. A site without demand queries no server.
 func TestDemandIsMeasuredAsConfigured(t *testing.T) {
 	t.Parallel()
 	var asked []string

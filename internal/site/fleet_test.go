@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// played is a cluster that says which kinds it was looked at for.
+// played is a fake cluster that records the kinds it was sampled for.
 type played struct{ looked workload.Kinds }
 
 func (p *played) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet, error) {
@@ -18,8 +18,8 @@ func (p *played) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet
 	return workload.Fleet{Cluster: "uid", At: time.Now(), Kinds: kinds}, nil
 }
 
-// The sites of a fleet share one Config, and have one policy, or each its own. What it
-// names is looked for from the first tick on.
+// The sites of a fleet share one Config, and share one policy or have separate ones. A
+// tick samples the policy's custom kinds from the first one on.
 func TestASiteOfAFleetHasTheKindsThatItsPolicyNames(t *testing.T) {
 	t.Parallel()
 	o := opener(t, "fleet: fleet.yaml\nstate: {memory: {}}\nrepository: {url: /srv/fleet.git}")

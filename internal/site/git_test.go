@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// What is configured is what is used: the key that logs in, the host that is
-// trusted, and the key that signs.
+// The repository uses the configured keys and hosts: the key for the login, the trusted
+// host, and the signing key.
 func TestARepositoryOverSSHIsOpenedAsConfigured(t *testing.T) {
 	t.Parallel()
 	s := gitserver.StartSSH(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/moto"
 )
 
-// whole is a configuration, less its cluster, state and repository.
+// whole is the start of a configuration, without its cluster, state and repository.
 const whole = "apiVersion: gitlatch.dev/v1alpha1\nkind: Config\nsite: prod-eu\n"
 
 func opener(t *testing.T, document string) *Opener {
@@ -35,7 +35,7 @@ func opener(t *testing.T, document string) *Opener {
 	return &Opener{Config: c, Getenv: func(string) string { return "" }, Clock: time.Now}
 }
 
-// isolated takes away what the machine of the test has of AWS.
+// isolated hides the AWS settings of the machine.
 func isolated(t *testing.T, region string) {
 	t.Helper()
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
@@ -192,8 +192,8 @@ func TestASecretThatCannotBeUsedIsNamedAndNotTold(t *testing.T) {
 	}
 }
 
-// The secret of GitHub's is read with the first request, from where AWS's own
-// variables say.
+// GitHub's secret is read with the first request, from the address in AWS's own
+// variables.
 func TestGitHubIsLoggedInToWithASecret(t *testing.T) {
 	server := moto.Start(t)
 	isolated(t, moto.Region)

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// large returns a file of about so many bytes by name.
+// large returns a file of about the given size, by shape.
 func large(shape string, size int) []byte {
 	var b strings.Builder
 	marked := func(i int) string { return fmt.Sprintf(`# {"$gitlatch": "shop/deployment/web-%d"}`, i) }
@@ -40,9 +40,8 @@ func large(shape string, size int) []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkEdit changes every mark of a file, and says how many times as long
-// as a plain parse of it that takes. It parses twice, and once more where texts
-// hold signs.
+// BenchmarkEdit changes every marker of a file, and reports the ratio of its time to a
+// plain parse. It parses twice, and a third time if texts contain signs.
 func BenchmarkEdit(b *testing.B) {
 	for _, shape := range []string{"one mark", "marks", "documents", "texts", "one line"} {
 		for _, mb := range []int{1, 5} {

@@ -102,8 +102,8 @@ func TestMarksAreToldFromTextsThatHoldEveryBeginningOfAToken(t *testing.T) {
 	}
 }
 
-// What the last check finds is a fault of this package, so that nothing but
-// a test gives it any.
+// A problem that the last check finds is an error of this package, so only a test can
+// provide one.
 func TestAnEditIsNotTakenUnlessMarkedCountsAloneChanged(t *testing.T) {
 	t.Parallel()
 	before := "a: &x 5\nb: [1, '2', *x, !t 3, !t []]\n---\nc: {d: 7}\n"

@@ -12,9 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Whatever a file holds, an edit changes the marked counts and moves no other
-// byte, or is refused; and what counts as a mark is a comment. To look for what
-// breaks that, with little time spent on making what it finds smaller:
+// For any content of a file, an edit either changes the marked replica counts and no
+// other byte, or is refused. Everything that counts as a marker is a comment. To search
+// for a counterexample, with little time for making it smaller:
 //
 //	go test ./internal/splice -run '^$' -fuzz FuzzEdit -fuzztime 10m -fuzzminimizetime 10x
 func FuzzEdit(f *testing.F) {
@@ -26,8 +26,8 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, count int32) { check(t, data, count) })
 }
 
-// check edits all marks of a file, holds the edit to what one must be, and
-// returns it with the marks before it; nil if it is refused.
+// check edits all markers of a file and checks the edit. It returns the new file with
+// the markers before the edit; nil if the edit is refused.
 func check(t *testing.T, data []byte, count int32) (after []byte, marks []Mark, to map[workload.ID]int32) {
 	t.Helper()
 	kept := bytes.Clone(data)
@@ -72,8 +72,8 @@ func check(t *testing.T, data []byte, count int32) (after []byte, marks []Mark, 
 	return after, marks, to
 }
 
-// spoken says which of the marks is no comment: a file without its marks' lines
-// from # on says the same as the file.
+// spoken returns a marker that is not a comment. A marker is a comment if the file has
+// the same value without the text from # on.
 func spoken(data []byte, marks []Mark) string {
 	rows := bytes.SplitAfter(bytes.Clone(data), []byte("\n"))
 	for _, m := range marks {
@@ -95,8 +95,8 @@ func spoken(data []byte, marks []Mark) string {
 // ofFile is how problems begin that are not one line's.
 var ofFile = regexp.MustCompile(`^(is|holds|its|cannot) `)
 
-// unseen says which sign in a comment is neither a mark nor refused, nor in a
-// line that is all comment and tells of marks.
+// unseen returns a sign in a comment that is not a marker, not refused, and not in a
+// line that is a comment about markers.
 func unseen(data []byte, marks []Mark, refused *Refused) string {
 	var seen []int
 	for _, m := range marks {

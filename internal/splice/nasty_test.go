@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Files put together at random from what is nasty one by one. Bytes changed at
-// random, as a fuzzer does it, seldom make a file that can be read.
+// Files that combine difficult parts at random. Random changes of bytes, as a fuzzer
+// makes them, seldom give a valid file.
 func TestNastyThingsTogetherMoveNoOtherByte(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 2026))

@@ -18,8 +18,8 @@ import (
 	kubernetes "sigs.k8s.io/yaml"
 )
 
-// cases are files before the edit of wanted, the same after it, and such as are
-// refused, each beside the message that a person gets.
+// cases are files before the edit of wanted, the same files after it, and refused
+// files, each with its error message.
 const cases = "../../testdata/splice"
 
 var update = flag.Bool("update", false, "rewrite the golden files; read the diff")
@@ -30,7 +30,7 @@ var (
 	db  = workload.ID{Namespace: "shop", Kind: workload.StatefulSet, Name: "db"}
 )
 
-// wanted is what each case is to declare.
+// wanted are the levels of each case.
 var wanted = map[workload.ID]int32{web: 200, api: 20, db: 3}
 
 // read returns the files of a folder of cases that end in .yaml or .json.
@@ -59,7 +59,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// golden returns what a golden file holds, rewritten first if that was asked.
+// golden returns the content of a golden file, which it first rewrites with -update.
 func golden(t *testing.T, path string, got []byte) []byte {
 	t.Helper()
 	path = filepath.Join(cases, path)
@@ -100,7 +100,7 @@ func TestCountsAreEditedAndNoOtherByteMoves(t *testing.T) {
 	}
 }
 
-// What Kubernetes' tools make of a file is another parser's doing.
+// Kubernetes' tools read a file with another parser.
 func TestOtherReadersSeeTheSameEdit(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -119,9 +119,9 @@ func TestOtherReadersSeeTheSameEdit(t *testing.T) {
 	}
 }
 
-// elsewhere says what an edit changed beside the marked counts for Kubernetes'
-// own reader; ok is false for a file that it does not take, or of which it
-// reads the first document alone.
+// elsewhere reports changes other than the marked replica counts, as Kubernetes' own
+// reader sees them. ok is false for a file that this reader refuses, or with several
+// documents, because it reads only the first one.
 func elsewhere(before, after []byte, marks []Mark, to map[workload.ID]int32) (problem string, ok bool) {
 	documents, err := parse(before)
 	was, errBefore := leaves(before)
@@ -199,9 +199,8 @@ func TestWhatIsUnsafeIsRefused(t *testing.T) {
 	}
 }
 
-// moved says what an edit changed beside the marked counts, "" if nothing. It
-// knows nothing of how edits are made: it compares lines, and the values that
-// the files hold.
+// moved reports changes other than the marked replica counts, or "". It shares no code
+// with the edits: it compares lines and values.
 func moved(before, after []byte, marks []Mark, to map[workload.ID]int32) string {
 	was, is := bytes.Split(before, []byte("\n")), bytes.Split(after, []byte("\n"))
 	if len(was) != len(is) {
@@ -246,8 +245,8 @@ func moved(before, after []byte, marks []Mark, to map[workload.ID]int32) string 
 	return ""
 }
 
-// numbers returns the two whole numbers in which two lines differ, and "" if
-// that is not all.
+// numbers returns the two integers in which two lines differ, or "" if they differ
+// elsewhere.
 func numbers(was, is []byte) string {
 	from := 0
 	for from < len(was) && from < len(is) && was[from] == is[from] {

@@ -7,7 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/strict"
 )
 
-// What is not YAML is looked for where it is, not where the block around it began.
+// The reader reports invalid YAML at its line, not at the start of the surrounding
+// block.
 func TestSyntaxErrorsNameTheLineThatIsWrong(t *testing.T) {
 	t.Parallel()
 	comments := strings.Repeat("# as before\n", 150)
@@ -38,8 +39,8 @@ func TestSyntaxErrorsNameTheLineThatIsWrong(t *testing.T) {
 	}
 }
 
-// A document as long as is read, which is wrong from its first line to its last, is
-// told without reading it once a line.
+// The reader reports a document of the maximum size with errors in every line, without
+// reading the document again for each line.
 func TestALongDocumentThatIsNotYAMLIsToldInBoundedTime(t *testing.T) {
 	t.Parallel()
 	r := strict.NewReader("f")

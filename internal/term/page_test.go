@@ -33,7 +33,7 @@ func TestAPagePutsItsPartsTogether(t *testing.T) {
 	}
 }
 
-// Colour goes round whole lines, so that columns stay columns.
+// Colour applies to complete lines, so it does not shift the columns.
 func TestAPagePaintsWholeLines(t *testing.T) {
 	t.Parallel()
 	p, out := &term.Page{Style: term.Style{Colour: true}}, &strings.Builder{}

@@ -128,7 +128,7 @@ func TestColourAndASCIIChangeOnlyHowItLooks(t *testing.T) {
 	}
 }
 
-// What is declared is seen even where all else is the same.
+// The level is visible even if every other line has the same value.
 func TestTheHighestLevelIsDrawn(t *testing.T) {
 	t.Parallel()
 	for _, level := range []float64{1, 2, 7, 10, 50, 99, 10_000} {

@@ -35,7 +35,7 @@ func TestFoldKeepsANumberWithItsPercent(t *testing.T) {
 	}
 }
 
-// Where the facts leave no room beside them, why stands below.
+// If the other columns leave no room, the last column is below them.
 func TestRowsOnANarrowTerminal(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{"WORKLOAD", "DECISION", "WHY"}, {"shop/web", "pending", "two samples in a row are above it and round to more"}, {"shop/ü", "", "-"}}
@@ -54,7 +54,7 @@ func TestRowsOnANarrowTerminal(t *testing.T) {
 	}
 }
 
-// A last column that is no sentence stays beside the facts as long as it fits.
+// A last column that is not a sentence stays next to the others if it fits.
 func TestRowsOfAShortLastColumn(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{"WHAT", "USD"}, {"metrics of the site", "2.70"}}

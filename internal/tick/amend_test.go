@@ -12,8 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Each amendment alone moves what it says, and nothing beside it. Of the head, one of a
-// workload moves only the checksum of the latches.
+// Each amendment changes only its own fields. An amendment of a workload changes only
+// the checksum of the latches in the head.
 func TestAnAmendmentMovesWhatItSays(t *testing.T) {
 	t.Parallel()
 	later := morning.Add(3 * time.Hour)

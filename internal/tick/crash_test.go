@@ -8,7 +8,7 @@ import (
 
 const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\nguards: {retire: {after: 2h}}\n"
 
-// scene is a tick with something to publish, and what came before it.
+// scene is a tick that has something to publish, with the events before it.
 type scene struct {
 	name string
 	play func(w *world) // up to the tick that is killed
@@ -273,9 +273,9 @@ var scenes = []scene{
 	}},
 }
 
-// TestDeathBeforeEachEffect kills a tick before each of its effects in turn.
-// Two calm ticks later all is as if nothing had happened: what is pushed after a
-// lost race, or said no to, is settled by the tick after it.
+// TestDeathBeforeEachEffect kills a tick before each of its effects in turn. Two calm
+// ticks later the state equals the state without a death. If a tick pushes after a lost
+// race, or is refused, the following tick saves the result.
 func TestDeathBeforeEachEffect(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
@@ -308,8 +308,8 @@ func TestDeathBeforeEachEffect(t *testing.T) {
 	}
 }
 
-// TestTwiceIsOnce runs each tick a second time at the same instant: the second
-// changes neither git nor the latches.
+// TestTwiceIsOnce runs each tick a second time at the same instant. The second run does
+// not change git or the latches.
 func TestTwiceIsOnce(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
@@ -322,7 +322,7 @@ func TestTwiceIsOnce(t *testing.T) {
 			if w.Rival != nil {
 				t.Fatal("the rival did not come")
 			}
-			w.Tick() // adopts what a rival left
+			w.Tick() // adopts the state that a rival left
 			once := w.outcome(t)
 			if _, err := w.Tick(); err != nil {
 				t.Fatal(err)
@@ -335,7 +335,7 @@ func TestTwiceIsOnce(t *testing.T) {
 }
 
 // TestDeathAmidASave kills a tick after it saved its latches and before it saved its
-// head. Two calm ticks later all is as if nothing had happened.
+// head. Two calm ticks later the state equals the state without a death.
 func TestDeathAmidASave(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {

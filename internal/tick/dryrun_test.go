@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A dry run says what a tick would commit, and has no effect: not on git, not
-// on the state, not on the lease, which another may hold.
+// A dry run reports the commit that a tick would make. It does not change git, the
+// state, or the lease, which another tick may have.
 func TestDryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})
@@ -49,8 +49,8 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// A tick may settle while a dry run samples: the dry run then has a head that is older
-// than its latches, and says nothing that git holds by now.
+// A tick may save while a dry run samples. The head of the dry run is then older than
+// its latches, and its report does not repeat changes that are in git by now.
 func TestDryRunBesideATickSaysNothingTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})

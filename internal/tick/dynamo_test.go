@@ -78,14 +78,14 @@ func (s *shared) Sample(context.Context, workload.Kinds) (workload.Fleet, error)
 	return f, nil
 }
 
-// parts are those of a machine that a test may stand in front of.
+// parts are the parts of a machine that a test may wrap.
 type parts struct {
 	sampler   tick.Sampler
 	client    dynamo.Client
 	transport http.RoundTripper
 }
 
-// machine returns the tick of one more machine, with connections of its own.
+// machine returns the tick of one more machine, with separate connections.
 func (s *shared) machine(t *testing.T, owner string, change ...func(*parts)) *tick.Tick {
 	t.Helper()
 	p := parts{sampler: s, client: s.dynamo, transport: http.DefaultTransport}
@@ -132,7 +132,7 @@ func (s *shared) load(t *testing.T) (latch.Head, map[string]latch.Latch) {
 	return head, latches
 }
 
-// levels are what the branch declares.
+// levels returns the levels on the branch.
 func (s *shared) levels(t *testing.T) needs {
 	t.Helper()
 	files := map[string][]byte{}
@@ -148,8 +148,8 @@ func (s *shared) levels(t *testing.T) needs {
 	return levels
 }
 
-// agrees fails the test unless branch and latches both declare these levels,
-// and nothing is left to find out.
+// agrees fails the test unless branch and latches both have these levels, and no work
+// remains.
 func (s *shared) agrees(t *testing.T, want needs) {
 	t.Helper()
 	_, latches := s.load(t)
@@ -208,8 +208,8 @@ func TestManyTicksAtOnce(t *testing.T) {
 	}
 }
 
-// race runs n ticks at once. Each must end well: with the one commit, or held,
-// or with nothing to do.
+// race runs n ticks at once. Each must end without an error: with the one commit, with
+// the lease taken, or with nothing to do.
 func (s *shared) race(t *testing.T, n, round int) {
 	t.Helper()
 	crowd, cancel := context.WithTimeout(t.Context(), patience)

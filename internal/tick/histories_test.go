@@ -19,9 +19,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// TestRandomHistories lets random things happen to a site, deaths among them.
-// Then one calm tick: what git declares and what the latches hold are the same,
-// no intent is left, and every commit by gitlatch touched only its own files.
+// TestRandomHistories plays random events on a site, including deaths of ticks, and
+// then one calm tick. Afterwards, git and the latches agree, no intent remains, and
+// every commit by gitlatch changed only gitlatch's files.
 func TestRandomHistories(t *testing.T) {
 	histories := 150
 	if testing.Short() {
@@ -41,7 +41,7 @@ func TestRandomHistories(t *testing.T) {
 			}
 			w.KillBefore, w.Rival, w.LostReply, w.Refuse, w.Unread = 0, nil, false, "", nil
 			w.Now = w.Now.Add(period)
-			w.ticks(2) // the first may be told to wait: a branch that was rewritten is believed on the second
+			w.ticks(2) // the first may have to wait: a tick accepts a rewritten branch at the second sample
 			declared := map[workload.ID]checkpoint.Entry{}
 			for id, l := range w.latches(t) {
 				if l.Declared != (checkpoint.Entry{}) {
@@ -60,9 +60,9 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-// componentsFollow fails the test unless, once the budget is full again and
-// nobody is yielded to, every Component says what its record says, or lies
-// before people to say so.
+// componentsFollow fails the test unless every Component matches its checkpoint file,
+// or a proposal that does so is open, once the budget is full and every edit grace
+// period is over.
 func (w *world) componentsFollow(t *testing.T) {
 	t.Helper()
 	w.Now = w.Now.Add(25 * time.Hour)
@@ -117,7 +117,8 @@ func (w *world) behind(t *testing.T, tree checkpoint.Tree, report tick.Report) (
 	return namespaces
 }
 
-// running reports whether a workload is known, by which its policy accepts the risk.
+// running reports whether a workload is in the cluster. Its policy then accepts the
+// risk.
 func (w *world) running(id workload.ID) bool {
 	_, ok := w.Fleet[id]
 	return ok
@@ -126,7 +127,7 @@ func (w *world) running(id workload.ID) bool {
 // marksFile is a file in which counts are marked.
 const marksFile = "values.yaml"
 
-// marks has a person mark counts, each "shop/web 3".
+// marks commits a user's file with marked replica counts, each "shop/web 3".
 func (w *world) marks(counts ...string) {
 	text := "# by hand\n"
 	for _, c := range counts {
@@ -137,7 +138,7 @@ func (w *world) marks(counts ...string) {
 	w.Repository.Edit("mark", w.Now, map[string][]byte{marksFile: []byte(text)})
 }
 
-// mark has a person set a count that is marked.
+// mark commits a user's change of a marked replica count.
 func (w *world) mark(who string, n int) {
 	count := regexp.MustCompile(`(?m)^` + id(who).Name + `: \d+`)
 	text := count.ReplaceAllString(w.Repository.Files()[marksFile], fmt.Sprintf("%s: %d", id(who).Name, n))
@@ -208,7 +209,7 @@ func (w *world) setByHand(who string, r *rand.Rand) {
 	}, id(who).Namespace)
 }
 
-// setTo is a person's edit of a record alone.
+// setTo is a user's edit of a checkpoint file alone.
 func (w *world) setTo(who string, replicas int32) {
 	w.Person("by hand", func(e map[workload.ID]checkpoint.Entry) {
 		e[id(who)] = checkpoint.Entry{Replicas: replicas, Min: 1, Max: 20000}
@@ -221,8 +222,8 @@ func (w *world) scale(who string, pods int32) {
 	}}
 }
 
-// rolls has a workload roll from v1 to v2, with so many of its pods available
-// from v2; failure is by which condition it failed, "" none.
+// rolls makes a workload roll from v1 to v2, with a percentage of its available pods
+// from v2. failure is the failed condition, or "".
 func (w *world) rolls(who string, percent int32, failure string) {
 	s := w.Fleet[id(who)]
 	desired := s.Scale.Desired
@@ -243,7 +244,7 @@ func (w *world) openProposal() *repo.Proposal {
 
 func (w *world) mergeProposal(squash bool) {
 	if p := w.openProposal(); p != nil {
-		_, _ = w.Repository.Merge(p.ID, squash, w.Now) // not where it has a conflict
+		_, _ = w.Repository.Merge(p.ID, squash, w.Now) // fails on a conflict
 	}
 }
 
@@ -257,8 +258,8 @@ func (w *world) ticks(n int) {
 	}
 }
 
-// outcome is all that must not depend on whether a tick died: the tree, the
-// declared levels, the commits, and that nothing is left to do.
+// outcome contains everything that must not depend on whether a tick died: the tree,
+// the levels, the commits, and that no work remains.
 func (w *world) outcome(t testing.TB) string {
 	var b strings.Builder
 	files := w.Repository.Files()

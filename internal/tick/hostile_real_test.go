@@ -12,14 +12,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// Whatever a person puts into one namespace of the site, the others cross in the
-// same tick, and the path that is not read is named. Over a real server.
+// For any content that a user puts into one namespace of the site, the other levels
+// change in the same tick, and the report has the path that was not read. With a real
+// server.
 func TestAHostileNamespaceStopsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		path string
 		put  func(*gitserver.Origin) string
-		why  string // "" where pay crosses, too
+		why  string // "" if the level of pay also changes
 	}{
 		"nested trees beside the record": {"pay/nested", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, ""},
 		"nested trees as the record":     {"pay/checkpoint.yaml", func(o *gitserver.Origin) string { return o.Nested(t, 7) }, "is a directory"},

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// Files as people have them; @ stands for the count, and the rest is to stay as it
-// is to the byte.
+// Files as users write them. @ represents the replicas, and every other byte must not
+// change.
 var inPlace = map[string]string{
 	"apps/shop/values.yaml": `# Helm values of the shop, kept by hand
 image: &image {repository: "registry.example.com/web", tag: 'v1'}   
@@ -38,8 +38,8 @@ replicas: 7 # {"$gitlatch": "shop/deployment/api"}
 `,
 }
 
-// Over real servers, with what git and gitlatch speak to each other: only digits
-// move, in a commit that a person could have made, and nothing beside it.
+// With real servers and the protocol of git and gitlatch: a commit changes only digits,
+// as a user could have done it.
 func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*gitserver.Server, *gitserver.Origin){
@@ -78,7 +78,7 @@ func TestOnlyTheDigitsMoveInARealRepository(t *testing.T) {
 				}
 				return last
 			}
-			// declared compares all that the branch holds.
+			// declared compares every file on the branch.
 			declared := func(count string) {
 				t.Helper()
 				for path, text := range inPlace {

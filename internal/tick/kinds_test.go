@@ -12,9 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// The Config of a site named its kinds, and the policy names them now. Whichever
-// comes first, the new gitlatch or the new policy, what was declared of such a kind
-// stays, and nothing of it is retired; once the policy names it, it goes on.
+// The Config of a site listed its custom kinds, and now the policy lists them. The new
+// gitlatch or the new policy may come first. In both orders every entry of such a kind
+// stays. Once the policy lists the kind, its entries change again.
 func TestASiteWhoseConfigNamedItsKindsIsTakenOver(t *testing.T) {
 	const (
 		matched = latching + "policies: [{name: workers, match: {kinds: [worker]}, acceptRisk: true}]\n"
@@ -22,7 +22,7 @@ func TestASiteWhoseConfigNamedItsKindsIsTakenOver(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		before, now string
-		waits       int    // ticks until it is looked for again
+		waits       int    // ticks until the kind is sampled again
 		fails       string // until then
 	}{
 		"the policy is there":                  {latching, latching + kinds, 1, ""},
@@ -69,8 +69,8 @@ func TestASiteWhoseConfigNamedItsKindsIsTakenOver(t *testing.T) {
 	}
 }
 
-// leftBy has a gitlatch have left the state that took kinds from the Config, and
-// knows the policy without them.
+// leftBy writes the state of a gitlatch that read the kinds from the Config, with a
+// policy that does not list them.
 func (w *world) leftBy(t *testing.T, source string) {
 	t.Helper()
 	w.write(source)
@@ -91,7 +91,7 @@ func (w *world) write(policy string) {
 	w.Repository.Edit("policy", w.Now, map[string][]byte{"gitlatch.yaml": []byte(policy)})
 }
 
-// isFrozen holds that a worker is not looked for, as a report of a whole tick says.
+// isFrozen checks that a worker has its entry, and is frozen if the tick was complete.
 func (w *world) isFrozen(t *testing.T, r tick.Report, whole bool) {
 	t.Helper()
 	frozen := slices.ContainsFunc(r.Decisions, func(d policy.Decision) bool {

@@ -107,8 +107,8 @@ func (n narrow) Commit(ctx context.Context, c repo.Commit) (string, error) {
 	return n.Repository.Commit(ctx, c)
 }
 
-// What a host does not take as one commit lands as several, a tick each, and at
-// last is refused where a single namespace is too much.
+// If a host refuses a commit as too large, gitlatch makes several, one in each tick. In
+// the end it reports an error if a single namespace is too large.
 func TestACommitThatIsTooLargeLandsInParts(t *testing.T) {
 	t.Parallel()
 	for most, want := range map[int][]int{99: {0, 5, 5, 5}, 7: {0, 3, 5, 5}, 3: {0, 1, 2, 3}, 1: {0, 0, 0, 0}} {
@@ -131,7 +131,7 @@ func TestACommitThatIsTooLargeLandsInParts(t *testing.T) {
 	}
 }
 
-// teams is a world of so many namespaces with a workload each.
+// teams returns a world with n namespaces of one workload each.
 func teams(n int) *world {
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})
 	for i := range n {
@@ -177,8 +177,9 @@ func TestHalvingIsNoAttempt(t *testing.T) {
 	}
 }
 
-// If a host does not take all of a proposal as one commit, gitlatch proposes a part. A
-// part that fits stays as it is, and the rest is proposed once the part is merged.
+// If a host refuses a complete proposal as too large for one commit, gitlatch proposes
+// a part. A part that fits is not changed, and the rest is proposed once the part is
+// merged.
 func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
 	t.Parallel()
 	for most, want := range map[int][]int{99: {0, 5, 5}, 7: {0, 3, 3}, 9: {0, 3, 4}, 3: {0, 1, 1}, 1: {0, 0, 0}} {
@@ -225,7 +226,7 @@ func TestAProposalThatIsTooLargeIsMadeInParts(t *testing.T) {
 	}
 }
 
-// A part of a proposal waits for a user like a whole one.
+// A part of a proposal waits for a user like a complete one.
 func TestAPartOfAProposalWaitsForAUser(t *testing.T) {
 	t.Parallel()
 	w := teams(5)

@@ -15,9 +15,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A tick sleeps for so long that its lease expires; another takes it, works and
-// gives it back. The lease can be had again, and is another one: what the tick
-// saw before is not to be pushed under it.
+// A tick sleeps until its lease expires. Another tick acquires it, works and releases
+// it. The lease is free again, but it is another lease: the first tick must not push
+// the result of its earlier reads under it.
 func TestALeaseThatAnotherHadInBetween(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": latching})
@@ -70,8 +70,8 @@ func TestATurnThatIsGivenTwiceIsOneSample(t *testing.T) {
 	}
 }
 
-// Commits carry the instant of the sample that they are made of: the same tick
-// makes the same commit, and a log can be laid beside what ran.
+// Commits have the instant of their sample: the same tick makes the same commit, and a
+// user can compare the log with the live state.
 func TestCommitsCarryTheInstantOfTheSample(t *testing.T) {
 	t.Parallel()
 	for name, propose := range map[string]bool{"": false, "gitlatch/" + site: true} {

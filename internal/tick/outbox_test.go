@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A topic that takes none for long costs the oldest alerts, and the tick says so.
+// If a topic accepts no alerts for a long time, the oldest alerts are dropped, and the
+// tick reports that.
 func TestAlertsThatWaitAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(nil)

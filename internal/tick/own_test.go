@@ -20,8 +20,8 @@ var mishaps = []func(w *world, r *rand.Rand){
 	func(w *world, r *rand.Rand) { w.mergeProposal(r.IntN(2) == 0) },
 }
 
-// Ten mishaps in a row, of any kind and with no calm tick in between, leave no
-// yield, since no person did anything. Nothing is written down before a push.
+// Ten mishaps in a row, of any kind and without a calm tick in between, leave no edit
+// grace period, because no user acted. Nothing is saved before a push.
 func TestTenMishapsInARowAreNobodys(t *testing.T) {
 	t.Parallel()
 	histories := uint64(150)

@@ -26,7 +26,7 @@ func (f sampled) Sample(ctx context.Context, kinds workload.Kinds) (workload.Fle
 	return f(ctx, kinds)
 }
 
-// A gate stops who comes to it until it is opened, or the test is over.
+// A gate stops each caller until it is opened, or the test is over.
 type gate struct {
 	ctx           context.Context
 	once          sync.Once
@@ -64,7 +64,7 @@ func inMidPush(g *gate, p *parts) {
 	})
 }
 
-// afterItsPush pauses with a push that landed and is not heard of.
+// afterItsPush pauses a tick whose push landed, before it gets the answer.
 func afterItsPush(g *gate, p *parts) {
 	inner := p.transport
 	p.transport = roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -80,7 +80,7 @@ func isPush(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack")
 }
 
-// inMidSave pauses with the lease looked at, and no latch written yet.
+// inMidSave pauses after the read of the lease, before a latch is written.
 func inMidSave(g *gate, p *parts) { p.client = saver{p.client, g} }
 
 type saver struct {
@@ -95,13 +95,13 @@ func (s saver) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o .
 	return s.Client.UpdateItem(ctx, in, o...)
 }
 
-// TestAPausedHolder pauses a tick past the end of its lease, while another takes
-// over and comes to its end. When the first goes on, it leaves alone what moved,
-// and what it decided is not saved.
+// TestAPausedHolder pauses a tick past the end of its lease, while another tick
+// acquires the lease and ends. When the first one continues, it does not change
+// anything that moved, and its decisions are not saved.
 func TestAPausedHolder(t *testing.T) {
 	t.Parallel()
 	tables := dynalite.Start(t)
-	// All begin with a level of 100 for both.
+	// Each case starts with a level of 100 for both.
 	for _, c := range []struct {
 		name      string
 		at        func(*gate, *parts)

@@ -6,8 +6,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A quiet tick writes the head and no latch: what is written to the state does
-// not grow with the fleet.
+// A quiet tick writes the head and no latch: the size of the write does not grow with
+// the number of workloads.
 func TestQuietTickSavesNoLatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"})

@@ -21,13 +21,13 @@ import (
 // nothing but git states, and api, which an autoscaler drives.
 type flagged struct {
 	*realParts
-	hooks string      // URL of what Flagger asks
+	hooks string      // URL of the webhooks that Flagger calls
 	bad   atomic.Bool // its answer to how the analysis goes
 	gate  atomic.Bool // its answer to whether a promotion may go on
 }
 
-// canary has Flagger promote a Deployment once two iterations of its analysis
-// went well, and a person agrees.
+// canary makes Flagger promote a Deployment once two iterations of its analysis
+// succeeded, and a user agrees.
 func (f *flagged) canary(name, autoscaler string) string {
 	return fmt.Sprintf(`apiVersion: flagger.app/v1beta1
 kind: Canary
@@ -52,10 +52,10 @@ func (f *flagged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// phase ticks, a period apart by the sites's clock, until Flagger says of both
-// that they are in a phase and both are as wanted. Whatever Flagger does in
-// between, git declares of each what it had: never both of its fleets, and never
-// less since one of them is at zero.
+// phase runs ticks, one period apart by the site's clock, until Flagger reports both
+// workloads in a phase and want accepts both. In between, git always has the initial
+// replicas of each workload: never the sum of its two sets of pods, and never less
+// because one set is at zero.
 func (f *flagged) phase(t *testing.T, phase string, want func(workload.Sample) error) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
@@ -92,7 +92,7 @@ func (f *flagged) phase(t *testing.T, phase string, want func(workload.Sample) e
 	}
 }
 
-// once wants git to declare each workload once, at its level.
+// once checks that git has one entry for each workload, with its level.
 func (f *flagged) once(t *testing.T) {
 	t.Helper()
 	got := map[workload.ID]int32{}
@@ -105,10 +105,10 @@ func (f *flagged) once(t *testing.T) {
 	}
 }
 
-// nothing is what recorded gets where git says nothing of a rollout.
+// nothing is the argument of recorded for a git without a rollout entry.
 const nothing = " "
 
-// recorded ticks until git says of both what a rebuild should begin with.
+// recorded ticks until git has the wanted rollout entry for both workloads.
 func (f *flagged) recorded(t *testing.T, want string) {
 	t.Helper()
 	var got string
@@ -182,7 +182,7 @@ func TestFlaggersFleetIsDeclaredOnce(t *testing.T) {
 	f.recorded(t, "from main=app:2")
 	f.pods(t, 10)
 
-	// The cluster is lost, and comes back with what git declares.
+	// The cluster is lost, and comes back with the replicas in git.
 	f.bad.Store(false)
 	f.cp.Kubectl(t, "", "delete", "namespace", "shop", "--timeout=280s")
 	f.create(t, "app:2", f.tree(t).Entries()[id("shop/web")].Replicas)
@@ -217,7 +217,7 @@ func atRest(s workload.Sample) error {
 	return nil
 }
 
-// pods waits until each workload has so many pods, its primary's among them.
+// pods waits until each workload has that number of pods, including its primary's.
 func (f *flagged) pods(t *testing.T, want int) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {

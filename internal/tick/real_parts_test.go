@@ -36,8 +36,8 @@ type realParts struct {
 	parts    sites.Parts
 	now      time.Time
 	runs     int
-	want     map[workload.ID]int32 // what the cluster was scaled to
-	declares map[workload.ID]int32 // what git is to declare
+	want     map[workload.ID]int32 // the scales that were set in the cluster
+	declares map[workload.ID]int32 // the expected levels in git
 	began    map[string]string     // the repository's tree before
 }
 
@@ -94,8 +94,7 @@ repository: {url: %q, auth: {tokenEnv: TOKEN}}
 	r.parts = sites.Parts{Sampler: r.sampler, Store: store, Repository: r.repository(t), Clock: clock}
 }
 
-// repository opens the repository as a new process does, which knows nothing of
-// it but what the state says.
+// repository opens the repository like a new process, which has only the state.
 func (r *realParts) repository(t *testing.T) repo.Repository {
 	repository, err := sites.Git(r.config, func(string) string { return "s3cret" })
 	must(t, err)
@@ -154,8 +153,8 @@ func (r *realParts) scale(t *testing.T, counts map[workload.ID]int32) {
 	}
 }
 
-// settled waits until a sample shows every workload at rest at its count, with
-// an autoscaler that judges it where it has metrics.
+// settled waits until a sample shows every workload at rest at its replicas. A workload
+// with metrics must have an autoscaler that judges it.
 func (r *realParts) settled(t *testing.T) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
@@ -180,7 +179,7 @@ func (r *realParts) settled(t *testing.T) {
 	}
 }
 
-// tick makes one tick; time then stands a period later.
+// tick runs one tick; the clock then moves one period ahead.
 func (r *realParts) tick(t *testing.T) tick.Report {
 	t.Helper()
 	r.runs++
@@ -226,7 +225,7 @@ func (r *realParts) commits(t *testing.T, levels map[workload.ID]int32) tick.Rep
 	return report
 }
 
-// declared compares what the branch declares, file by file, with what it is to.
+// declared compares the levels on the branch, file by file, with the expected levels.
 func (r *realParts) declared(t *testing.T) {
 	t.Helper()
 	tree := r.tree(t)
@@ -256,7 +255,7 @@ func (r *realParts) rival(t *testing.T, namespace, old, edited string) *string {
 	return &made
 }
 
-// same says which levels are not as they should be.
+// same reports the levels that are not as expected.
 func same(t *testing.T, where string, got, want map[workload.ID]int32) {
 	t.Helper()
 	for id, level := range want {

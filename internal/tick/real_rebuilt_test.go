@@ -21,8 +21,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// returns holds what git says of a rollout, doctor, and the data of a drill,
-// against what is wanted.
+// returns compares the rollout in git, in doctor and in the data of a drill with the
+// wanted rollout.
 func (r *realParts) returns(t *testing.T, l lost) {
 	t.Helper()
 	tree := r.tree(t)
@@ -46,7 +46,7 @@ func (r *realParts) returns(t *testing.T, l lost) {
 	t.Errorf("%s: doctor does not say %q", l.said, want)
 }
 
-// drilled is what a drill that writes nothing says of a rollout.
+// drilled returns the rollout in the report of a drill that writes nothing.
 func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 	t.Helper()
 	objects, err := kube.NewObjects(r.cp.As("drill", "system:masters"))
@@ -63,9 +63,9 @@ func (r *realParts) drilled(t *testing.T, of workload.ID) *drill.Rollout {
 	return nil
 }
 
-// rebuilt has what is lost created of git: the record as the ConfigMap that it is,
-// under the shipped policies, and manifests that ask for v2. A namespace of its own
-// stands for the cluster that is new; what runs in it is gone before the next tick.
+// rebuilt creates the lost workloads from git: the checkpoint file as a ConfigMap,
+// under the shipped policies, and manifests that state v2. A separate namespace
+// represents the new cluster. Its workloads are removed before the next tick.
 func (r *realParts) rebuilt(t *testing.T, rollouts []lost) {
 	for _, file := range []string{"policy.yaml", "images.yaml"} {
 		r.cp.Apply(t, read(t, filepath.Join("../../infra/gitops/admission", file)))
@@ -164,8 +164,8 @@ func (r *realParts) serves(t *testing.T, namespace string) map[string]string {
 	return serves
 }
 
-// undone has a StatefulSet go back while there is room for no pod, so that it
-// stays on its way.
+// undone rolls a StatefulSet back while the node has no room for a pod, so the rollback
+// does not end.
 func (r *realParts) undone(t *testing.T, l *lost) {
 	r.cp.Apply(t, rolling(l.id, "app:1", partition(0)))
 	r.until(t, l.id, func(s workload.Sample) bool {
@@ -178,7 +178,7 @@ func (r *realParts) undone(t *testing.T, l *lost) {
 	r.cp.Kubectl(t, "", "uncordon", "node-1")
 }
 
-// ends has the good rollouts go on to their end, and the others undone.
+// ends lets the good rollouts continue to their end, and rolls the others back.
 func (r *realParts) ends(t *testing.T, rollouts []lost) {
 	var last []string
 	for _, l := range rollouts {

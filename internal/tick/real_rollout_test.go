@@ -28,15 +28,14 @@ spec: {replicas: 10, selector: {matchLabels: {app: %[2]s}}, %[3]s, template: {me
 `, kind, id.Name, spec, image)
 }
 
-// surging is a Deployment that asks for some pods of its template beside all of
-// the one before. While the seconds are not over they are not available, and it
-// goes no further.
+// surging is a Deployment that adds some pods of its template to all pods of the
+// previous one. They are not available until the seconds are over, and it stops there.
 func surging(surge, seconds, deadline int, paused bool) string {
 	return fmt.Sprintf("minReadySeconds: %d, progressDeadlineSeconds: %d, paused: %t, strategy: {rollingUpdate: {maxSurge: %d, maxUnavailable: 0}}", seconds, deadline, paused, surge)
 }
 
-// byDefault is the strategy that a Deployment has which states none: once as many
-// pods are available as it wants at least, none is left of the template before.
+// byDefault returns the strategy of a Deployment that states none: no pod of the old
+// template remains as soon as the desired number of pods is available.
 func byDefault(deadline int) string {
 	return fmt.Sprintf("minReadySeconds: 0, progressDeadlineSeconds: %d, paused: false, strategy: {rollingUpdate: {maxSurge: 25%%, maxUnavailable: 25%%}}", deadline)
 }
@@ -45,8 +44,8 @@ func partition(at int) string {
 	return fmt.Sprintf("updateStrategy: {rollingUpdate: {partition: %d}}", at)
 }
 
-// lost is one rollout of the test, and what a rebuild should begin with when the
-// cluster is lost in the middle of it.
+// lost is one rollout of the test, and the expected version of a rebuild after the loss
+// of the cluster in the middle of the rollout.
 type lost struct {
 	said    string
 	id      workload.ID
@@ -56,13 +55,13 @@ type lost struct {
 	returns string // the image
 }
 
-// What git, as real ticks on a real control plane left it, says that a rebuild
-// should begin with; that doctor and a drill's data say the same; and that by the
-// shipped policies this is what is created of it. A good Deployment waits for its
-// last batch; others are held where they are, a Deployment by a pause, a StatefulSet
-// by its partition, and one of each before its first pod. A bad one wants to go on,
-// and its next pod fits nowhere; until a deadline is over nothing in the cluster says
-// that it failed, and of a StatefulSet nothing ever does.
+// The test checks the versions in git, which start a rebuild, after real ticks on a
+// real control plane. doctor and the data of a drill must report the same versions, and
+// the shipped policies must create the workloads with these versions. A good Deployment
+// waits for its last batch. Other rollouts are stopped: a Deployment by a pause, a
+// StatefulSet by its partition, and one of each before its first pod. A bad rollout
+// wants to continue, but its next pod fits nowhere. The cluster does not report its
+// failure before the deadline, and for a StatefulSet it never does.
 func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) {
 	t.Parallel()
 	rollouts := []lost{
@@ -101,7 +100,7 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 		t.Run(l.said, func(t *testing.T) { r.returns(t, l) })
 	}
 
-	// They go on, and there is no room: the deadline of one is over soon.
+	// The rollouts continue, and the node is full: the deadline of one ends soon.
 	r.cp.Apply(t, rolling(failed.id, "app:2", surging(8, 0, 1, false)), rolling(gone.id, "app:2", byDefault(1)), rolling(failedDB.id, "app:2", partition(0)),
 		rolling(goneDB.id, "app:2", "updateStrategy: {rollingUpdate: {partition: 0, maxUnavailable: 2}}"))
 	for _, l := range []*lost{failed, gone} {
@@ -143,8 +142,8 @@ func TestLostInARolloutARebuildBeginsWithTheVersionOfItsMilestone(t *testing.T) 
 	t.Run("done or undone, nothing is left of it", func(t *testing.T) { r.ends(t, rollouts) })
 }
 
-// rolls takes workloads to v1, and then so far on their way to v2 as is said of
-// them. From then on the node takes no more pods.
+// rolls brings workloads to v1, and then to their given progress towards v2. From then
+// on the node accepts no more pods.
 func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	t.Helper()
 	var before, begin, held []string
@@ -165,7 +164,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	for _, l := range rollouts {
 		r.until(t, l.id, func(s workload.Sample) bool { return s.Scale.Ready == 10 && !s.Rollout.InFlight })
 	}
-	time.Sleep(time.Second) // a way back is told by which revision is younger, in seconds
+	time.Sleep(time.Second) // Kubernetes recognizes a rollback by the age of the revisions, in seconds
 	r.cp.Apply(t, begin...)
 	for _, l := range rollouts {
 		r.until(t, l.id, func(s workload.Sample) bool {
@@ -187,7 +186,7 @@ func (r *realParts) rolls(t *testing.T, rollouts []lost) {
 	}
 }
 
-// until samples until a workload is as wanted; its rollout is known then.
+// until samples until want accepts a workload with a rollout and a scale.
 func (r *realParts) until(t *testing.T, id workload.ID, want func(workload.Sample) bool) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
@@ -207,7 +206,7 @@ func (r *realParts) until(t *testing.T, id workload.ID, want func(workload.Sampl
 	}
 }
 
-// tree is what the branch declares.
+// tree returns the checkpoint tree on the branch.
 func (r *realParts) tree(t *testing.T) checkpoint.Tree {
 	t.Helper()
 	files := map[string][]byte{}

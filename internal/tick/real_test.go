@@ -21,12 +21,12 @@ var rounded = map[int32]int32{2: 2, 3: 5, 4: 5, 7: 10, 12: 20, 18: 20, 45: 50, 6
 // blind.
 const dark = "dark"
 
-// TestRealParts runs the tick on real parts only: a control plane with 50
-// Deployments and 2 StatefulSets, the rights of the shipped ClusterRole, a git
-// server over smart HTTP with credentials, and a state file. Only the clock is
-// the test's. The fleet is scaled through /scale; its autoscalers are shown a
-// use of just their target, so that they judge, and keep what they find. The
-// subtests are one story and run in order.
+// TestRealParts runs the tick on real parts only: a control plane with 50 Deployments
+// and 2 StatefulSets, the rights of the shipped ClusterRole, a git server over smart
+// HTTP with credentials, and a state file. Only the clock is the test's. The workloads
+// are scaled through /scale. Their autoscalers read a CPU use equal to the target, so
+// they judge and keep the present replicas. The subtests are one story and run in
+// order.
 func TestRealParts(t *testing.T) {
 	t.Parallel()
 	r := newReal(t)
@@ -198,8 +198,8 @@ func (r *realParts) rivalBeside(t *testing.T) {
 	}
 }
 
-// Where the rival edits what is to be crossed, it stays as they left it; the
-// crossing beside it is made.
+// The entry that the rival edited stays unchanged, even though its level would change.
+// The other level change is made.
 func (r *realParts) rivalAtIt(t *testing.T) {
 	r.scale(t, map[workload.ID]int32{id("shop/app-8"): 60, id("pay/app-0"): 18})
 	r.quietTicks(t, 1)

@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// TestRequestsOfATickInANewProcess counts the requests of ticks to a git server. Each tick is
-// a process of its own that has only the saved state.
+// TestRequestsOfATickInANewProcess counts the requests of ticks to a git server. Each
+// tick is a separate process that has only the saved state.
 func TestRequestsOfATickInANewProcess(t *testing.T) {
 	t.Parallel()
 	server := gitserver.Start(t)

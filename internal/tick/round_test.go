@@ -14,7 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// Some levels need a rule that nobody wrote, and six commits a day are soon spent.
+// Some levels need a rule that is missing, and the budget of six commits a day is soon
+// used up.
 const mixed = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
@@ -78,8 +79,8 @@ func TestTickDiffAndBacktestShowTheDecisionsOfRound(t *testing.T) {
 	compareBacktest(t, set, looks)
 }
 
-// compareDiff holds the rows of diff against the decisions of Round for the same entries,
-// without timers.
+// compareDiff compares the rows of diff with the decisions of Round for the same
+// entries, without timers.
 func compareDiff(t *testing.T, w *world, set policy.Set, fleet workload.Fleet) {
 	t.Helper()
 	tree, err := w.Tree()
@@ -110,14 +111,15 @@ func compareDiff(t *testing.T, w *world, set policy.Set, fleet workload.Fleet) {
 	}
 }
 
-// A level is what git declares of a workload from an instant on, in pods.
+// A level is the level of a workload in git from an instant on, in pods.
 type level struct {
 	at       time.Time
 	id       workload.ID
 	replicas int32
 }
 
-// compareBacktest holds the levels of a backtest against those of a loop over Round.
+// compareBacktest compares the levels of a backtest with the levels of a loop over
+// Round.
 func compareBacktest(t *testing.T, set policy.Set, looks []workload.Fleet) {
 	t.Helper()
 	set.Guards.Period = period

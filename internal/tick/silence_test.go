@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/mem"
 )
 
-// A grudging store is broken, takes no lease back, and says nothing of that.
+// A grudging store fails to read the head, and never answers a release of the lease.
 type grudging struct {
 	latch.Store
 	error
@@ -25,7 +25,7 @@ func (grudging) Release(ctx context.Context, _ latch.Lease) error {
 	return ctx.Err()
 }
 
-// What ended a pass is said, though nobody takes the lease back.
+// The tick returns its error even if the store never releases the lease.
 func TestALeaseIsNotGivenBackForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

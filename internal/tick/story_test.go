@@ -12,11 +12,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/proof/story"
 )
 
-// TestStories plays the scenarios in testdata/scenarios. Each is a txtar
-// archive: what it tells, in words; the files of the repository at the start;
-// and the story, a line an event. The words of a story are in package story.
-// An anomaly has three, each in a world of its own: one that raises it, one that
-// nearly does, and one in which it is over.
+// TestStories plays the scenarios in testdata/scenarios. Each is a txtar archive with a
+// description, the files of the repository at the start, and the story, a line an
+// event. Package story defines the words of a story. An anomaly has three stories, each
+// in a separate world: one raises it, one nearly raises it, and one resolves it.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/scenarios/*.txtar")
 	if err != nil || len(files) == 0 {

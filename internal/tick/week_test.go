@@ -16,9 +16,8 @@ import (
 	"github.com/gitlatch/gitlatch/testdata/traces/simulate"
 )
 
-// A week of 200 workloads of which nobody would want to be told anything raises
-// nothing, once its workloads are known for a day. What is read is not always
-// read whole.
+// A week of 200 ordinary workloads raises no alert, once its workloads have existed for
+// a day. Some samples are partial.
 func TestAQuietWeekRaisesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a week of 200 workloads takes some ten seconds")
@@ -57,8 +56,8 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 		}
 		w.Now = w.Now.Add(period)
 	}
-	// What is remembered to judge is written where something happened: for each
-	// workload some times a day, not at each of its 288 looks.
+	// The memory of the watch is written only after an event: for each workload some
+	// times a day, not at each of its 288 samples.
 	if most := len(lives) * len(lives[0].Looks) / 100; kept.watched > most || kept.watched == 0 {
 		t.Errorf("%d writes of latches for what is watched alone, %d for what else there is", kept.watched, kept.written-kept.watched)
 	}
@@ -70,14 +69,14 @@ func TestAQuietWeekRaisesNothing(t *testing.T) {
 	}
 }
 
-// A shelf keeps state as values: what is stored of a week, and read back each
-// tick, takes longer than all that is judged.
+// A shelf stores the state as values. To encode a week of states, and decode them in
+// each tick, takes longer than all judgements.
 type shelf struct {
 	lease   latch.Lease
 	head    latch.Head
 	latches map[workload.ID]latch.Latch
-	// written counts writes of latches, and watched those that say nothing new but
-	// what is watched.
+	// written counts the written latches. watched counts those in which only the watch
+	// state changed.
 	written, watched int
 }
 
@@ -121,7 +120,7 @@ func (l *shelf) Release(context.Context, latch.Lease) error {
 	return nil
 }
 
-// seenIn is a sample of a life at a look; stale is one whose status was late.
+// seenIn returns the sample of a life at an index; a stale sample has a late status.
 func seenIn(life simulate.Life, look int, stale bool) workload.Sample {
 	if stale {
 		return workload.Sample{ID: life.ID, Unknown: "generation 7 is not observed yet"}

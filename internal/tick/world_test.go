@@ -28,7 +28,7 @@ func newWorld(files map[string]string) *world { return &world{story.NewWorld(fil
 
 func id(text string) workload.ID { return story.ID(text) }
 
-// entries are what git declares now, as a fresh reader would see it.
+// entries returns the present entries in git, as a fresh reader would see them.
 func (w *world) entries(t testing.TB) map[workload.ID]checkpoint.Entry {
 	t.Helper()
 	tree, err := w.Tree()
@@ -38,7 +38,7 @@ func (w *world) entries(t testing.TB) map[workload.ID]checkpoint.Entry {
 	return tree.Entries()
 }
 
-// latches are what the state holds now.
+// latches returns the present latches in the state.
 func (w *world) latches(t testing.TB) map[workload.ID]latch.Latch {
 	t.Helper()
 	_, latches, err := w.State()

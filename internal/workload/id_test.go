@@ -9,7 +9,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The names are those of RFC 1123, as Kubernetes writes their rules down.
+// The names follow RFC 1123, with the rules in Kubernetes' documentation.
 func TestNamesAreLabelsAndSubdomains(t *testing.T) {
 	t.Parallel()
 	label := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)

@@ -37,8 +37,8 @@ func run(name string) error {
 	}
 }
 
-// redis serves at an address until it is killed. Its clock stands still unless it
-// is told, and what is kept for a while would be kept for ever.
+// redis serves at an address until it is killed. Its clock moves only on request;
+// otherwise a key with an expiry would never expire.
 func redis(address string) error {
 	m := miniredis.NewMiniRedis()
 	if err := m.StartAddr(address); err != nil {

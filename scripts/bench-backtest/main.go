@@ -1,7 +1,7 @@
-// Command bench-backtest measures how fast gitlatch backtest runs one policy over
-// 90 days of 50 workloads, sampled and looked at every minute, how many times the
-// processor time that only splitting the same CSV into fields takes, and how much
-// memory it holds at most. It fails beyond the memory that it may take.
+// Command bench-backtest measures how fast gitlatch backtest runs one policy over 90
+// days of 50 workloads with a sample every minute, the ratio of its processor time to
+// only splitting the same CSV into fields, and its peak memory. It fails above its
+// memory limit.
 package main
 
 import (
@@ -34,7 +34,7 @@ const (
 	deadline = 15 * time.Minute
 )
 
-// split is the argument by which the command only splits its standard input.
+// split is the argument that makes the command only split its standard input.
 const split = "split"
 
 func main() {
@@ -83,7 +83,7 @@ func run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "figure backtest_rss_mib %.1f\n", mib)
 	fmt.Fprintf(out, "figure backtest_page_rss_mib %.1f\n", memory(drawn))
 	fmt.Fprintf(out, "figure backtest_csv_ratio %.1f\n", ratio)
-	if most := max(mib, memory(drawn)); !(most <= maxMiB) { // nor where the system does not say
+	if most := max(mib, memory(drawn)); !(most <= maxMiB) { // also fails if the system reports no value
 		return fmt.Errorf("took %.1f MiB, and may take %d", most, maxMiB)
 	}
 	return nil
@@ -155,8 +155,8 @@ func write(to io.WriteCloser) error {
 	return errors.Join(err, out.Flush(), to.Close())
 }
 
-// checked returns how many samples were read, after a look at whether they were
-// all that were written, and made anything.
+// checked returns the number of samples that were read. It returns an error unless that
+// is the written number and the candidate made commits.
 func checked(answer []byte) (int64, error) {
 	var d struct {
 		Samples    int64
@@ -171,7 +171,7 @@ func checked(answer []byte) (int64, error) {
 	return d.Samples, nil
 }
 
-// memory is the most that a process ever held, in MiB.
+// memory returns the peak memory of a process, in MiB.
 func memory(p *os.ProcessState) float64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -1,7 +1,7 @@
-// Command bench-cold measures what a cold start of the latch function takes: the
-// time that packages take to initialise, and the time from spawn to the first
-// request for an event, against a bootstrap that links the same packages and does
-// nothing. It fails beyond its limits.
+// Command bench-cold measures a cold start of the latch function: the time for the
+// initialisation of packages, and the time from spawn to the first request for an
+// event. It compares them with a bootstrap that links the same packages and does
+// nothing. It fails above its limits.
 package main
 
 import (
@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	inits = 15 // starts of which the best initialisation counts
-	pairs = 41 // cold starts of each bootstrap, in turn, of which the median counts
+	inits = 15 // starts; the best initialisation counts
+	pairs = 41 // cold starts of each bootstrap, in turn; the median counts
 
-	deadline = 15 * time.Minute // of all, of which most is the build
+	deadline = 15 * time.Minute // in total; the build takes most of it
 )
 
-// The limits are of the packages that are linked and of what is opened before the
-// first event; the ratio holds on machines of any speed.
+// The limits apply to the linked packages and the parts that are opened before the
+// first event. The ratio applies to machines of any speed.
 const (
 	maxInit  = 12 * time.Millisecond
 	maxRatio = 1.3

@@ -16,8 +16,8 @@ import (
 // startDeadline bounds one start, which takes milliseconds.
 const startDeadline = time.Minute
 
-// environment is what Lambda and the stack set, for a site with all that is
-// AWS's. Nothing of it is asked before the first event.
+// environment is the environment that Lambda and the stack set, for a site that uses
+// every AWS service. The function does not call AWS before the first event.
 var environment = []string{
 	"AWS_REGION=eu-west-1",
 	"AWS_ACCESS_KEY_ID=ASIAEXAMPLE",
@@ -34,8 +34,8 @@ alerts: {sns: {topicArn: "arn:aws:sns:eu-west-1:123456789012:gitlatch"}}
 `,
 }
 
-// cold returns the time from the start of a bootstrap to its first request for
-// an event, with which it ends.
+// cold returns the time from the start of a bootstrap to its first request for an
+// event. The request ends the bootstrap.
 func cold(ctx context.Context, binary string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startDeadline)
 	defer cancel()
@@ -67,7 +67,7 @@ func cold(ctx context.Context, binary string) (time.Duration, error) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_ = cmd.Wait() // how it ended stands in ProcessState
+		_ = cmd.Wait() // ProcessState has the exit status
 	}()
 	select {
 	case at := <-asked:

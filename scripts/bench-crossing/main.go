@@ -1,8 +1,8 @@
-// Command bench-crossing does the git work of a level change as a tick does it in a new
-// process: it reads the tip, the commits since the agreed one and the checkpoint files of a
-// site, and pushes one commit. SITES is the tree of the sites that the state of an earlier
-// tick has, in hexadecimal. It is a program, so that its start counts like the start of the
-// programs that it is compared with.
+// Command bench-crossing does the git work of a level change like a tick in a new
+// process. It reads the tip, the commits since the agreed one and the checkpoint files
+// of a site, and pushes one commit. SITES is the tree of the sites in the state of an
+// earlier tick, in hexadecimal. It is a program, so its start counts like the start of
+// the programs that it is compared with.
 package main
 
 import (
@@ -53,8 +53,8 @@ func cross(ctx context.Context, url, agreed string, sites []byte, path, content 
 	if !window.Descends || len(window.Commits) == 0 || len(found[site].Files) == 0 {
 		return fmt.Errorf("a window of %d commits, %d checkpoints: nothing was measured", len(window.Commits), len(found[site].Files))
 	}
-	// A commit is younger than its parent, in a test too: with a clock that goes back and
-	// forth, the next window costs the server a walk through the whole past.
+	// A commit is younger than its parent, even in a test: with a clock that goes back
+	// and forth, the next window costs the server a walk through the full history.
 	when := window.Commits[0].When.Add(time.Second)
 	_, err = r.Commit(ctx, repo.Commit{Parent: tip, Files: map[string][]byte{path: []byte(content)}, Message: "latch(prod): one level\n", When: when})
 	return err

@@ -1,11 +1,12 @@
-// Command bench-gogit does the git work of a level change with go-git v5, as its best user
-// does it: over go-git's own transport, with a partial-clone filter. It reads the tip, the
-// commits since the agreed one with the root tree, and the checkpoint files, and pushes one
-// commit by compare-and-swap. It is what gitlatch would be without its own way to git.
+// Command bench-gogit does the git work of a level change with go-git v5, as its best
+// user does it: over go-git's own transport, with a partial-clone filter. It reads the
+// tip, the commits since the agreed one with the root tree, and the checkpoint files,
+// and pushes one commit by compare-and-swap. gitlatch would be like this without its
+// own git client.
 //
-// It saves what it can. It reads the folder of checkpoint files at once, since the
-// repository that it is measured in has one site. It does not ask for receive-pack's
-// advertisement, since the server compares the old head anyway.
+// It saves the work that it can. It reads the folder of checkpoint files in one
+// request, since the repository of the benchmark has one site. It does not request
+// receive-pack's advertisement, since the server compares the old head anyway.
 package main
 
 import (
@@ -104,7 +105,8 @@ func change(ctx context.Context, url string, agreed plumbing.Hash, path, content
 	return s.push(ctx, client, at, tip, commit)
 }
 
-// fetch brings objects by their ids, without those that a commit leads to.
+// fetch fetches objects by their ids, without the objects that a commit in have
+// contains.
 func (s *session) fetch(ctx context.Context, filter packp.Filter, wants []plumbing.Hash, have ...plumbing.Hash) error {
 	ask := packp.NewUploadPackRequest()
 	ask.Wants, ask.Haves, ask.Filter = wants, have, filter
@@ -145,7 +147,7 @@ func (s *session) descends(tip *object.Commit, agreed plumbing.Hash) error {
 	}
 }
 
-// read reads all files below a tree, as gitlatch reads those of a site.
+// read reads all files below a tree, as gitlatch reads the files of a site.
 func (s *session) read(tree plumbing.Hash) error {
 	top, err := object.GetTree(s.objects, tree)
 	if err != nil {

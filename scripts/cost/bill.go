@@ -7,13 +7,13 @@ type Line struct {
 	What     string
 	Quantity float64
 	Price    float64 // of one
-	Cents    int64   // rounded up, so that what is little does not look like nothing
+	Cents    int64   // rounded up, to show small amounts
 }
 
 // A Part is lines that belong together.
 type Part struct {
 	What  string
-	Lines []Line // none of which has the quantity 0
+	Lines []Line // without lines of the quantity 0
 }
 
 // Cents is the sum of the lines.
@@ -30,7 +30,7 @@ type Bill struct {
 	Workloads int // of the site
 	Ticks     float64
 	Site      Part
-	// Extra are what a VPC would add, each another way.
+	// Extra are the costs that a VPC would add, one part for each alternative.
 	Extra []Part
 }
 
@@ -41,10 +41,10 @@ type month struct {
 	asked sums
 }
 
-// sums are what all ticks of a month ask, as far as it has a price.
+// sums are the priced requests of all ticks of a month.
 type sums struct{ reads, writes, publishes, logBytes float64 }
 
-// A charge is a line before its month is known.
+// A charge is a line for which the month is not set yet.
 type charge struct {
 	what, price string
 	quantity    func(month) float64
@@ -91,7 +91,7 @@ func (m month) logs() float64 {
 	return (m.asked.logBytes + m.ticks*m.use["lambda_log_bytes"]) / (1 << 30)
 }
 
-// NewBill computes what a site costs whose days are like the one measured.
+// NewBill computes the cost of a site if each day equals the measured day.
 func NewBill(l List, r Requests) Bill {
 	m := newMonth(l.Usage, r.Day)
 	part := func(what string, charges []charge) Part {
@@ -114,12 +114,11 @@ func NewBill(l List, r Requests) Bill {
 	}
 }
 
-// cents rounds up, but for what is a rounding error of the multiplication.
+// cents rounds up, except for a rounding error of the multiplication.
 func cents(amount float64) int64 { return int64(math.Ceil(amount*100 - 1e-6)) }
 
-// newMonth spreads a day that was measured over a month. How often it commits and
-// alerts in a day does not depend on how often is looked; all other ticks keep
-// their proportions.
+// newMonth extrapolates a measured day to a month. The commits and alerts in a day do
+// not depend on the number of ticks; the other ticks keep their proportions.
 func newMonth(use map[string]float64, day Day) month {
 	m := month{use: use, ticks: use["hours"] * 60 / use["period_minutes"]}
 	days := use["hours"] / 24

@@ -38,7 +38,7 @@ func output(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// cells are those of a markdown table, by row.
+// cells returns the cells of a Markdown table, by row.
 func cells(table string) (rows [][]string) {
 	for line := range strings.Lines(table) {
 		if !strings.HasPrefix(line, "| ") {
@@ -53,8 +53,8 @@ func cells(table string) (rows [][]string) {
 	return rows
 }
 
-// What is shown adds up: each sum is that of the amounts above it, and each
-// amount is quantity times price, and at most a cent more.
+// The displayed numbers add up: each sum is the sum of the amounts above it, and each
+// amount is quantity times price, rounded up to a cent.
 func TestTheSumIsItsParts(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -88,7 +88,7 @@ func TestTheSumIsItsParts(t *testing.T) {
 				continue
 			}
 			sum += shown
-			// Quantities are shown rounded: to two digits, or to a whole of 10 at least.
+			// Quantities are shown rounded: to two digits, or to an integer from 10 on.
 			exact := 100 * number(row[1]) * number(row[2])
 			if off := float64(shown) - exact; off < -0.06*exact-1e-6 || off > 1+0.06*exact {
 				t.Errorf("%v: %s: %s x %s is shown as %s", args, row[0], row[1], row[2], row[3])
@@ -211,7 +211,8 @@ func TestTheLaterReplacesTheEarlier(t *testing.T) {
 	}
 }
 
-// A day of 288 ticks has 8 that commit; whatever the period, a day has as many.
+// A day of 288 ticks has 8 ticks that commit. With another period, a day has the same
+// number of commits.
 func TestAMonthIsMadeOfDays(t *testing.T) {
 	t.Parallel()
 	asked := func(reads float64, publishes int) Asked {
@@ -234,7 +235,7 @@ func TestAMonthIsMadeOfDays(t *testing.T) {
 	}
 }
 
-// What the list takes from the template and from the code is what they have.
+// The list's values equal their sources in the template and in the code.
 func TestTheListIsTheTemplates(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "template.yaml"))
@@ -307,7 +308,7 @@ func TestTheHandbookShowsThisBill(t *testing.T) {
 	}
 }
 
-// What is used and not counted is said, and so is what is assumed.
+// The caption lists the usage that is not counted, and the assumptions.
 func TestTheCaptionSaysWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 //go:embed prices.yaml
 var listed []byte
 
-// A List is what a bill is made of beside the requests.
+// A List has the inputs of a bill, except the requests.
 type List struct {
 	Currency string             `yaml:"currency"`
 	Region   string             `yaml:"region"`
@@ -39,7 +39,7 @@ func parse(file string, text []byte) (l List, err error) {
 	return l, nil
 }
 
-// Read replaces what a file has, which must be names of the list.
+// Read replaces the values that a file has. Their names must be in the list.
 func (l *List) Read(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -98,7 +98,7 @@ func replace(all map[string]float64, name string, value float64) error {
 	return nil
 }
 
-// divisors are what must not be 0.
+// divisors are the values that must not be 0.
 var divisors = []string{"hours", "period_minutes"}
 
 func unknown(name string, all ...map[string]float64) error {

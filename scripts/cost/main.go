@@ -1,15 +1,15 @@
-// Command cost computes what one site costs a month on AWS, from the requests
-// that tests measured and from prices and usage that have names.
+// Command cost computes the monthly cost of one site on AWS, from the requests that
+// tests measured and from named prices and usage values.
 //
 //	go run ./scripts/cost
 //	go run ./scripts/cost -set period_minutes=1 -set lambda_seconds=0.8
 //	go run ./scripts/cost -prices ours.yaml -o markdown
 //
-// What is measured is in testdata/cost/requests.json, which
+// The measurements are in testdata/cost/requests.json. This command rewrites them:
 //
 //	go test ./scripts/cost -run TestRequestsAreAsMeasured -update
 //
-// writes anew; the names are in scripts/cost/prices.yaml.
+// The names are in scripts/cost/prices.yaml.
 package main
 
 import (
@@ -37,7 +37,7 @@ func run(args []string, out io.Writer) error {
 	format := flags.String("o", "text", "text or markdown")
 	flags.Func("prices", "a file of the form of scripts/cost/prices.yaml, or of parts of it, that replaces what it has", list.Read)
 	flags.Func("set", "name=value, which replaces a price or a usage; may be given often", list.Set)
-	flags.SetOutput(io.Discard) // errors are said once, by main
+	flags.SetOutput(io.Discard) // main prints errors once
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		flags.SetOutput(out)

@@ -42,7 +42,7 @@ import (
 // period is from one tick to the next.
 const period = 5 * time.Minute
 
-// stands are what AWS is here. Many sites may share them.
+// stands are the stand-ins for AWS. Many sites may share them.
 type stands struct {
 	dynamo *dynalite.Server
 	moto   *moto.Server
@@ -63,13 +63,13 @@ func (s *stands) tables() aws.Config {
 	return own
 }
 
-// A meter counts what is asked of each service.
+// A meter counts the requests to each service.
 type meter struct {
 	mu    sync.Mutex
 	asked Asked
 }
 
-// take returns what was asked since the last time.
+// take returns the requests since its last call.
 func (m *meter) take() Asked {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,13 +84,13 @@ func (m *meter) note(service, operation string) {
 	m.asked.note(service, operation)
 }
 
-// A sent tells whether a call was sent; what is only signed, as a token is, is
-// not. It is sent again where a stand-in on a busy machine closes a connection as
-// it is used, which is not counted.
+// sent is the context key of a call's counter. The counter counts a call that was sent,
+// and not one that was only signed, such as a token. It counts a call once, even if it
+// is sent again because a stand-in on a busy machine closed the connection.
 type sent struct{}
 
-// wrap makes all clients of a configuration count their calls, and those of
-// DynamoDB the units that each took.
+// wrap makes all clients of a configuration count their calls, and the DynamoDB clients
+// also the capacity units of each call.
 func (m *meter) wrap(c aws.Config) aws.Config {
 	weighed := middleware.InitializeMiddlewareFunc("weigh", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 		weigh(in.Parameters)
@@ -110,7 +110,7 @@ func (m *meter) wrap(c aws.Config) aws.Config {
 	return c
 }
 
-// weigh asks DynamoDB to say what a call takes.
+// weigh asks DynamoDB to return the capacity that a call consumed.
 func weigh(parameters any) {
 	switch in := parameters.(type) {
 	case *dynamodb.GetItemInput:
@@ -124,7 +124,7 @@ func weigh(parameters any) {
 	}
 }
 
-// units adds what a call took. One that failed says nothing of that.
+// units adds the capacity that a call consumed. A failed call reports none.
 func (m *meter) units(parameters, result any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -256,8 +256,8 @@ func (m *measured) host(on host) func(*site.Parts) {
 	}
 }
 
-// tick makes the tick of an instant since the start of the trace, as the Lambda
-// makes it, and returns what it asked.
+// tick runs the tick at an offset from the start of the trace, like the Lambda, and
+// returns its requests.
 func (m *measured) tick(at time.Duration) (Kind, Asked) {
 	m.t.Helper()
 	m.endpoint.Seek(at)

@@ -12,8 +12,7 @@ type Requests struct {
 	// Workloads is the size of the fleet that Kinds were measured on.
 	Workloads int            `json:"workloads"`
 	Kinds     map[Kind]Asked `json:"kinds"`
-	// Day is the recorded day, of another fleet, by what its ticks turned out
-	// to be.
+	// Day is the recorded day of another fleet, by the kinds of its ticks.
 	Day Day `json:"day"`
 }
 
@@ -22,17 +21,17 @@ type Kind string
 
 // The kinds.
 const (
-	Cold      Kind = "cold"      // a quiet one that has just begun to run: it knows nothing yet
-	Quiet     Kind = "quiet"     // nothing to say, and no timer moved
-	Timers    Kind = "timers"    // nothing to say; timers moved
-	Crossing  Kind = "crossing"  // one crossing committed
-	Crossings Kind = "crossings" // several in one commit; 20 where it is measured by itself
+	Cold      Kind = "cold"      // a quiet tick of a process that has just started: it has no cache yet
+	Quiet     Kind = "quiet"     // no report, and no timer moved
+	Timers    Kind = "timers"    // no report, but timers moved
+	Crossing  Kind = "crossing"  // one level change committed
+	Crossings Kind = "crossings" // several in one commit; 20 in a separate measurement
 )
 
 // Commits reports whether ticks of the kind commit.
 func (k Kind) Commits() bool { return k == Crossing || k == Crossings }
 
-// Asked is what a tick asked, or several together.
+// Asked contains the requests of one tick, or of several ticks together.
 type Asked struct {
 	// Calls are counted by service and operation.
 	Calls map[string]map[string]int `json:"calls"`
@@ -40,7 +39,7 @@ type Asked struct {
 	// written, of each item.
 	ReadUnits  float64 `json:"readUnits"`
 	WriteUnits float64 `json:"writeUnits"`
-	// LogBytes is what was written to the log, metrics included.
+	// LogBytes is the size of the log, including metrics.
 	LogBytes int `json:"logBytes"`
 	// Latches is how many latches were written.
 	Latches int `json:"latches"`
@@ -53,7 +52,7 @@ type Day struct {
 	Asked     map[Kind]Asked `json:"asked"` // by all of a kind
 }
 
-// Of returns how often an operation was called.
+// Of returns the number of calls of an operation.
 func (a Asked) Of(service, operation string) int { return a.Calls[service][operation] }
 
 // All returns how many calls a service got.
@@ -88,7 +87,7 @@ func (a *Asked) add(b Asked) {
 	a.Latches += b.Latches
 }
 
-// ReadRequests reads what was measured.
+// ReadRequests reads the measurements.
 func ReadRequests(file string) (Requests, error) {
 	var r Requests
 	text, err := os.ReadFile(file)

@@ -25,8 +25,8 @@ var update = flag.Bool("update", false, "write what was measured to testdata/cos
 
 var requestsFile = filepath.Join("..", "..", "testdata", "cost", "requests.json")
 
-// TestRequestsAreAsMeasured runs real ticks against stand-ins of all services,
-// and holds the counts that costs are computed from to what they ask.
+// TestRequestsAreAsMeasured runs real ticks against stand-ins of all services, and
+// compares their requests with the counts that costs are computed from.
 func TestRequestsAreAsMeasured(t *testing.T) {
 	t.Parallel()
 	s := newStands(t)
@@ -92,7 +92,7 @@ const (
 	lowered   = 44 // more than half of steady, since less is a mass drop
 )
 
-// What happens to the fleet, at which tick.
+// The events of the workloads, by the tick.
 const (
 	looksQuiet = 3
 	raisesOne  = 5
@@ -102,8 +102,8 @@ const (
 	fleetEnds  = 14
 )
 
-// fleet is a trace of 100 workloads at rest, of which then one is raised, 20
-// are, and 60 begin to wait for being lowered.
+// fleet is a trace of 100 workloads at rest. Then one workload rises, then 20, and then
+// 60 start to wait for a lower level.
 func fleet() *traces.Trace {
 	t := &traces.Trace{Start: time.Date(2026, 3, 2, 20, 0, 0, 0, time.UTC), Length: fleetEnds * period}
 	for i := range fleetSize {
@@ -132,7 +132,8 @@ func pods(n int32) traces.State {
 	return traces.State{Desired: n, Ready: n, Updated: n, Revision: 1}
 }
 
-// fleetKinds ticks over the fleet, and returns what a tick of each kind asks.
+// fleetKinds runs ticks over the fleet, and returns the requests of a tick of each
+// kind.
 func fleetKinds(m *measured) map[Kind]Asked {
 	m.t.Helper()
 	kinds := map[Kind]Asked{}
@@ -187,9 +188,9 @@ func recordedDay(t *testing.T, s *stands) Day {
 	return d
 }
 
-// The units of the stand-in, as the meter takes them, are those of DynamoDB: by
-// the whole item, in KB begun, in fours where it is read, and for a write by the
-// larger of what was and what is.
+// The meter's capacity units of the stand-in equal DynamoDB's. They count the full
+// item, rounded up to 1 KB for a write and to 4 KB for a read. A write counts the
+// larger of the old and the new item.
 func TestUnitsAreByTheWholeItem(t *testing.T) {
 	t.Parallel()
 	server := dynalite.Start(t)
@@ -219,7 +220,7 @@ func TestUnitsAreByTheWholeItem(t *testing.T) {
 	}
 }
 
-// Sums are sums, and the parts are left as they were.
+// A sum adds every part, and leaves the parts unchanged.
 func TestAskedAdds(t *testing.T) {
 	t.Parallel()
 	one := Asked{Calls: map[string]map[string]int{"sns": {"Publish": 2}}, ReadUnits: 1, WriteUnits: 2.5, LogBytes: 3, Latches: 4}

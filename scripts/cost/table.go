@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// caption says what the table is of.
+// caption returns the caption of the table.
 func (b Bill) caption() string {
 	use := b.List.Usage
 	host := "GitHub"
@@ -20,13 +20,13 @@ func (b Bill) caption() string {
 		quantity(use["lambda_seconds"]), quantity(use["cold_starts"]), counted(use["key_requests_per_tick"], "request"), b.leftOut())
 }
 
-// leftOut says what a free tier or a first year takes off the bill: what is used
-// and counted as 0, or as fewer.
+// leftOut describes the reductions of the bill by a free tier or a first year: the
+// usage that it counts as 0, or as less.
 func (b Bill) leftOut() string {
 	var out []string
 	for _, o := range []struct {
 		name string
-		full float64 // from which on nothing is left out
+		full float64 // the bill counts everything from this value on
 		what string
 	}{
 		{"dashboards", 1, "the dashboard of infra/monitoring.yaml, free among the first three of an account (dashboards=1)"},
@@ -75,7 +75,7 @@ func (b Bill) WriteMarkdown(to io.Writer) error {
 	return err
 }
 
-// WriteText writes what a tick of each kind asks.
+// WriteText writes the requests of a tick of each kind.
 func (r Requests) WriteText(to io.Writer) error {
 	text := &strings.Builder{}
 	const row = "%-10s %8s %6s %7s %4s %11s %11s %7s %9s\n"
@@ -96,7 +96,7 @@ func amount(cents int64) string { return fmt.Sprintf("%s.%02d", grouped(cents/10
 
 func price(of float64) string { return strconv.FormatFloat(of, 'f', -1, 64) }
 
-// quantity writes whole numbers from 10 on, and two digits of what is less.
+// quantity formats integers from 10 on, and two digits of smaller numbers.
 func quantity(n float64) string {
 	if rounded := math.Round(n); n >= 10 || n == rounded {
 		return grouped(int64(rounded))
@@ -105,7 +105,7 @@ func quantity(n float64) string {
 	return price(rounded)
 }
 
-// counted is a quantity with the name of one of what it counts.
+// counted returns a quantity with the name of its unit in singular or plural.
 func counted(n float64, one string) string {
 	if n != 1 {
 		one += "s"

@@ -18,13 +18,13 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// A Build is what the binaries were built from.
+// A Build is the source of the binaries.
 type Build struct {
 	Version, Revision string
 	Created           time.Time // of the commit, so that the same commit is the same image
 }
 
-// user and group: nobody that a host has, and not root.
+// user is the user and the group: not root, and not an account that a host has.
 const user = "65532:65532"
 
 // Index returns the image for all platforms. Each binary is ARCH=PATH.
@@ -60,8 +60,9 @@ func (b Build) labels() map[string]string {
 	}
 }
 
-// image is that of one platform: nothing but the binary, the roots of trust and a
-// folder for what is temporary. It runs with a root file system that is read-only.
+// image returns the image of one platform. It contains only the binary, the trusted
+// root certificates and a folder for temporary files. It runs with a read-only root
+// file system.
 func (b Build) image(arch, path string) (v1.Image, error) {
 	binary, err := os.ReadFile(path)
 	if err != nil {

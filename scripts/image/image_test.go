@@ -79,7 +79,7 @@ func TestAnImageThatWasPushedIsReadBackAndRuns(t *testing.T) {
 	}
 }
 
-// extract writes what the image holds, and nothing else, to a folder.
+// extract writes the content of the image to a folder.
 func extract(t *testing.T, image v1.Image, root string) {
 	t.Helper()
 	all := mutate.Extract(image)
@@ -105,8 +105,8 @@ func extract(t *testing.T, image v1.Image, root string) {
 	}
 }
 
-// start runs a program of an image as an engine would, without a variable: for
-// root, who may, with the image alone for a file system and as its user.
+// start runs a program of an image like an engine, without a variable. If the test runs
+// as root, the image is the only file system, and the program runs as its user.
 func start(t *testing.T, root string, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(root, program), args...)

@@ -1,5 +1,5 @@
-// Command image writes the container image of gitlatch as an OCI layout, or pushes
-// it to a registry, without a Docker engine. make image builds what it takes:
+// Command image writes the container image of gitlatch as an OCI layout, or pushes it
+// to a registry, without a Docker engine. make image builds its inputs:
 //
 //	image -o DIR -version V -revision R -created 2026-11-22T09:00:00Z amd64=PATH arm64=PATH
 //	image -push registry.example.com/platform/gitlatch:v1.2.3 ... amd64=PATH arm64=PATH

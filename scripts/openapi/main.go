@@ -1,9 +1,9 @@
-// Command openapi reads GitHub's OpenAPI description, and writes of it the paths
-// that gitlatch calls with all that they refer to, and without examples.
+// Command openapi reads GitHub's OpenAPI description, and writes the paths that
+// gitlatch calls with all of their references, without examples.
 //
 //	go run ./scripts/openapi <api.github.com.json >testdata/github/openapi.json
 //
-// Where the description comes from, scripts/openapi/fetch.sh says.
+// scripts/openapi/fetch.sh downloads the description.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"os"
 )
 
-// called is what gitlatch calls, by path.
+// called are the operations that gitlatch calls, by path.
 var called = map[string][]string{
 	"/app/installations/{installation_id}/access_tokens":   {"post"},
 	"/repos/{owner}/{repo}/pulls":                          {"get", "post"},

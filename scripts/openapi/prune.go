@@ -58,8 +58,8 @@ func dig(in object, key string) object {
 	return below
 }
 
-// documentation are the fields that bind nobody. As the name of a property, each
-// may stand for something else: there it holds a schema, an object.
+// documentation are the fields without an effect. A property may have the same name:
+// then its value is a schema, which is an object.
 var documentation = []string{"example", "examples", "externalDocs", "tags", "x-github", "x-octokit", "summary"}
 
 // strip returns a value without documentation; descriptions stay, some must.
@@ -91,7 +91,7 @@ func strip(value any) any {
 	return value
 }
 
-// refs returns what a value refers to, sorted.
+// refs returns the references in a value, sorted.
 func refs(value any) (found []string) {
 	switch v := value.(type) {
 	case []any:

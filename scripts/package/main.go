@@ -71,7 +71,8 @@ func nameOf(path string) string {
 	return "gitlatch-" + name + ".yaml"
 }
 
-// epoch is the time of all that is packed: the same binary is the same zip.
+// epoch is the time of every packed file, because the same binary must give the same
+// zip.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // pack makes a zip of the program that Lambda starts.

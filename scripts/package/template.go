@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The parameters that a packaged template has beside its own. The prefix holds the
-// version: CloudFormation takes code anew where its key is another.
+// The additional parameters of a packaged template. The prefix contains the version,
+// because CloudFormation updates code only if its key changes.
 const parameters = `  CodeBucket:
     Type: String
     Description: The bucket, in the region of this stack, that holds the zips of the functions
@@ -23,8 +23,9 @@ const parameters = `  CodeBucket:
     ConstraintDescription: must be folders with a slash after each, such as gitlatch/v1.2.3/
 `
 
-// Package returns a template of SAM with the code of its functions in a bucket, each
-// named as the function is, and the functions. All else stays byte for byte.
+// Package returns a SAM template with the code of its functions in a bucket, each with
+// the name of its function, and the names of the functions. All other bytes stay
+// unchanged.
 func Package(text []byte, version string) (packaged []byte, functions []string, err error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -57,7 +58,7 @@ func Package(text []byte, version string) (packaged []byte, functions []string, 
 	return bytes.Join(lines, nil), functions, nil
 }
 
-// value is what a mapping holds of a key; nil where it holds nothing.
+// value returns the value of a key in a mapping, or nil.
 func value(mapping *yaml.Node, key string) *yaml.Node {
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
 		return nil

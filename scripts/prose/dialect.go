@@ -170,7 +170,7 @@ var rules = []rule{
 	},
 }
 
-// A hit is a place where a text has a pattern of the dialect.
+// A hit is a pattern of the dialect in a text.
 type hit struct {
 	rule   string
 	remedy string

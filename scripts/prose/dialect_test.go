@@ -96,7 +96,8 @@ func TestSurfacesAreWithinTheirLimits(t *testing.T) {
 	}
 }
 
-// The comments of a file have no more patterns than they had. A new file has none.
+// The comments of a file have no more patterns than they had. A new file has no
+// pattern.
 func TestNoFileHasMorePatternsInItsComments(t *testing.T) {
 	t.Parallel()
 	allowed, err := readAllowed(filepath.Join(here.root, allowedFile))

@@ -100,7 +100,7 @@ func run(out io.Writer, root, list string, update bool) error {
 	return nil
 }
 
-// measured is what was found in the passages of a surface.
+// measured contains the patterns in the passages of a surface.
 type measured struct {
 	words int
 	hits  []placed

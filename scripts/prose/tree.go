@@ -43,7 +43,8 @@ func (t *tree) help() (all []passage, err error) {
 	return all, nil
 }
 
-// strings are those of the product: functions and internal without tests and fakes.
+// strings returns the strings of the product: functions and internal, without tests and
+// fakes.
 func (t *tree) strings() (all []passage, err error) {
 	err = t.sources(func(file string, comments, literals []passage) {
 		product := strings.HasPrefix(file, "functions/") || strings.HasPrefix(file, "internal/")
@@ -85,8 +86,8 @@ func (t *tree) sources(read func(file string, comments, literals []passage)) err
 	return nil
 }
 
-// subjects are those of the commits since the first one that counts them. A shallow clone
-// does not have that commit, and has no subjects.
+// subjects returns the commit subjects since the first commit with this command. A
+// shallow clone does not have that commit, and has no subjects.
 func (t *tree) subjects() (all []passage, err error) {
 	shallow, err := t.git("rev-parse", "--is-shallow-repository")
 	if err != nil || strings.TrimSpace(shallow) == "true" {
@@ -115,8 +116,8 @@ func (t *tree) git(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// readAllowed returns the patterns that the comments of each file may have. Other files
-// may have none.
+// readAllowed returns the number of patterns that the comments of each file may have. A
+// file that is not in the list may have 0.
 func readAllowed(file string) (map[string]int, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

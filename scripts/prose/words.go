@@ -25,9 +25,9 @@ var (
 // fewest are the words that make a sentence.
 const fewest = 4
 
-// sentences are those of a text in Markdown: of its paragraphs, of each item of a
-// list and of each cell of a table. Code has none, and a span of code is one word.
-// What has fewer than four words is a label, and no sentence.
+// sentences returns the sentences of a Markdown text: of its paragraphs, of each item
+// of a list and of each cell of a table. Code has no sentences, and a span of code is
+// one word. A text with fewer than four words is a label, and not a sentence.
 func sentences(text string) (all []string) {
 	fenced, paragraph := false, ""
 	end := func() {

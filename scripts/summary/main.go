@@ -1,10 +1,10 @@
-// Command summary reads what go test -json writes, and says what a person wants
-// to know of it: a line a package, all that a failing test wrote, and at the end
-// what failed, what was skipped and why, and how many tests there were.
+// Command summary reads the output of go test -json, and prints a summary for users: a
+// line for each package, the full output of a failed test, and at the end the failed
+// tests, the skipped tests with the reason, and the number of tests.
 //
 //	go test -json ./... | go run ./scripts/summary
 //
-// It exits with 1 unless something was tested and nothing failed.
+// It exits with 1 unless at least one test ran and none failed.
 package main
 
 import (

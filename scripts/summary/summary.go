@@ -11,7 +11,7 @@ import (
 // An event is one line of go test -json; see go doc test2json.
 type event struct {
 	Action, Package, Test, Output string
-	ImportPath                    string // of what does not build
+	ImportPath                    string // of a package that does not build
 	Elapsed                       float64
 }
 
@@ -22,7 +22,7 @@ type summary struct {
 	skipped          []string // tests, each with its reason
 }
 
-// good reports whether all is well: with strict, as in CI, nothing was skipped
+// good reports whether all tests passed; with strict, as in CI, no test may be skipped
 // either.
 func (s summary) good(strict bool) bool {
 	return s.passed > 0 && len(s.failed) == 0 && !(strict && len(s.skipped) > 0)
@@ -45,7 +45,7 @@ func (s summary) String() string {
 // read copies what failed, and a line a package, while it comes.
 func read(in io.Reader, out io.Writer) (s summary, err error) {
 	output := map[string]*strings.Builder{} // by package and test
-	blamed := map[string]bool{}             // packages of which a test failed
+	blamed := map[string]bool{}             // packages with a failed test
 	decoder := json.NewDecoder(in)
 	for {
 		var e event
@@ -106,7 +106,7 @@ func (s *summary) settle(e event, name, wrote string, blamed map[string]bool, ou
 	return err
 }
 
-// reason returns what a test said when it skipped: "file.go:12: the reason".
+// reason returns the text of a skipped test: "file.go:12: the reason".
 func reason(wrote string) string {
 	for line := range strings.Lines(wrote) {
 		line = strings.TrimSpace(line)

@@ -1,10 +1,10 @@
-// Command zipsize prints how large a file is once it is packed for Lambda:
+// Command zipsize prints the size of a file after it is packed for Lambda:
 //
 //	go run ./scripts/zipsize bin/LatchFunction/bootstrap
 //	figure zip_mb_arm64 7.02
 //
-// A megabyte is a million bytes. It fails beyond ten of them, or as many as are
-// given after the file.
+// A megabyte is a million bytes. The command fails above ten megabytes, or above the
+// number that follows the file.
 package main
 
 import (

@@ -30,7 +30,7 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 // topic takes what SNS takes: 256 KiB, the attributes among them.
 type topic struct {
 	sent []*awssns.PublishInput
-	// fails is what it answers instead, whatever it is sent.
+	// fails is its answer to every request; may be nil.
 	fails error
 }
 
@@ -49,8 +49,8 @@ func (p *topic) Publish(_ context.Context, in *awssns.PublishInput, _ ...func(*a
 	return &awssns.PublishOutput{}, nil
 }
 
-// broken is what a tick says of the record of a namespace of 56 workloads, once
-// one sed has gone over its 168 lines.
+// broken returns the tick's alert about the checkpoint file of a namespace with 56
+// workloads, after one sed command broke all of its 168 lines.
 func broken(t *testing.T) alert.Alert {
 	t.Helper()
 	r := checkpoint.Record{Namespace: "recommendations", Entries: map[workload.ID]checkpoint.Entry{}}
@@ -80,7 +80,7 @@ func TestTheAlertOfABrokenRecordIsTaken(t *testing.T) {
 	}
 }
 
-// The text is told to people, and the alert to machines, each once for all.
+// A message contains the text for users once, and the alert for programs once.
 func TestAnAlertIsInAMessageOnce(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
@@ -101,8 +101,8 @@ func TestAnAlertIsInAMessageOnce(t *testing.T) {
 	}
 }
 
-// What Amazon Q Developer in chat applications takes is its event schema of version
-// 1.0; of anything else it shows nothing and says nothing.
+// Amazon Q Developer in chat applications accepts its event schema of version 1.0. It
+// drops any other message without an error.
 func TestAChatGetsACustomNotification(t *testing.T) {
 	t.Parallel()
 	of := &topic{}
@@ -156,7 +156,7 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 		{"a subject", &types.InvalidParameterException{Message: aws.String("Invalid parameter: Subject")}, true, "Subject"},
 		{"a value", &types.InvalidParameterValueException{Message: aws.String("no")}, true, "does not take this message"},
 		{"no valid request", &types.ValidationException{Message: aws.String("no")}, true, "does not take this message"},
-		// Whose name is wrong takes none, until a person corrects it.
+		// A topic with a wrong name accepts no alert until a user corrects the name.
 		{"no topic's name", &types.InvalidParameterException{Message: aws.String("Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1")}, false, "alerts.sns.topicArn"},
 		{"no topic", &types.NotFoundException{Message: aws.String("Topic does not exist")}, false, "deploy the stack again"},
 		{"no rights", &types.AuthorizationErrorException{Message: aws.String("no")}, false, "allow sns:Publish"},
@@ -175,8 +175,8 @@ func TestWhatIsRefusedForGood(t *testing.T) {
 	}
 }
 
-// A stand-in for SNS takes the alert of a broken record, and refuses what is too
-// long as SNS does.
+// A stand-in for SNS accepts the alert about a broken checkpoint file, and refuses a
+// message that is too long, like SNS.
 func TestAStandInForSNSTakesAndRefuses(t *testing.T) {
 	t.Parallel()
 	client := awssns.NewFromConfig(moto.Start(t).Config())

@@ -51,8 +51,8 @@ func TestAnAlertIsPostedAsText(t *testing.T) {
 	}
 }
 
-// What may be taken later stays in the outbox. What is never taken would hold all
-// behind it.
+// An alert that may be accepted later stays in the outbox. One that is never accepted
+// would block all alerts behind it.
 func TestWhatIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for status, forGood := range map[int]bool{

@@ -9,8 +9,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backtest/read"
 )
 
-// fuzz reads any text as a source: what is read is of workloads, in the order of
-// time, with no count below 0, and reading it again reads the same.
+// fuzz reads any text as a source. The samples belong to workloads, are in the order of
+// time, and have no negative replicas. A second read gives the same samples.
 func fuzz(f *testing.F, begin string, seeds ...string) {
 	for _, seed := range seeds {
 		f.Add(seed)

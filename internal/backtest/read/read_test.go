@@ -157,7 +157,7 @@ func TestASeriesThatComesTwiceIsRefused(t *testing.T) {
 	}
 }
 
-// What cannot be read is no text that is wrong.
+// A failed read is not reported as invalid text.
 func TestAReadThatFails(t *testing.T) {
 	t.Parallel()
 	for _, begun := range []string{"", "time,workload,replicas\n", `{"data":`} {

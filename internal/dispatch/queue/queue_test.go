@@ -31,11 +31,11 @@ func turns(n int) []dispatch.Turn {
 	return dispatch.Turns(members, noon, period)
 }
 
-// sender notes what is sent, and fails entries or whole batches first.
+// sender records the messages. It first fails entries or complete batches.
 type sender struct {
 	queue.Sender // nil takes all
 	batches      [][]types.SendMessageBatchRequestEntry
-	// refuse says which sites SQS does not take, how often.
+	// refuse is the number of refusals by SQS for each site.
 	refuse map[string]int
 	err    error // of the next batch
 }
@@ -128,7 +128,8 @@ func TestWhatIsNotTakenIsSentAgainAndReported(t *testing.T) {
 	for _, site := range s.sites() {
 		sent[site]++
 	}
-	// The first batch went three times: whole, whole, and the one that was refused.
+	// The first batch was sent three times: twice with all entries, and once with the
+	// refused one.
 	for site, want := range map[string]int{"prod-0": 2, "prod-3": 3, "prod-10": 1, "prod-12": 3} {
 		if sent[site] != want {
 			t.Errorf("%s was sent %d times, want %d", site, sent[site], want)

@@ -60,7 +60,7 @@ func TestABucketKeepsDrills(t *testing.T) {
 	}
 }
 
-// opened asks a signed address for what it opens.
+// opened requests a signed address and checks its content.
 func opened(t *testing.T, url, want string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

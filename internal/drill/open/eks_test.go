@@ -13,9 +13,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/eks"
 )
 
-// A function that holds drills logs in to a hub of EKS by the role that is for it,
-// in the hub's own account, and reads there what it may. The hub takes a token for
-// no other cluster.
+// The drill function logs in to a hub on EKS with its role for the hub, in the hub's
+// account, and reads the objects that it may read. The hub rejects a token for another
+// cluster.
 func TestAFunctionReadsAHubOfEKS(t *testing.T) {
 	aws := eks.Start(t)
 	const role, id = "arn:aws:iam::444455556666:role/gitlatch-hub", "hub-7f3a"

@@ -22,8 +22,8 @@ import (
 const (
 	settle = 3 * time.Minute
 
-	// generated is what the hub makes an Application of for each cluster that it
-	// knows, with a rule and a policy.
+	// generated is the hub's source of an Application for each cluster in the hub, with
+	// a rule and a policy.
 	generated = `apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
 metadata: {name: shop, namespace: argocd}
@@ -44,8 +44,8 @@ spec:
 	inert     = `"shop/deployment/*": "argocd: Application argocd/shop-prod-eu ignores /spec/replicas"`
 )
 
-// A world is a site whose cluster is filled by the Argo CD of a hub, and a person
-// with both in a kubeconfig.
+// A world is a site whose cluster is filled by the Argo CD of a hub, and a user with
+// both in a kubeconfig.
 type world struct {
 	hub, site *controlplane.ControlPlane
 	argo      *argocd.ArgoCD
@@ -54,10 +54,10 @@ type world struct {
 	now       time.Time
 }
 
-// Argo CD runs in a hub, where an ApplicationSet makes the site's Application. Doctor
-// finds there what keeps checkpoints inert, ticks latch by it, and a cluster that
-// takes the place of the site's begins with its checkpoints. Once the rule is gone in
-// the hub, nothing is latched until it is back.
+// Argo CD runs in a hub, and an ApplicationSet in it generates the site's Application.
+// doctor finds the rule there, and ticks latch because of it. A cluster that replaces
+// the site's cluster starts with its checkpoint levels. Once the rule is removed in the
+// hub, no workload is latched until it is back.
 func TestASiteOfAHub(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -80,7 +80,7 @@ func TestASiteOfAHub(t *testing.T) {
 	w.scale(t, 90)
 	w.declares(t, `deployment.web: "100"`, "tick")
 
-	w.apply(t, "", "") // nor does Argo CD take the counts below back
+	w.apply(t, "", "") // and Argo CD does not revert the replicas below
 	if said := w.run(t, 0, "drill"); !strings.Contains(said, "nothing keeps inert any more") {
 		t.Errorf("the rule is gone in the hub, and a drill says\n%s", said)
 	}
@@ -143,8 +143,8 @@ func (w *world) write(t *testing.T, name, text string) {
 	}
 }
 
-// fill makes an empty cluster the site's: that of the destination in the hub, and of
-// the context in the kubeconfig. In the hub the person may do what doctor needs.
+// fill makes an empty cluster the site's: the destination in the hub, and the context
+// in the kubeconfig. In the hub the user has the rights that doctor needs.
 func (w *world) fill(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	w.site = cp
@@ -193,7 +193,7 @@ func (w *world) run(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	defer func() { w.now = w.now.Add(5 * time.Minute) }()
 	if args[0] == "doctor" || args[0] == "drill" {
-		args = append(args, "--url", w.url) // one of this machine is nobody's otherwise
+		args = append(args, "--url", w.url) // a local address matches no repository
 	}
 	var out bytes.Buffer
 	env := cli.Env{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: func() time.Time { return w.now }}
@@ -203,7 +203,8 @@ func (w *world) run(t *testing.T, status int, args ...string) string {
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
-// declares runs the command until the branch says something below checkpoints.
+// declares runs the command until a file below checkpoints on the branch contains a
+// text.
 func (w *world) declares(t *testing.T, what string, args ...string) {
 	t.Helper()
 	said := ""
@@ -218,7 +219,7 @@ func (w *world) declares(t *testing.T, what string, args ...string) {
 	t.Fatalf("after %q git does not say %s: %s", args, what, said)
 }
 
-// scale has as many pods as its autoscaler would.
+// scale sets the replicas, as an autoscaler would.
 func (w *world) scale(t *testing.T, pods int) {
 	t.Helper()
 	w.site.Kubectl(t, "", "scale", "-n", "shop", "deployment/web", fmt.Sprint("--replicas=", pods))

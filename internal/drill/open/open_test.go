@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// A drill found the cluster by the type of the tick's sampler, which is another
-// one where demands are configured. It then looked for a kubeconfig in a Lambda.
+// A drill once chose the cluster by the type of the tick's sampler, which differs if
+// demand is configured. It then looked for a kubeconfig in a Lambda.
 func TestADrillOfEKSReadsEKSWhateverSamples(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// A destination without a hub is what the site's own Argo CD calls the cluster.
+// Without a hub, destination is the name of the cluster in the site's own Argo CD.
 func TestADestinationOfTheSitesOwnArgoCD(t *testing.T) {
 	t.Parallel()
 	const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod-eu"

@@ -46,8 +46,8 @@ spec: {values: {replicaCount: 5, autoscaling: {enabled: true}}}
 // need are the pods that run; each is rounded up to more.
 var need = map[string]int32{"web": 12, "api": 7, "cart": 4, "eu-queue": 6}
 
-// right are the files of a repository from which all come back: the chart of cart
-// is rendered into it, and dropped the count itself.
+// right returns the files of a repository that restores every workload. The chart of
+// cart is rendered into it, without the replicas.
 func right() map[string]string {
 	return map[string]string{
 		"clusters/prod/kustomization.yaml": overlay,
@@ -60,8 +60,8 @@ func right() map[string]string {
 	}
 }
 
-// manifest is a Deployment; with a count, and what a chart labels, it is what
-// runs.
+// manifest returns a Deployment. With replicas, it has the labels of a chart and is the
+// live workload.
 func manifest(name, count string) string {
 	labels := "{app: " + name + "}"
 	if name == "cart" && count != "" {
@@ -78,7 +78,7 @@ spec: {%[3]sselector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels:
 type wrong struct {
 	said    string
 	files   map[string]string // over those that are right
-	cluster string            // objects beside the Kustomization
+	cluster string            // objects next to the Kustomization
 	loses   string
 	cause   string
 	says    string
@@ -101,8 +101,8 @@ var wrongs = []wrong{
 	}, "", "eu-queue", "patch-matches-nothing", "beside a name prefix or suffix"},
 }
 
-// world is a real control plane and a real git server, looked at with no more
-// than the rights that are shipped.
+// world is a real control plane and a real git server, accessed with only the shipped
+// rights.
 type world struct {
 	cp     *controlplane.ControlPlane
 	origin *gitserver.Origin
@@ -245,8 +245,8 @@ func (w *world) loses(t *testing.T, wrong wrong, all int64) {
 	w.builds(t, d)
 }
 
-// builds holds what a drill said of a rebuild against what kubectl builds of the
-// same folder; what it does not build is unknown.
+// builds compares a drill's result for a rebuild with kubectl's build of the same
+// folder. A workload that the folder does not build is unknown.
 func (w *world) builds(t *testing.T, d drill.Document) {
 	t.Helper()
 	folder := t.TempDir()

@@ -152,7 +152,7 @@ func TestADryDrillDoesNothing(t *testing.T) {
 	}
 }
 
-// A drill waits for a tick that has the lease, as long as it was told.
+// A drill waits for a tick that has the lease, up to its time limit.
 func TestADrillWaitsForTheLease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -182,12 +182,12 @@ func TestADrillWaitsForTheLease(t *testing.T) {
 	}
 }
 
-// What people wait to merge is not scored.
+// A change that waits for a merge is not scored.
 func TestADrillByPullRequestScoresWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	p, r := newParts(t)
 	r.Tick.Proposals, r.Tick.Propose = p.repository.Repository, true
-	for range 2 { // the second asks for nothing new, and says it all the same
+	for range 2 { // the second proposes nothing new, and still reports the proposal
 		d, err := r.Drill(t.Context())
 		if err != nil || len(d.Workloads) != 1 {
 			t.Fatalf("%+v, %v", d, err)
@@ -209,7 +209,7 @@ func hasCause(w drill.Workload, name string) bool {
 	return false
 }
 
-// forgetful is a repository that tells nothing of its past.
+// forgetful is a repository without a history.
 type forgetful struct{ repo.Repository }
 
 func (forgetful) History(context.Context, string, string, int) ([]repo.LogEntry, bool, error) {

@@ -18,9 +18,9 @@ const (
 	byFlux     = "flux: Kustomization flux-system/shop ignores /spec/replicas"
 )
 
-// A drill looks at the evidence again: a rule that somebody removed is told, and
-// nothing is written by it any more. A drill that writes nothing says so. What it
-// does not see, it leaves.
+// A drill checks the rules again. It reports a rule that was removed from the cluster,
+// and from then on no level relies on it. A drill that writes nothing also reports it.
+// A drill keeps a rule that it cannot check.
 func TestADrillWithdrawsWhatDoesNotHold(t *testing.T) {
 	t.Parallel()
 	all, web := "shop/deployment/*", "shop/deployment/web"

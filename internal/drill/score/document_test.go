@@ -62,8 +62,8 @@ func TestADocumentHoldsWhatIsAsked(t *testing.T) {
 	}
 }
 
-// A rollout says which version would return, by itself or not: what the record
-// holds, or what the manifests say where it holds nothing.
+// A rollout has the returned version, with or without a policy that applies it: the
+// version in the entry, or the manifests' version without an entry.
 func TestARolloutSaysWhichVersionReturns(t *testing.T) {
 	t.Parallel()
 	v1, v2 := checkpoint.Template{Hash: "1", Images: "app=web:v1"}, checkpoint.Template{Hash: "2", Images: "app=web:v2"}
@@ -101,7 +101,7 @@ func TestARolloutSaysWhichVersionReturns(t *testing.T) {
 	}
 }
 
-// Who reads a document need not tell a list that is empty from none.
+// A reader of a document need not distinguish an empty list from a missing one.
 func TestNoListIsNull(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]score.Look{"of a site with nothing": {Tick: tick.Report{Site: "prod", Set: policy.DefaultSet()}}, "of one workload": looked()} {

@@ -22,7 +22,8 @@ var (
 	web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 )
 
-// looked is a look at web alone: 187 pods run, 200 are declared and built.
+// looked returns a sample of web alone: 187 pods run, and 200 are in git and in the
+// overlay.
 func looked() score.Look {
 	set := policy.DefaultSet()
 	set.Latch = true
@@ -166,8 +167,8 @@ func TestWhatHasNoCoverage(t *testing.T) {
 	}
 }
 
-// A Deployment that is created paused is known to have no pods, which is not the
-// same as not to know.
+// A Deployment that is created paused has a known number of pods, zero. That is
+// different from an unknown number.
 func TestWhatIsCreatedPausedStartsWithNone(t *testing.T) {
 	t.Parallel()
 	l := beside(looked(), "other", 10)
@@ -186,8 +187,8 @@ func TestWhatIsCreatedPausedStartsWithNone(t *testing.T) {
 	}
 }
 
-// beside is a look at web and at another workload, of which so many run of 10 that
-// are declared and built.
+// beside returns a sample of web and of another workload, which has the given live
+// replicas, and 10 in git and in the overlay.
 func beside(l score.Look, name string, desired int32) score.Look {
 	other := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: name}
 	l.Tick.Samples = append(l.Tick.Samples, workload.Sample{ID: other, Scale: &workload.Scale{Desired: desired, Ready: desired}, Rollout: &workload.Rollout{}})
@@ -196,8 +197,8 @@ func beside(l score.Look, name string, desired int32) score.Look {
 	return l
 }
 
-// What is not known is neither needed nor covered, and nothing is proven by what
-// a mass drop left.
+// An unknown workload does not count as desired or as covered. A drill during a mass
+// drop proves nothing.
 func TestWhatIsKnownInPartDoesNotPass(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -280,7 +281,7 @@ func TestAnUnknownStartIsNotZero(t *testing.T) {
 	}
 }
 
-// Each is where one thing or the next is said.
+// Each case is on the edge between two results.
 func TestTheEdgesOfAScore(t *testing.T) {
 	t.Parallel()
 	t.Run("what is just covered enough is not low", func(t *testing.T) {

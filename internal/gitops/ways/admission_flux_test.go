@@ -85,8 +85,8 @@ func (l *live) rolled(t *testing.T) {
 	}
 }
 
-// midway is the example of a cluster that is lost in the middle of two rollouts,
-// of which the records return one side.
+// midway is the example of a cluster that is lost in the middle of two rollouts, with
+// entries that return one side.
 func midway(t *testing.T, returns string) map[string]string {
 	return map[string]string{
 		webFile:  strings.ReplaceAll(read(t, "admission/example/"+webFile), v1, v2),

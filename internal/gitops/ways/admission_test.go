@@ -18,8 +18,8 @@ func record(namespace string, lines ...string) string {
 		namespace, strings.Join(lines, "\n  "))
 }
 
-// named are kinds of a site's own: two that the API calls alike, in two groups, and
-// one that has its count where the policy puts none.
+// named are custom kinds of a site: two that have the same name in two API groups, and
+// one that has its replicas in a field that the policy does not set.
 var named = workload.Kinds{
 	"crew":  {Group: "example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
 	"squad": {Group: "other.example.com", Version: "v1", Kind: "Worker", Resource: "workers", Replicas: workload.Replicas},
@@ -49,8 +49,8 @@ func admitting(t *testing.T) *controlplane.ControlPlane {
 	return cp
 }
 
-// known waits until a policy knows a kind that was just defined. The API server
-// looks for new ones every 5 s, and until then refuses to create what is mutated.
+// known waits until a policy matches a new kind. The API server looks for new kinds
+// every 5 s, and until then refuses to create objects that match a mutation.
 func known(t *testing.T, cp *controlplane.ControlPlane, kind workload.Kind) {
 	t.Helper()
 	client, err := kube.Connect(cp.Config(), "test", "application/json")
@@ -103,8 +103,7 @@ spec:
 `, o.Group, o.Version, o.Kind, o.Resource, strings.ToLower(o.Kind), count[len(count)-1])
 }
 
-// manifest is that of a workload, with the count that it asks for; "" leaves it
-// out.
+// manifest returns the manifest of a workload with replicas; "" omits them.
 func manifest(kind workload.Kind, namespace, name, asks string) string {
 	o, _ := named.Object(kind)
 	text := strings.Replace(controlplane.Workload(o.Kind, namespace, name), "apps/v1", o.APIVersion(), 1)
@@ -166,7 +165,7 @@ func raises(t *testing.T, cp *controlplane.ControlPlane) {
 			for _, kind := range kinds {
 				want := c.want
 				if o, _ := named.Object(kind); o.Group != "apps" && want == "1" {
-					want = "" // which is nobody's default
+					want = "" // not a default value
 				}
 				if got := created(t, cp, manifest(kind, name, name, c.asks)); got != want {
 					t.Errorf("%s is created with %q, want %q", kind, got, want)
@@ -213,8 +212,8 @@ func leavesAlone(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 }
 
-// The size of the record is no matter. This is as large as one gets that is
-// applied server-side, which keeps each key a second time.
+// The size of the checkpoint file does not matter. This one has the largest possible
+// size with a server-side apply, which stores each key a second time.
 func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
 	lines := []string{`deployment.web: "7"`, `deployment.web_returns: from`, `deployment.web_differ: images`,
 		`deployment.web_from_main: old`, `deployment.web_to_main: app:1`}
@@ -225,8 +224,8 @@ func readsTheLargest(t *testing.T, cp *controlplane.ControlPlane) {
 	acts(t, cp, "large", "web", "7 old")
 }
 
-// What is applied again without a count keeps the one that it has, whatever its kind:
-// who applies never had it.
+// An object that is applied again without replicas keeps its live replicas, for any
+// kind, because the applier never owned them.
 func keepsRunning(t *testing.T, cp *controlplane.ControlPlane) {
 	cp.Apply(t, namespaceOf("runs"), record("runs", `deployment.web: "7"`, `rollout.web: "7"`, `crew.web: "7"`))
 	acts(t, cp, "runs", "web", "7 app:1")
@@ -260,8 +259,8 @@ func eventuallyCreated(t *testing.T, cp *controlplane.ControlPlane, manifest, wa
 	}
 }
 
-// A policy says of which kinds it raises none: nobody finds that out before a
-// rebuild.
+// A policy lists the kinds that it does not raise, because otherwise a rebuild would be
+// the first to show that.
 func TestAdmissionSaysWhichKindsItLeavesAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -34,8 +34,9 @@ func fillByArgoCD(t *testing.T, way, application string, changed map[string]stri
 	return l
 }
 
-// The same as under Flux: a cluster is created at its checkpoints, and from then on
-// no commit of theirs writes a count, nor a look, another image or a hand's change.
+// The same as under Flux: a cluster is created with its checkpoint levels. From then
+// on, a commit of levels, a refresh, a new image or a manual change never sets the
+// replicas.
 func TestArgoCDAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	t.Parallel()
 	var caused, moved atomic.Int64
@@ -63,8 +64,8 @@ func TestArgoCDAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	fmt.Printf("figure commit_caused_scale_events_argocd %d\n", caused.Load())
 }
 
-// outlives has counts outlive what else comes to a workload, and a rebuild begin
-// with its checkpoint again.
+// outlives checks that other changes to a workload keep its replicas, and that a
+// rebuild starts with its level again.
 func (l *live) outlives(t *testing.T) {
 	t.Helper()
 	l.load.Store(onTarget)
@@ -103,12 +104,12 @@ func TestWithoutItsRuleArgoCDScalesALiveCluster(t *testing.T) {
 	}
 }
 
-// besides is how many other objects each of the syncs below holds.
+// besides is the number of other objects in each of the syncs below.
 const besides = 60
 
-// A sync of a workload itself, while its autoscaler moves, is where Argo CD may put
-// a count back that it saw a second before. By admission it never does; by the rule
-// it does at times, which the recipe says.
+// During a sync of a workload, while its autoscaler moves, Argo CD may restore replicas
+// that it read a second before. With the admission policy it never does. With the
+// ignore rule it sometimes does, and the recipe documents that.
 func TestASyncWhileAutoscalersMove(t *testing.T) {
 	t.Parallel()
 	for way, c := range underArgoCD {
@@ -151,7 +152,7 @@ func TestASyncWhileAutoscalersMove(t *testing.T) {
 	}
 }
 
-// others are the objects beside the workloads, each with a value.
+// others returns the objects next to the workloads, each with a value.
 func others(value string) string {
 	var all strings.Builder
 	for i := range besides {
@@ -160,7 +161,7 @@ func others(value string) string {
 	return all.String()
 }
 
-// tagged is a manifest whose workload, and nothing of its pods, is another.
+// tagged changes the metadata of the workload in a manifest, and not of its pods.
 func tagged(manifest []byte, value string) string {
 	head, rest, _ := strings.Cut(string(manifest), "metadata: {name: ")
 	name, rest, _ := strings.Cut(rest, ", namespace: shop")

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/gitops/ways"
 )
 
-// An application is what Argo CD reads of an Application, as far as it decides
-// what a sync does to a count.
+// An application has the fields of an Application that decide how a sync changes a
+// replica count.
 type application struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
@@ -29,17 +29,17 @@ type application struct {
 	}
 }
 
-// keeps reports whether a sync keeps the count of a live workload, as Argo CD
+// keeps reports whether a sync keeps the replica count of a live workload, as Argo CD
 // v3.5.1 does it (read, not run):
 //
-//   - controller/sync.go takes the live value of an ignored field over into what it
-//     applies only with RespectIgnoreDifferences=true (normalizeTargetResources), and
-//     takes what git has where there is no live object; Replace=true and Force=true
-//     apply by other means;
-//   - util/argo/normalizers/diff_normalizer.go holds a rule against an object by
-//     its group and its kind, both globs of which "" matches "" alone, and by name
-//     and namespace where the rule has any; its pointers are removed from both
-//     sides of the comparison.
+//   - controller/sync.go copies the live value of an ignored field into the object to
+//     apply only with RespectIgnoreDifferences=true (normalizeTargetResources). Without a
+//     live object it uses the value in git. Replace=true and Force=true apply by other
+//     means.
+//   - util/argo/normalizers/diff_normalizer.go matches a rule with an object by its group
+//     and kind. Both are globs, and "" matches only "". It also matches the name and the
+//     namespace if the rule has any. It removes the rule's pointers from both sides of the
+//     comparison.
 func (a application) keeps(group, kind, namespace, name string) bool {
 	options := a.Spec.SyncPolicy.SyncOptions
 	if !slices.Contains(options, "RespectIgnoreDifferences=true") || slices.Contains(options, "Replace=true") || slices.Contains(options, "Force=true") {
@@ -85,8 +85,8 @@ func TestArgoCDIsToldToKeepTheCount(t *testing.T) {
 	}
 }
 
-// Who has live Applications patches them, and never sees the whole object: both say
-// what takes the counts of what runs away.
+// A user with live Applications patches them, and never sees the full object. So both
+// forms warn of the changes that reset the live replica counts.
 func TestBothFormsWarnOfWhatTakesCountsAway(t *testing.T) {
 	t.Parallel()
 	const removed = "Never narrow or remove the rule while workloads run"
@@ -110,7 +110,7 @@ func TestBothFormsWarnOfWhatTakesCountsAway(t *testing.T) {
 	}
 }
 
-// What an object that exists is given is what the whole object has.
+// The patch for an existing object has the same fields as the full object.
 func TestThePatchIsOfTheFieldsOfTheObject(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

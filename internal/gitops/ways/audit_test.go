@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// auditPolicy keeps every write to a workload, with what it came to.
+// auditPolicy logs every write to a workload, with its result.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitManagedFields: true
@@ -22,11 +22,11 @@ rules:
 - level: None
 `
 
-// A write is one change of a workload that the API server made, by whom.
+// A write is one change to a workload in the API server, with its user.
 type write struct {
 	user, agent, workload string
 	revision, replicas    int  // the count that it left
-	names                 bool // the request held a count
+	names                 bool // the request contained replicas
 	available, updated    int  // pods, as the status had them
 }
 
@@ -51,7 +51,7 @@ func writes(t *testing.T, cp *controlplane.ControlPlane, namespace string) []wri
 		if err != nil || answer.Spec.Replicas == nil {
 			t.Fatalf("the answer to %s %s has no revision or no count: %s", r.Verb, r.URI, r.Answers)
 		}
-		_ = json.Unmarshal(r.Asked, &asked) // a JSON patch is a list, and is seen by what it changed
+		_ = json.Unmarshal(r.Asked, &asked) // a JSON patch is a list; its result shows the change
 		all = append(all, write{
 			user: r.User, agent: r.Agent, workload: r.Object.Resource + "/" + r.Object.Name,
 			revision: revision, replicas: *answer.Spec.Replicas, names: asked.Spec.Replicas != nil && r.Object.Subresource != "status",
@@ -62,8 +62,7 @@ func writes(t *testing.T, cp *controlplane.ControlPlane, namespace string) []wri
 	return all
 }
 
-// scaleEvents returns the writes that left another count than the one before
-// them. A creation is none.
+// scaleEvents returns the writes that changed the replicas. A creation does not count.
 func scaleEvents(all []write) []write {
 	counts := map[string]int{}
 	return slices.DeleteFunc(slices.Clone(all), func(w write) bool {

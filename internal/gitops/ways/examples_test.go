@@ -26,10 +26,10 @@ var (
 	cart = workload.ID{Namespace: "shop", Kind: workload.StatefulSet, Name: "cart"}
 )
 
-// declared is what the examples declare.
+// declared are the levels in the examples.
 var declared = map[workload.ID]int32{web: 50, cart: 10}
 
-// latched returns the files that gitlatch writes where it declares the levels.
+// latched returns the files that gitlatch writes for the levels.
 func latched(t *testing.T, files map[string][]byte, levels map[workload.ID]int32) map[string]string {
 	t.Helper()
 	tree, err := checkpoint.ParseTree(example.Site, files)
@@ -132,9 +132,9 @@ func TestTheFilesInInfraAreWhatIsRendered(t *testing.T) {
 	}
 }
 
-// An example declares what its builds have: each patch changes the workload that
-// it names, in the way that takes Components, and each record is of one that is
-// built.
+// The levels of an example fit its builds: each patch changes the workload that it
+// names, in the method with Components, and each checkpoint file has only workloads of
+// the build.
 func TestTheExamplesBuild(t *testing.T) {
 	t.Parallel()
 	for way, dir := range map[string]string{"argocd": "", "flux": "", "admission": "workloads"} {

@@ -47,10 +47,10 @@ func TestFluxAppliesTheCheckpointOnCreationOnly(t *testing.T) {
 	l.goes(t)
 }
 
-// goes takes the Components out again. Until an autoscaler has written a count
-// Flux owns it, and what a manifest no longer states ends; the rule keeps it, at
-// the price that Flux applies nothing else to the workload before the manifest
-// states a count itself.
+// goes removes the Components again. Flux owns the replicas until an autoscaler has
+// written them, and removes a field that a manifest no longer states. The rule keeps
+// the replicas, but Flux then applies no other change to the workload until the
+// manifest states replicas.
 func (l *live) goes(t *testing.T) {
 	t.Helper()
 	overlay := example.Path + "/kustomization.yaml"

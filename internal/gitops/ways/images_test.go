@@ -50,7 +50,7 @@ func putsBack(t *testing.T, cp *controlplane.ControlPlane) {
 	target := []string{"main=app:v2", "proxy=proxy:v2", "init:setup=setup:v1"}
 	back := "app:v1 proxy:v1 setup:v1"
 	for name, c := range map[string]struct {
-		change     string // a line of the record, instead of the one with the same key; one that begins with "-" goes
+		change     string // a line that replaces the line with the same key; "-KEY" removes it
 		containers []string
 		want       string
 	}{
@@ -98,8 +98,8 @@ func putsBack(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 }
 
-// images returns those that a manifest would be created with, of init containers
-// last. All else of a container must be as the manifest has it.
+// images returns the images of the workload that a manifest would create, init
+// containers last. The other fields of a container must equal the manifest's.
 func images(t *testing.T, cp *controlplane.ControlPlane, manifest string) string {
 	t.Helper()
 	got := cp.Kubectl(t, manifest, "create", "--dry-run=server", "-f", "-", "-o",

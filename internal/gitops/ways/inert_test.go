@@ -13,11 +13,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// autoscaler is who moves the counts of a live cluster.
+// autoscaler is the user that changes the replicas in a live cluster.
 const autoscaler = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
 
-// commits is how many checkpoint commits a live cluster takes in the tests;
-// make bench-inert gives it more.
+// commits returns the number of commits of levels to a live cluster in the tests; make
+// bench-inert sets more.
 func commits(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("GITLATCH_INERT_COMMITS")
@@ -31,9 +31,9 @@ func commits(t *testing.T) int {
 	return n
 }
 
-// A live cluster, whose autoscalers move while checkpoints are committed and
-// Flux reconciles, has its counts written by its autoscalers alone: the audit log
-// of the API server says who wrote each.
+// In a live cluster, autoscalers move while levels are committed and Flux reconciles.
+// Only the autoscalers write the replicas: the audit log of the API server has the
+// writer of each change.
 func TestNoCommitOfACheckpointScalesALiveCluster(t *testing.T) {
 	t.Parallel()
 	l := fill(t, "flux", map[string]string{})
@@ -90,9 +90,9 @@ func TestWithoutTheRuleCommitsScaleALiveCluster(t *testing.T) {
 	}
 }
 
-// takes has the cluster take n commits of checkpoints. Each comes while the
-// autoscalers move from one use of the pods to another, and is followed by the
-// next once it is applied and they have moved.
+// takes applies n commits of levels to the cluster. The autoscalers move during each of
+// them, from one CPU use of the pods to another. The next commit follows once the
+// previous one is applied and the autoscalers have moved.
 func (l *live) takes(t *testing.T, n int) {
 	t.Helper()
 	l.Applied(t, example.Name, l.origin.Tip("main"))
@@ -107,7 +107,7 @@ func (l *live) takes(t *testing.T, n int) {
 	}
 }
 
-// sum is the sum of counts that stand side by side.
+// sum returns the sum of replica counts in a line.
 func sum(counts string) (all int) {
 	for _, count := range strings.Fields(counts) {
 		n, _ := strconv.Atoi(count)

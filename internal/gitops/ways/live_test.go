@@ -13,15 +13,15 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What the pods of the examples use: just their target, twice as much, and less
-// than half.
+// The CPU use of the pods in the examples: equal to the target, twice the target, and
+// less than half of it.
 const onTarget, busy, idle = "7m", "14m", "3m"
 
 // A tool is what fills a cluster from git, by its objects.
 type tool interface {
-	// Applied waits until an object has seen a commit, and has done what that takes.
+	// Applied waits until an object has read a commit and applied it.
 	Applied(t testing.TB, name, commit string)
-	// Reconcile has an object look now, and waits until it has.
+	// Reconcile makes an object reconcile now, and waits until it has.
 	Reconcile(t testing.TB, name string)
 }
 
@@ -119,7 +119,7 @@ func (l *live) until(t *testing.T, what string, holds func(counts string) bool) 
 	}
 }
 
-// grows has the autoscalers take both to their most, and stay there.
+// grows makes the autoscalers scale both workloads to their maximum, and stay there.
 func (l *live) grows(t *testing.T) {
 	t.Helper()
 	l.load.Store(busy)
@@ -127,7 +127,7 @@ func (l *live) grows(t *testing.T) {
 	l.load.Store(onTarget)
 }
 
-// plain is a workload that git declares nothing of.
+// plain is a workload without an entry in git.
 const plain = "apps/shop/plain.yaml"
 
 // including adds a file to the kustomization of the shop in the example of a way.

@@ -18,7 +18,8 @@ var example = ways.Place{
 	Name: "prod-eu", Path: "clusters/prod-eu", Writers: []string{flux.User, argocd.User},
 }
 
-// settle bounds what a controller does, which takes seconds of an idle machine.
+// settle is the time limit for a controller's work, which takes seconds on an idle
+// machine.
 const settle = 3 * time.Minute
 
 // counts returns what workloads of a namespace ask for, each "deployments/web",

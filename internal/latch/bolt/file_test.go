@@ -23,8 +23,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// written returns the path of a closed file that holds a site after a number of
-// saves, and what the site is.
+// written returns the path of a closed file with a site after a number of saves, and
+// the content of the site.
 func written(t *testing.T, saves int) (string, latch.Head, []latch.Latch) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -119,8 +119,8 @@ func TestFileThatCannotBeOpenedIsNotCalledCorrupt(t *testing.T) {
 	}
 }
 
-// Whatever happens to a file, its store says so instead of ending the process,
-// or gives back what was written. Once it is moved away, a new one is made.
+// For any damage to a file, its store returns an error, or the written content. It
+// never ends the process. After the file is moved away, the store creates a new one.
 func TestDamagedFileIsCorrupt(t *testing.T) {
 	t.Parallel()
 	path, head, latches := written(t, 3)

@@ -17,9 +17,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/dynalite"
 )
 
-// BenchmarkTick counts what a tick asks of the table, for a site of 300
-// workloads: requests, the units that DynamoDB charges, and both as ratios to
-// what the tick has to say.
+// BenchmarkTick counts the requests and capacity units of a tick's calls to the table,
+// for a site of 300 workloads. It also prints both as ratios to the tick's changes.
 func BenchmarkTick(b *testing.B) {
 	const workloads = 300
 	for name, crossings := range map[string]int{"quiet": 0, "crossing": 10} {
@@ -68,7 +67,7 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// A meter adds up what goes to the table.
+// A meter adds up the calls to the table.
 type meter struct {
 	dynamo.Client
 	mu sync.Mutex

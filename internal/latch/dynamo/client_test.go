@@ -16,8 +16,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/latch/dynamo"
 )
 
-// A watched client tells of each operation before it is done; an error is what
-// the operation then returns.
+// A watched client calls before ahead of each operation; an error becomes the result of
+// the operation.
 type watched struct {
 	dynamo.Client
 	before func(operation string, in any) error
@@ -123,7 +123,7 @@ func through(l *lossy) func(*dynamodb.Options) {
 	}
 }
 
-// eager retries what the SDK retries, and at once.
+// eager retries the same errors as the SDK, and without a delay.
 type eager struct{ aws.RetryerV2 }
 
 func (eager) RetryDelay(int, error) (time.Duration, error) { return 0, nil }

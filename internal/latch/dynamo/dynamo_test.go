@@ -23,8 +23,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Two stand-ins, written apart from each other, agree on what the store asks.
-// Races are for the first, which decides them as DynamoDB does.
+// Two independent stand-ins agree on the store's calls. Only the first is used for
+// races, because it decides them like DynamoDB.
 
 func TestStoreOnDynalite(t *testing.T) {
 	t.Parallel()
@@ -53,8 +53,8 @@ func TestStoreOnDynaliteStopsHalfway(t *testing.T) {
 	})
 }
 
-// oneByOne sends a request once the one before is answered: moto may write
-// several on a condition that held for each.
+// oneByOne sends a request after the answer to the previous one: moto may execute
+// several writes with the same condition.
 type oneByOne struct{ mu sync.Mutex }
 
 func (o *oneByOne) RoundTrip(request *http.Request) (*http.Response, error) {

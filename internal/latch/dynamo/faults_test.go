@@ -74,8 +74,8 @@ func TestAnswerThatGotLostIsNoLoss(t *testing.T) {
 	}
 }
 
-// The head was written while the lease stood; that another has it by the time
-// of the retry changes nothing of that.
+// The head was written while the lease was valid. It counts as saved even if another
+// tick has the lease by the time of the retry.
 func TestHeadThatLandedBeforeATakeoverIsSaved(t *testing.T) {
 	t.Parallel()
 	server := dynalite.Start(t)
@@ -89,7 +89,7 @@ func TestHeadThatLandedBeforeATakeoverIsSaved(t *testing.T) {
 	if head, _ := load(t, calm); !head.At.Equal(noon) {
 		t.Errorf("head is %+v", head)
 	}
-	// Once the other has saved, too, nobody can tell any more.
+	// After a save of the other tick, the result is unknown.
 	lost.after = func() {
 		other := acquire(t, calm, "c", noon.Add(2*time.Hour))
 		save(t, calm, other, latch.Head{At: noon.Add(2 * time.Hour)})
@@ -103,8 +103,8 @@ func TestHeadThatLandedBeforeATakeoverIsSaved(t *testing.T) {
 	}
 }
 
-// A holder is stopped anywhere within a save, past the end of its lease. The
-// next one saves and drops latches meanwhile. The first then finishes.
+// A holder stops at some point of a save, until after the end of its lease. In the
+// meantime the next holder saves and drops latches. Then the first one continues.
 func TestHolderPausedInMidSave(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
@@ -165,7 +165,7 @@ func TestHolderPausedInMidSave(t *testing.T) {
 	}
 }
 
-// Whoever extends a lease at its very end keeps it.
+// A holder that extends its lease at the last moment keeps it.
 func TestLeaseExtendedWhileItIsTakenOver(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()

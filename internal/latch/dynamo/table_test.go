@@ -136,7 +136,7 @@ func TestHeadThatFitsNoItemWritesNothing(t *testing.T) {
 	}
 }
 
-// What is let through fits, and leaves room for a lease with any owner.
+// The largest accepted head fits, and leaves room for a lease with any owner.
 func TestLargestHeadFits(t *testing.T) {
 	t.Parallel()
 	s := open(t, dynalite.Start(t).Client())
@@ -179,8 +179,8 @@ func TestLatchesAreReadFromEveryPage(t *testing.T) {
 	}
 }
 
-// A role is confined to a site by the partition key of every request. That
-// reads are consistent no stand-in would miss.
+// The partition key of every request confines a role to a site. No stand-in would
+// detect an inconsistent read.
 func TestEveryRequestIsForThePartitionOfItsSite(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
@@ -232,8 +232,8 @@ func scan(t *testing.T, client *dynamodb.Client, name string) []map[string]types
 	return out.Items
 }
 
-// A restore to a point in time gives a table as it was. Whoever got a lease
-// after that point cannot go on as though it had the one given out next.
+// A restore to a point in time returns the table to an earlier state. A holder that got
+// a lease after that point cannot continue with it as if it were the next lease.
 func TestRestoredTableGivesOutNoFenceAgain(t *testing.T) {
 	t.Parallel()
 	client := dynalite.Start(t).Client()
@@ -246,7 +246,7 @@ func TestRestoredTableGivesOutNoFenceAgain(t *testing.T) {
 	}
 	backup := scan(t, client, name)
 
-	// The same owner before and after, so that the fence alone tells.
+	// The owner is the same before and after, so only the fence differs.
 	old := acquire(t, s, "b", noon.Add(time.Minute))
 	_, latches := load(t, s)
 	moved := save(t, s, old, latch.Head{At: old.Until}, latches["web"], web("new"))

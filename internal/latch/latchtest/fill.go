@@ -12,10 +12,9 @@ import (
 // as instants.
 var zone = time.FixedZone("test", 5*3600+1800)
 
-// Full returns a value of T in which every field that can be reached holds
-// something of its own: slices and maps two elements, pointers a value,
-// numbers, texts and instants each another one. A field that an adapter forgets
-// comes back empty.
+// Full returns a value of T in which every reachable field has a distinct value: slices
+// and maps have two elements, pointers a value, numbers, texts and instants different
+// ones. A field that an adapter forgets comes back empty.
 func Full[T any]() T {
 	var v T
 	n := 0
@@ -71,8 +70,8 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// inUTC returns a value like v, in which every instant is in UTC. It is apart
-// from what adapters do, and handles what the values of a store are made of.
+// inUTC returns a copy of v with every instant in UTC. It is independent of the
+// adapters, and handles all types in the values of a store.
 func inUTC[T any](v T) T {
 	return utc(reflect.ValueOf(v)).Interface().(T)
 }

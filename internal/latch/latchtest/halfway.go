@@ -55,7 +55,7 @@ func RunHalfway(t *testing.T, open func(t *testing.T, before func() error) latch
 	}
 }
 
-// checksumOf returns the checksum of latches after so many saves.
+// checksumOf returns the checksum of latches after the given number of saves.
 func checksumOf(latches []latch.Latch, saves int64) (sum int64) {
 	for _, l := range latches {
 		l.Rev += saves

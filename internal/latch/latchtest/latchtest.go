@@ -57,7 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) latch.Store) {
 	}
 }
 
-// store fails a test where a call that must go well does not.
+// store fails a test if a call that must succeed fails.
 type store struct{ latch.Store }
 
 func (s store) acquire(t *testing.T, site, owner string, now, until time.Time) latch.Lease {
@@ -107,7 +107,7 @@ func (s store) load(t *testing.T, site string) (latch.Head, []latch.Latch) {
 	return head, all
 }
 
-// state is what a site holds, to be compared.
+// state returns the content of a site, for comparison.
 func (s store) state(t *testing.T, site string) [2]any {
 	t.Helper()
 	head, latches := s.load(t, site)
@@ -167,7 +167,7 @@ func testLeaseExtended(t *testing.T, s store) {
 	if late.Fence != first.Fence {
 		t.Errorf("extended after its end, with nobody between, to %+v, was %+v", late, first)
 	}
-	// Both the lease as it was given first and as it was extended are the lease.
+	// The lease is valid in its first form and in its extended form.
 	s.save(t, first, latch.Head{At: noon}, nil)
 	s.save(t, late, latch.Head{At: noon}, nil)
 	if _, err := s.Acquire(t.Context(), "prod", "", noon, noon.Add(minute)); err == nil {

@@ -66,7 +66,7 @@ func testNilAndEmpty(t *testing.T, s store) {
 }
 
 func testByWorkload(t *testing.T, s store) {
-	// Of some, one's name begins with another's.
+	// The name of one workload is a prefix of another's.
 	want := []workload.ID{
 		deployment("a", "web"),
 		deployment("shop", "web"),
@@ -128,7 +128,7 @@ func testRevision(t *testing.T, s store) {
 		if !head.At.Equal(noon) {
 			t.Fatalf("%s: head was written: %+v", name, head)
 		}
-		if name != "twice" { // of which the first may have been written
+		if name != "twice" { // its first part may have been written
 			equal(t, name+": latches", latches, before)
 		}
 	}
@@ -217,7 +217,7 @@ func testLateHolder(t *testing.T, s store) {
 }
 
 func testSitesApart(t *testing.T, s store) {
-	// Names of which one begins with another.
+	// The name of one site is a prefix of the other's.
 	one := s.acquire(t, "prod", "a", noon, noon.Add(minute))
 	two := s.acquire(t, "prod2", "b", noon, noon.Add(minute))
 	inOne := s.save(t, one, latch.Head{Agreed: latch.Agreed{Tip: "1"}}, []latch.Latch{latchOf("web", 1)})

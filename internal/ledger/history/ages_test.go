@@ -29,12 +29,13 @@ func TestAgesAreSinceWhenGitSaysTheLevel(t *testing.T) {
 		t.Errorf("web since %s, other since %s", ages[web].Since, ages[other].Since)
 	}
 
-	// What was not looked at is older than the last that was.
+	// The entries whose history was not read are older than the last commit that was
+	// read.
 	ages, err = history.Ages(t.Context(), r, o.Tip("main"), "prod", 22)
 	if err != nil || ages[web].Commit != away || !ages[other].OrBefore || ages[other].Commit != "" || !ages[other].Since.Before(ages[web].Since) {
 		t.Errorf("of 22 commits: %+v, %v", ages, err)
 	}
-	// Once all are known nobody reads on.
+	// The reader stops once it has the age of every entry.
 	o.Push(t, "main", levels(500, 50), "both")
 	r = open(t, o.Dir)
 	if ages, err = history.Ages(t.Context(), r, o.Tip("main"), "prod", 1000); err != nil || len(ages) != 2 || r.reads != 2 {

@@ -20,7 +20,7 @@ var (
 	record = checkpoint.RecordPath("prod", "shop")
 )
 
-// levels is a record that declares a level of web, and of another.
+// levels returns a checkpoint file with a level of web, and of another workload.
 func levels(web1, other int32) map[string]string {
 	r := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}
 	for name, level := range map[string]int32{"web": web1, "other": other} {
@@ -31,7 +31,7 @@ func levels(web1, other int32) map[string]string {
 	return map[string]string{record: string(r.Format())}
 }
 
-// counted counts what is read and how deep.
+// counted counts the reads and their depth.
 type counted struct {
 	repo.Repository
 	deepest, reads int
@@ -114,7 +114,7 @@ func TestAHistoryIsWhatTheBranchSaw(t *testing.T) {
 	want := strings.Join([]string{
 		"and back: - -> 200",
 		"opt out: 500 -> -",
-		"by hand: - -> 500", // of what could be read
+		"by hand: - -> 500", // among the readable commits
 		"a conflict: 200 -> -, broken",
 		"Merge pull request #7: 100 -> 200, it grew to 200",
 		"latch(prod): web: - -> 100, ours, it grew to 100",
@@ -141,7 +141,7 @@ func TestAHistoryEndsWhereItIsEnough(t *testing.T) {
 			o.Push(t, "main", levels(int32(n+2), 1), fmt.Sprintf("to %d", n+2))
 		}
 	}
-	tip := o.Tip("main") // 105 commits, of which 5 change web
+	tip := o.Tip("main") // 105 commits; 5 change web
 	for _, c := range []struct {
 		name    string
 		query   history.Query
@@ -167,7 +167,8 @@ func TestAHistoryEndsWhereItIsEnough(t *testing.T) {
 	}
 }
 
-// A shallow clone ends where it was cut, and is not asked for what it lacks.
+// A shallow clone ends at its boundary, and receives no request for the missing
+// commits.
 func TestAShallowCloneIsCut(t *testing.T) {
 	t.Parallel()
 	o := gitserver.NewOrigin(t, t.TempDir()+"/site.git", levels(1, 1))

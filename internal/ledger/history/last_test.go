@@ -41,8 +41,8 @@ func TestTheLastVersionOfARemovedFileIsFound(t *testing.T) {
 	}
 }
 
-// The last version is that of the branch before the merge that removed the file. Another
-// branch removed an older version.
+// The last version is the branch's version before the merge that removed the file.
+// Another branch removed an older version.
 func TestTheLastVersionIsThatBeforeTheMerge(t *testing.T) {
 	t.Parallel()
 	const file = "gitlatch.yaml"

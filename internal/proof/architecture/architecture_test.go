@@ -25,11 +25,11 @@ const module = "github.com/gitlatch/gitlatch/"
 var pure = []string{"internal/workload", "internal/policy", "internal/checkpoint", "internal/strict", "internal/repo", "internal/ledger", "internal/ledger/history", "internal/latch", "internal/alert", "internal/sanitize",
 	"internal/restore/plan", "internal/restore/brake", "internal/diff", "internal/backtest", "internal/term", "internal/drill", "internal/page", "internal/splice", "internal/anomaly", "internal/each", "internal/grammar", "internal/docs"}
 
-// What pure packages may reach beyond the standard library and themselves. An errgroup
-// only starts goroutines.
+// The packages that pure packages may use, in addition to the standard library and each
+// other. An errgroup only starts goroutines.
 var pureMayReach = []string{"go.yaml.in/yaml/v3", "golang.org/x/sync/errgroup"}
 
-// What pure packages must not reach of the standard library.
+// The packages of the standard library that pure packages must not use.
 var impure = []string{"net", "net/http", "os/exec", "os/signal"}
 
 func TestPurePackagesReachNothingOfTheWorld(t *testing.T) {
@@ -55,7 +55,8 @@ func TestPurePackagesReachNothingOfTheWorld(t *testing.T) {
 	}
 }
 
-// What reads or waits for the clock. A time that is given can be tried.
+// Functions that read the clock or wait for it. A time that is passed as an argument
+// can be tested.
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}
 
 // Elsewhere a pause or a deadline is a package's own business, but what time it
@@ -76,8 +77,9 @@ func TestOnlyAMainAsksWhatTimeItIs(t *testing.T) {
 	}
 }
 
-// The few rooms, a folder and all below it, that may import what is large, or what ties to one vendor.
-// Tests count, too: what a test needs of it belongs beside the adapter.
+// The folders, including the folders below, that may import a package that is large or
+// specific to one vendor. Tests count as well: a test that needs such a package belongs
+// next to the adapter.
 var importers = map[string][]string{
 	"sigs.k8s.io/kustomize/":       {"internal/gitops"},
 	"github.com/spf13/cobra":       {"internal/cli", "functions/gitlatch", "internal/proof/handbook", "scripts/prose"},
@@ -114,8 +116,8 @@ func TestWhatIsLargeIsImportedInItsOwnRoomsOnly(t *testing.T) {
 	}
 }
 
-// Each would add to the start of every tick, the last of them 5 MB since it
-// keeps the linker from dropping methods that nobody calls.
+// Each package would slow the start of every tick. The last of them adds 5 MB, because
+// it makes the linker keep methods that have no caller.
 var notInTheLambda = []string{"github.com/spf13/cobra", "sigs.k8s.io/kustomize/", "go.etcd.io/bbolt", "html/template", "github.com/aws/aws-sdk-go-v2/service/s3", "github.com/aws/aws-sdk-go-v2/service/sqs", module + "internal/doctor"}
 
 func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
@@ -131,8 +133,8 @@ func TestTheLambdaHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	}
 }
 
-// A drill builds overlays, which ticks do not; what the command alone needs it does
-// without.
+// A drill builds overlays, which a tick does not do. It does not link the packages that
+// only the command needs.
 func TestTheDrillHoldsNothingThatOnlyTheCommandNeeds(t *testing.T) {
 	t.Parallel()
 	for _, dep := range find(t, "functions/drill").Deps {
@@ -163,8 +165,8 @@ type pkg struct {
 
 func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
 
-// The tag is that of the deployed build; without it the Lambda links net/rpc, and
-// html/template with it.
+// The deployed build has this tag. Without it the Lambda links net/rpc, and with that
+// html/template.
 var listed = sync.OnceValues(func() ([]pkg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -220,8 +222,8 @@ func standard(path string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// uses returns where a package's files, its tests aside, name some functions of
-// an imported package.
+// uses returns the places in which a package's files, except its tests, name some
+// functions of an imported package.
 func uses(t *testing.T, p pkg, imported string, functions []string) []string {
 	t.Helper()
 	var found []string

@@ -1,4 +1,4 @@
-// Package architecture holds no code, only the test of how the packages lie:
-// which of them are pure, who may import what, and what stands at the top of
-// the repository.
+// Package architecture contains only tests of the structure of the packages: which are
+// pure, which packages each may import, and which entries are at the top of the
+// repository.
 package architecture

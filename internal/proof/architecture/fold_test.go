@@ -110,7 +110,7 @@ func TestSharedStateIsFound(t *testing.T) {
 	}
 }
 
-// A ledger reads git. What is decided is none of its business.
+// A ledger reads git. It does not depend on decisions.
 func TestTheLedgerKnowsNoPolicy(t *testing.T) {
 	t.Parallel()
 	if slices.Contains(find(t, "internal/ledger").Deps, module+"internal/policy") {

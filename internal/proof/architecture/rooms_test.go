@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Who may run a tick, or speak of what one did: whoever opens and runs it, reports
-// it, drills with it and proves it. Whatever only reads git asks ledger.
+// The packages that may run a tick or read its report: they open and run it, report it,
+// drill with it and prove it. A package that only reads git uses ledger.
 var tickers = []string{"functions", "internal/site", "internal/report", "internal/drill", "internal/demo", "internal/proof",
 	"internal/cli/amend.go", "internal/cli/explain.go", "internal/cli/open.go", "internal/cli/tick.go"}
 
@@ -28,10 +28,11 @@ func TestOnlyWhatRunsATickKnowsOfOne(t *testing.T) {
 	}
 }
 
-// Rooms that open what a program runs with, and so know of rooms beside their own.
+// Rooms that open the parts of a program, and so import other rooms.
 var opening = []string{"internal/drill/open", "internal/restore/open"}
 
-// What serves tests alone: parts and fakes, suites of a port, proofs.
+// forTests reports whether a package serves only tests: parts and fakes, suites of a
+// port, proofs.
 func forTests(name string) bool {
 	return strings.HasPrefix(name, "internal/testenv/") || strings.HasPrefix(name, "internal/proof/") || strings.HasSuffix(name, "test") && name != "internal/backtest"
 }
@@ -47,8 +48,9 @@ func TestOnlyTestsKnowOfPartsAndFakes(t *testing.T) {
 	}
 }
 
-// A room is a folder of internal with all below it. Two that need each other are one.
-// What serves tests alone may fake or hold to its port what is of any room.
+// A room is a folder of internal with the folders below it. Two rooms that need each
+// other are one room. Packages for tests are exempt: they may fake a part of any room
+// or run its suite.
 func TestNoRoomsGoInCircles(t *testing.T) {
 	t.Parallel()
 	room := func(name string) string { return strings.Join(strings.SplitN(name, "/", 3)[:2], "/") }

@@ -16,8 +16,8 @@ import (
 // widest is the length of a code line in bytes, if it has no string literal. A tab is one.
 const widest = 140
 
-// A line has one statement. An if header may define variables, or set err alone or beside a
-// value. At most two values are assigned at once.
+// A line has one statement. An if header may define variables, or set err alone or
+// together with a value. At most two values are assigned at once.
 func TestALineHasOneStatement(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {

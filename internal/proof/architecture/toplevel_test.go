@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// What stands at the top of the repository. It is what a visitor sees first, so
-// that each entry is agreed on; whatever else wants to be there has a folder.
+// The entries at the top of the repository. A visitor sees them first, so each entry is
+// agreed. Any other entry belongs in a folder.
 var topLevel = []string{
 	".ci", ".editorconfig", ".github", ".gitignore", ".golangci.yml", ".goreleaser.yaml",
 	"LICENSE", "Makefile", "README.md",
 	"functions", "go.mod", "go.sum", "infra", "internal", "scripts", "template.yaml", "testdata",
 }
 
-// What may still be absent: it stands where there is something to deploy.
+// Entries that exist only if there is something to deploy.
 var deployment = []string{"infra", "template.yaml"}
 
 func TestTheTopLevelHoldsWhatIsAgreed(t *testing.T) {

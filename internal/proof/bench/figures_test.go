@@ -18,16 +18,16 @@ var (
 	only    = flag.String("only", "", "measure the figures of one part alone, and write nothing")
 )
 
-// A figure is one that gitlatch is held to.
+// A figure is a measurement with a limit that gitlatch must meet.
 type figure struct {
 	name  string
 	what  string
 	most  float64 // 0 is no such bound
 	least float64
-	// alone is true of a figure that stands beside nothing.
+	// alone is true for a figure that has no baseline.
 	alone bool
-	// shown is the bound that a profile shows where most or least is out of reach, and why
-	// says what the profile saw. 0 is no such bound.
+	// shown is the bound that a profile justifies if most or least is out of reach, and
+	// why gives the reason. 0 if there is no such bound.
 	shown float64
 	why   string
 }
@@ -69,24 +69,24 @@ var accepted = []figure{
 	{name: "zip_mb_arm64", what: "MB of the Lambda, packed", most: 9.5, alone: true},
 }
 
-// A measured value, and what it and its baseline were made of.
+// A measured value, with the two quantities that it was computed from.
 type measured struct {
 	value        float64
 	ours, theirs string
 }
 
-// A book is what was measured, by name.
+// A book contains the measured values by name.
 type book map[string]measured
 
-// alone notes a figure that stands beside nothing.
+// alone notes a figure without a baseline.
 func (b book) alone(name string, value float64) { b[name] = measured{value: value} }
 
-// beside notes a ratio of what gitlatch took and what its baseline took.
+// beside notes the ratio of gitlatch's cost to the baseline's cost.
 func (b book) beside(name string, value float64, ours, theirs string) {
 	b[name] = measured{value, ours, theirs}
 }
 
-// lacks says which figures were not measured, or stand beside no baseline.
+// lacks reports the figures that were not measured or that have no baseline.
 func (b book) lacks() error {
 	var problems []error
 	for _, f := range accepted {
@@ -100,8 +100,8 @@ func (b book) lacks() error {
 	return errors.Join(problems...)
 }
 
-// holds says by a word whether a figure is within its bound, or that which its profile
-// shows.
+// holds returns a word that states whether a figure is within its bound, or within the
+// bound that its profile justifies.
 func (f figure) holds(value float64) string {
 	within := func(most, least float64) bool { return (f.most == 0 || value <= most) && value >= least }
 	switch {
@@ -125,7 +125,7 @@ func (f figure) bound() string {
 	return fmt.Sprintf("at least %v", f.least)
 }
 
-// table is what was measured, for people.
+// table returns the measured values as Markdown for users.
 func (b book) table() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "<!-- Written by make bench: %d CPUs, %s/%s. -->\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
@@ -144,9 +144,9 @@ func (b book) table() string {
 	return text.String()
 }
 
-// TestFigures measures all figures, a part after the other: what else is running
-// would be measured with it. Without -figures it takes the parts that have a small form,
-// and says nothing of their figures: what measures them is to go on working.
+// TestFigures measures all figures, one part after the other, because a concurrent part
+// would affect the result. Without -figures it runs the parts that have a small form
+// and ignores their figures: it checks only that the measurements still work.
 func TestFigures(t *testing.T) {
 	small := !*figures
 	if small {
@@ -189,7 +189,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A figure without its baseline says nothing, and one that is missing less.
+// A figure without its baseline means little, and a missing figure means less.
 func TestAFigureWithoutABaselineFails(t *testing.T) {
 	t.Parallel()
 	full := func() book {

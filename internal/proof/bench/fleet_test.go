@@ -25,11 +25,11 @@ import (
 
 const (
 	namespaces = 50
-	// pageSize is how many objects a look asks for at once.
+	// pageSize is the number of objects per page of a sample.
 	pageSize = 250
 )
 
-// image is that of the template which rollouts in flight come from, and go to.
+// image returns the image of a version; rollouts go from one version to another.
 func image(version int) string { return fmt.Sprintf("registry.example.com/shop/web:v1.%d", version) }
 
 func name(i int) string { return fmt.Sprintf("service-%05d", i) }
@@ -42,8 +42,8 @@ func metaOf(i int) metav1.ObjectMeta {
 	}
 }
 
-// template is that of a service as many are: a container with an environment, probes
-// and limits.
+// template returns the template of a typical service: a container with an environment,
+// probes and limits.
 func template(i, version int) corev1.PodTemplateSpec {
 	var environment []corev1.EnvVar
 	for n := range 25 {
@@ -97,7 +97,7 @@ func autoscaler(i int) *autoscalingv2.HorizontalPodAutoscaler {
 	}
 }
 
-// replicaSet is one of the i-th Deployment's, whose UID is known.
+// replicaSet returns a ReplicaSet of the i-th Deployment, which has the UID owner.
 func replicaSet(i, version int, owner types.UID) *appsv1.ReplicaSet {
 	m := metaOf(i)
 	m.Name = fmt.Sprintf("%s-%d", m.Name, version)
@@ -109,8 +109,8 @@ func replicaSet(i, version int, owner types.UID) *appsv1.ReplicaSet {
 	}
 }
 
-// canned serves a fleet of Deployments, each with an HPA, in pages that were encoded
-// beforehand: what a client takes is then its own.
+// canned serves Deployments, each with an HPA, in pages that are encoded in advance, so
+// a measurement contains only the client's work.
 func canned(t testing.TB, n int) *httptest.Server {
 	t.Helper()
 	pages := map[string][]byte{}

@@ -17,11 +17,11 @@ import (
 
 const record = "checkpoints/prod/shop/checkpoint.yaml"
 
-// pairs is how many pairs of runs the comparison with go-git takes. git is so much slower
-// that a quarter of them shows it.
+// pairs is the number of pairs of runs in the comparison with go-git. git is slow
+// enough that a quarter of the pairs shows the difference.
 const pairs = 20
 
-// crossings measures the git work of a level change in a large repository, beside the same
+// crossings compares the git work of a level change in a large repository with the same
 // work by go-git and by git, at 200 refs and at 30,000.
 func crossings(t *testing.T, b book) {
 	programs := programs{ours: program(t, "bench-crossing"), gogit: program(t, "bench-gogit")}
@@ -43,7 +43,7 @@ func crossings(t *testing.T, b book) {
 	b.alone("quiet_git_requests", float64(requests))
 }
 
-// addRefs adds refs of pull requests until there are so many refs.
+// addRefs adds refs of pull requests up to the given number of refs.
 func addRefs(t *testing.T, o *gitserver.Origin, from, to int) int {
 	t.Helper()
 	var refs strings.Builder
@@ -52,7 +52,7 @@ func addRefs(t *testing.T, o *gitserver.Origin, from, to int) int {
 		fmt.Fprintf(&refs, "create refs/pull/%d/head %s\n", n, tip)
 	}
 	o.GitInput(t, refs.String(), "update-ref", "--stdin")
-	// Hosts pack refs. Each ref as a file of its own costs any push a second.
+	// Hosts pack refs. With a separate file for each ref, any push takes a second.
 	o.Git(t, "pack-refs", "--all")
 	return max(from, to)
 }
@@ -95,8 +95,8 @@ func crossingsAt(t *testing.T, b book, refs string, by programs, s *gitserver.Se
 	b.alone("crossing_requests_"+refs, float64(requests))
 }
 
-// A start is what a level change begins with: the repository's URL, and from the state of an
-// earlier tick the agreed tip and the tree of the sites.
+// A start is the input of a level change: the repository's URL, and from the state of
+// an earlier tick the agreed tip and the tree of the sites.
 type start struct{ url, agreed, sites string }
 
 // begin returns the present start, and then has a user push to another file.
@@ -107,8 +107,8 @@ func begin(t *testing.T, s *gitserver.Server, o *gitserver.Origin, name, content
 	return at
 }
 
-// repository is one of files of so many bytes that do not compress, in three levels of
-// folders, and of one checkpoint.
+// repository creates a repository with files of incompressible bytes, in three levels
+// of folders, and with one checkpoint file.
 func repository(t *testing.T, s *gitserver.Server, name string, files, bytes int) *gitserver.Origin {
 	t.Helper()
 	o := s.Create(t, name, nil)
@@ -141,7 +141,7 @@ func wire(s *gitserver.Server) (bytes int64, requests int) {
 	return bytes, requests
 }
 
-// programs are the paths of two that are measured: see scripts/bench-crossing and
+// programs are the paths of the two measured programs: see scripts/bench-crossing and
 // scripts/bench-gogit.
 type programs struct{ ours, gogit string }
 
@@ -183,10 +183,11 @@ func gitSparse(t *testing.T, at start, n int) {
 	git("push", "--quiet", "origin", "HEAD:main")
 }
 
-// gitPlumbing is a level change by git without a work tree, as a user who counts bytes scripts
-// it: a bare partial clone with the root tree, the checkpoint files in two fetches, and new
-// trees by mktree. A sparse checkout reads all trees of the repository, and this none of the
-// others. A clone has no agreed commit, so it brings no window of commits.
+// gitPlumbing is a level change by git without a work tree, as a user who counts bytes
+// scripts it: a bare partial clone with the root tree, the checkpoint files in two
+// fetches, and new trees by mktree. A sparse checkout reads all trees of the
+// repository, and this script reads no others. A clone has no agreed commit, so it
+// brings no window of commits.
 func gitPlumbing(t *testing.T, at start, n int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
@@ -238,8 +239,8 @@ func program(t *testing.T, name string) string {
 	return binary
 }
 
-// All that is compared does the same work: afterwards the branch has the new content, and
-// the user's commit below it.
+// All compared programs do the same work: afterwards the branch has the new content,
+// and the user's commit below it.
 func TestBaselinesPushToo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("go-git is built: run without -short")

@@ -41,8 +41,8 @@ state: {dynamodb: {table: %q}}
 repository: {url: %q, auth: {tokenEnv: GIT_TOKEN}}
 `
 
-// memories measures the resident set of the built bootstrap: a new process, to its
-// second quiet tick of a fleet that has settled.
+// memories measures the resident set of the built bootstrap: a new process, up to its
+// second quiet tick of a site whose state is saved.
 func memories(t *testing.T, b book) {
 	binary := runtimeapi.Build(t, "../../../functions/latch")
 	tables, server := dynalite.Start(t), gitserver.Start(t)
@@ -70,7 +70,7 @@ func memories(t *testing.T, b book) {
 	}
 }
 
-// settle makes the first commit of a site, and stores what follows.
+// settle makes the first commit of a site, and stores the resulting state.
 func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 	t.Helper()
 	const period = 5 * time.Minute

@@ -12,8 +12,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// noises counts commits beside those of a mirror, which commits each change of each
-// count that the record holds.
+// noises compares the number of commits with a mirror's, which commits each change of
+// each value in the checkpoint file.
 func noises(t *testing.T, b book) {
 	day := figured(t, "go", "run", "./functions/gitlatch", "demo", "--output", "figures")
 	b.beside("noise_day", day["changes_per_commit"], fmt.Sprintf("%.0f commits", day["commits"]), fmt.Sprintf("%.0f changes", day["changes"]))
@@ -23,8 +23,8 @@ func noises(t *testing.T, b book) {
 	}
 }
 
-// noisy lets workloads live some days, after one to learn their levels in: their load
-// follows the hours, and no two looks are alike.
+// noisy runs workloads for some days, after one day in which their levels settle. Their
+// load follows the hours, and each sample differs.
 func noisy(t testing.TB, n, days int) (changes, commits int) {
 	t.Helper()
 	w := world{story.NewWorld(map[string]string{"gitlatch.yaml": latching})}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// cold takes the figures of programs that measure by themselves.
+// cold reads the figures of programs that measure themselves.
 func cold(t *testing.T, b book) {
 	b.beside("cold_ratio", figured(t, "go", "run", "./scripts/bench-cold")["cold_ratio"], "a cold start", "an idle bootstrap's")
 	b.alone("zip_mb_arm64", figured(t, "make", "--no-print-directory", "zip-size")["zip_mb_arm64"])

@@ -25,12 +25,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// sampling measures a look at a real API server beside a client that only drains what
-// the look was answered, as many requests at once.
+// sampling compares a sample of a real API server with a client that only drains the
+// same answers, with the same concurrency.
 func sampling(t *testing.T, b book) {
 	deployments := scaled(10_000)
 	cp := controlplane.Start(t, controlplane.Options{ControllerManagerFlags: []string{
-		// What a rollout would be is written by hand, and must stay.
+		// The objects of a rollout are written by hand, and must not change.
 		"--controllers=*,-deployment-controller,-replicaset-controller,-horizontal-pod-autoscaler-controller",
 	}})
 	fill(t, cp, deployments, deployments/20)
@@ -88,8 +88,7 @@ func (c counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// drained asks for what a look asks for, and lets go of the answers. Lists in after
-// follow the others.
+// drained sends the requests of a sample and discards the answers. It lists after last.
 func drained(ctx context.Context, client *http.Client, server string, after ...string) error {
 	for _, phase := range [][]string{
 		{"/api/v1/namespaces/kube-system"}, {"/apis/flagger.app/v1beta1/canaries"},
@@ -207,7 +206,7 @@ func fill(t *testing.T, cp *controlplane.ControlPlane, deployments, flying int) 
 	t.Logf("%d Deployments made in %s", deployments, time.Since(began).Round(time.Second))
 }
 
-// write sends an object, and reads what was made of it.
+// write sends an object, and decodes the answer.
 func write(ctx context.Context, client *http.Client, method, url string, o, into any) error {
 	body, err := json.Marshal(o)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 
 const latching = "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true}\n"
 
-// states measures what is stored, and what a tick of a large fleet takes.
+// states measures the size of the state and the cost of a tick of a large site.
 func states(t *testing.T, b book) {
 	large := worldOf(scaled(50_000))
 	large.ticks(t, 3)
@@ -52,7 +52,7 @@ func states(t *testing.T, b book) {
 	firstTick(t, b)
 }
 
-// growth compares what a quiet tick takes for each workload.
+// growth compares the cost of a quiet tick per workload.
 func growth(t *testing.T, b book) {
 	sizes := []int{scaled(50_000), scaled(1000)}
 	var runs []func()
@@ -63,7 +63,7 @@ func growth(t *testing.T, b book) {
 		runs = append(runs, func() {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			w.ticks(t, sizes[0]/n) // as many workloads in all
+			w.ticks(t, sizes[0]/n) // the same number of workloads in total
 			runtime.ReadMemStats(&after)
 			allocated[i] = after.TotalAlloc - before.TotalAlloc
 		})
@@ -78,7 +78,7 @@ func growth(t *testing.T, b book) {
 // A world is one in memory.
 type world struct{ *story.World }
 
-// worldOf is a site of so many workloads, with the names and sizes of a fleet.
+// worldOf returns a site of n workloads, with realistic names and sizes.
 func worldOf(n int) world {
 	w := world{story.NewWorld(map[string]string{"gitlatch.yaml": latching})}
 	for _, s := range samples(n) {
@@ -98,7 +98,7 @@ func samples(n int) (all []workload.Sample) {
 	return all
 }
 
-// ticks ticks so often, and returns what the last reports.
+// ticks runs n ticks, and returns the last report.
 func (w world) ticks(t testing.TB, n int) (report tick.Report) {
 	t.Helper()
 	for range n {
@@ -110,8 +110,8 @@ func (w world) ticks(t testing.TB, n int) (report tick.Report) {
 	return report
 }
 
-// firstTick measures the ticks up to a site's first commit beside what they sent, sent
-// once more. What they sent is recorded in the turn that does not count.
+// firstTick compares the ticks up to a site's first commit with a repetition of their
+// requests. The turn that does not count records the requests.
 func firstTick(t *testing.T, b book) {
 	tables, server := dynalite.Start(t), gitserver.Start(t)
 	fleet := samples(scaled(10_000))
@@ -204,8 +204,9 @@ func (c *recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// again sends what was recorded once more, as many at once. Their order is not kept,
-// so that a condition on the lease may fail: of few, since few write it.
+// again sends the recorded requests again, with the same concurrency. Their order may
+// change, so a condition on the lease may fail. Few requests write the lease, so few
+// fail.
 func (c *recorder) again(ctx context.Context, change func(*http.Request, []byte) ([]byte, string)) error {
 	queue := make(chan recorded)
 	problems := make([]error, max(1, c.most))

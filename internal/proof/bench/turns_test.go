@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/kube"
 )
 
-// A cost is what a run took: of the clock, and of this process's CPU.
+// A cost is the cost of a run: wall-clock time, and this process's CPU time.
 type cost struct{ clock, cpu time.Duration }
 
 // took measures a run.
@@ -32,8 +32,8 @@ func cpu(t testing.TB) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// turns lets runs take turns, so many times after one that does not count, and
-// returns the median of each: of what disturbs the machine all have their share.
+// turns lets runs take turns, after one turn that does not count, and returns the
+// median of each run. So a disturbance of the machine affects all runs.
 func turns(t testing.TB, times int, runs ...func()) []cost {
 	t.Helper()
 	all := make([][]cost, len(runs))
@@ -58,8 +58,8 @@ type comparison struct {
 	ratio        float64 // theirs / ours
 }
 
-// inPairs runs two sides in pairs, so many after one that does not count, each run after
-// before. The side that runs first changes with each pair.
+// inPairs runs two sides in pairs, after one pair that does not count, with before
+// ahead of each run. The side that runs first changes with each pair.
 func inPairs(t testing.TB, before func(), times int, ours, theirs func()) comparison {
 	t.Helper()
 	timed := func(run func()) cost {

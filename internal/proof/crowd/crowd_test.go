@@ -38,7 +38,7 @@ const (
 // levels are what each workload comes to need, one after the other has landed.
 var levels = []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
-// A crowd is the processes, and what they share.
+// A crowd contains the processes and their shared parts.
 type crowd struct {
 	t      *testing.T
 	origin *gitserver.Origin
@@ -52,13 +52,13 @@ type crowd struct {
 	kills  int
 }
 
-// A process is one that ticks; heard is closed once all that it said was read.
+// A process runs ticks; heard is closed after its last output was read.
 type process struct {
 	*exec.Cmd
 	heard chan struct{}
 }
 
-// Many processes lose nobody's commit, and each crossing lands once.
+// Many processes lose no commit of another, and each level change lands once.
 func TestManyProcessesShareABranch(t *testing.T) {
 	t.Parallel()
 	tables := dynalite.Start(t)
@@ -91,8 +91,8 @@ func TestManyProcessesShareABranch(t *testing.T) {
 	t.Logf("%d crossings in %d commits among %d of people, %d processes killed", *crossings, len(c.origin.Log(t, "main"))-1-len(people.made), len(people.made), c.kills)
 }
 
-// rise has workloads need more once what they needed has landed, people push, and
-// processes die, until all has landed.
+// rise raises the desired replicas of workloads once their present ones have landed. At
+// the same time users push and processes die. It ends when every level has landed.
 func (c *crowd) rise(people *person) {
 	random := rand.New(rand.NewPCG(1, 2))
 	died, moved, before := time.Now(), time.Now(), -1
@@ -130,7 +130,7 @@ func (c *crowd) rise(people *person) {
 	}
 }
 
-// tell writes what the clusters need now.
+// tell writes the present desired replicas of the clusters.
 func (c *crowd) tell() {
 	text, err := json.Marshal(c.needs)
 	must(c.t, err)
@@ -171,13 +171,13 @@ func (c *crowd) start(i int) *process {
 // end kills a process.
 func (c *crowd) end(p *process) {
 	if p.ProcessState == nil {
-		_ = p.Process.Kill() // it may have ended by itself
+		_ = p.Process.Kill() // it may have ended already
 		<-p.heard
-		_ = p.Wait() // which says that it was killed
+		_ = p.Wait() // the error reports the kill
 	}
 }
 
-// said is what went wrong for processes, the latest.
+// said returns the latest errors of the processes.
 func (c *crowd) said() (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +191,7 @@ func (c *crowd) said() (all []string) {
 
 var stated = regexp.MustCompile(`(?m)^([-+ ]) +deployment\.app-([0-9]+): "([0-9]+)"$`)
 
-// declared is what git declares for each workload of each site; 0 is nothing yet.
+// declared returns the level of each workload of each site in git; 0 before the first.
 func (c *crowd) declared() map[string][]int32 {
 	all := map[string][]int32{}
 	tree := c.origin.Tree(c.t, "main")
@@ -208,7 +208,7 @@ func (c *crowd) declared() map[string][]int32 {
 	return all
 }
 
-// fences: nobody saved under a lease after another had taken it over.
+// fences checks that no process saved under a lease after another had acquired it.
 func (c *crowd) fences() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

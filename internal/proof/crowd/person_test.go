@@ -12,10 +12,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A person has the repository cloned, and pushes to main as people do.
+// A person has a clone of the repository, and pushes to main like a user.
 type person struct {
 	clone string
-	made  map[string]string // what was written, by the commit
+	made  map[string]string // the written file, by commit
 }
 
 func newPerson(t *testing.T, o *gitserver.Origin) *person {
@@ -31,7 +31,7 @@ func (p *person) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// push commits a file of its own, and pushes until no other was faster.
+// push commits a new file, and repeats the push until it wins the race.
 func (p *person) push(t *testing.T) {
 	file := fmt.Sprintf("apps/%d.txt", len(p.made))
 	for try := 0; ; try++ {
@@ -58,7 +58,7 @@ func (p *person) push(t *testing.T) {
 	}
 }
 
-// stand: each commit of a person is on the branch, and what it wrote as it was written.
+// stand checks that each commit of a user is on the branch with its file unchanged.
 func (p *person) stand(t *testing.T) {
 	_, err := p.git("fetch", "-q", "origin", "main")
 	must(t, err)

@@ -34,17 +34,17 @@ const (
 // jobKey is the variable of a process that ticks, with its job.
 const jobKey = "GITLATCH_CROWD_JOB"
 
-// A job is what a process is told.
+// A job is the input of a process.
 type job struct {
 	Site, Owner string
 	Git         string    // address of the repository
 	Dynamo      string    // address of the table's server
 	Table       string    // its name
-	Cluster     string    // the file that says what workloads need
-	Began       time.Time // when time began to pass faster
+	Cluster     string    // the file with the desired replicas of workloads
+	Began       time.Time // the start of the faster clock
 }
 
-// An event is what a process did, and between which instants.
+// An event is an action of a process, with its first and last instant.
 type event struct {
 	What     string // "acquired", "saved", or what went wrong
 	Site     string
@@ -93,7 +93,7 @@ func work(text string) error {
 
 func (j job) now() time.Time { return j.Began.Add(faster * time.Since(j.Began)).UTC() }
 
-// Sample is what the cluster needs as the file says now.
+// Sample returns the desired replicas in the file.
 func (j job) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	f := workload.Fleet{Site: j.Site, Cluster: "uid-" + j.Site, At: j.now()}
 	text, err := os.ReadFile(j.Cluster)
@@ -117,8 +117,8 @@ func id(i int) workload.ID {
 	return workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: fmt.Sprint("app-", i)}
 }
 
-// A witness says which leases were taken, and which saves they allowed. Now and then
-// it stalls.
+// A witness reports the acquired leases, and the saves that they allowed. Sometimes it
+// stalls.
 type witness struct {
 	latch.Store
 	say *json.Encoder

@@ -89,15 +89,15 @@ func TestAMonthOfAThousandWorkloads(t *testing.T) {
 	}
 }
 
-// budget is what was committed: the looks whose commit had to wait for the budget, and
-// how many were urgent.
+// budget records the commits: the samples whose commit had to wait for the budget, and
+// the number of urgent ones.
 type budget struct {
 	waited []int
 	urgent int
 }
 
-// add adds what a tick committed. In the 24 hours that end with it no more than a
-// day's budget and a full bucket may have been spent.
+// add adds a tick's commit. The 24 hours up to the tick may have no more commits than a
+// day's budget and a full bucket.
 func (b *budget) add(look int, r tick.Report) error {
 	if r.Commit == nil {
 		return nil
@@ -117,7 +117,7 @@ func (b *budget) add(look int, r tick.Report) error {
 	return nil
 }
 
-// rss is how many bytes of memory the process has, once what is garbage is gone.
+// rss returns the resident memory of the process in bytes, after a garbage collection.
 func rss(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()

@@ -1,5 +1,5 @@
-// Package days lets the real tick look at a thousand workloads for a month, in one
-// process as a warm function is: git is a bare repository on disk, and state what the
-// latest tick saved. What a tick leaves behind in memory would add up, and what it
-// commits beyond its budget would show. It holds tests alone.
+// Package days lets the real tick sample a thousand workloads for a month, in one
+// process like a warm function. git is a bare repository on disk, and state is the save
+// of the latest tick. A leak of memory would add up, and a commit beyond the budget
+// would show. The package contains only tests.
 package days

@@ -14,7 +14,7 @@ import (
 type member struct {
 	id   workload.ID
 	life simulate.Life
-	lag  int // looks by which it is behind who lives the same week
+	lag  int // its delay in samples behind another workload with the same week
 }
 
 // newFleet makes n workloads out of the 200 of the simulated week.

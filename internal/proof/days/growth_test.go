@@ -3,14 +3,14 @@ package days
 import "testing"
 
 const (
-	// warm is the day with which the last one is compared: by then caches have been full.
+	// warm is the day that the last day is compared with. The caches are full by then.
 	warm = 5
 	// mostGrowth is the growth that no process may have.
 	mostGrowth = 1.05
 )
 
-// growth is what the process was at most on the last day, over what it was at most on
-// day warm. known is false where that is the same day.
+// growth returns the ratio of the process's peak on the last day to its peak on day
+// warm. known is false if there is no later day.
 func growth(peaks []int64) (ratio float64, known bool) {
 	if len(peaks) <= warm {
 		return 0, false
@@ -18,7 +18,7 @@ func growth(peaks []int64) (ratio float64, known bool) {
 	return float64(peaks[len(peaks)-1]) / float64(peaks[warm-1]), true
 }
 
-// A leak is seen, and days before the fifth are not looked at.
+// The test detects a leak, and ignores the days before the fifth.
 func TestGrowthIsTold(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -38,7 +38,7 @@ func TestAWS(t *testing.T) {
 	run(t, awsRows(), a.site)
 }
 
-// A cloud is what the sites share.
+// A cloud contains the parts that the sites share.
 type cloud struct {
 	state   *dynalite.Server
 	moto    *moto.Server
@@ -48,10 +48,10 @@ type cloud struct {
 	sites map[string]*member
 }
 
-// A member is what the cloud has of a site.
+// A member is the cloud's data for a site.
 type member struct {
 	faults map[string]fault // by operation, or by service
-	told   []string         // what the topic took
+	told   []string         // messages that the topic accepted
 }
 
 // site makes a site with a table and a topic.
@@ -94,7 +94,8 @@ func (a *cloud) site(t *testing.T, site string) *world {
 	return w
 }
 
-// calls has the fault of a call's site answer it, and notes what a topic took.
+// calls lets the fault of a call's site answer the call, and records the messages to a
+// topic.
 func (a *cloud) calls(operation string) func(http.ResponseWriter, *http.Request, http.Handler) {
 	service, _, _ := strings.Cut(operation, ":")
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -136,7 +137,7 @@ func siteOf(body []byte) string {
 	return topic[strings.LastIndex(topic, ":")+1:]
 }
 
-// messageOf is what machines are sent, and then what people are.
+// messageOf returns the text for programs, and then the text for users.
 func messageOf(body []byte) string {
 	form, _ := url.ParseQuery(string(body))
 	bodies := map[string]string{}
@@ -144,15 +145,14 @@ func messageOf(body []byte) string {
 	return bodies["default"] + "\n" + bodies["email"] + "\n" + form.Get("Subject")
 }
 
-// says answers in the words of the call's protocol.
+// says answers with an error in the call's protocol.
 func says(code int, kind, words string) fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		gateway.Fault(code, kind, words).ServeHTTP(w, r)
 	}
 }
 
-// signed is what AWS says of a signature that does not fit: what it should have
-// been of.
+// signed is the AWS error for a wrong signature, which contains the signed text.
 func signed(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	says(http.StatusBadRequest, "InvalidSignatureException", "The request signature we calculated does not match. What was signed: x-amz-security-token:"+r.Header.Get("X-Amz-Security-Token"))(w, r, next)
 }

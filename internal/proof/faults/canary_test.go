@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Canaries are secrets that the parts are reached with. Each has to be shown
-// where it belongs, or the part does not answer.
+// Canaries are the secrets for access to the parts. A part answers only with its
+// secret.
 const (
 	gitToken     = "canary-git-7f1c0b9e5d"
 	kubeToken    = "canary-kube-5a92d8c41e"
@@ -36,7 +36,7 @@ var signingKey = sync.OnceValue(func() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 })
 
-// canaries are all of them. Of a key in PEM each line is one.
+// canaries returns all of them. Each line of a PEM key is one.
 func (w *world) canaries() []string {
 	all := []string{gitToken, kubeToken, awsSecret, awsSession, measureToken}
 	for _, secret := range w.environment {
@@ -49,7 +49,7 @@ func (w *world) canaries() []string {
 	return all
 }
 
-// forms are what a secret looks like in headers, addresses and dumps.
+// forms returns the forms of a secret in headers, addresses and dumps.
 func forms(secret string) []string {
 	all := []string{secret, url.QueryEscape(secret), hex.EncodeToString([]byte(secret))}
 	for shift := range 3 { // base64 of something longer that holds it
@@ -59,8 +59,8 @@ func forms(secret string) []string {
 	return slices.Compact(all)
 }
 
-// leaks fails the test where a canary shows in anything that the site said,
-// stored, committed or sent.
+// leaks fails the test if a canary is in any output of the site, in its state, its
+// commits or its messages.
 func (w *world) leaks(t *testing.T) {
 	t.Helper()
 	said := map[string]string{

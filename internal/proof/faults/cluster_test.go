@@ -18,8 +18,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// TestCluster is of the API server: a real one, which every row reaches over
-// HTTP/2 through a proxy of its own. State and topic are played.
+// TestCluster covers faults of the API server: a real one, which every row reaches over
+// HTTP/2 through a separate proxy. State and topic are fakes.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})
@@ -114,7 +114,7 @@ func proxy(t *testing.T, cp *controlplane.ControlPlane) *proxied {
 			real.ServeHTTP(w, r)
 			return
 		}
-		r.Header.Set("Accept-Encoding", "identity") // halves are then halves of what is said
+		r.Header.Set("Accept-Encoding", "identity") // half of the body is then half of the text
 		do(w, r, real)
 	}))
 	p.EnableHTTP2 = true
@@ -155,7 +155,7 @@ func paged(do fault) fault {
 	}
 }
 
-// first has so many requests fail, and no more.
+// first makes the first n requests fail.
 func first(n int, do fault) fault {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {

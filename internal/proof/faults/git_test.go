@@ -19,8 +19,8 @@ func TestGit(t *testing.T) {
 	run(t, gitRows(), func(t *testing.T, site string) *world { return newWorld(t, site, "state: {memory: {}}\n") })
 }
 
-// reads are what is asked to see the branch, fetches what brings objects, and
-// pushes what moves it.
+// reads reports whether a request reads the branch, fetches whether it transfers
+// objects, and pushes whether it moves the branch.
 func reads(r *http.Request) bool { return bytes.Contains(read(r), []byte("command=ls-refs")) }
 
 func fetches(r *http.Request) bool { return bytes.Contains(read(r), []byte("command=fetch")) }
@@ -34,7 +34,8 @@ func git(which func(*http.Request) bool, do fault) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) { w.fails("", on(which, do)) }
 }
 
-// fetching is git where a person has pushed, so that there is something to fetch.
+// fetching is a fault of git after a user's push, which gives the tick something to
+// fetch.
 func fetching(do fault) func(*testing.T, *world) {
 	return func(t *testing.T, w *world) {
 		w.origin.Push(t, "main", map[string]string{"gitlatch.yaml": w.origin.Show(t, "main", "gitlatch.yaml") + "# edited\n"}, "by hand")
@@ -45,8 +46,8 @@ func fetching(do fault) func(*testing.T, *world) {
 // works is git without a fault.
 func works(_ *testing.T, w *world) { w.git.Intercept(nil) }
 
-// begun does a thing once a request comes that which chooses, and what do does
-// from then on with all of them.
+// begun applies first to the first request that which selects, and do to every request
+// after it.
 func begun(which func(*http.Request) bool, first fault, do fault) fault {
 	started := false
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -119,8 +120,8 @@ func gitRows() []row {
 	}
 }
 
-// echoedWithAuth is echoed with what the server takes off before it asks: see
-// gitserver.Server.
+// echoedWithAuth is echoed with the credentials that the server removes before it calls
+// an interceptor: see gitserver.Server.
 func echoedWithAuth(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	shown := &http.Request{Header: http.Header{"X-Shown": {"x-access-token:" + gitToken}}}
 	shown.SetBasicAuth("x-access-token", gitToken)

@@ -18,8 +18,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A key that logs in shows nowhere: not while it is taken, not where the server
-// refuses it, is another, or says nothing, and not where it is cut short.
+// A login key never appears in any output: while the server accepts it, when the server
+// refuses it, changes or hangs, and when the key is truncated.
 func TestAKeyThatLogsInShowsNowhere(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) (w *world, faults []func()){"a deploy key": byDeployKey, "an App's key": byApp} {
@@ -57,7 +57,7 @@ func byDeployKey(t *testing.T) (*world, []func()) {
 	}
 }
 
-// byApp is a site on GitHub, where a GitHub App logs in.
+// byApp is a site on GitHub with the login of a GitHub App.
 func byApp(t *testing.T) (*world, []func()) {
 	w := newWorld(t, "app", "state: {memory: {}}\n")
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -91,7 +91,7 @@ func byApp(t *testing.T) (*world, []func()) {
 	}
 }
 
-// cutShort is a key of which the end is missing.
+// cutShort returns a key without its second half.
 func cutShort(key string) string {
 	lines := strings.SplitAfter(key, "\n")
 	return strings.Join(lines[:len(lines)/2], "")

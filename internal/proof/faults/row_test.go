@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A fault answers a request in the place of what is behind it, or before it, or
-// after it.
+// A fault answers a request instead of the handler behind it, or acts before or after
+// it.
 type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // A row is one way in which one part fails. The need of the site's workload goes
@@ -21,12 +21,12 @@ type row struct {
 	// begins brings the fault about, and ends takes it away; nil is that nothing is
 	// left to take away.
 	begins, ends func(*testing.T, *world)
-	// says is the whole error of the tick, with the addresses as placeholders; ""
-	// is a tick that gets over the fault by itself.
+	// says is the complete error of the tick, with placeholders for the addresses; ""
+	// if the tick recovers from the fault without an error.
 	says string
 	// ticks is how many ticks the fault lasts; 0 is one.
 	ticks int
-	// alerts are what people are told in all, in order; nil is of the surge alone.
+	// alerts are all alerts in order; nil is the surge alone.
 	alerts []string
 }
 
@@ -34,7 +34,7 @@ const (
 	// enough is more time than any tick takes on a busy machine. A tick that takes
 	// longer hangs.
 	enough = 3 * time.Minute
-	// wrapUp is what the function keeps of its time for the end of a tick.
+	// wrapUp is the time that the function reserves for the end of a tick.
 	wrapUp = 10 * time.Second
 )
 
@@ -75,7 +75,7 @@ func (x row) happens(t *testing.T, w *world) {
 	w.origin.Check(t)
 }
 
-// run takes a site of its own through each row.
+// run takes a separate site through each row.
 func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 	for _, x := range rows {
 		t.Run(x.name, func(t *testing.T) {
@@ -91,15 +91,15 @@ func run(t *testing.T, rows []row, site func(*testing.T, string) *world) {
 var (
 	ports   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	streams = regexp.MustCompile(`stream ID \d+`)
-	// Two seconds may or may not be enough for all that is tried. The error is the
-	// last one, and has two lines if they were not.
+	// Two seconds may or may not be enough for all attempts. The error is the last one,
+	// and has two lines if they were not.
 	given    = regexp.MustCompile(`(?s)(give back the lease of site SITE: ).*`)
 	requests = regexp.MustCompile(`RequestID: \w+,`)
 )
 
 // Faults of any part.
 
-// cut ends the connection in the place of an answer. It reads the request first: a
+// cut ends the connection instead of an answer. It reads the request first: a
 // connection that is closed with unread data is reset.
 func cut(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 	_ = read(r)
@@ -150,7 +150,7 @@ func half(then fault) fault {
 // ended ends an answer as if that were all.
 func ended(http.ResponseWriter, *http.Request, http.Handler) {}
 
-// echoed repeats the whole head of a request, as some proxies do that fail.
+// echoed repeats the full head of a request, as some proxies do when they fail.
 func echoed(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	http.Error(w, head(r), http.StatusBadGateway)
 }

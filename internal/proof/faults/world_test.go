@@ -28,9 +28,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A world is one site and what it works with. Its parts are opened from a
-// configuration, as the function opens them; those that no row of its table is
-// about are played.
+// A world is one site and its parts. The parts are opened from a configuration, as the
+// function opens them. A table without rows about a part has a fake of it.
 type world struct {
 	site       string
 	kubeconfig string // its path
@@ -38,18 +37,18 @@ type world struct {
 	git        *gitserver.Server // nil where git is reached otherwise
 	opener     *sites.Opener
 	parts      sites.Parts
-	open       bool // parts are; after a tick that failed they are opened anew
+	open       bool // the parts are open; a failed tick closes them
 	runs       int
 	now        time.Time
 	period     time.Duration
 
 	need        atomic.Int32                                    // of the Deployment web, where the cluster is played
-	grows       func(*testing.T, int32)                         // scales a real one; nil where it is played
-	told        func(*testing.T) []string                       // every message so far, as it was sent
+	grows       func(*testing.T, int32)                         // scales a real cluster; nil if the cluster is a fake
+	told        func(*testing.T) []string                       // every message that was sent so far
 	held        func(*testing.T) []string                       // what else is stored, such as the items of a table
 	names       map[string]string                               // of addresses, for errors
 	environment map[string]string                               // where the configuration finds secrets
-	hosted      func() (repo.Repository, repo.Proposals, error) // opens the repository where it is on a host; nil where it is not
+	hosted      func() (repo.Repository, repo.Proposals, error) // opens the repository on a host; nil without a host
 	fails       func(which string, do fault)                    // puts a fault before a part; see each table
 
 	said strings.Builder // everything that anybody could read
@@ -66,8 +65,8 @@ policies:
 default: {scale: ignore, rollout: {mode: ignore}}
 `
 
-// newWorld makes a site over a git server of its own. The document is what its
-// configuration says of the other parts: "state: {memory: {}}".
+// newWorld creates a site on a separate git server. document configures the other
+// parts, such as "state: {memory: {}}".
 func newWorld(t *testing.T, site, document string) *world {
 	t.Helper()
 	w := &world{site: site, now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), names: map[string]string{},
@@ -149,8 +148,8 @@ func (w *world) needs(t *testing.T, n int32) {
 	}
 }
 
-// tick makes one tick, as an invocation of the function does, and returns its
-// error. Time then stands a period later.
+// tick runs one tick, like an invocation of the function, and returns its error. The
+// clock then moves one period ahead.
 func (w *world) tick(t *testing.T) error {
 	t.Helper()
 	left := &remaining{Context: t.Context(), over: make(chan struct{})}
@@ -171,8 +170,8 @@ func (w *world) tick(t *testing.T) error {
 	return err
 }
 
-// remaining is the time of a tick. It ends when a fault says so, so that a tick
-// reaches the fault on a machine of any speed.
+// remaining is the time of a tick. It ends on a fault's order, so a tick reaches the
+// fault on a machine of any speed.
 type remaining struct {
 	context.Context
 
@@ -284,8 +283,8 @@ func (w *world) calm(t *testing.T) {
 	}
 }
 
-// declares fails the test unless git declares a level, by one commit, and the
-// site's state agrees.
+// declares fails the test unless git has a level, from one commit, and the site's state
+// agrees.
 func (w *world) declares(t *testing.T, level int32) {
 	t.Helper()
 	record := w.origin.Show(t, "main", "checkpoints/"+w.site+"/"+w.site+"/checkpoint.yaml")

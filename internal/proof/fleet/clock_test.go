@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// A clock is time that passes only while all wait for it. What happens is done
-// by actors, goroutines of which one runs at a time, in the order of their
-// instants, so that a run is the same each time.
+// A clock is time that passes only while every actor waits for it. Actors are
+// goroutines. One of them runs at a time, in the order of their instants, so every run
+// is the same.
 //
-// Deeds are what actors do to the repository. They take real time, and so are
-// done ahead, several at once, where no order between them matters: whoever does
-// one was decided on it for at least lookahead.
+// Deeds are the actors' calls to the repository. They take real time, so they run ahead
+// of the clock, several at once, if their order does not matter: an actor decides on a
+// deed at least lookahead before it.
 type clock struct {
 	now  time.Duration
 	next events
-	made int           // events so far, which orders those of one instant
+	made int           // events so far; it orders the events of one instant
 	idle chan struct{} // the actor that runs waits, or is over
 }
 
@@ -43,7 +43,7 @@ type deed struct {
 
 func newClock() *clock { return &clock{idle: make(chan struct{})} }
 
-// start lets an actor begin at an instant.
+// start starts an actor at an instant.
 func (c *clock) start(at time.Duration, f func()) {
 	wake := make(chan struct{})
 	c.add(at, wake, nil)
@@ -75,7 +75,7 @@ func (c *clock) add(at time.Duration, wake chan struct{}, d *deed) {
 	heap.Push(&c.next, &event{at, c.made, wake, d})
 }
 
-// run lets time pass until nobody waits for any.
+// run lets time pass until no actor waits for it.
 func (c *clock) run() {
 	for len(c.next) > 0 {
 		if d := c.next[0].deed; d != nil && !d.done {
@@ -88,7 +88,7 @@ func (c *clock) run() {
 	}
 }
 
-// ahead does the next deed, and those that nobody can come before any more.
+// ahead runs the next deed, and the deeds that no actor can precede any more.
 func (c *clock) ahead() {
 	until := c.next[0].at + lookahead
 	var due []*event

@@ -1,5 +1,5 @@
-// Package fleet finds out, by simulation, how many sites can share a repository
-// and how it is best divided among them. The sites' ticks, their way to git and
-// git's own server are the real ones; clusters, the state and time are played. It
-// holds tests alone; README.md says what they measure and what that decides.
+// Package fleet simulates how many sites can share a repository, and how best to divide
+// it among them. The ticks of the sites, their git client and git's own server are
+// real. The clusters, the state and time are simulated. It contains only tests.
+// README.md describes the measurements and the decisions that follow.
 package fleet

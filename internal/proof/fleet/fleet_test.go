@@ -8,12 +8,11 @@ import (
 	"github.com/gitlatch/gitlatch/internal/term"
 )
 
-// workersAtMost is MaximumConcurrency of infra/fleet, as it is deployed.
+// workersAtMost is the deployed MaximumConcurrency of infra/fleet.
 const workersAtMost = 20
 
-// plans are those that are compared, the recommended one first. Sites disturb each
-// other on their branch alone, so that a hundred on each of two branches are as a
-// thousand on ten.
+// plans are the compared plans, the recommended one first. Sites affect one another
+// only on their branch, so a hundred on each of two branches equal a thousand on ten.
 var plans = []plan{
 	{sites: 1000, branches: 1000, spread: period, workers: workersAtMost, ordinary: 2},
 	{sites: 200, branches: 200, ordinary: 2},
@@ -23,9 +22,9 @@ var plans = []plan{
 	{sites: 100, branches: 1, ordinary: 2, limit: storm + 4},
 }
 
-// BenchmarkFleet prints what the plans come to, each played once. It asserts what
-// each must keep, however well it does: all that landed did so once, and nobody's
-// commit is lost.
+// BenchmarkFleet prints the results of the plans, each played once. It checks two
+// conditions for each plan: every landed level change landed once, and no commit of a
+// user is lost.
 func BenchmarkFleet(b *testing.B) {
 	fmt.Println() // after the benchmark's name
 	rows := [][]string{columns}
@@ -45,8 +44,8 @@ func BenchmarkFleet(b *testing.B) {
 	fmt.Println(term.Table("rrlrrrrrrrrrrl", rows...))
 }
 
-// The quick form: sites that disturb each other, four on each branch and all at
-// once, so that races are lost, processes die and people commit in between.
+// The quick form: four sites on each branch disturb each other at the same time, so
+// ticks lose races, processes die and users commit in between.
 func TestEveryCrossingOfAFleetLandsOnce(t *testing.T) {
 	t.Parallel()
 	r := plan{sites: 40, branches: 10, ordinary: 1}.play(t).result()

@@ -29,7 +29,7 @@ type host struct {
 	http   http.RoundTripper
 
 	mu    sync.Mutex
-	spent map[string]spent // by what was asked
+	spent map[string]spent // by operation
 }
 
 // spent is real time.
@@ -42,7 +42,7 @@ type spent struct {
 func newHost(t testing.TB, c *clock) *host {
 	server := gitserver.Start(t)
 	h := &host{clock: c, server: server, origin: server.Create(t, "fleet", nil), spent: map[string]spent{}}
-	// What a host does at night would be done in the midst of pushes.
+	// A host's nightly maintenance would run in the middle of pushes.
 	h.origin.Config(t, "receive.autogc", "false")
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -50,18 +50,18 @@ func newHost(t testing.TB, c *clock) *host {
 	return h
 }
 
-// What befalls a process.
+// The faults of a process.
 var (
 	errDead = errors.New("the process is dead")
 	errLost = errors.New("the connection broke before the answer")
 )
 
-// A way is that of one process to the host.
+// A way is the connection of one process to the host.
 type way struct {
 	*host
 	branch string
-	// diesAt is the number of the request at which the process dies, once the
-	// host has done it; 0 is none. losesReply is of the first push.
+	// diesAt is the number of the request at which the process dies, after the host has
+	// executed it; 0 disables it. losesReply drops the answer to the first push.
 	diesAt     int
 	losesReply bool
 

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A result is what a run comes to.
+// A result contains the figures of a run.
 type result struct {
 	plan
-	ticks   []int // that crossings took to land, in order
-	waiting int   // crossings that have not landed
+	ticks   []int // until each level change landed, in order
+	waiting int   // level changes that have not landed
 	races   float64
-	quiet   float64 // requests of a tick without a crossing, once all have looked
+	quiet   float64 // requests of a tick without a level change, after the first tick of each site
 	busy    float64 // requests of a tick that committed
 	longest time.Duration
 	spent   map[string]spent
@@ -43,7 +43,7 @@ func (r *run) result() result {
 	return res
 }
 
-// size is how large the repository has become, as it stands and packed.
+// size returns the size of the repository, before and after git gc.
 func (r *run) size() string {
 	loose := r.counted("size")
 	r.origin.Git(r.t, "gc", "--quiet")
@@ -62,8 +62,8 @@ func (r *run) counted(what string) (n int) {
 	return n
 }
 
-// share is the least number of ticks within which that share of the crossings
-// landed; -1 where so many have not.
+// share returns the lowest number of ticks within which the given share of the level
+// changes landed; -1 if the share did not land.
 func (r result) share(of float64) int {
 	i := int(of*float64(len(r.ticks)+r.waiting)+0.999999) - 1
 	if i >= len(r.ticks) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A commit is one of the repository, as git itself tells of it.
+// A commit is a commit of the repository, as git log prints it.
 type commit struct {
 	id, author, subject string
 	at                  time.Time
@@ -24,7 +24,7 @@ type commit struct {
 	levels              []rewrite
 }
 
-// A rewrite is of the level of a workload; 0 is none.
+// A rewrite is a change to the level of a workload; 0 means no entry.
 type rewrite struct {
 	site     string
 	id       workload.ID
@@ -33,7 +33,7 @@ type rewrite struct {
 
 const commitFormat = "%x01%H%x00%an%x00%s%x00%at%x00%(trailers:key=Gitlatch-Site,valueonly,separator=%x2C)%x00%(trailers:key=Gitlatch-Intent,valueonly,separator=%x2C)"
 
-// commits are those of all branches but the first of each, a parent before its
+// commits returns the commits of all branches except the first of each, parents before
 // children.
 func (r *run) commits() (all []commit) {
 	log := r.origin.Git(r.t, "log", "--branches", "--reverse", "--topo-order", "--min-parents=1", "--unified=0", "--patch", "--no-renames", "--format="+commitFormat)
@@ -87,9 +87,9 @@ func (c *commit) read(patch string) {
 	}
 }
 
-// proof holds what git has to what happened, and returns how many ticks each
-// crossing took to land, counted from the second one that saw the rise, which is
-// 1: it is the first that could decide it.
+// proof compares git with the events of the run. It returns the number of ticks that
+// each level change took to land, counted from the second tick that saw the rise (1),
+// which is the first that could decide it.
 func (r *run) proof() (ticks []int) {
 	commits := r.commits()
 	by := map[string]commit{}
@@ -144,7 +144,7 @@ func (r *run) proof() (ticks []int) {
 	return ticks
 }
 
-// landed says how many ticks each rise of a workload took to land, by its commits
+// landed returns how many ticks each rise of a workload took to land, from its commits
 // and their periods. A rise that waited may land together with the next one.
 func (s *site) landed(w workload.ID, commits []rewrite, periods []int) (ticks []int, err error) {
 	from := level(s.needs[w])
@@ -166,8 +166,8 @@ func (s *site) landed(w workload.ID, commits []rewrite, periods []int) (ticks []
 	return ticks, nil
 }
 
-// agrees compares the latches of a site with what was agreed. A tick that died or
-// lost a race leaves what it pushed to the next one to settle.
+// agrees compares the latches of a site with the agreed tree. If a tick died or lost a
+// race, the next tick saves the pushed commit.
 func (r *run) agrees(s *site) {
 	head, latches := s.state()
 	for _, w := range workloads {
@@ -182,7 +182,7 @@ func (r *run) agrees(s *site) {
 	}
 }
 
-// othersStand: what people committed is on its branch, and as they wrote it.
+// othersStand checks that every commit of a user is on its branch, unchanged.
 func (r *run) othersStand(commits []commit) {
 	people := 0
 	for _, c := range commits {
@@ -201,7 +201,7 @@ func (r *run) othersStand(commits []commit) {
 	}
 }
 
-// edit is what a person does to a record.
+// edit is a user's edit of a checkpoint file.
 func edit(record string) string {
 	return regexp.MustCompile(`(deployment\.zone): "[0-9]+"`).ReplaceAllString(record, fmt.Sprintf(`$1: "%d"`, handsLevel))
 }
@@ -211,8 +211,8 @@ const (
 	handsLevel    = 77
 )
 
-// show is what a branch, or what was agreed, holds at a path, of which all are read
-// at once.
+// show returns the text of a path in a branch or in the agreed tree. The first call
+// reads all paths at once.
 func (r *run) show(at, file string) string {
 	if r.held == nil {
 		r.held = map[string]string{}

@@ -24,10 +24,10 @@ type plan struct {
 	sites int
 	// branches are how many there are: each site has one of them.
 	branches int
-	// spread is the time over which the ticks of a period begin; 0 has all begin
-	// at once.
+	// spread is the duration in which the ticks of a period start; 0 starts them
+	// together.
 	spread time.Duration
-	// workers are how many ticks run at once; 0 is no bound.
+	// workers is the number of ticks that run at once; 0 means no limit.
 	workers int
 	// ordinary is how many periods follow the storm in which one of a hundred
 	// sites rises.
@@ -37,8 +37,8 @@ type plan struct {
 	limit int
 }
 
-// What happens, by the number of the period: first looks, and a region in which
-// all sites rise at once, so that all cross with the second sample.
+// Events by the number of the period: the first samples, then a region in which all
+// sites rise at once, so every level changes with the second sample.
 const (
 	regionRises = 1
 	storm       = regionRises + 1
@@ -56,18 +56,18 @@ type run struct {
 
 	looks   []look
 	written map[string]string
-	edited  map[string]bool   // sites whose record a person edited
-	held    map[string]string // what git has in the end, by branch and path
+	edited  map[string]bool   // sites with a checkpoint file that a user edited
+	held    map[string]string // the final content of git, by branch and path
 	dropped int               // turns that came so late that the next was due
 }
 
-// A look is one tick, as it was reported.
+// A look is one tick, as its report describes it.
 type look struct {
 	site          string
 	period        int
 	asked, pushed int
 	crosses       bool
-	commit        string // "" is none
+	commit        string // "" without a commit
 	held          bool
 	took          time.Duration
 }
@@ -110,7 +110,7 @@ func (r *run) site(i int, random *rand.Rand) *site {
 	return s
 }
 
-// rise says when workloads come to need more.
+// rise draws when workloads start to need more replicas.
 func (r *run) rise(random *rand.Rand) {
 	for _, s := range r.sites {
 		for _, w := range rising {
@@ -120,7 +120,7 @@ func (r *run) rise(random *rand.Rand) {
 	for n := range r.ordinary {
 		for range max(1, len(r.sites)/100) {
 			s, w := r.sites[random.IntN(len(r.sites))], rising[random.IntN(len(rising))]
-			// One at a time: what rises while another rise waits is one crossing.
+			// One at a time: a rise during another rise counts as one level change.
 			if len(s.rises[w]) == 1 {
 				s.rises[w] = append(s.rises[w], time.Duration(storm+n)*period)
 			}
@@ -128,7 +128,7 @@ func (r *run) rise(random *rand.Rand) {
 	}
 }
 
-// fill writes what the repository holds at first, in one go.
+// fill writes the initial content of the repository in one call.
 func (r *run) fill() {
 	held := map[string]map[string][]byte{}
 	for _, s := range r.sites {
@@ -179,8 +179,8 @@ func (r *run) dispatch() {
 	}
 }
 
-// people commit to the same branches while the storm lasts: a file of their own
-// each time, and of each fifth a level.
+// people commits for users to the same branches during the storm: a new file
+// each time, and every fifth time a level.
 func (r *run) people(random *rand.Rand) {
 	r.sleep(storm * period)
 	times := 5 + len(r.sites)/10
@@ -203,7 +203,7 @@ func (r *run) people(random *rand.Rand) {
 	}
 }
 
-// note keeps what a tick reported.
+// note stores the report of a tick.
 func (r *run) note(s *site, w *way, from time.Duration, report tick.Report) {
 	l := look{site: s.name, period: int(r.now / period), asked: w.asked, pushed: w.pushed, held: report.NotRun != "", took: r.now - from}
 	if report.Commit != nil {
@@ -213,7 +213,8 @@ func (r *run) note(s *site, w *way, from time.Duration, report tick.Report) {
 	r.looks = append(r.looks, l)
 }
 
-// behind is how many workloads have not landed what they need now.
+// behind returns the number of workloads whose present desired replicas have not
+// landed.
 func (r *run) behind() (n int) {
 	for _, s := range r.sites {
 		_, latches := s.state()

@@ -18,8 +18,8 @@ import (
 
 const (
 	period = 5 * time.Minute
-	// lookTakes is how long a look at a cluster takes, about, and stateTakes a
-	// question to the state.
+	// lookTakes is the approximate time of a sample of a cluster, and stateTakes of a
+	// request to the state.
 	lookTakes  = time.Second
 	stateTakes = 10 * time.Millisecond
 )
@@ -46,7 +46,7 @@ type site struct {
 	*run
 	name, branch string
 	needs        map[workload.ID]int32 // at first
-	// rises are when a workload came to need three times as much.
+	// rises are the times at which a workload's desired replicas tripled.
 	rises  map[workload.ID][]time.Duration
 	random *rand.Rand
 	ticks  int
@@ -56,7 +56,7 @@ func id(namespace, name string) workload.ID {
 	return workload.ID{Namespace: namespace, Kind: workload.Deployment, Name: name}
 }
 
-// workloads of each site; of the last a person edits the entry, and it never
+// The workloads of each site. A user edits the entry of the last one, and it never
 // rises.
 var (
 	rising    = []workload.ID{id("pay", "api"), id("shop", "cart"), id("shop", "web")}
@@ -76,7 +76,7 @@ func (s *site) need(of workload.ID, at time.Duration) int32 {
 
 const least, most = 2, 20000
 
-// files are what the site's directory holds at first.
+// files returns the initial content of the site's directory.
 func (s *site) files() map[string][]byte {
 	var changes []checkpoint.Change
 	for _, w := range workloads {
@@ -88,7 +88,7 @@ func (s *site) files() map[string][]byte {
 
 func (s *site) cluster() string { return "uid-" + s.name }
 
-// state is what the site's ticks settled.
+// state returns the state that the site's ticks saved.
 func (s *site) state() (latch.Head, map[workload.ID]latch.Latch) {
 	head, latches, err := latch.Load(s.t.Context(), s.store, s.name)
 	if err != nil {
@@ -97,7 +97,8 @@ func (s *site) state() (latch.Head, map[workload.ID]latch.Latch) {
 	return head, latches
 }
 
-// waits reports whether a workload has not landed what it needs now.
+// waits reports whether the level for a workload's present desired replicas has not
+// landed.
 func (s *site) waits(w workload.ID, latches map[workload.ID]latch.Latch) bool {
 	return latches[w].Declared.Replicas != level(s.need(w, s.now))
 }
@@ -156,7 +157,7 @@ func (r *run) parsePolicy(file string, data []byte) (policy.Set, error) {
 	return config.ParsePolicy(file, data, period)
 }
 
-// Sample looks at the played cluster.
+// Sample samples the fake cluster.
 func (p *process) Sample(context.Context, workload.Kinds) (workload.Fleet, error) {
 	p.clock.sleep(jittered(lookTakes, p.random))
 	f := workload.Fleet{Site: p.name, Cluster: p.cluster(), At: p.time()}

@@ -20,8 +20,8 @@ import (
 // The folder of a pod's own token, which the API server mounts into each pod.
 const ownToken = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// A container is what a kubelet has made of a pod before its program begins: its
-// mounts are folders of this machine, which files and arguments name instead.
+// A container is a pod as its program sees it after the kubelet's work. Its mounts are
+// folders of this machine, and files and arguments name these folders instead.
 type container struct {
 	args  []string
 	paths *strings.Replacer
@@ -69,7 +69,7 @@ func start(t *testing.T, cp *controlplane.ControlPlane) *container {
 	return c
 }
 
-// files are those of a mount.
+// files returns the files of a mount.
 func files(t *testing.T, cp *controlplane.ControlPlane, pod corev1.PodSpec, m corev1.VolumeMount) map[string]string {
 	t.Helper()
 	if m.MountPath == ownToken {

@@ -12,7 +12,7 @@ import (
 
 const shop = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
 
-// recipe is infra/cluster as it would be copied, with edits to files of its example.
+// recipe copies infra/cluster as a user would, with edits to files of its example.
 func recipe(t *testing.T, edits map[string][2]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,8 +32,8 @@ func recipe(t *testing.T, edits map[string][2]string) string {
 	return example
 }
 
-// What is applied, what the pod is given and what the API server lets it do are
-// real; the kubelet and the image are not.
+// The applied objects, the pod's settings and the permissions in the API server are
+// real. The kubelet and the image are not.
 func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})
@@ -51,7 +51,7 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 	cp.Kubectl(t, "", "create", "secret", "generic", "gitlatch", "-n", "gitlatch", "--from-literal=token=s3cret")
 	pod := start(t, cp)
 
-	for _, want := range []string{"sample 1 of 2", "\ncommit ", "1 quiet"} { // by what the state on the volume says
+	for _, want := range []string{"sample 1 of 2", "\ncommit ", "1 quiet"} { // these depend on the state on the volume
 		if status, log := pod.run(); status != 0 || !strings.Contains(log, want) {
 			t.Fatalf("a tick ended with %d, want %q:\n%s", status, want, log)
 		}
@@ -70,7 +70,8 @@ func TestACronJobTicksByTheRightsOfItsServiceAccount(t *testing.T) {
 		t.Errorf("with its rights again a tick ended with %d:\n%s", status, log)
 	}
 
-	// The state on AWS: nothing of the volume is left, and the API server takes it.
+	// With the state on AWS the volume is gone, and the API server accepts the
+	// manifests.
 	aws := recipe(t, map[string][2]string{
 		"kustomization.yaml": {"# components:\n#   - ../dynamodb\n", "components:\n  - ../dynamodb\n"},
 		"config.yaml":        {"bolt: {path: /var/lib/gitlatch/state.db}", "dynamodb: {table: gitlatch-state}"},

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// overpays says that the budget paid for more than was pushed: twice for one
-// commit, or for what people merged.
+// overpays reports that the budget paid for more pushes than there were: twice for one
+// commit, or for commits that users merged.
 func overpays(s *Seen) string {
 	for _, c := range s.New {
 		if c.By == ours {

@@ -13,7 +13,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// at is what a commit declares.
+// at returns the entries in a commit.
 func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	if entries, ok := w.entries[id]; ok {
 		return entries
@@ -21,7 +21,7 @@ func (w *Witness) at(id string) map[workload.ID]checkpoint.Entry {
 	tree, err := w.read(id)
 	broken := err != nil // its site.yaml is
 	entries := tree.Entries()
-	if broken || len(tree.Broken) > 0 { // what cannot be read stands
+	if broken || len(tree.Broken) > 0 { // an unreadable file keeps its earlier entries
 		log, _, err := w.story.Repository.History(context.Background(), id, "", 1)
 		if err == nil && len(log[0].Parents) > 0 {
 			for of, e := range w.at(log[0].Parents[0]) {
@@ -49,7 +49,7 @@ func (w *Witness) unread(id string) map[string]error {
 	return all
 }
 
-// read is what a commit holds of the site. The error is about site.yaml.
+// read returns the site's tree in a commit. The error is about site.yaml.
 func (w *Witness) read(id string) (checkpoint.Tree, error) {
 	files := map[string][]byte{}
 	for path, text := range w.story.Repository.Show(id) {
@@ -58,7 +58,7 @@ func (w *Witness) read(id string) (checkpoint.Tree, error) {
 	return checkpoint.ParseTree(w.story.Site, files)
 }
 
-// An author is who made a commit.
+// An author is the author of a commit.
 type author string
 
 const (
@@ -68,7 +68,8 @@ const (
 	other  author = "another site"
 )
 
-// yield is longer than any site's: the first tick afterwards corrects it.
+// yield is longer than any site's edit grace period: the first tick afterwards corrects
+// it.
 const yield = 1000 * time.Hour
 
 // A Commit is one on the base.
@@ -79,7 +80,7 @@ type Commit struct {
 	Paths   []string            // that it changed
 }
 
-// look takes in the commits since the last look.
+// look reads the commits since its last call.
 func (w *Witness) look(s *Seen) {
 	tip := w.head()
 	if tip == w.tip {
@@ -150,8 +151,8 @@ func (w *Witness) again(c Commit) bool {
 	return false
 }
 
-// stood is what an entry was before a commit, without what people made of it since
-// git and the latches last agreed.
+// stood returns the entry before a commit, without the edits that users made since git
+// and the latches last agreed.
 func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known bool) {
 	window, descends := w.window(c.Parents[0], w.agreed)
 	if !descends {
@@ -168,8 +169,8 @@ func (w *Witness) stood(c Commit, id workload.ID) (e checkpoint.Entry, known boo
 	return e, true
 }
 
-// offered reports whether a merge brought what a commit of the site's own had in
-// store for an entry, whoever added what to the branch.
+// offered reports whether a merge brought the planned change of a commit of the site to
+// an entry. Other commits on the branch do not matter.
 func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
 	if len(c.Parents) < 2 {
 		return false
@@ -180,15 +181,15 @@ func (w *Witness) offered(c Commit, change checkpoint.Change) bool {
 	}
 	return slices.ContainsFunc(log, func(by repo.LogEntry) bool {
 		if len(by.Parents) == 0 {
-			return false // what was merged stands on a commit that is off the branch
+			return false // the parent of the merged commit is not on the branch
 		}
 		made := w.commit(by)
 		return made.By == ours && slices.ContainsFunc(made.Changes, func(of checkpoint.Change) bool { return of.ID == change.ID && brings(of, change) })
 	})
 }
 
-// brings reports whether one change leads to all that another changed. Level and
-// rollout are merged apart.
+// brings reports whether one change includes every part of another change. Levels and
+// rollouts are merged separately.
 func brings(of, change checkpoint.Change) bool {
 	level := func(e checkpoint.Entry) checkpoint.Entry { return e.WithRollout(checkpoint.Rollout{}) }
 	return (change.From.Rollout == change.To.Rollout || of.To.Rollout == change.To.Rollout) &&
@@ -197,13 +198,13 @@ func brings(of, change checkpoint.Change) bool {
 
 // account notes whose an entry is after a commit.
 func (w *Witness) account(s *Seen, c Commit) {
-	if c.By == merge { // a person's own, if they amended it
+	if c.By == merge { // a user's commit, if they amended it
 		w.all, w.amended = w.all || w.amended, false
 	}
 	for _, change := range c.Changes {
 		t, is := w.theirs[change.ID]
 		if c.By == person && change.From.Replicas != change.To.Replicas {
-			delete(w.asked, change.ID) // what was asked for before is over
+			delete(w.asked, change.ID) // earlier requests for the workload have ended
 		}
 		w.had(change)
 		switch {
@@ -224,8 +225,8 @@ func (w *Witness) account(s *Seen, c Commit) {
 	}
 }
 
-// say notes a person's word. What they take back before a tick looks is none: the word
-// before it stands.
+// say notes a user's edit. An edit that the user reverts before a tick reads it does
+// not count, and the edit before it stays valid.
 func (w *Witness) say(c Commit, change checkpoint.Change) {
 	stood, known := w.stood(c, change.ID)
 	t, is := w.theirs[change.ID]

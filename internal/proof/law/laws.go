@@ -14,13 +14,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A Law is a promise. Broken says how a tick broke it, "" where it did not.
+// A Law is a promise. Broken describes how a tick broke it, or returns "".
 type Law struct {
 	Name   string
 	Broken func(*Seen) string
 }
 
-// Laws are what gitlatch promises, whatever happens.
+// Laws are the promises of gitlatch under all conditions.
 var Laws = []Law{
 	{"no commit of a person is lost", lost},
 	{"no checkpoint is committed twice", twice},
@@ -52,7 +52,7 @@ func lost(s *Seen) string {
 		}
 	}
 	if s.open > 0 {
-		return "" // the tick around this one says how much it could know
+		return "" // the tick around this one states how much it could read
 	}
 	lost := s.Witness.lost
 	s.Witness.lost = nil
@@ -81,8 +81,8 @@ func twice(s *Seen) string {
 	return ""
 }
 
-// below reports whether a commit stands on another: one that a person took off the
-// branch may be made again.
+// below reports whether a commit descends from another one. The site may repeat a
+// commit that a user took off the branch.
 func (s *Seen) below(id, other string) bool {
 	window, err := s.World.Repository.Between(context.Background(), other, id)
 	return err == nil && window.Descends
@@ -112,8 +112,8 @@ func (s *Seen) decided(why policy.Reason) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool { return d.Reason == why })
 }
 
-// broken reports whether the record that a workload is in cannot be read, or could not
-// when the tick looked.
+// broken reports whether the checkpoint file of a workload cannot be read, or could not
+// when the tick read it.
 func (s *Seen) broken(id workload.ID) bool {
 	if s.unread(s.After.Tip)[id.Namespace] != nil {
 		return true
@@ -127,7 +127,7 @@ func (s *Seen) broken(id workload.ID) bool {
 }
 
 func fails(s *Seen) string {
-	if s.Told.Failed != nil && !s.World.Disturbed && !s.Before.Head.At.IsZero() { // at first there may be no policy
+	if s.Told.Failed != nil && !s.World.Disturbed && !s.Before.Head.At.IsZero() { // the first tick may find no policy
 		return s.Told.Failed.Error()
 	}
 	return ""

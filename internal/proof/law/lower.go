@@ -26,7 +26,7 @@ func lowers(s *Seen) string {
 	return ""
 }
 
-// changes are what this tick's commits to the base changed.
+// changes returns the changes in this tick's commits to the base.
 func (s *Seen) changes() (all []checkpoint.Change) {
 	for _, c := range s.Mine {
 		all = append(all, c.Changes...)
@@ -34,7 +34,7 @@ func (s *Seen) changes() (all []checkpoint.Change) {
 	return all
 }
 
-// early says why a lowering should not have been.
+// early returns why a lowering was too early.
 func (s *Seen) early(change checkpoint.Change) string {
 	of := s.lives[change.ID]
 	if of == nil || len(of.looks) == 0 {
@@ -89,8 +89,8 @@ func retires(s *Seen) string {
 	return s.many()
 }
 
-// many says that more entries were removed than may be in the time that retires
-// one.
+// many reports that more entries were removed than the guards allow in the time that
+// retires one.
 func (s *Seen) many() string {
 	guards, now := s.Told.Set.Guards, s.Told.At
 	maps.DeleteFunc(s.retired, func(_ workload.ID, at time.Time) bool { return at.After(now) || now.Sub(at) >= guards.RetireAfter })
@@ -115,9 +115,9 @@ func (s *Seen) absent(id workload.ID) (d time.Duration) {
 	return d
 }
 
-// ask notes what a proposal asks for that this tick made. On a site that proposes,
-// that counts as declared. The proposal before is the one that ask last noted: another
-// tick may have come between.
+// ask notes the changes in this tick's proposal. On a site that proposes, they count as
+// entries in git. The previous proposal is the one in the last call of ask, because
+// another tick may have run in between.
 func (w *Witness) ask(s *Seen) {
 	if s.Told.NotRun != "" {
 		return
@@ -135,15 +135,15 @@ func (w *Witness) ask(s *Seen) {
 		return
 	}
 	c, was := w.commit(log[0]), w.asked
-	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID // one that a host lost has none
+	w.vague = w.vague || before == nil || before.ID != "" && before.ID != after.ID // a proposal that the host lost has no id
 	w.asked = map[workload.ID]int32{}
 	for _, change := range c.Changes {
 		w.asked[change.ID] = change.To.Replicas
 		asked, again := was[change.ID]
 		if change.From.Replicas == change.To.Replicas {
-			continue // of the level nothing is asked any more
+			continue // the proposal no longer contains the level
 		}
-		if again && !w.vague && s.World.Propose { // a question about a surge declares nothing
+		if again && !w.vague && s.World.Propose { // a review of a surge writes no level
 			change.From.Replicas = asked
 		}
 		if c.By == ours && c.When.Equal(s.Told.At) && !(again && asked == change.To.Replicas) && s.Before.Latches[change.ID].Proposed().Replicas != change.To.Replicas && !w.touched[change.ID] && !w.all {

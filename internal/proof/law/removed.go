@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// atOnce says that a user's commit opted workloads out although it removed many entries
-// of workloads that run, for the first time.
+// atOnce reports that a user's commit opted workloads out although it removed many
+// entries of live workloads, for the first time.
 func atOnce(s *Seen) string {
 	if !s.Calm || s.Told.Stop.Reason == policy.ReasonSecond {
 		return ""
@@ -60,7 +60,7 @@ func (s *Seen) removedBy(c Commit) (gone []workload.ID) {
 	return gone
 }
 
-// manyAtOnce reports whether a commit removed so many entries that it is an edit.
+// manyAtOnce reports whether a commit removed enough entries to count as an edit.
 func (s *Seen) manyAtOnce(c Commit, gone []workload.ID) bool {
 	share := s.Told.Set.Guards.RetireShare * float64(len(s.at(s.Before.Head.Agreed.Tip)))
 	files := s.World.Repository.Show(c.ID)

@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// A flight is what is true of a workload's rollouts.
+// A flight is the true state of a workload's rollouts.
 type flight struct {
 	rollout workload.Rollout
 	target  string
@@ -18,17 +18,17 @@ type flight struct {
 	wrong   []int // those that each of wrongs lasted
 }
 
-// The cut of a site's rules, in percent, and how many looks a rule of theirs takes
-// at most: 15 minutes in flight, or 10 minutes in health after a failure, counted
-// from the first look, and then two ticks.
+// cutAt is the cut of a site's rules, in percent. begins and turns are the most samples
+// that a rule takes: 15 minutes in flight, or 10 healthy minutes after a failure,
+// counted from the first sample, and then two ticks.
 const (
 	cutAt  = 50
 	begins = 3 + 1 + 2
 	turns  = 2 + 1 + 2
 )
 
-// A wrong is a template that a rebuild should not begin with, and for how many
-// looks a record may say it all the same.
+// A wrong is a wrong template for the start of a rebuild, and the number of samples in
+// which the entry may still have it.
 type wrong struct {
 	what   string
 	looks  int
@@ -60,13 +60,13 @@ var wrongs = []wrong{
 	}},
 }
 
-// older reports whether the target is known to be an earlier template.
+// older reports whether the target has a creation time, before the previous template's.
 func (f *flight) older() bool {
 	is, was := f.rollout.Templates[0].Since, f.rollout.Templates[1].Since
 	return !is.IsZero() && is.Before(was)
 }
 
-// follow takes in what is true at a tick, and counts what git says wrongly of it.
+// follow notes the true state at a tick, and counts the wrong entries in git.
 func (f *flight) follow(s *Seen, sample workload.Sample, healthy bool) {
 	healthy = healthy && sample.Rollout != nil && s.Told.Stop.Reason == policy.ReasonNone && (sample.Scale == nil || sample.Scale.Desired > 0)
 	f.see(sample.Rollout, healthy)
@@ -82,7 +82,7 @@ func (f *flight) follow(s *Seen, sample workload.Sample, healthy bool) {
 	}
 }
 
-// see takes in what runs.
+// see notes the live rollout.
 func (f *flight) see(r *workload.Rollout, healthy bool) {
 	if r == nil || !r.InFlight || len(r.Templates) < 2 {
 		*f = flight{wrong: f.wrong}

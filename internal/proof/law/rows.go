@@ -6,7 +6,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// The rows of what a tick may find in git, as the design has them.
+// The rows of the table of states that a tick may find in git, as in the design.
 const (
 	nothing     = "nothing, after a push that failed"
 	stands      = "a commit of ours, its value stands"
@@ -23,10 +23,10 @@ const (
 	cut         = "a window cut short"
 )
 
-// Rows are all that Found counts.
+// Rows are the rows that Found counts.
 var Rows = []string{nothing, stands, otherNow, edited, deleted, rewritten, merged, withdrawn, saidNo, lostState, stateIsNew, stillAgreed, cut}
 
-// count notes what a tick is about to find in git.
+// count notes the state of git that a tick is about to find.
 func (w *Witness) count(h Held) {
 	agreed := h.Head.Agreed.Tip
 	switch {
@@ -81,7 +81,7 @@ func (w *Witness) window(id, older string) (commits []Commit, descends bool) {
 	return commits, true
 }
 
-// counted notes what a tick found of its proposal, and whether its push failed.
+// counted notes a tick's findings about its proposal, and whether its push failed.
 func (w *Witness) counted(s *Seen) {
 	w.failed = s.World.Pushed && len(s.Mine) == 0
 	for _, n := range s.Told.Notices {

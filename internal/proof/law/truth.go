@@ -9,35 +9,35 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// truth is what runs, as the product could have seen it with every part read.
+// truth is the live state, as the product could have seen it if it had read every part.
 type truth struct {
 	lives map[workload.ID]*life
-	// dropped are the scales that workloads had before a mass drop; nil is none.
+	// dropped are the scales that workloads had before a mass drop; nil without a drop.
 	dropped map[workload.ID]int32
-	// acknowledged is set once a person acknowledged what waited.
+	// acknowledged is true after a user accepted the open mass drop.
 	acknowledged bool
 }
 
-// A life is what was true of one workload.
+// A life is the history of one workload.
 type life struct {
-	looks   []*look   // in the order in which their ticks looked
+	looks   []*look   // in the order of the samples of their ticks
 	urgent  int       // healthy ticks in a row that left an urgent need undeclared
 	awaited time.Time // the instant of the last tick
 	flight
 }
 
-// A look is one workload at one tick.
+// A look is one sample of a workload in one tick.
 type look struct {
 	at     time.Time
 	runs   bool
 	need   int32
-	frozen string // why nothing may be lowered; "" is nothing
-	seen   bool   // its scale was looked at
-	unseen bool   // nothing in the site was looked at
+	frozen string // why the level may not be lowered; "" if it may
+	seen   bool   // its scale was read
+	unseen bool   // the tick read no part of the site
 	part   bool   // not all of the site was, which is compared with nothing
 }
 
-// before is the observed time from a look to the next.
+// before returns the observed time from one sample to the next.
 func (l *look) before(next *look) time.Duration {
 	if d := next.at.Sub(l.at); d > 0 && d <= 3*story.Period {
 		return d
@@ -45,10 +45,11 @@ func (l *look) before(next *look) time.Duration {
 	return 0
 }
 
-// urgent is the need over what is declared above which a raise waits for no budget.
+// urgent is the ratio of desired replicas to the level above which a raise ignores the
+// budget.
 const urgent = 1.25
 
-// begin notes what is true as a tick begins.
+// begin notes the live state at the start of a tick.
 func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
 	site, head := "", held.Head
 	switch {
@@ -76,7 +77,7 @@ func (w *Witness) begin(held Held) (looks map[workload.ID]*look) {
 	return looks
 }
 
-// frozenBy says why a workload may not be lowered.
+// frozenBy returns why a workload's level may not be lowered, or "".
 func frozenBy(s workload.Sample) string {
 	switch {
 	case s.Scale == nil:
@@ -95,10 +96,10 @@ func frozenBy(s workload.Sample) string {
 	return ""
 }
 
-// learn takes in what a tick made of what was true.
+// learn adds the result of a tick to the history.
 func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	for id, l := range looks {
-		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // others came before it looked
+		if of := w.lives[id]; of != nil && !l.at.Equal(s.Told.At) { // other ticks came before its sample
 			of.looks = append(slices.DeleteFunc(of.looks, func(o *look) bool { return o == l }), l)
 		}
 		l.at = s.Told.At
@@ -120,7 +121,8 @@ func (w *Witness) learn(s *Seen, looks map[workload.ID]*look) {
 	}
 }
 
-// remember keeps of a tick what the state does: one that was not settled is no look.
+// remember keeps the same samples as the state: it drops the samples of a tick that was
+// not saved.
 func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 	if s.settled() && s.Told.Stop.Reason != policy.ReasonSecond {
 		return
@@ -132,11 +134,11 @@ func (w *Witness) remember(s *Seen, looks map[workload.ID]*look) {
 	}
 }
 
-// settled reports whether the state holds that the tick was.
+// settled reports whether the state contains the tick.
 func (s *Seen) settled() bool { return s.World.Settled[s.Told.At] }
 
-// await counts the healthy ticks that an urgent need waits for, and those that a
-// record of a rollout is wrong for. A turn that is given again is none.
+// await counts the healthy ticks that an urgent raise waits for, and those in which a
+// rollout entry is wrong. It does not count a repeated turn.
 func (of *life) await(s *Seen, sample workload.Sample) {
 	since := s.Told.At.Sub(of.awaited)
 	if of.awaited = s.Told.At; since == time.Second {
@@ -172,21 +174,21 @@ func (s *Seen) read(id workload.ID) bool {
 	return slices.ContainsFunc(s.Told.Samples, func(sample workload.Sample) bool { return sample.ID == id && sample.Scale != nil })
 }
 
-// reviewed reports whether a person is to see the change first, or to correct the
-// record.
+// reviewed reports whether a user has to see the change first, or to correct the
+// checkpoint file.
 func (s *Seen) reviewed(id workload.ID) bool {
 	return slices.ContainsFunc(s.Told.Decisions, func(d policy.Decision) bool {
 		return d.ID == id && (d.Verdict == policy.Review || d.Reason == policy.ReasonReport || d.Reason == policy.ReasonBroken)
 	})
 }
 
-// acknowledge notes that a person takes what runs now for what is to be.
+// acknowledge notes that a user accepts the live state.
 func (w *Witness) acknowledge() {
 	w.acknowledged = true
 	w.anew(w.story.Now.Add(yield))
 }
 
-// anew has nothing compared with what ran before an instant.
+// anew excludes the samples before an instant from every comparison.
 func (w *Witness) anew(from time.Time) {
 	for _, of := range w.lives {
 		for _, l := range of.looks {
@@ -195,8 +197,9 @@ func (w *Witness) anew(from time.Time) {
 	}
 }
 
-// drop notes what workloads had in the half hour before a mass drop, for two looks
-// at least: the guard remembers one in five minutes.
+// drop notes the replicas that workloads had in the half hour before a mass drop. A
+// value counts only if two successive samples reached it, because the guard remembers
+// one sample in five minutes.
 func (w *Witness) drop(at time.Time) {
 	w.dropped, w.acknowledged = map[workload.ID]int32{}, false
 	for id, of := range w.lives {

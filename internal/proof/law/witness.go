@@ -1,5 +1,6 @@
-// Package law watches a story and says where gitlatch broke a promise. A witness
-// knows what the product cannot: what truly runs, and who made which commit.
+// Package law watches a story and reports where gitlatch broke a promise. A witness
+// knows facts that the product cannot know: which workloads run, and who made which
+// commit.
 package law
 
 import (
@@ -27,36 +28,37 @@ type Violation struct {
 type Witness struct {
 	Ticks      int
 	Violations []Violation
-	// Found says how often ticks found each row of what there may be in git.
+	// Found counts the ticks that found each row of the table of states that git may
+	// have.
 	Found map[string]int
 
 	story   *story.Story
-	tip     string            // of the base, as last looked at
+	tip     string            // of the base, at the last check
 	agreed  string            // the tip that git and the latches agreed on as the last tick began
 	known   map[string]Commit // that were on the base, by id
 	entries map[string]map[workload.ID]checkpoint.Entry
 	intents map[string]string // by the id of an intent, the commit that names it
-	rewound bool              // a person moved the branch since the last look
-	failed  bool              // the push of the last tick did not land, as far as it was seen
+	rewound bool              // a user moved the branch since the last check
+	failed  bool              // the push of the last tick did not land, as far as the tick saw
 
-	// touched are the workloads that a person did something about since git and
-	// latches last agreed; all is set where it may be any.
+	// touched are the workloads that a user changed since git and the latches last
+	// agreed. It is replaced by all if the user may have changed any workload.
 	touched  map[workload.ID]bool
 	all      bool
-	theirs   map[workload.ID]word           // entries whose last change is a person's
+	theirs   map[workload.ID]word           // entries last changed by a user
 	levels   map[workload.ID]map[int32]bool // that each entry ever had
-	unsent   map[string]string              // alerts that were settled and did not arrive, by id
-	next     *Seen                          // the tick to come, with what came before it
+	unsent   map[string]string              // alerts that were saved and did not arrive, by id
+	next     *Seen                          // the coming tick, with the state before it
 	acts     int                            // ticks that had the lease and the turn
 	proposal *latch.Proposal                // as last noted
 	asked    map[workload.ID]int32          // the levels that the proposal is to bring
-	amended  bool                           // a person amended what is proposed
-	vague    bool                           // what is proposed is no longer known to latches
-	blind    map[string]error               // namespaces whose entries neither git nor latches say any more
+	amended  bool                           // a user amended the proposal
+	vague    bool                           // the latches no longer record the proposal
+	blind    map[string]error               // namespaces whose entries are lost in git and in the latches
 	proposed int                            // pushes to the proposal's branch that were counted
 	owed     int                            // pushes that the budget was not seen to pay for
 	open     int                            // ticks that began and did not end
-	lost     []string                       // what of a person's the site's commits changed, until none is open
+	lost     []string                       // user edits that the site's commits changed, until no tick is open
 	retired  map[workload.ID]time.Time      // when entries were removed
 	removed  map[workload.ID]time.Time      // when a tick took a user's removal of an entry as an edit
 	ruled    bool                           // the last policy that the branch had for a tick has mode latch
@@ -64,35 +66,35 @@ type Witness struct {
 	truth
 }
 
-// A word is what a person made of an entry, and until when it stands.
+// A word is a user's edit of an entry, and the end of its edit grace period.
 type word struct {
 	replicas int32
 	until    time.Time
-	before   *word // what it took the place of; nil is none
+	before   *word // the edit that it replaced; nil if it is the first
 }
 
-// A Seen is a tick with what was before it and after.
+// A Seen is a tick with the states before and after it.
 type Seen struct {
 	*Witness
 	World *story.World
 	Told  story.Told
-	// Calm is set where no fault befell the tick, nobody acted in its midst, and it
-	// came to its end.
+	// Calm is true if the tick had no fault, nobody acted during it, and it ended.
 	Calm          bool
 	Before, After Held
-	// New are the commits to the base since the last tick, the oldest first, and Mine
-	// those of them that this tick made.
+	// New are the commits to the base since the last tick, the oldest first. Mine are
+	// the commits in New that this tick made.
 	New, Mine []Commit
-	// Asked are the changes that people are asked for since this tick, against what
-	// was asked before, or is declared.
+	// Asked are the changes that the site proposes since this tick, compared with the
+	// previous proposal, or with git if the site had no proposal.
 	Asked []checkpoint.Change
-	// Moved is set where the branch left what it held, and no person moved it.
+	// Moved is true if the branch no longer contains its earlier commits and no user
+	// moved it.
 	Moved bool
 	// named are the files that were edited in place before the tick.
 	named []string
 }
 
-// A Held is what git and the store hold.
+// A Held is the content of git and of the store.
 type Held struct {
 	Tip     string
 	Entries map[workload.ID]checkpoint.Entry
@@ -133,7 +135,7 @@ func (w *Witness) watch() func() {
 	before, acts := len(seen.New), w.acts
 	seen.Before = w.holds()
 	w.count(seen.Before)
-	if seen.Before.Head.At.IsZero() { // what it finds is taken as it is
+	if seen.Before.Head.At.IsZero() { // the tick accepts the state that it finds
 		w.unlearn(seen.Before.Latches)
 	}
 	looks := w.begin(seen.Before)
@@ -146,7 +148,7 @@ func (w *Witness) watch() func() {
 		if w.Ticks++; seen.Told.NotRun == "" {
 			w.acts++
 		}
-		if seen.says(tick.NoticeCut) { // nor could a commit that another tick saw meanwhile
+		if seen.says(tick.NoticeCut) { // the tick could not attribute the commits, even those that another tick saw
 			w.unlearn(seen.Before.Latches)
 			w.lost = nil
 		}
@@ -173,9 +175,9 @@ func (w *Witness) watch() func() {
 	}
 }
 
-// rule notes the mode of the policy that counts for a tick: the one on the branch, or the
-// last one that a tick saw there. A tick without a state saw none, nor one by a
-// configuration that names another path.
+// rule notes the mode of the policy that applies to a tick: the policy on the branch,
+// or the last policy that a tick read there. A tick without a state has read none
+// before. The same is true if the configuration names another path.
 func (w *Witness) rule(s *Seen) {
 	if s.Before.Head.At.IsZero() || w.ruledBy != s.World.PolicyFile {
 		w.ruled = false
@@ -194,8 +196,8 @@ func (s *Seen) says(kind tick.NoticeKind) bool {
 	return slices.ContainsFunc(s.Told.Notices, func(n tick.Notice) bool { return n.Kind == kind })
 }
 
-// settle forgets what a person did once git and latches agree on it, and that entries
-// are unknown once their record was read.
+// settle forgets a user's edit once git and the latches agree on it. It forgets that
+// entries are unknown once their checkpoint file was read.
 func (w *Witness) settle(s *Seen) {
 	for id, t := range w.theirs {
 		switch until := s.Told.At.Add(s.Told.Set.Guards.Yield); {
@@ -223,7 +225,7 @@ func (w *Witness) holds() Held {
 	return Held{w.tip, w.at(w.tip), head, latches}
 }
 
-// hear notes what a person does other than by a commit to the base.
+// hear notes the actions of users that are not commits to the base.
 func (w *Witness) hear(words []string) {
 	switch verb := words[0] + " " + append(words, "")[1]; {
 	case words[0] == "state":
@@ -242,9 +244,9 @@ func (w *Witness) hear(words []string) {
 	}
 }
 
-// forget drops what the product can no longer know once its head is lost, or its
-// latches. Without a head it takes what git holds: what a person did that no latch
-// says yet is not told from that.
+// forget drops the facts that the product loses together with its head or its latches.
+// A tick without a head accepts the content of git, and cannot distinguish it from user
+// edits that no latch records yet.
 func (w *Witness) forget(head, latches bool) {
 	if head {
 		w.look(w.next)
@@ -262,8 +264,8 @@ func (w *Witness) forget(head, latches bool) {
 	}
 }
 
-// unlearn drops what a person did that no latch says yet, where who did it cannot
-// be told: nobody is yielded to, nor for longer than before.
+// unlearn drops user edits that no latch records yet, because the product cannot know
+// who made them: it gives them no edit grace period, and extends no earlier one.
 func (w *Witness) unlearn(known map[workload.ID]latch.Latch) {
 	for id, t := range w.theirs {
 		switch l := known[id]; {

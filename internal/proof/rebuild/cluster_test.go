@@ -23,10 +23,10 @@ type cluster struct {
 	load *load.Load
 	from time.Time // of the first apply
 
-	origin *gitserver.Origin // what it is rebuilt from
+	origin *gitserver.Origin // the repository of the rebuild
 	git    string            // the folder that its branch is checked out in
 	flux   *flux.Flux        // that fills it, if any
-	argo   *argocd.ArgoCD    // likewise
+	argo   *argocd.ArgoCD    // the Argo CD of the rebuild
 }
 
 func newCluster(t *testing.T, f form, k *keeper) *cluster {
@@ -37,7 +37,7 @@ func newCluster(t *testing.T, f form, k *keeper) *cluster {
 	return c
 }
 
-// build returns what a folder of the branch gives.
+// build returns the manifests that a folder of the branch builds.
 func (c *cluster) build(t *testing.T, folder string) string {
 	t.Helper()
 	return c.cp.Kubectl(t, "", "kustomize", filepath.Join(c.git, folder))
@@ -59,7 +59,8 @@ func checkOut(t *testing.T, files map[string][]byte) string {
 	return dir
 }
 
-// wait looks until something holds of the last look; what says what is missing.
+// wait polls the last sample until missing returns ""; otherwise its text names the
+// missing part.
 func (c *cluster) wait(t *testing.T, within time.Duration, missing func(load.Look) string) error {
 	t.Helper()
 	return controlplane.Eventually(t.Context(), within, func(context.Context) error {
@@ -70,7 +71,8 @@ func (c *cluster) wait(t *testing.T, within time.Duration, missing func(load.Loo
 	})
 }
 
-// atRest says what a fleet lacks of being as its load wants it, count included.
+// atRest lists the differences between the workloads and the state that their load
+// needs, including the replicas.
 func (c *cluster) atRest(l load.Look) string {
 	var lacks []string
 	for _, m := range c.form.fleet() {
@@ -82,7 +84,7 @@ func (c *cluster) atRest(l load.Look) string {
 	return strings.Join(lacks, "; ")
 }
 
-// served says which workloads do not serve their whole load.
+// served lists the workloads that do not serve their full load.
 func (c *cluster) served(l load.Look) string {
 	var lacks []string
 	for _, m := range c.form.fleet() {

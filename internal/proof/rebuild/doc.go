@@ -1,6 +1,6 @@
-// Package rebuild proves what the product is for, on real control planes: a
-// cluster that is thrown away and rebuilt from git serves its load sooner with
-// the checkpoints than without, its autoscalers own the counts soon after, and
-// no look at the half-grown cluster lowers what git declares. It holds tests
-// alone; README.md says what they measure, and under which load.
+// Package rebuild proves the purpose of the product on real control planes. A cluster
+// that is thrown away and rebuilt from git serves its load sooner with the checkpoints
+// than without. Its autoscalers own the replicas soon after, and no sample of the
+// half-grown cluster lowers a level in git. The package contains only tests. README.md
+// describes the measurements and the load.
 package rebuild

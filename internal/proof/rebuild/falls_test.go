@@ -41,14 +41,14 @@ func TestARebuiltOrIdleClusterNeverLowersACheckpoint(t *testing.T) {
 	}
 }
 
-// A story is that of a site whose cluster changes.
+// A story is the story of a site whose cluster changes.
 type story struct {
 	*keeper
 	form  form
 	clone tick.Sampler
-	// faults go wrong with looks at the clone.
+	// faults are the faults of samples of the clone.
 	faults *faults
-	tip    string // of the branch, when its levels were last looked at
+	tip    string // of the branch, at the last check of its levels
 }
 
 // idleCluster starts a cluster with all of the fleet at one replica, and no work
@@ -63,7 +63,7 @@ func idleCluster(t *testing.T, f form) *controlplane.ControlPlane {
 	return cp
 }
 
-// holds makes a tick, after which git declares no less of anything than before.
+// holds runs a tick, and checks that it lowers no level in git.
 func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
 	t.Helper()
 	report := s.tick(t, of)
@@ -82,7 +82,7 @@ func (s *story) holds(t *testing.T, of tick.Sampler) tick.Report {
 	return report
 }
 
-// beside is a cluster in its prime, and a clone of it that ticks in turn.
+// beside is a cluster at full scale, and a clone of it that ticks in turn.
 func (s *story) beside(t *testing.T) {
 	cp := controlplane.Start(t, controlplane.Options{})
 	cp.Nodes(t, 1)
@@ -116,8 +116,8 @@ func (s *story) alone(t *testing.T) {
 	}
 }
 
-// rebuilt grows back from one replica everywhere under its whole load, and is
-// read in part at most ticks.
+// rebuilt grows from one replica of each workload under the full load. Most of its
+// ticks read only a part.
 func (s *story) rebuilt(t *testing.T) {
 	c := newCluster(t, s.form, s.keeper)
 	c.applyApps(t)
@@ -157,8 +157,8 @@ func (s *story) rebuilt(t *testing.T) {
 	same(t, "git", s.declares(t), s.form.levels())
 }
 
-// impatient is a policy by which all that may fall falls within an hour: levels of
-// what idles, and entries of what is gone.
+// impatient is a policy that lowers every idle level and retires every absent entry
+// within an hour.
 const impatient = `apiVersion: gitlatch.dev/v1alpha1
 kind: Policy
 mode: latch
@@ -166,9 +166,9 @@ default: {hold: {down: 1h}}
 guards: {retire: {after: 1h, share: 100%}}
 `
 
-// inPart reads the clone, which idles, with one fault after the other, each for
-// longer than its levels would take to fall. That they would have is seen in the
-// end, when it is read whole for as long.
+// inPart reads the idle clone with one fault after the other, each for longer than its
+// levels need to be lowered. The end of the test checks that: a full read for the same
+// time lowers them.
 func (s *story) inPart(t *testing.T) {
 	s.origin.Push(t, "main", map[string]string{"gitlatch.yaml": impatient}, "let levels fall within an hour")
 	s.adopt(t, s.clone, s.faults)
@@ -188,7 +188,7 @@ func (s *story) inPart(t *testing.T) {
 			t.Errorf("with fault %q %s", fault, unlike)
 		}
 		s.faults.fault = whole
-		for range 2 { // what was not seen does not count afterwards either
+		for range 2 { // missed samples do not count afterwards either
 			s.holds(t, s.clone)
 		}
 	}
@@ -202,7 +202,7 @@ func (s *story) inPart(t *testing.T) {
 	same(t, "git, once the idle cluster is read whole,", s.declares(t), idle)
 }
 
-// known returns of how many workloads a look knew the scale.
+// known returns the number of workloads whose scale a sample read.
 func known(r tick.Report) (n int) {
 	for _, sample := range r.Samples {
 		if sample.Scale != nil {
@@ -212,8 +212,8 @@ func known(r tick.Report) (n int) {
 	return n
 }
 
-// lacks says which workloads have fewer ready pods than their autoscaler leaves
-// them: it takes 11 for 12, which is within its tolerance of 10 %.
+// lacks lists the workloads with fewer ready pods than their autoscaler allows. It
+// accepts 11 for 12, because that is within its tolerance of 10 %.
 func (c *cluster) lacks(l load.Look) string {
 	var lacks string
 	for _, m := range c.form.fleet() {

@@ -9,7 +9,7 @@ import (
 	"path"
 )
 
-// A fault is what goes wrong with one look at a cluster.
+// A fault is a failure in one sample of a cluster.
 type fault string
 
 const (
@@ -23,11 +23,11 @@ const (
 	noName    fault = "which cluster it is, is not answered"
 )
 
-// inTurn are the faults of looks that follow on each other.
+// inTurn are the faults of successive samples.
 var inTurn = []fault{halfway, whole, cutOff, noScaler, halfScale, noKEDA, noSets, noName}
 
-// leaves is of how many workloads of the fleet the scale can still be known: of
-// none while one of them may have an autoscaler that was not seen.
+// leaves returns the number of workloads with a known scale. It is 0 if a workload may
+// have an autoscaler that the sample did not see.
 func (f fault) leaves() int {
 	switch f {
 	case halfway, cutOff, noScaler, halfScale:
@@ -36,7 +36,7 @@ func (f fault) leaves() int {
 	return 4
 }
 
-// faults has the API server fail from one look to the next, in turn.
+// faults makes the API server fail from one sample to the next, in turn.
 type faults struct {
 	fault fault
 	looks int
@@ -82,7 +82,7 @@ func (f *faults) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// refusal is the answer of an API server that does not give what it was asked for.
+// refusal is the answer of an API server that refuses a request.
 func refusal(r *http.Request, code int) *http.Response {
 	return &http.Response{
 		StatusCode: code, Status: fmt.Sprint(code, " ", http.StatusText(code)), Request: r,

@@ -26,7 +26,7 @@ func (m member) id() workload.ID {
 	return workload.ID{Namespace: m.namespace, Kind: workload.Deployment, Name: m.name}
 }
 
-// fleet is made of workloads of several sizes, none of which is a level.
+// fleet consists of workloads of several sizes. No size is a level.
 func (f form) fleet() []member {
 	share := f.pods / 40
 	return []member{
@@ -37,7 +37,7 @@ func (f form) fleet() []member {
 	}
 }
 
-// levels are those of 1-2-5 that the fleet rounds up to.
+// levels returns the 1-2-5 levels that the fleet rounds up to.
 func (f form) levels() map[workload.ID]int32 {
 	share := int32(f.pods / 40)
 	all := f.fleet()
@@ -62,14 +62,14 @@ func (f form) room() int { return 1 + f.pods*3/1000 }
 
 var namespaces = []string{"pay", "shop"}
 
-// What there is to build on the branch: the manifests alone, and what is deployed
-// to the site, which includes the checkpoints.
+// The folders on the branch that can be built: the manifests alone, and the site's
+// overlay, which includes the checkpoint files.
 const (
 	plain   = "apps"
 	overlay = "clusters/" + site
 )
 
-// files is what the team keeps in git. No manifest states a count.
+// files returns the team's files in git. No manifest states replicas.
 func (f form) files() map[string]string {
 	files := map[string]string{"gitlatch.yaml": "apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\n"}
 	evidence := checkpoint.Evidence{}
@@ -110,7 +110,7 @@ func (f form) grown() string {
 	return strings.Join(all, "---\n")
 }
 
-// manifest is that of a workload and its autoscaler. In git the count is "".
+// manifest returns the manifests of a workload and its autoscaler. In git, count is "".
 func (f form) manifest(m member, count string) string {
 	if count != "" {
 		count = "\n  replicas: " + count

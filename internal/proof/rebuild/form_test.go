@@ -14,19 +14,19 @@ import (
 
 var atSizes = flag.String("pods", "", "measure rebuilds of so many pods each, 40,400, at Kubernetes' own pace, and print figures; takes minutes each")
 
-// A form is how large the fleet is, and how long everything takes. README.md
-// says why each is as it is.
+// A form is the size of the fleet, with the durations of its parts. README.md has the
+// reason for each value.
 type form struct {
 	pods   int
-	sync   time.Duration // from one look of an autoscaler to the next
+	sync   time.Duration // the interval of an autoscaler
 	start  time.Duration // of a pod, until it is ready
-	window time.Duration // from one look at the pods' CPU to the next
-	// fails and recovers are how long a pod stands too much work, and how long it
-	// is down then.
+	window time.Duration // the interval of the samples of the pods' CPU
+	// fails and recovers are how long a pod can be overloaded, and how long it is down
+	// then.
 	fails, recovers time.Duration
 	calm            time.Duration // for which a count has to be too high to be lowered
-	deadline        time.Duration // for all workloads to serve their whole load
-	every           time.Duration // from one look of the test to the next
+	deadline        time.Duration // for all workloads to serve their full load
+	every           time.Duration // the interval of the test's samples
 	quick           bool          // not Kubernetes' own pace
 }
 
@@ -44,9 +44,9 @@ func realForm(pods int) form {
 	}
 }
 
-// quickForm is seven and a half times as fast. Its pods stand too much work for
-// twice as long, and counts that are too high are lowered sooner, so that it ends
-// within a minute or so.
+// quickForm is seven and a half times as fast. Its pods can be overloaded for twice as
+// long, and replicas that are too high are lowered sooner, so the test ends within a
+// minute or so.
 func quickForm() form {
 	return form{
 		pods: 40, sync: 2 * time.Second, start: 4 * time.Second, window: 2 * time.Second,
@@ -55,13 +55,13 @@ func quickForm() form {
 	}
 }
 
-// patient is the form in which pods stand any work, and never fail.
+// patient is the form in which pods never fail under an overload.
 func (f form) patient() form {
 	f.fails = time.Hour
 	return f
 }
 
-// forms are those that the test was asked for.
+// forms returns the forms that the flag selects.
 func forms(t *testing.T) []form {
 	if *atSizes == "" {
 		return []form{quickForm()}
@@ -77,7 +77,7 @@ func forms(t *testing.T) []form {
 	return all
 }
 
-// options are those of a control plane of this form.
+// options returns the options of the form's control plane.
 func (f form) options() controlplane.Options {
 	o := controlplane.Options{PodStart: f.start, ControllerManagerFlags: []string{fmt.Sprintf("--horizontal-pod-autoscaler-sync-period=%s", f.sync)}}
 	if f.quick {
@@ -101,7 +101,7 @@ func (f form) behaviour() string {
 		seconds, seconds, int(f.calm.Seconds()), seconds)
 }
 
-// constants are those of the load.
+// constants returns the constants of the form's load.
 func (f form) constants() load.Constants {
 	return load.Constants{Capacity: capacity, Fails: f.fails, Recovers: f.recovers, Window: f.window}
 }

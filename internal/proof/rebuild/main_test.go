@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain lets more tests run at once than the machine has cores: what they do
-// is wait.
+// TestMain runs more tests at once than the machine has cores, because they mostly
+// wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
-// made is a run in which all workloads are alike but web, which is as given a
-// second: so many pods asked for, and ready.
+// made returns a run in which all workloads but web have their desired replicas. Each
+// argument is one second of web: its desired pods and its ready pods.
 func made(web ...[2]int) run {
 	f := quickForm()
 	r := run{way: "made", form: f, from: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
@@ -58,7 +58,7 @@ func TestCoverageCountsFromTheInstantAtWhichAllWereReady(t *testing.T) {
 		{[][2]int{{20, 0}, {20, 18}, {20, 20}, {18, 18}}, 1, true},
 		{[][2]int{{20, 2}, {20, 20}, {9, 9}, {18, 18}}, 0.5, true},
 		{[][2]int{{20, 2}, {20, 19}}, 0, false},
-		{[][2]int{{1, 1}, {2, 2}}, 0, false}, // all that were asked for, and too few
+		{[][2]int{{1, 1}, {2, 2}}, 0, false}, // all desired pods, but too few
 	} {
 		lowest, ok := made(c.web...).coverage(web)
 		if ok != c.ok || ok && lowest != c.want {

@@ -48,9 +48,8 @@ func (f form) print(runs map[string]run) {
 	fmt.Println(f.figures("", absent, runs) + f.figures("if_no_pod_fails_", patient, runs))
 }
 
-// figures are how much sooner each way is than one without checkpoints, a line
-// each. Where that depends on how long was waited for the latter, a line before
-// them says so.
+// figures returns the speedup of each method over a rebuild without checkpoints, a line
+// each. If the latter did not end, a line before them states the time that was waited.
 func (f form) figures(of string, without way, runs map[string]run) string {
 	var text strings.Builder
 	slow, recovered := runs[without.name].recovered()

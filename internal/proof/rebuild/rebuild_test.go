@@ -65,10 +65,10 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// runs are those of one form, by way.
+// runs are the runs of one form, by method.
 type runs struct {
-	// creating is held by who creates a whole fleet at once, which takes all of a
-	// small machine.
+	// creating is locked while a run creates all workloads at once, because that uses
+	// all resources of a small machine.
 	creating sync.Mutex
 	mu       sync.Mutex
 	of       map[string]run
@@ -83,7 +83,7 @@ func (r *runs) add(one run) {
 	}
 }
 
-// firstCluster has grown before it is ticked: its checkpoint is what is left of
+// firstCluster grows the workloads before it runs the ticks. Its checkpoint survives
 // it.
 func (f form) firstCluster(t *testing.T, k *keeper) {
 	c := newCluster(t, f, k)
@@ -126,7 +126,7 @@ func (f form) rebuild(t *testing.T, w way, k *keeper, creating *sync.Mutex) run 
 	return r
 }
 
-// rebuild creates what git has, and waits until all of the load is served.
+// rebuild creates the workloads from git, and waits until they serve all of the load.
 func (c *cluster) rebuild(t *testing.T, w way) error {
 	t.Helper()
 	c.from = time.Now()
@@ -134,15 +134,15 @@ func (c *cluster) rebuild(t *testing.T, w way) error {
 	return c.wait(t, c.form.deadline-time.Since(c.from), c.served)
 }
 
-// looks returns those since the first apply.
+// looks returns the samples since the first apply.
 func (c *cluster) looks() []load.Look {
 	all := c.load.Looks()
 	first := slices.IndexFunc(all, func(l load.Look) bool { return !l.At.Before(c.from) })
 	return all[max(first, 0):]
 }
 
-// autoscaled stays until every autoscaler has brought what the checkpoint
-// rounded up to where it would have it: within its tolerance of a tenth.
+// autoscaled waits until every autoscaler has moved the replicas, which the checkpoint
+// rounded up, to its own target, within its tolerance of a tenth.
 func (c *cluster) autoscaled(t *testing.T) {
 	t.Helper()
 	must(t, c.wait(t, c.form.calm+settling, func(l load.Look) string {
@@ -159,7 +159,7 @@ func (c *cluster) autoscaled(t *testing.T) {
 	}))
 }
 
-// reconciled applies git once more: what the autoscalers brought down stays down.
+// reconciled applies git again: replicas that the autoscalers lowered stay low.
 func (c *cluster) reconciled(t *testing.T, w way) {
 	t.Helper()
 	before := c.load.Last()
@@ -193,8 +193,8 @@ func (c *cluster) follows(t *testing.T) time.Duration {
 	return time.Since(from)
 }
 
-// rescaled returns when a workload's autoscaler last changed its count. Who
-// writes a count that nobody owned is not to be seen in managedFields.
+// rescaled returns when a workload's autoscaler last changed its replicas.
+// managedFields does not show the first writer of replicas without an owner.
 func (c *cluster) rescaled(t *testing.T, m member) time.Time {
 	t.Helper()
 	text := c.cp.Kubectl(t, "", "get", "hpa", "-n", m.namespace, m.name, "-o", "jsonpath={.status.lastScaleTime}")
@@ -203,7 +203,7 @@ func (c *cluster) rescaled(t *testing.T, m member) time.Time {
 	return at
 }
 
-// compare holds the ways against the cluster without checkpoints.
+// compare compares the methods with the cluster without checkpoints.
 func (f form) compare(t *testing.T, runs map[string]run) {
 	t.Helper()
 	without := runs[absent.name]
@@ -211,7 +211,7 @@ func (f form) compare(t *testing.T, runs map[string]run) {
 	for _, m := range f.fleet() {
 		counts := without.counts(m)
 		t.Logf("%s without a checkpoint: %d", m, counts)
-		// From 1 it takes so many doublings to the half that serves its load.
+		// From 1 replica, the half that serves the load takes this number of doublings.
 		if rounds := doublings((m.need + 1) / 2); recovered && len(counts)-1 < rounds {
 			t.Errorf("%s without a checkpoint came to serve its load by %d, want %d doublings", m, counts, rounds)
 		}
@@ -240,9 +240,8 @@ func (f form) compare(t *testing.T, runs map[string]run) {
 	}
 }
 
-// least is how much sooner a way has to be. The quick form runs beside other
-// tests, on whatever machine: it is judged by its counts, and has to be sooner at
-// all.
+// least returns the required speedup of a method. The quick form runs next to other
+// tests on any machine. It is judged by its replica counts, and only has to be faster.
 func (f form) least() float64 {
 	if f.quick {
 		return 1
@@ -250,7 +249,7 @@ func (f form) least() float64 {
 	return sooner
 }
 
-// hold checks what must be so of each workload that came back with a checkpoint.
+// hold checks the conditions for each workload that came back with a checkpoint.
 func (r run) hold(t *testing.T, m member) {
 	t.Helper()
 	counts := r.counts(m)

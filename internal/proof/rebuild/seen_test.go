@@ -7,7 +7,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/load"
 )
 
-// A run is what was seen of one rebuild, from the first apply on.
+// A run contains the samples of one rebuild, from the first apply on.
 type run struct {
 	way      string
 	form     form
@@ -16,8 +16,8 @@ type run struct {
 	followed time.Duration // from a change of the load until the count was right
 }
 
-// recovered returns how long it took until all workloads served their whole load
-// at the same time; ok is false where they never did.
+// recovered returns the time until all workloads served their full load at the same
+// time. ok is false if they never did.
 func (r run) recovered() (after time.Duration, ok bool) {
 	for _, l := range r.looks {
 		whole := true
@@ -32,9 +32,8 @@ func (r run) recovered() (after time.Duration, ok bool) {
 	return r.form.deadline, false
 }
 
-// coverage is the lowest share of the pods that a workload needs which were
-// ready, since all that were asked for had once been; ok is false where they
-// never were.
+// coverage returns the lowest share of a workload's desired pods that were ready, from
+// the first sample in which all of them were ready. ok is false without such a sample.
 func (r run) coverage(m member) (lowest float64, ok bool) {
 	lowest = math.Inf(1)
 	for _, l := range r.looks {
@@ -47,7 +46,7 @@ func (r run) coverage(m member) (lowest float64, ok bool) {
 	return lowest, ok
 }
 
-// counts are those that a workload was asked to have, each as it changed.
+// counts returns the desired replicas of a workload, after each change.
 func (r run) counts(m member) []int32 {
 	var all []int32
 	for _, l := range r.looks {
@@ -58,8 +57,9 @@ func (r run) counts(m member) []int32 {
 	return all
 }
 
-// owned returns how often a workload's autoscaler had been told what all of its
-// ready pods use when it owned the count, and how long after the first apply.
+// owned returns, for the first sample in which a workload's autoscaler owned the
+// replicas, how often it had read the use of all ready pods, and the time since the
+// first apply.
 func (r run) owned(m member) (judged int, after time.Duration, ok bool) {
 	for _, l := range r.looks {
 		if l.Scales[m.String()].Owned {
@@ -69,7 +69,7 @@ func (r run) owned(m member) (judged int, after time.Duration, ok bool) {
 	return 0, 0, false
 }
 
-// served is the share of the fleet's load that is served at a look.
+// served returns the share of the fleet's load that is served in a sample.
 func (r run) served(l load.Look) float64 {
 	var whole, served float64
 	for _, m := range r.form.fleet() {

@@ -27,8 +27,8 @@ import (
 // site is the one whose clusters come and go.
 const site = "prod-eu"
 
-// A keeper is gitlatch as it is run for the site: a git server, a state file,
-// and a tick over whatever cluster fills the site.
+// A keeper is gitlatch as the site runs it: a git server, a state file, and a tick that
+// samples the present cluster of the site.
 type keeper struct {
 	origin *gitserver.Origin
 	config config.Config
@@ -84,7 +84,7 @@ func (k *keeper) sampler(t *testing.T, cp *controlplane.ControlPlane, wrap func(
 	return s
 }
 
-// tick makes one tick over a cluster; time then stands a period later.
+// tick runs one tick over a cluster; the clock then moves one period ahead.
 func (k *keeper) tick(t *testing.T, s tick.Sampler) tick.Report {
 	t.Helper()
 	k.runs++
@@ -116,7 +116,7 @@ func (k *keeper) branch(t *testing.T) map[string][]byte {
 	}
 }
 
-// declares returns the levels that git declares.
+// declares returns the levels in git.
 func (k *keeper) declares(t *testing.T) map[workload.ID]int32 {
 	t.Helper()
 	tree, err := checkpoint.ParseTree(site, k.branch(t))

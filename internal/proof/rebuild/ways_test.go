@@ -23,25 +23,25 @@ import (
 type way struct {
 	name    string
 	without bool // checkpoints
-	// prepare sets up what is there before anything is applied; nil is nothing.
+	// prepare sets up the cluster before anything is applied; nil skips it.
 	prepare func(*cluster, *testing.T)
-	// create applies all that git has to an empty cluster, and reconcile applies
-	// it again to one that runs; nil is not looked at any further.
+	// create applies everything in git to an empty cluster. reconcile applies it again
+	// to a live one; nil ends the check after create.
 	create, reconcile func(*cluster, *testing.T)
 }
 
-// absent is the way without checkpoints: nobody states a count. In patient no pod
-// ever fails for having too much to do, which is kinder than things are.
+// absent is the method without checkpoints: no manifest states replicas. In patient no
+// pod ever fails under an overload, which is better than in reality.
 var (
 	absent  = way{name: "absent", without: true, create: (*cluster).applyApps}
 	patient = way{name: "patient", without: true, create: (*cluster).applyApps}
 )
 
-// limit is how soon any way could be: all pods that the load needs are asked for at
-// once, and nothing comes between.
+// limit is the fastest possible method: it creates all pods that the load needs at
+// once, and nothing delays them.
 var limit = way{name: "limit", create: (*cluster).applyNeed}
 
-// ways are those with checkpoints that run here.
+// ways are the methods with checkpoints that run here.
 var ways = []way{
 	{name: "flux", prepare: (*cluster).startFlux, create: (*cluster).applyFlux, reconcile: (*cluster).reconcileFlux},
 	{name: "overlay", create: (*cluster).applyOverlay, reconcile: (*cluster).reapplyOverlay},
@@ -49,7 +49,7 @@ var ways = []way{
 	{name: "argocd", prepare: (*cluster).startArgoCD, create: (*cluster).applyArgoCD, reconcile: (*cluster).reconcileArgoCD},
 }
 
-// place is what the manifests of the ways are made for.
+// place is the place that the manifests of the methods are made for.
 var place = gitways.Place{Site: site, Repository: "https://git.example.com/platform/fleet.git", Branch: "main", Name: site, Path: overlay}
 
 func (c *cluster) startFlux(t *testing.T) {
@@ -89,7 +89,7 @@ func (c *cluster) applyApps(t *testing.T) {
 	c.cp.Apply(t, c.build(t, plain))
 }
 
-// applyOverlay creates what the site's overlay builds, Components included.
+// applyOverlay creates the objects of the site's overlay, including Components.
 func (c *cluster) applyOverlay(t *testing.T) {
 	t.Helper()
 	c.cp.Apply(t, c.build(t, overlay))
@@ -102,7 +102,8 @@ func (c *cluster) reapplyOverlay(t *testing.T) {
 	c.applyAt(t, overlay, c.replicas)
 }
 
-// applyNeed applies what git has without checkpoints, each workload at its need.
+// applyNeed applies git without checkpoints, with the desired replicas of each
+// workload.
 func (c *cluster) applyNeed(t *testing.T) {
 	t.Helper()
 	need := map[string]int{}
@@ -112,7 +113,7 @@ func (c *cluster) applyNeed(t *testing.T) {
 	c.applyAt(t, plain, func(_ *testing.T, namespace, name string) int { return need[namespace+"/"+name] })
 }
 
-// applyAt applies what a folder builds with another count in the place of each.
+// applyAt applies the objects of a folder, with other replicas for each workload.
 func (c *cluster) applyAt(t *testing.T, folder string, count func(t *testing.T, namespace, name string) int) {
 	t.Helper()
 	var all []string
@@ -151,8 +152,8 @@ func (c *cluster) applyAdmission(t *testing.T) {
 	c.applyApps(t)
 }
 
-// admits waits until the API server knows of the policy, some moments after it
-// was applied: what is created before comes without it.
+// admits waits until the API server applies the policy, some moments after its
+// creation: an object created earlier is not changed by it.
 func (c *cluster) admits(t *testing.T) {
 	t.Helper()
 	probe := controlplane.Workload("Deployment", namespaces[0], "auth")

@@ -17,12 +17,13 @@ type revision struct {
 	ready    int32   // available pods
 	asked    int32   // pods asked for
 	starting []int   // the minutes in which those not available yet become so
-	stuck    float64 // the share of all pods that it never gets beyond; 1 is none
+	stuck    float64 // the highest share of all pods that it reaches; 1 without a limit
 	least    int     // minutes until a pod is available, at least and
 	most     int     // at most
 }
 
-// A life is that of one workload, minute by minute. What happens is drawn as it goes.
+// A life is the life of one workload, minute by minute. Its events are drawn in each
+// minute.
 type life struct {
 	r      *rand.Rand
 	judged bool
@@ -44,7 +45,7 @@ type life struct {
 	plan     []event
 	next     int // when the next rollout begins
 	blind    int // until when nothing is read
-	gap      int // until when nothing looks
+	gap      int // the end of a gap in the samples
 }
 
 func newLife(r *rand.Rand) *life {
@@ -108,7 +109,7 @@ func (l *life) pace() {
 	}
 }
 
-// failure is what the controller says.
+// failure returns the failure that the controller reports.
 func (l *life) failure() string {
 	switch {
 	case !l.judged || l.halted != "":
@@ -120,13 +121,13 @@ func (l *life) failure() string {
 	return ""
 }
 
-// ill reports whether anybody who looks sees that the target fails: its controller
-// says so, or it gets no further, and no pod came for 10 minutes.
+// ill reports whether an observer can see that the target fails: its controller reports
+// a failure, or it is stuck and no pod came for 10 minutes.
 func (l *life) ill() bool {
 	return l.failure() != "" || l.target.stuck < 1 && l.minute-l.came >= 10
 }
 
-// sample is what a look sees; nil is nothing.
+// sample returns the sampler's view of the rollout; nil if it cannot see the rollout.
 func (l *life) sample() *workload.Rollout {
 	if l.minute < l.blind {
 		return nil
@@ -145,7 +146,7 @@ func (l *life) sample() *workload.Rollout {
 			r.Templates = append(r.Templates, at(other))
 		}
 	}
-	if len(r.Templates) == 1 { // what it replaced, without any
+	if len(r.Templates) == 1 { // the replaced template, without pods
 		for _, other := range slices.Backward(l.revisions) {
 			if other != l.target {
 				r.Templates = append(r.Templates, at(other))

@@ -9,23 +9,23 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// storyPeriod is the time from one look of a story to the next, in minutes.
+// storyPeriod is the time between two samples of a story, in minutes.
 const storyPeriod = 5
 
-// A look is one sample of a story, and what became of it.
+// A look is one sample of a story, with its result.
 type look struct {
 	minute int
 	saw    workload.Rollout
-	// git is what git holds of the rollout after the look, and before what it held.
+	// git is the rollout in git after the sample, and before the rollout ahead of it.
 	before, git checkpoint.Rollout
 	decision    policy.Decision
-	failed      bool // what is remembered is that the target failed
+	failed      bool // the latch remembers that the target failed
 }
 
-// committed reports whether the look changed what git holds.
+// committed reports whether the sample changed the rollout in git.
 func (l look) committed() bool { return l.before != l.git }
 
-// begins reports whether a record began with the look.
+// begins reports whether the sample started a rollout entry.
 func (l look) begins() bool { return l.before == checkpoint.Rollout{} && l.committed() }
 
 // ends reports whether a record ended with it.
@@ -36,20 +36,21 @@ func (l look) replaced() bool {
 	return !l.begins() && !l.ends() && l.git.To.Hash != l.before.To.Hash
 }
 
-// A story is one flight of a workload, from its first look to the look that finds
-// it over.
+// A story is one rollout of a workload, from its first sample to the sample that sees
+// it end.
 type story struct {
 	judged bool
 	router bool
 	looks  []look
-	// spent is the look from which on the budget has commits; 0 is the first.
+	// spent is the first sample with commits in the budget; 0 is the first of all.
 	spent int
-	// other is the look at which the site commits something else; -1 is none.
+	// other is the sample at which the site commits another change; -1 if it commits
+	// none.
 	other int
 }
 
-// flights cuts a life into the stories of its flights. What was not seen whole is no
-// story.
+// flights splits a life into the stories of its rollouts. It leaves out a rollout with
+// samples missing.
 func flights(l *life) (all []story) {
 	router := l.r.IntN(4) == 0
 	var s *story
@@ -87,7 +88,7 @@ func flights(l *life) (all []story) {
 	return all
 }
 
-// draw draws what the site's budget has, and what else the site commits.
+// draw draws the site's budget and its other commits.
 func (s *story) draw(l *life) {
 	if l.r.IntN(2) == 0 {
 		s.spent = 3 + l.r.IntN(len(s.looks)-3)
@@ -97,7 +98,7 @@ func (s *story) draw(l *life) {
 	}
 }
 
-// play has the real policy decide look by look.
+// play lets the real policy decide each sample.
 func (s *story) play() {
 	p, g := policy.Presets()["cope"], policy.DefaultGuards()
 	l := latch.Latch{ID: workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}}

@@ -18,7 +18,7 @@ var lives = flag.Int("lives", 300, "lives of rollouts at each period; 70000 is t
 // wrongs are the kinds of wrong minutes.
 var wrongs = []string{"new, though failed", "new below the cut", "old past the cut", "late", "stale old", "dead old"}
 
-// A tally is what was counted of some lives.
+// A tally contains the counts of some lives.
 type tally struct {
 	flight, rollouts, commits, days float64
 	wrong                           map[string]float64
@@ -26,7 +26,7 @@ type tally struct {
 	open                            float64 // minutes below the cut with nothing recorded, of any age
 }
 
-// A side is one workload of a site, and what git says of it.
+// A side is one workload of a site with its latch.
 type side struct {
 	*life
 	latch latch.Latch
@@ -34,7 +34,7 @@ type side struct {
 	well  int // in which it was past the cut and not
 }
 
-// lived ticks a site of some workloads for so many minutes.
+// lived ticks a site with some workloads for the given minutes.
 func (t *tally) lived(r *rand.Rand, workloads, minutes, period int) {
 	p, g := policy.Presets()["cope"], policy.DefaultGuards()
 	g.Period = time.Duration(period) * time.Minute
@@ -123,7 +123,7 @@ func (t *tally) judge(s *side, cut int32, period int) {
 	}
 }
 
-// What git says of rollouts is right for most of the time, for few commits.
+// The rollout entries in git are right for most of the time, with few commits.
 func TestWhatGitSaysOfRollouts(t *testing.T) {
 	all := &tally{wrong: map[string]float64{}}
 	for _, period := range []int{1, 5, 15} {

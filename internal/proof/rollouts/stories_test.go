@@ -17,8 +17,8 @@ var (
 	outcomes = flag.Bool("outcomes", false, "print what becomes of the stories in their place")
 )
 
-// aspects are the sentences of the rule, each by a look at which it decides. There is
-// one story for each.
+// aspects are the sentences of the rule, each with the sample at which it decides.
+// There is one story for each.
 var aspects = []struct {
 	name string
 	at   func(s *story, i int) bool
@@ -86,7 +86,8 @@ func (s *story) target(i int) string {
 	return s.looks[i].saw.Templates[0].Hash
 }
 
-// turns reports whether a record that goes on says another template than before.
+// turns reports whether a rollout entry changed its side without starting, ending or
+// being replaced.
 func (s *story) turns(i int) bool {
 	l := s.looks[i]
 	return l.committed() && !l.begins() && !l.ends() && !l.replaced() && old(l.git) != old(l.before)
@@ -96,8 +97,8 @@ func (s *story) wasFailed(i int) bool {
 	return slices.ContainsFunc(s.looks[:i], func(l look) bool { return l.failed && l.saw.InFlight && l.saw.Templates[0].Hash == s.target(i) })
 }
 
-// tell chooses twenty stories by an id: of each aspect the first that is neither too
-// short nor too long to be read.
+// tell chooses twenty stories by an id: for each aspect the first story of a readable
+// length.
 func tell(t *testing.T, id string) (told []story) {
 	h := fnv.New64a()
 	h.Write([]byte(id))
@@ -131,8 +132,8 @@ func indexes(s story) (all []int) {
 	return all
 }
 
-// Of any commit there are twenty stories, one of each aspect, and none tells what
-// becomes of it.
+// Each commit has twenty stories, one for each aspect. A story does not contain its
+// outcome.
 func TestStoriesOfRollouts(t *testing.T) {
 	id := *chosen
 	if id == "" {

@@ -2,7 +2,7 @@ package rollouts
 
 import "fmt"
 
-// An event happens in a minute of a rollout, once so much of its target is there.
+// An event happens in a minute of a rollout, once its target has a share of the pods.
 type event struct {
 	after int // minutes since the one before
 	share float64
@@ -32,8 +32,8 @@ func (l *life) undo() {
 	}
 }
 
-// to sets the target, old or new. Half of all rollouts have trouble. Of four others
-// three are as quick as the shipped day's, and one takes an hour or so.
+// to sets the target, old or new. Half of the rollouts have trouble. Four of five
+// rollouts are as quick as on the shipped day, and one takes an hour or so.
 func (l *life) to(target *revision) {
 	if !l.flying {
 		l.began, l.flying = l.minute, true
@@ -59,7 +59,7 @@ func (l *life) after(minutes int, share float64, do func()) {
 	l.plan = append(l.plan, event{minutes, share, do})
 }
 
-// fix is what people do about a rollout that is no good.
+// fix draws a user's reaction to a failed rollout.
 func (l *life) fix() {
 	switch l.r.IntN(4) {
 	case 0:
@@ -73,7 +73,7 @@ func (l *life) fix() {
 
 func (l *life) halt() { l.halted = "paused" }
 
-// resume has the controller's clock begin anew.
+// resume restarts the controller's clock.
 func (l *life) resume() { l.halted, l.came = "", l.minute }
 
 // crash takes most of the target's pods, and no more come.
@@ -83,8 +83,8 @@ func (l *life) crash() {
 	t.stuck = float64(t.ready) / float64(l.pods)
 }
 
-// trouble draws what is wrong with the rollout that begins, each as likely as another.
-// Many happen once a share of the target is there.
+// trouble draws the trouble of a rollout that starts, with equal chances. Many troubles
+// happen once a share of the target is available.
 func (l *life) trouble() {
 	share := l.r.Float64()
 	troubles := []func(){
@@ -109,7 +109,7 @@ func (l *life) trouble() {
 				share += (1 - share) * l.r.Float64()
 			}
 		},
-		func() { // held at 0 %
+		func() { // halted at 0 %
 			l.halt()
 			l.after(l.between(20, 240), 0, l.resume)
 		},
@@ -120,7 +120,7 @@ func (l *life) trouble() {
 		func() { // not read
 			l.after(0, share, func() { l.blind = l.minute + l.between(5, 20) })
 		},
-		func() { // not looked at
+		func() { // not sampled
 			l.after(0, share, func() { l.gap = l.minute + l.between(5, 20) })
 		},
 		func() { // slow

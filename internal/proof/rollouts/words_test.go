@@ -9,13 +9,13 @@ import (
 	"github.com/gitlatch/gitlatch/internal/checkpoint"
 )
 
-// clock is the time of a look.
+// clock returns the time of a sample.
 func (s *story) clock(i int) string {
 	return epoch.Add(time.Duration(s.looks[i].minute) * time.Minute).Format("15:04")
 }
 
-// text is a story as it can be read, without what becomes of it: a line for each look
-// that shows something new.
+// text returns a story for a reader, without its outcome: a line for each sample that
+// shows a change.
 func (s *story) text() string {
 	var b strings.Builder
 	kind := "a Deployment, whose controller says when it fails"
@@ -50,7 +50,7 @@ func (s *story) text() string {
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// line is what a look saw.
+// line describes a sample.
 func (s *story) line(i int) string {
 	r := s.looks[i].saw
 	if !r.InFlight {
@@ -73,8 +73,8 @@ func (s *story) line(i int) string {
 	return text
 }
 
-// asked are the looks after which the questions ask what git holds: some at which
-// that changes, and some at which it does not.
+// asked returns the samples after which the questions ask for the rollout in git: some
+// change it, and some do not.
 func (s *story) asked() []int {
 	var ask []int
 	for i := range s.looks {
@@ -100,7 +100,7 @@ func (s *story) questions() string {
 	return fmt.Sprintf("What does git hold after the looks of %s: nothing, old or new, and which template is that?\nWhich looks make a commit at once, that is, one that asks no budget?\n", strings.Join(at, ", "))
 }
 
-// holds says what a record holds.
+// holds describes a rollout entry.
 func holds(r checkpoint.Rollout) string {
 	switch {
 	case r == checkpoint.Rollout{}:
@@ -111,7 +111,7 @@ func holds(r checkpoint.Rollout) string {
 	return "new, " + r.To.Hash
 }
 
-// outcome answers the questions, and says of each look what was committed and why.
+// outcome answers the questions, and lists for each sample the commit and its reason.
 func (s *story) outcome() string {
 	var b strings.Builder
 	for _, i := range s.asked() {

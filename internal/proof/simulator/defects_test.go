@@ -21,10 +21,10 @@ var defects = flag.Bool("defects", false, "build the product with each defect of
 // root is the root of the repository.
 const root = "../../.."
 
-// Each defect of testdata/defects breaks within 100,000 ticks the law that its head
-// names; "only" names the events that are drawn, where most would only take time. It
-// says of a folder of the product what stands there once, and what is to stand there
-// instead. One that does not apply any more fails: it is to be made anew.
+// Each defect in testdata/defects breaks, within 100,000 ticks, the law that its head
+// names. "only" limits the drawn events if most of them would only take time. A defect
+// is a replacement in a folder of the product: the text, which occurs once, and the new
+// text. A defect that no longer applies fails, and must be rewritten.
 func TestSeededDefectsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each defect is a build of its own: run without -short")
@@ -60,7 +60,7 @@ func TestSeededDefectsAreFound(t *testing.T) {
 	fmt.Printf("figure seeded_defects %d\nfigure seeded_defects_caught %d\n", len(tried), caught)
 }
 
-// head is a line at the head of a defect; "" where there is none.
+// head returns the value of a line in the head of a defect; "" without that line.
 func head(defect *txtar.Archive, key string) string {
 	found := regexp.MustCompile(`(?m)^` + key + `: (.*)$`).FindSubmatch(defect.Comment)
 	if found == nil {
@@ -93,7 +93,7 @@ func apply(t *testing.T, defect *txtar.Archive) (overlay string) {
 	return overlay
 }
 
-// holds finds the one place below a folder of the product where words stand.
+// holds finds the one place of a text below a folder of the product.
 func holds(t *testing.T, folder, words string) (file, text string) {
 	t.Helper()
 	found := 0

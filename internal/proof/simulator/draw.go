@@ -27,13 +27,13 @@ func newDraw(seed uint64) *draw {
 
 func pick[T any](d *draw, of ...T) T { return of[d.IntN(len(of))] }
 
-// rules are those of a site.
+// rules returns the policy of a site.
 func (d *draw) rules() string {
 	return fmt.Sprintf("apiVersion: gitlatch.dev/v1alpha1\nkind: Policy\nmode: latch\ndefault: {acceptRisk: true, hold: {up: %s, down: %s}%s}\nguards: {yield: 1h, retire: {after: 2h}}\n",
 		pick(d, "1", "2", "2"), pick(d, "30m", "2h", "10m"), pick(d, "", ", surge: {review: true}"))
 }
 
-// policy is a person who writes other rules.
+// policy is a user's edit of the rules.
 func (d *draw) policy() string {
 	return fmt.Sprintf("person writes gitlatch.yaml %q", d.rules())
 }
@@ -41,7 +41,7 @@ func (d *draw) policy() string {
 // marks is the file that is edited in place.
 const marks = "apps/values.yaml"
 
-// marked is what it holds: a count of some of the workloads.
+// marked returns the content of a marked file: the replicas of some workloads.
 func (d *draw) marked() string {
 	var lines []string
 	for _, who := range names {
@@ -71,7 +71,7 @@ func (d *draw) scale() string {
 	return fmt.Sprintf("workload %s %d", d.who(), d.pods())
 }
 
-// pods are from 1 to 5000, as many below 70 as above.
+// pods draws from 1 to 5000, below 70 as often as above.
 func (d *draw) pods() int { return int(math.Exp(d.Float64() * math.Log(5000))) }
 
 // effect is the number of one, oftener of those about the push.
@@ -152,7 +152,7 @@ func (d *draw) begin() (lines []string) {
 	return append(lines, "try 3")
 }
 
-// calm ends all that fails, and what waited never lands.
+// calm ends all faults. A push that waited never lands.
 func (d *draw) calm() []string {
 	return []string{"refuse", "unread", "room", "walks", "topic hears", "try 4"}
 }

@@ -2,8 +2,8 @@ package simulator
 
 import "fmt"
 
-// An event is a kind of thing that happens: how often beside the others, and the
-// lines that tell it.
+// An event is a kind of event in a history: its frequency among the others, and the
+// lines of its story.
 type event struct {
 	name   string
 	weight int
@@ -12,7 +12,7 @@ type event struct {
 
 // events are all kinds.
 var events = []event{
-	// What runs.
+	// Changes to the live workloads.
 	{"scale", 25, func(d *draw) []string { return d.then(d.scale()) }},
 	{"surge", 4, func(d *draw) []string { return d.then("workload %s %d", d.who(), 1000+d.IntN(9000)) }},
 	{"time passes", 10, func(d *draw) []string { return []string{fmt.Sprintf("try %d", 6+d.IntN(20))} }},
@@ -40,7 +40,7 @@ var events = []event{
 		return append([]string{fmt.Sprintf("unread %q", d.part())}, append(d.then(d.scale()), "unread")...)
 	}},
 
-	// What people do.
+	// Actions of users.
 	{"edit", 6, func(d *draw) []string { return d.then("person sets %s %d", d.who(), 1+d.IntN(300)) }},
 	{"bounds", 2, func(d *draw) []string { return d.then("person accepts %s 1 %d", d.who(), 100+d.IntN(20000)) }},
 	{"opt-out", 2, func(d *draw) []string { return d.then("person deletes %s", d.who()) }},
@@ -85,7 +85,7 @@ var events = []event{
 		return d.amidst(pick(d, fmt.Sprintf("person sets %s %d", d.who(), 1+d.IntN(300)), "person commits app.yaml", "person deletes "+d.who(), "person undoes"))
 	}},
 
-	// What fails.
+	// Faults.
 	{"refused", 3, func(d *draw) []string {
 		return append(append([]string{"refuse protected"}, d.then(d.scale())...), "refuse")
 	}},

@@ -27,8 +27,8 @@ type Played struct {
 	Events map[string]int // how often each kind of event was drawn
 }
 
-// Random draws a history of so many events from a seed, and plays it until it
-// breaks a law.
+// Random draws a history of the given number of events from a seed, and plays it until
+// it breaks a law.
 func Random(seed uint64, events int) Played {
 	d := newDraw(seed)
 	p := Played{History: History{Files: d.files}, Events: map[string]int{}}
@@ -74,8 +74,8 @@ func (h History) Breaks(name string) bool {
 	return len(w.Violations) > 0 && w.Violations[0].Law == name
 }
 
-// Shrink leaves out what a history needs not to break a law: halves, quarters and
-// so on of its lines, then single ones, then ticks.
+// Shrink leaves out the lines that a history does not need to break a law: halves,
+// quarters and so on, then single lines, then ticks.
 func (h History) Shrink(name string) History {
 	for size := len(h.Lines) / 2; size > 0; {
 		smaller := false
@@ -106,7 +106,7 @@ func (h History) Shrink(name string) History {
 	return h
 }
 
-// with is the history with other lines in the place of so many from one on.
+// with returns the history with size lines replaced by others, starting at from.
 func (h History) with(from, size int, lines ...string) History {
 	return History{h.Files, slices.Concat(h.Lines[:from], lines, h.Lines[min(from+size, len(h.Lines)):])}
 }

@@ -126,7 +126,7 @@ func report(t *testing.T, broken map[string][]Played) {
 	}
 }
 
-// way is what the lines of a history do, but for what every history does.
+// way returns the actions in the lines of a history, except actions in every history.
 func (h History) way() string {
 	var verbs []string
 	for _, line := range h.Lines {

@@ -11,8 +11,8 @@ import (
 // A period is what an alarm's metric got in one period: nothing, or values.
 type period []float64
 
-// An alarmCase says what an alarm is on, and drives it: the last of the periods is
-// the one that it is evaluated at.
+// An alarmCase has the series of an alarm, and drives the alarm. The alarm is evaluated
+// at the last of the periods.
 type alarmCase struct {
 	on     series
 	rings  [][]period
@@ -30,7 +30,7 @@ func alarmCases(d estate) map[string]alarmCase {
 	function := func(metric string) series {
 		return series{"AWS/Lambda", metric, "FunctionName", d.physical("LatchFunction")}
 	}
-	// Two ticks in three, of which one had something.
+	// Two ticks of three with data, and one of them with an event.
 	repeated := func(on series) alarmCase {
 		return alarmCase{on,
 			[][]period{{{1}, {1}, {1}}, {{1}, {0}, {1}}, {{0}, {1}, {1, 0}}, {{0}, {3}, {1}}},
@@ -71,7 +71,7 @@ func alarmCases(d estate) map[string]alarmCase {
 		"DrillsLost":          once(drills("AsyncEventsDropped")),
 		"DrillsUndelivered":   waiting("UndeliveredDrills"),
 		"ReleasesUndelivered": waiting("UndeliveredReleases"),
-		// It ends with what it rings for, whatever waits in the queue.
+		// It ends together with its cause, even if the queue is not empty.
 		"RestoresLost": {restores("AsyncEventsDropped"),
 			[][]period{{{1}}, {{0}, {0, 1}}, {none, {2}}},
 			[][]period{{{0}}, {none}, {{1}, {0}}, {{3}, none}},
@@ -161,8 +161,8 @@ func TestASwitchTakesAwayWhatItIsForAndNothingElse(t *testing.T) {
 	}
 }
 
-// rung evaluates an alarm over the periods that it looks at, the last ones given;
-// those before them are missing.
+// rung evaluates an alarm over its periods. The given periods are the last ones; those
+// before them are missing.
 func rung(alarm any, periods []period) (bool, error) {
 	number := func(name string) (n float64) {
 		n, err := strconv.ParseFloat(fmt.Sprint(at(alarm, name)), 64)

@@ -98,8 +98,9 @@ func rbac(t *testing.T) (roles, bindings map[string][]string) {
 	return roles, bindings
 }
 
-// stacksStandAlone is about what would keep a stack from being made or deleted: a name
-// that another stack exports. Only sites that share a state by StateStack do that.
+// stacksStandAlone checks for names that another stack exports, which would prevent the
+// creation or deletion of a stack. Only sites that share a state by StateStack import
+// one.
 func stacksStandAlone(_ *testing.T, of templates) (broken []string) {
 	for file, one := range of {
 		walk(one.tree, func(name string, argument any) {
@@ -117,8 +118,8 @@ func stacksStandAlone(_ *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// parametersAreUsedAndHoldOneValue is about each parameter of the templates of a site.
-// A list is of a type of its own, such as CommaDelimitedList.
+// parametersAreUsedAndHoldOneValue checks each parameter of the templates of a site. A
+// parameter with a list has a list type, such as CommaDelimitedList.
 func parametersAreUsedAndHoldOneValue(_ *testing.T, of templates) (broken []string) {
 	for _, file := range sources[:4] {
 		used := usedByResources(of[file])

@@ -11,8 +11,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// sam runs SAM's command line with the settings of infra/samconfig.toml. It has
-// a home of its own to write to, Go's caches aside, and no account to ask.
+// sam runs SAM's command line with the settings of infra/samconfig.toml. It has a
+// separate home folder, except for Go's caches, and no AWS account.
 func sam(t *testing.T, subcommand string, args ...string) string {
 	t.Helper()
 	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))
@@ -33,8 +33,8 @@ func TestSAMFindsTheTemplateValid(t *testing.T) {
 	}
 }
 
-// zipLimits are what functions may weigh, packed, in MB: a cold start fetches it.
-// The drill renders overlays, and is called by people now and then.
+// zipLimits are the limits for packed functions, in MB, because a cold start downloads
+// them. The drill renders overlays, and users call it only sometimes.
 var zipLimits = map[string]float64{"LatchFunction": 10, "RestoreFunction": 10, "DrillFunction": 12,
 	"FleetWorker": 10, "FleetDispatcher": 10}
 

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A cloud is as much of CloudFormation, S3 and STS as a deployment by SAM asks for.
-// It makes no resources. It keeps what is uploaded, and what was deployed.
+// A cloud is the part of CloudFormation, S3 and STS that a deployment by SAM needs. It
+// creates no resources. It stores the uploads and the deployments.
 type cloud struct {
 	t   *testing.T
 	URL string // the endpoint of every service
@@ -41,7 +41,7 @@ type changeSet struct {
 	given    map[string]string
 }
 
-// parameters are what the stack was last given.
+// parameters returns the parameters of the stack's last deployment.
 func (s *stack) parameters() map[string]string {
 	if len(s.executed) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func newCloud(t *testing.T) *cloud {
 	return c
 }
 
-// deployed returns what was deployed as a stack, in order.
+// deployed returns the deployments of a stack, in order.
 func (c *cloud) deployed(t *testing.T, name string) (all []deployment) {
 	t.Helper()
 	c.mu.Lock()
@@ -162,7 +162,8 @@ func (c *cloud) status(name string) string {
 	return "UPDATE_COMPLETE"
 }
 
-// changeSet is what a request gives, and what it keeps of the change set before.
+// changeSet returns the change set of a request, with the previous values that the
+// request keeps.
 func (c *cloud) changeSet(s *stack, form url.Values) changeSet {
 	uploaded, err := url.Parse(form.Get("TemplateURL"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/config"
 )
 
-// configurations are what the samples come to, in the words of the handbook.
+// configurations are the configurations of the samples, as the handbook has them.
 var configurations = map[string]string{
 	"github": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -86,8 +86,8 @@ demand:
 var stored = strings.NewReplacer("{{resolve:ssm:/gitlatch/prod-ap/demand:3}}",
 	`[{"workload": "shop/web", "cloudwatch": {"namespace": "Shop", "metric": "users"}}]`)
 
-// restoring is a configuration with what a restore needs of it alone: no state,
-// nobody to alert, and nothing about ticks and commits.
+// restoring returns a configuration with only the fields that a restore needs: without
+// state, alerts, and the fields for ticks and commits.
 func restoring(c map[string]any) map[string]any {
 	delete(c, "alerts")
 	delete(c, "demand")
@@ -102,9 +102,9 @@ func restoring(c map[string]any) map[string]any {
 	return c
 }
 
-// drilling is a configuration with what a drill has besides.
+// drilling returns a configuration with the additional fields of a drill.
 func drilling(c map[string]any, s sample) map[string]any {
-	delete(c, "demand") // what a rebuild gives does not depend on it
+	delete(c, "demand") // the result of a rebuild does not depend on it
 	own := s.beside[drillSource]
 	if hub := own["HubClusterName"]; hub != "" {
 		c["gitops"] = map[string]any{"eks": map[string]any{"name": hub, "region": region}, "destination": own["HubDestination"]}

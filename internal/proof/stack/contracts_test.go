@@ -20,8 +20,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/tick"
 )
 
-// A contract is something that the templates and the code must agree on. It
-// returns what is broken.
+// A contract is an agreement between the templates and the code. check returns its
+// violations.
 type contract struct {
 	name  string
 	check func(*testing.T, templates) []string
@@ -32,7 +32,7 @@ func alone(file string, check func(*testing.T, template) []string) func(*testing
 	return func(t *testing.T, of templates) []string { return check(t, of[file]) }
 }
 
-// contracts hold the templates to the code: first those of a site.
+// contracts compare the templates with the code, those for a site first.
 var contracts = []contract{
 	{"environment", environmentSetIsRead},
 	{"configuration", configurationIsAsDocumented},
@@ -93,7 +93,7 @@ func (s series) isOneOf(all []series) bool {
 	return slices.ContainsFunc(all, func(other series) bool { return slices.Equal(s, other) })
 }
 
-// emitted returns what a tick and a drill over a site emit.
+// emitted returns the series that a tick and a drill of a site emit.
 func emitted(t *testing.T, site string) []series {
 	t.Helper()
 	var ticks, drills bytes.Buffer
@@ -262,8 +262,8 @@ func scheduleSendsTheSite(t *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// A tick holds its lease for nine tenths of the period, and Go is told of four
-// fifths of the memory.
+// A tick has its lease for nine tenths of the period, and GOMEMLIMIT is four fifths of
+// the memory.
 func timesFollowFromThePeriod(t *testing.T, of templates) []string {
 	return slices.Concat(timesOf(t, of[source], of[monitoringSource]), memoryFollowsFromTheSize(of[drillSource]), memoryFollowsFromTheSize(of[restoreSource]))
 }
@@ -344,8 +344,8 @@ func expiredBrakesAreReleased(t *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// A drill that was ended at its deadline says nothing. One a day looks again at what
-// keeps checkpoints inert, which takes one that flushes.
+// A drill that was killed at its deadline reports nothing. One drill a day looks for
+// the rules that protect the live replicas, which requires a drill that flushes.
 func drillsThatEndEarlyAreNoticed(t *testing.T, of templates) (broken []string) {
 	resources := deployed(t, of, samples[0]).resources()
 	daily := at(resources, "DrillFunction", "Properties", "Events", "Daily", "Properties")

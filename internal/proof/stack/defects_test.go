@@ -14,18 +14,18 @@ import (
 type defect struct {
 	name     string
 	file     string // "" is the main template
-	from, to string // from stands in the file exactly once
+	from, to string // from is in the file exactly once
 
-	by, rule string // who must say so, and by which name
+	by, rule string // the validator that must find it, and the name of its rule
 }
 
 const rings = "      AlarmActions: [!If [OwnsState, !Ref AlertTopic, !ImportValue {\"Fn::Sub\": \"${StateStack}-Topic\"}]]\n"
 
-// ringsBeside is the same of a template beside the core.
+// ringsBeside is the same text in a template next to the core.
 const ringsBeside = "      AlarmActions: [!Ref TopicArn]\n"
 
 var defects = []defect{
-	// What CloudFormation and SAM would refuse.
+	// Templates that CloudFormation and SAM would refuse.
 	{"a property is misspelt", "", "      Timeout: !FindInMap", "      Timeut: !FindInMap", "cfn-lint", "E3002"},
 	{"a property of the schedule is misspelt", "", "            OmitName: true\n            State: !Ref ScheduleState", "            OmitNames: true\n            State: !Ref ScheduleState", "sam-translator", "InvalidResourceException"},
 	{"an event is of an unknown type", "", "        Tick:\n          Type: ScheduleV2", "        Tick:\n          Type: ScheduleV3", "sam-translator", "InvalidResourceException"},
@@ -47,12 +47,12 @@ var defects = []defect{
 	{"a required property is missing", spokeSource, "      PrincipalArn: !GetAtt SpokeRole.Arn\n", "", "cloudformation-validate", "F3003"},
 	{"an endpoint is of no type", "infra/vpc-endpoints.yaml", "VpcEndpointType: Gateway", "VpcEndpointType: Gate", "cfn-lint", "E3030"},
 
-	// What the second stack in a region, or the one after a deletion, would meet.
+	// Problems of the second stack in a region, or of the first one after a deletion.
 	{"the schedule has a name", "", "            OmitName: true\n            State: !Ref ScheduleState", "            State: !Ref ScheduleState", "cfn-guard", "schedules_have_no_name"},
 	{"the table has a name", "", "      BillingMode:", "      TableName: gitlatch\n      BillingMode:", "cfn-guard", "nothing_has_a_fixed_name"},
 	{"an export is not the stack's own", "", "Export: {Name: !Sub \"${AWS::StackName}-Topic\"}", "Export: {Name: gitlatch-Topic}", "contract", "coexistence"},
 
-	// What would be lost, or read by others.
+	// Data that would be lost, or read by others.
 	{"the table goes with the stack", "", "  StateTable:\n    Type: AWS::DynamoDB::Table\n    Condition: OwnsState\n    DeletionPolicy: Retain", "  StateTable:\n    Type: AWS::DynamoDB::Table\n    Condition: OwnsState\n    DeletionPolicy: Delete", "cfn-guard", "tables_outlive_the_stack"},
 	{"the table can be deleted", "", "      DeletionProtectionEnabled: true\n", "", "cfn-guard", "tables_outlive_the_stack"},
 	{"the table has no past", "", "PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false", "cfn-guard", "tables_go_back_in_time"},
@@ -64,7 +64,7 @@ var defects = []defect{
 	{"a queue is not encrypted", "", "  FailedTicks:\n    Type: AWS::SQS::Queue\n    DeletionPolicy: Delete\n    UpdateReplacePolicy: Delete\n    Properties:\n      SqsManagedSseEnabled: true", "  FailedTicks:\n    Type: AWS::SQS::Queue\n    DeletionPolicy: Delete\n    UpdateReplacePolicy: Delete\n    Properties:\n      SqsManagedSseEnabled: false", "cfn-guard", "queues_are_encrypted"},
 	{"logs stay for ever", "", "      RetentionInDays: !Ref LogRetentionDays\n\n  # What Kubernetes makes of the role", "      LogGroupClass: STANDARD\n\n  # What Kubernetes makes of the role", "cfn-guard", "logs_expire_and_outlive_the_stack"},
 
-	// Who could do more than they should.
+	// Roles with too many permissions.
 	{"SAM adds managed policies", "", "      Role: !GetAtt LatchRole.Arn", "      Policies: [AWSLambdaBasicExecutionRole]\n      Role: !GetAtt LatchRole.Arn", "cfn-guard", "functions_have_a_role_of_their_own"},
 	{"a managed policy is attached", spokeSource, "      RoleName: !Ref RoleName", "      RoleName: !Ref RoleName\n      ManagedPolicyArns: [!Sub \"arn:${AWS::Partition}:iam::aws:policy/ReadOnlyAccess\"]", "cfn-guard", "roles_have_no_managed_policies"},
 	{"a role escapes its boundary", spokeSource, "      PermissionsBoundary: !If [Bounded, !Ref PermissionsBoundaryArn, !Ref AWS::NoValue]\n", "", "cfn-guard", "roles_take_a_boundary"},
@@ -83,7 +83,7 @@ var defects = []defect{
 	{"another account may schedule", "", "            Action: sts:AssumeRole\n            Condition:\n              StringEquals:\n                aws:SourceAccount: !Ref AWS::AccountId\n", "            Action: sts:AssumeRole\n", "cfn-guard", "schedules_are_of_this_account"},
 	{"EKS refuses the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"system:masters\"]", "cfn-guard", "groups_are_ours"},
 
-	// What the simulator of IAM sees.
+	// Defects that only the simulator of IAM detects.
 	{"the state's prefix is another", "", "site#${Site}", "cluster#${Site}", "iam", "write the site's latches"},
 	{"a condition's key is misspelt", "", "dynamodb:LeadingKeys: [", "dynamodb:LeadingKey: [", "iam", "read a site whose name only begins alike"},
 	{"the key is given away with the role", "", "                Condition:\n                  StringEquals:\n                    kms:ViaService: !Sub \"dynamodb.${AWS::Region}.${AWS::URLSuffix}\"\n", "", "iam", "use the key by itself"},
@@ -98,7 +98,7 @@ var defects = []defect{
 	{"alarms of other accounts reach the topic", "", "            Resource: !Ref AlertTopic\n            Condition:\n              StringEquals:\n                aws:SourceAccount: !Ref AWS::AccountId\n", "            Resource: !Ref AlertTopic\n", "iam", "alarm for another account"},
 	{"the spoke asks for no external id", spokeSource, "            Condition:\n              StringEquals:\n                sts:ExternalId: !Ref ExternalId\n", "", "iam", "assume the spoke's role without the external id"},
 
-	// What would fail in silence.
+	// Failures without a report.
 	{"failed ticks are tried again", "", "        MaximumRetryAttempts: 0\n        MaximumEventAgeInSeconds: !FindInMap", "        MaximumRetryAttempts: 2\n        MaximumEventAgeInSeconds: !FindInMap", "cfn-guard", "failed_events_are_kept"},
 	{"undelivered ticks are lost", "", "            DeadLetterConfig:\n              Arn: !GetAtt UndeliveredTicks.Arn\n", "", "cfn-guard", "undelivered_events_are_kept"},
 	{"the schedule cannot be turned off", "", "            State: !Ref ScheduleState", "            State: ENABLED", "cfn-guard", "schedules_can_be_turned_off"},
@@ -125,7 +125,7 @@ var defects = []defect{
 
 	{"an endpoint keeps spokes out", endpointsSource, "                  aws:PrincipalAccount: !Ref SpokeAccounts", "                  aws:PrincipalAccount: !Ref AWS::AccountId", "contract", "passages"},
 
-	// What the template and the code must agree on.
+	// Differences between the template and the code.
 	{"an alarm is on a metric that nobody emits", monitoringSource, "      MetricName: PushFailures", "      MetricName: PushFailure", "contract", "metrics"},
 	{"the dashboard shows what nobody emits", monitoringSource, `["gitlatch", "Frozen", "site"`, `["gitlatch", "Frozen", "cluster"`, "contract", "metrics"},
 	{"the configuration's variable is misspelt", "", "          GITLATCH_CONFIG: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "          GITLATCH_CONF: !Sub\n            - |\n              apiVersion: gitlatch.dev/v1alpha1\n              kind: Config\n              site: \"${Site}\"\n              period", "contract", "environment"},
@@ -141,7 +141,7 @@ var defects = []defect{
 	{"no rights are bound to the group", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:sampler\"]", "contract", "access"},
 	{"the table's key is another", "", "        - {AttributeName: pk, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: pk, KeyType: HASH}", "        - {AttributeName: id, AttributeType: S}\n        - {AttributeName: sk, AttributeType: S}\n      KeySchema:\n        - {AttributeName: id, KeyType: HASH}", "contract", "table"},
 
-	// Of the restore.
+	// Defects in the restore.
 	{"a restore may commit", restoreSource, "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBlob, codecommit:CreateCommit, codecommit:GetBranch,", "contract", "rights"},
 	{"a restore may commit, asked of IAM", restoreSource, "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBlob, codecommit:CreateCommit, codecommit:GetBranch, ", "iam", "commit as a restore"},
 	{"a restore cannot read the record", restoreSource, "[codecommit:GetBlob, codecommit:GetBranch,", "[codecommit:GetBranch,", "contract", "rights"},
@@ -163,7 +163,7 @@ var defects = []defect{
 	{"the schedule releases every brake", restoreSource, "\"expired\": true", "\"expired\": false", "contract", "releases"},
 	{"a restore that stops at its deadline is not noticed", restoreSource, "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  ReleasesUndelivered", "contract", "releases"},
 
-	// Of the drill.
+	// Defects in the drill.
 	{"a drill may delete reports", drillSource, "Action: [s3:GetObject, s3:PutObject]", "Action: [s3:GetObject, s3:DeleteObject, s3:PutObject]", "contract", "rights"},
 	{"a drill keeps the reports of all sites", drillSource, "${DrillBucket}/gitlatch/drills/${Site}/*", "${DrillBucket}/gitlatch/drills/${Site}*", "iam", "keep a report of a site whose name only begins alike"},
 	{"a drill keeps reports in anybody's bucket", drillSource, "drills/${Site}/*\"\n                  Condition: {StringEquals: {\"aws:ResourceAccount\": !Ref AWS::AccountId}}\n", "drills/${Site}/*\"\n", "iam", "keep a report in another account's bucket of this name"},
@@ -182,7 +182,7 @@ var defects = []defect{
 	{"the schedule may not start a drill", drillSource, "                Resource: !GetAtt DrillFunction.Arn", "                Resource: !Sub \"arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:latch\"", "iam", "start a drill"},
 	{"a drill that stops at its deadline is not noticed", drillSource, "      Threshold: 720000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "      Threshold: 900000\n      TreatMissingData: notBreaching\n\n  DrillsAreLow", "contract", "drills"},
 
-	// What keeps the stacks apart.
+	// Defects in the separation of the stacks.
 	{"ticks are in the group of those that restore", "", "KubernetesGroups: [\"gitlatch:samplers\"]", "KubernetesGroups: [\"gitlatch:restorers\"]", "contract", "reach"},
 	{"a tick may make an access entry", "", "                  Action: eks:DescribeCluster\n", "                  Action: [eks:DescribeCluster, eks:CreateAccessEntry]\n", "contract", "reach"},
 	{"a further stack imports the topic", monitoringSource, "\n  TicksSlow:\n", "\n  Topic: {Type: \"AWS::SNS::Topic\", Properties: {KmsMasterKeyId: !ImportValue gitlatch-Key}}\n  TicksSlow:\n", "contract", "apart"},
@@ -213,7 +213,7 @@ var defects = []defect{
 // source is the template that the defect is in.
 func (d defect) source() string { return cmp.Or(d.file, source) }
 
-// readAs reads a template that stands for another.
+// readAs reads a template in place of another one.
 func readAs(t *testing.T, name, file string) template {
 	t.Helper()
 	of := readFile(t, file)
@@ -276,8 +276,8 @@ func TestDefectsAreCaughtByName(t *testing.T) {
 	}
 }
 
-// finders look for defects, all those of one kind at once, by who must say so: starting
-// a validator costs more than a look.
+// finders search for all defects of one kind together, by validator, because the start
+// of a validator takes longer than a search.
 var finders = map[string]func(t *testing.T, of []defect, files []string) []finding{
 	"cfn-lint":             lintFor,
 	"cfn-lint, translated": lintFor,

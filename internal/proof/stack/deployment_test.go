@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Where the deployments of these tests stand.
+// The account and the region of the deployments in these tests.
 const (
 	account = "111122223333"
 	region  = "eu-west-1"
@@ -49,7 +49,7 @@ func deploy(t *testing.T, of template, stack string, given map[string]string) de
 	return d
 }
 
-// refused says why a parameter may not have a value; "" where it may.
+// refused returns why a parameter may not have a value, or "" if it may.
 func refused(definition any, value string) string {
 	each := []string{value}
 	if at(definition, "Type") == "CommaDelimitedList" {
@@ -67,7 +67,7 @@ func refused(definition any, value string) string {
 	return ""
 }
 
-// violated returns what the template's rules say against the parameters.
+// violated returns the assertions in the template's rules that the parameters violate.
 func (d deployment) violated() []string {
 	var said []string
 	rules := d.template.section("Rules")
@@ -84,9 +84,9 @@ func (d deployment) violated() []string {
 	return said
 }
 
-// resources returns what is made, by logical id, with its intrinsics resolved.
-// A reference to what is not made fails the test: CloudFormation would refuse it,
-// too.
+// resources returns the created resources by logical id, with resolved intrinsics. A
+// reference to a resource that is not created fails the test, as CloudFormation also
+// refuses it.
 func (d deployment) resources() map[string]any {
 	made := map[string]any{}
 	for id, r := range d.template.section("Resources") {
@@ -103,7 +103,7 @@ func (d deployment) makes(id string) bool {
 	return known && (condition == "" || d.holds(map[string]any{"Condition": condition}))
 }
 
-// exports returns what the stack exports.
+// exports returns the exports of the stack.
 func (d deployment) exports() map[string]string {
 	exported := map[string]string{}
 	for _, output := range d.template.section("Outputs") {
@@ -142,7 +142,7 @@ func (d deployment) holds(v any) bool {
 	return false
 }
 
-// nothing stands for AWS::NoValue.
+// nothing is the value of AWS::NoValue.
 type nothing struct{}
 
 // resolve returns a value without intrinsics.
@@ -181,7 +181,8 @@ func intrinsic(v any) (name string, argument any) {
 		return "", nil
 	}
 	for name, argument = range m {
-		// A resource's Condition names one, too, but never stands alone.
+		// The Condition of a resource also names a condition, but is never the only
+		// key.
 		if name == "Ref" || name == "Condition" || strings.HasPrefix(name, "Fn::") {
 			return name, argument
 		}
@@ -305,7 +306,7 @@ func (d deployment) typeOf(id string) string {
 	return fmt.Sprint(at(d.template.section("Resources"), id, "Type"))
 }
 
-// arns are the shapes of the ARNs of what our templates make; %s is the name.
+// arns are the formats of the ARNs of the resources in our templates; %s is the name.
 var arns = map[string]string{
 	"AWS::DynamoDB::Table":      "arn:aws:dynamodb:" + region + ":" + account + ":table/%s",
 	"AWS::IAM::Role":            "arn:aws:iam::" + account + ":role/%s",

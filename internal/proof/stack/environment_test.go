@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What Go's own runtime reads.
+// The variable that Go's runtime reads.
 const memoryLimit = "GOMEMLIMIT"
 
 func environmentSetIsRead(t *testing.T, of templates) (broken []string) {
@@ -48,9 +48,9 @@ func environmentSetIsRead(t *testing.T, of templates) (broken []string) {
 var programs = map[string]string{"LatchFunction": "./functions/latch", "RestoreFunction": "./functions/restore", "DrillFunction": "./functions/drill",
 	"FleetWorker": "./functions/latch", "FleetDispatcher": "./functions/dispatch"}
 
-// variablesRead returns the environment variables that a program reads by a name
-// that stands in our code. Those that a configuration names are not
-// among them: the template's names none. What the SDK reads is set by Lambda.
+// variablesRead returns the environment variables that a program reads by a name in our
+// code. They do not include variables that a configuration names: the template's names
+// none. Lambda sets the variables for the SDK.
 func variablesRead(program string) ([]string, error) {
 	if once, known := variables[program]; known {
 		return once()

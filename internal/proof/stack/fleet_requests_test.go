@@ -3,7 +3,7 @@ package stack
 // spokeOfTheFleet is a role that fits the pattern of the first fleet.
 const spokeOfTheFleet = "arn:aws:iam::444455556666:role/gitlatch-edge"
 
-// fleetRequests are what the roles of a fleet must be able to do, and not.
+// fleetRequests are the operations that the roles of a fleet must be allowed or denied.
 var fleetRequests = []request{
 	{"give a turn", allow, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "Turns", "", map[string]string{"aws:SecureTransport": "true"}},
 	{"give a turn in clear text", deny, "fleet on github", "DispatcherRole", "", "sqs:SendMessage", "Turns", "TurnsOverTlsOnly.PolicyDocument", map[string]string{"aws:SecureTransport": "false"}},

@@ -21,8 +21,8 @@ import (
 
 const fleetSource = "infra/fleet/template.yaml"
 
-// fleets are two ways to deploy the fleet's template, which each condition of it
-// tells apart.
+// fleets are two deployments of the fleet's template. Each condition of the template
+// differs between them.
 var fleets = []sample{
 	{"fleet on github", "github", map[string]string{
 		"Fleet":                  "europe",
@@ -120,7 +120,7 @@ func fleetsEnvironmentIsRead(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// fleetConfigurations are what both functions are told, by the sample.
+// fleetConfigurations are the configurations of both functions, by the sample.
 var fleetConfigurations = map[string]string{
 	"fleet on github": `
 apiVersion: gitlatch.dev/v1alpha1
@@ -165,8 +165,8 @@ func fleetIsConfigured(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// fleetsAlarmsAreOnWhatIsEmitted is about all alarms: on our own metrics, and on
-// those of the functions and queues that there are. Each is driven, too.
+// fleetsAlarmsAreOnWhatIsEmitted checks all alarms: on our own metrics, and on the
+// metrics of the existing functions and queues. It also drives each alarm.
 func fleetsAlarmsAreOnWhatIsEmitted(t *testing.T, of template) (broken []string) {
 	off := sample{parameters: maps.Clone(fleets[0].parameters)}
 	off.parameters["ScheduleState"] = "DISABLED"
@@ -248,7 +248,8 @@ func fleetAlarms(d deployment) map[string]alarmCase {
 		"WorkersThrottled":  repeated(of("FleetWorker", "Throttles")),
 		"WorkersSlow":       slow(of("FleetWorker", "Duration"), 192000),
 		"PushesFail":        repeated(own("PushFailures")),
-		// What failed is there for 24 minutes, and the turns of two periods.
+		// A failed turn is in the queue for 24 minutes, and waits for the turns of two
+		// periods.
 		"TurnsWait": {series{"AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", d.physical("Turns")},
 			[][]period{{{2041}, {2100}, {3000}}}, [][]period{{{2040}, {2040}, {2040}}, {{1440}, {3000}, {3000}}, {none, none, none}}},
 		"UnderDeclared": {own("UnderDeclaredPods"),
@@ -258,8 +259,8 @@ func fleetAlarms(d deployment) map[string]alarmCase {
 	}
 }
 
-// turnsAreGivenAndTaken is about the way of a turn, from the schedule to where it
-// ends that nobody can take.
+// turnsAreGivenAndTaken checks the path of a turn, from the schedule to its end if no
+// worker can take it.
 func turnsAreGivenAndTaken(t *testing.T, of template) (broken []string) {
 	say := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
 	number := func(v any) int {
@@ -310,8 +311,8 @@ func turnsAreGivenAndTaken(t *testing.T, of template) (broken []string) {
 	return append(broken, timesOf(t, of, of)...)
 }
 
-// fleetsRightsAreUsed holds the roles to what is called: a worker what a tick
-// calls, a dispatcher what it was seen to.
+// fleetsRightsAreUsed compares the roles with the calls: a worker's with those in a
+// tick, a dispatcher's with its observed calls.
 func fleetsRightsAreUsed(t *testing.T, of template) (broken []string) {
 	for _, s := range fleets {
 		r := fleet(t, of, s).resources()

@@ -83,7 +83,7 @@ func endpointsAreOfWhatATickCalls(t *testing.T, of template) (broken []string) {
 	return broken
 }
 
-// only443 returns what rules let through beside TLS.
+// only443 returns the traffic that rules allow in addition to TLS.
 func only443(what string, rules []any) (broken []string) {
 	if len(rules) != 1 {
 		broken = append(broken, fmt.Sprintf("%s: has %d rules", what, len(rules)))
@@ -96,8 +96,8 @@ func only443(what string, rules []any) (broken []string) {
 	return broken
 }
 
-// portsAreThoseOfTLS is about what the function reaches: AWS, the cluster and the
-// git host.
+// portsAreThoseOfTLS checks the targets of the function: AWS, the cluster and the git
+// host.
 func portsAreThoseOfTLS(t *testing.T, of templates) (broken []string) {
 	d := deployed(t, of, samples[1]) // in a VPC
 	groups := 0
@@ -122,8 +122,8 @@ func portsAreThoseOfTLS(t *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// failuresArriveInTheirQueues is about who writes to a queue: the schedule's role
-// for what was not delivered, the function's for what failed.
+// failuresArriveInTheirQueues checks the writers of each queue: the schedule's role for
+// undelivered events, the function's role for failed ones.
 func failuresArriveInTheirQueues(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		d := deployed(t, of, s)

@@ -24,7 +24,8 @@ func packaged(t *testing.T) string {
 	return to
 }
 
-// Who has no Go deploys these: the code comes from a bucket, and nothing else differs.
+// A user without Go deploys these templates: the code comes from a bucket, and nothing
+// else differs.
 func TestPackagedTemplatesAreCleanByEveryValidator(t *testing.T) {
 	t.Parallel()
 	dir := packaged(t)

@@ -15,14 +15,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// A step is a command of a recipe, and what people answer where it asks.
+// A step is a command of a recipe, with a user's answers to its questions.
 type step struct {
 	command string
-	answers map[string]string // by what stands on the line before
+	answers map[string]string // by the text before the answer
 }
 
-// recipe takes the commands out of a topic of the handbook: lines that begin with
-// $, and below each the lines where something is answered.
+// recipe returns the commands of a handbook topic: the lines that start with $, each
+// with the answers in the lines below it.
 func recipe(topic string) (steps []step) {
 	for line := range strings.Lines(docs.Text(topic)) {
 		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
@@ -38,8 +38,8 @@ func recipe(topic string) (steps []step) {
 // question is a line where SAM asks, with the answer that Enter gives in brackets.
 var question = regexp.MustCompile(`^\s*(\S[^\n]* \[[^\n]*\]:) ?([^\n]*)$`)
 
-// workplace is a folder with what SAM reads of this repository. Its functions are
-// built at once, of nothing.
+// workplace returns a folder with the files of this repository that SAM reads. Its
+// functions have a trivial build.
 func workplace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,8 +71,9 @@ func play(t *testing.T, s step, dir string, at *cloud) {
 	venv := program.Folder(t, "SAM's command line", filepath.Join("scripts", "python", "venv.sh"))
 	cmd := command(t, "bash", "-c", s.command)
 	cmd.Dir = dir
-	// Nothing of this machine's own settings. Whatever is not on loopback, such as
-	// the question whether SAM is the newest, is sent to a proxy that is not there.
+	// The environment has no settings of this machine. Requests to other hosts than
+	// loopback, such as SAM's check for a newer version, go to a proxy that does not
+	// exist.
 	cmd.Env = []string{"PATH=" + filepath.Join(venv, "bin") + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(),
 		"LANG=C.UTF-8", "SAM_CLI_TELEMETRY=0", "SAM_CLI_POLL_DELAY=0.05", "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1", "NO_PROXY=127.0.0.1",
 		"AWS_ENDPOINT_URL=" + at.URL, "AWS_DEFAULT_REGION=" + region, "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none"}
@@ -88,7 +89,7 @@ func play(t *testing.T, s step, dir string, at *cloud) {
 		if strings.HasPrefix(asked, "Deploy this changeset?") {
 			answer = "y"
 		}
-		_, _ = io.WriteString(typed, answer+"\n") // fails where the program is gone, which says why
+		_, _ = io.WriteString(typed, answer+"\n") // fails if the program has ended; its output has the reason
 	}}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = keys, shown, shown
 	err = cmd.Run()
@@ -101,7 +102,7 @@ func play(t *testing.T, s step, dir string, at *cloud) {
 	}
 }
 
-// A screen shows what a program says, and answers where it asks.
+// A screen shows the output of a program, and answers its questions.
 type screen struct {
 	all    bytes.Buffer
 	answer func(asked string)
@@ -118,8 +119,8 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SAM keeps what it was answered, and the next deployment goes by that. So a
-// recipe must not answer for a while what it takes back by another command.
+// SAM stores the answers and uses them in the next deployment. So a recipe must not
+// give a temporary answer that another command takes back.
 func TestWhatARecipeDeploysIsDeployedAgainAsItIs(t *testing.T) {
 	t.Parallel()
 	for topic, stack := range map[string]string{"aws": "gitlatch", "fleet": "gitlatch-fleet"} {

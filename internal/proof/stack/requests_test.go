@@ -14,10 +14,10 @@ type request struct {
 	allowed bool
 
 	of       string // the sample that is deployed, or theSpoke
-	role     string // whose policies decide; "" is nobody of this account
-	as       string // the principal, where there is no role
+	role     string // the role whose policies decide; "" if it is not in this account
+	as       string // the principal without a role
 	action   string
-	resource string            // an ARN, or the logical id of what has one
+	resource string            // an ARN, or the logical id of a resource that has one
 	policy   string            // the resource's own: a property of a resource, such as Key.KeyPolicy
 	context  map[string]string // of the request
 }
@@ -26,8 +26,8 @@ const (
 	// theSpoke is infra/spoke.yaml, deployed.
 	theSpoke = "infra/spoke.yaml"
 
-	// accountDecides is the policy of a key that is not of the stack: that of its
-	// creation by default, which leaves it to the policies of the account.
+	// accountDecides is the policy of a key outside the stack: the default policy,
+	// which delegates to the policies of the account.
 	accountDecides = "account"
 
 	otherAccount = "999988887777"
@@ -57,11 +57,11 @@ const (
 	deny  = false
 )
 
-// owned is a request for what is of this account.
+// owned is a request for a resource of this account.
 var owned = map[string]string{"aws:ResourceAccount": account}
 
-// requests are what each role must be able to do, and what would be the next
-// step of somebody who took it over.
+// requests are the operations that each role must be allowed, and the likely next steps
+// of an attacker who took it over.
 var requests = []request{
 	{"find the cluster", allow, "github", "LatchRole", "", "eks:DescribeCluster", clusters + "prod-eu-blue", "", nil},
 	{"find another cluster", deny, "github", "LatchRole", "", "eks:DescribeCluster", clusters + "prod-eu", "", nil},
@@ -230,8 +230,7 @@ func TestIAMDecidesAsTheTableSays(t *testing.T) {
 	}
 }
 
-// decide asks a simulator of IAM, and returns where it decides otherwise than
-// the table says.
+// decide asks a simulator of IAM, and returns the differences from the table.
 func decide(t *testing.T, file string, of templates, requests []request) (found []finding) {
 	t.Helper()
 	deployments := map[string]estate{theSpoke: {deploy(t, of[spokeSource], "gitlatch-spoke-edge", spoke)}}

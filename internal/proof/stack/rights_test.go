@@ -19,7 +19,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/site"
 )
 
-// What AWS itself does in the function's name, so that no call of ours shows it.
+// The actions of AWS itself in the function's name, which no call of ours shows.
 var forAWS = []string{
 	"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo",
 	"logs:CreateLogStream", "logs:PutLogEvents",
@@ -32,14 +32,14 @@ var forSubnets = []string{
 	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
 }
 
-// operations returns what a tick calls of AWS.
+// operations returns the AWS operations that a tick calls.
 func operations(t *testing.T, provider string) []string {
 	t.Helper()
 	return append(listed(t, "every"), listed(t, provider)...)
 }
 
-// listed reads a list of operations, in order, one service:Operation a line.
-// Runs against stand-ins compare what they see with the same files.
+// listed reads a sorted list of operations, one service:Operation a line. Runs with
+// stand-ins compare their calls with the same files.
 func listed(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "testdata", "stack", "operations", name+".txt"))
@@ -65,7 +65,7 @@ var clients = map[string][]struct {
 	"demand":     {{"cloudwatch", reflect.TypeFor[demand.MetricReader]()}},
 }
 
-// sdkCalls is what the SDK itself calls for us.
+// sdkCalls are the operations that the SDK calls for us.
 var sdkCalls = map[string][]string{"spoke": {"sts:AssumeRole"}}
 
 func TestOperationsAreThoseOfTheClients(t *testing.T) {
@@ -84,8 +84,8 @@ func TestOperationsAreThoseOfTheClients(t *testing.T) {
 	}
 }
 
-// rightsGrantedAreUsed compares names alone; on what, and under which
-// conditions, is for the simulator.
+// rightsGrantedAreUsed compares only the names. The simulator checks the resources and
+// the conditions.
 func rightsGrantedAreUsed(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		d := deployed(t, of, s)
@@ -111,8 +111,8 @@ func rightsGrantedAreUsed(t *testing.T, of templates) (broken []string) {
 	return slices.Concat(broken, restoreRightsAreUsed(t, of), drillRightsAreThoseOfATick(t, of))
 }
 
-// restoreRightsAreUsed holds the role of the restore to what it was seen to call:
-// it has no table, no topic, and writes to no repository.
+// restoreRightsAreUsed compares the role of the restore with its observed calls. It has
+// no table and no topic, and writes to no repository.
 func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 	for _, s := range samples {
 		role, made := deployed(t, of, s).resources()["RestoreRole"]
@@ -131,8 +131,8 @@ func restoreRightsAreUsed(t *testing.T, of templates) (broken []string) {
 	return broken
 }
 
-// forReports is what a drill calls of S3, and what S3 asks of who gets a report
-// that is not there yet.
+// forReports are the S3 operations of a drill, with the permission that S3 requires for
+// a read of a report that does not exist yet.
 var forReports = []string{"s3:GetObject", "s3:ListBucket", "s3:PutObject"}
 
 // drillRightsAreThoseOfATick: a drill is a tick, and keeps its reports.
@@ -179,7 +179,7 @@ func TestARestoreCallsWhatATickMay(t *testing.T) {
 	}
 }
 
-// actions returns what a role's policies allow, each once.
+// actions returns the actions that a role's policies allow, each once.
 func actions(role any) []string {
 	allowed := map[string]bool{}
 	for _, policy := range list(at(role, "Properties", "Policies")) {
@@ -195,8 +195,8 @@ func actions(role any) []string {
 	return slices.Sorted(maps.Keys(allowed))
 }
 
-// accessEntryNamesTheGroupWithRights is about who logs in: as a member of a group
-// with rights, and not before there is an entry.
+// accessEntryNamesTheGroupWithRights checks the login: as a member of a group with
+// rights, and only after the access entry exists.
 func accessEntryNamesTheGroupWithRights(t *testing.T, of templates) (broken []string) {
 	entries := map[string]struct{ function, cluster, binding string }{
 		"LatchAccess":   {"LatchFunction", "ClusterName", "infra/rbac/clusterrolebinding.yaml"},

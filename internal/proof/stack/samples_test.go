@@ -16,7 +16,7 @@ const (
 	spokeSource      = "infra/spoke.yaml"
 )
 
-// sources are all templates; those of a site are the first four.
+// sources are all templates. The first four belong to a site.
 var sources = []string{source, monitoringSource, drillSource, restoreSource, spokeSource, endpointsSource, fleetSource}
 
 // A sample is one way to deploy a site.
@@ -24,8 +24,8 @@ type sample struct {
 	name       string
 	provider   string // how operations of its git host are listed
 	parameters map[string]string
-	// beside are the further stacks of the site, by their templates, with the
-	// parameters that differ from what the core prints.
+	// beside are the further stacks of the site, by their templates. The parameters are
+	// those that differ from the core's output.
 	beside map[string]map[string]string
 }
 
@@ -105,7 +105,7 @@ var spoke = map[string]string{
 // templates are templates by their files.
 type templates map[string]template
 
-// repository returns all templates as they are.
+// repository returns all templates unchanged.
 func repository(t *testing.T) templates {
 	t.Helper()
 	all := templates{}
@@ -118,8 +118,8 @@ func repository(t *testing.T) templates {
 // An estate is stacks that are deployed together. No logical id occurs in two of them.
 type estate []deployment
 
-// deployed deploys the stacks of a sample, the core first, beside the stack whose state
-// some share.
+// deployed deploys the stacks of a sample, the core first, together with the stack
+// whose state some of them share.
 func deployed(t *testing.T, of templates, s sample) estate {
 	t.Helper()
 	core := deploy(t, of[source], "gitlatch-"+s.parameters["Site"], s.parameters)
@@ -144,7 +144,7 @@ func besideCore(t *testing.T, of template, core deployment, own map[string]strin
 	return deploy(t, of, core.stack+"-"+strings.TrimSuffix(filepath.Base(of.name), ".yaml"), given)
 }
 
-// printed returns what the output ParameterOverrides of a core prints.
+// printed returns the parameters in the output ParameterOverrides of a core.
 func printed(t *testing.T, core deployment) map[string]string {
 	t.Helper()
 	line := core.text(at(core.template.section("Outputs"), "ParameterOverrides", "Value"))
@@ -196,7 +196,7 @@ func (e estate) physical(id string) string {
 	return d.physical(id)
 }
 
-// byHand are further ways to deploy the templates beside the core: without its line.
+// byHand are further ways to deploy the templates next to the core: without its line.
 var byHand = map[string]map[string]string{
 	drillSource: {
 		"Site": "123", "ClusterName": "edge", "TableName": "latches",

@@ -19,8 +19,8 @@ func sites(t *testing.T, text string) []string {
 	return blocks
 }
 
-// A site's parameters are in a copy, which git ignores. A fleet that is built
-// between changes nothing of what the site deploys.
+// The parameters of a site are in a copy that git ignores. A fleet that is built in
+// between does not change the site's deployment.
 func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
 	t.Parallel()
 	shown, err := os.ReadFile(filepath.Join(root, "infra/samconfig.toml"))
@@ -62,7 +62,7 @@ func TestASitesParametersAreInAFileOfItsOwn(t *testing.T) {
 	}
 }
 
-// The line that a core prints is pasted as it is. SAM leaves out the parameters that a
+// The user pastes the line of a core unchanged. SAM leaves out the parameters that a
 // template does not have, and a later deployment without the line changes nothing.
 func TestThePrintedLineDeploysTheFurtherStacks(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,7 @@ func writtenOut(n *yaml.Node) (any, error) {
 	return v, nil
 }
 
-// function is the long name of a short form's tag, "" where it is none.
+// function returns the long name of a short form's tag, or "" if it is another tag.
 func function(tag string) string {
 	name, short := strings.CutPrefix(tag, "!")
 	switch {
@@ -110,7 +110,7 @@ func (t template) section(name string) map[string]any {
 	return section
 }
 
-// at follows keys and indices into a tree; nil where there is nothing.
+// at follows keys and indices into a tree; it returns nil for a missing value.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {

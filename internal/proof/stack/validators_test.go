@@ -20,9 +20,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// A finding is what a validator says of a template.
+// A finding is a problem that a validator finds in a template.
 type finding struct {
-	File string // as it was named to the validator
+	File string // the name that the validator got
 	By   string // the validator
 	Rule string // the validator's name for it
 	At   string
@@ -33,8 +33,8 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s %s: %s %s: %s", f.By, f.Rule, f.File, f.At, f.Text)
 }
 
-// validators are run on files; the parameters of a deployment, where a file has
-// some, choose among what its conditions leave open.
+// validators check files. The parameters of a deployment, if a file has some, decide
+// the conditions that the file leaves open.
 var validators = map[string]func(t *testing.T, files []string, parameters map[string]string) []finding{
 	"cfn-lint":                lint,
 	"cloudformation-validate": validate,
@@ -71,13 +71,13 @@ func nothingLeftOut(t *testing.T) map[string]string {
 	return given
 }
 
-// lint looks at templates as they stand, and as SAM translates them.
+// lint checks templates in their source form and as SAM translates them.
 func lint(t *testing.T, files []string, _ map[string]string) []finding {
 	t.Helper()
 	return lintBy(t, files)
 }
 
-// lintBy may be told to look for what one finds only.
+// lintBy limits the check to the linters in by, if there are any.
 func lintBy(t *testing.T, files []string, by ...string) []finding {
 	t.Helper()
 	venv := program.Folder(t, "cfn-lint", filepath.Join("scripts", "python", "venv.sh"))
@@ -110,8 +110,8 @@ func guard(t *testing.T, files []string, _ map[string]string) (found []finding) 
 	t.Helper()
 	args := []string{"validate", "--structured", "--output-format", "json", "--show-summary", "none",
 		"--rules", absolute(t, filepath.Join(root, "infra/guard")), "--data"}
-	// It exits with 19 where a template breaks a rule, and 5 where rules cannot be
-	// read.
+	// It exits with 19 if a template breaks a rule, and with 5 if it cannot read the
+	// rules.
 	out := output(t, command(t, guardBinary(t), append(args, files...)...), 19)
 	var reports []struct {
 		Name         string

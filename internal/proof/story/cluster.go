@@ -44,7 +44,7 @@ func (s *Story) workload(w []string) error {
 			scale.Load = read.share(value)
 		case "demand": // 3000: asked of it in a unit of time; unknown
 			scale.Demand = read.figure(value)
-		case "hand": // kubectl: who wrote the count just now; nobody
+		case "hand": // kubectl: the user who wrote the replicas last; "nobody" for none
 			scale.Hand, scale.Handed = value, s.Now
 			if value == "nobody" {
 				scale.Hand, scale.Handed = "", time.Time{}
@@ -95,7 +95,7 @@ func (s *Story) rolls(w []string) error {
 			r.Failure = value
 		case "halted":
 			r.Halted = value
-		case "asked": // so many pods of the target, whatever is available
+		case "asked": // the desired pods of the target, independent of the available ones
 			n, err := strconv.Atoi(value)
 			if err != nil {
 				return err
@@ -103,7 +103,7 @@ func (s *Story) rolls(w []string) error {
 			r.Templates[0].Desired = int32(n)
 		case "alone": // no pods of the template before are left
 			r.Templates[1] = template(w[1], 0)
-		case "unjudged": // no condition says that it does not progress
+		case "unjudged": // no condition reports a lack of progress
 			r.Unjudged = true
 		case "older":
 			r.Templates[0].Since, r.Templates[1].Since = s.Now.Add(-2*time.Hour), s.Now.Add(-time.Hour)
@@ -121,7 +121,7 @@ func (s *Story) rolls(w []string) error {
 	return nil
 }
 
-// numbers reads numbers, and remembers those that are none.
+// numbers parses numbers, and remembers the first error.
 type numbers struct{ err error }
 
 func (r *numbers) number(text string) int32 {

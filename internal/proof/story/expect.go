@@ -32,7 +32,7 @@ func (s *Story) expect(w []string) error {
 			return equal(levelOf(e), w[2])
 		}
 		return equal("nothing", w[2])
-	case "rollout": // shop/web 25 progressing v1 v2 from | shop/web nothing: what git and the latch declare of it
+	case "rollout": // shop/web 25 progressing v1 v2 from | shop/web nothing: its rollout in git and in the latch
 		r := now.entries[ID(w[1])].Rollout
 		if latched := now.latches[ID(w[1])].Declared.Rollout; latched != r {
 			return fmt.Errorf("git declares %+v, and the latch %+v", r, latched)
@@ -109,7 +109,7 @@ func (s *Story) expect(w []string) error {
 			}
 		}
 		return errors.New("no such notice")
-	case "notices": // landed adopted: all that there are
+	case "notices": // landed adopted: all notices
 		var kinds []string
 		for _, n := range s.Last.Notices {
 			kinds = append(kinds, string(n.Kind))
@@ -142,7 +142,7 @@ func (s *Story) expect(w []string) error {
 			return equal(p.State, strings.Join(w[1:], " "))
 		}
 		return equal(fmt.Sprintf("open %d", len(proposal.Changes(latch.LatchesOf(now.latches)))), strings.Join(w[1:], " "))
-	case "mends": // shop pay | none: the namespaces whose Component the proposal writes anew
+	case "mends": // shop pay | none: the namespaces whose Component the proposal rewrites
 		names := "none"
 		if ours := now.head.Proposal; ours != nil && len(ours.Repairs) > 0 {
 			var all []string
@@ -161,11 +161,11 @@ func (s *Story) expect(w []string) error {
 		log, _, err := s.Repository.History(context.Background(), ours.Head, "", 1)
 		said := map[string]string{"title": title, "body": body, "commit": log[0].Message}
 		return errors.Join(err, contains(said[w[1]], w[2]))
-	case "rests": // all that git holds was read and agreed
+	case "rests": // everything in git was read and agreed
 		return equal(now.head.Agreed.Partly, "false")
-	case "proposed-file": // path "words": what the proposal's branch holds
+	case "proposed-file": // path "words": the text of a file on the proposal's branch
 		return contains(s.Repository.FilesAt(s.branch())[w[1]], w[2])
-	case "proposed": // shop/web 200: what the proposal's branch declares
+	case "proposed": // shop/web 200: the level on the proposal's branch
 		files := map[string][]byte{}
 		for path, text := range s.Repository.FilesAt(s.branch()) {
 			files[path] = []byte(text)
@@ -180,7 +180,7 @@ func (s *Story) expect(w []string) error {
 		return equal("nothing", w[2])
 	case "file": // path "words"
 		return contains(s.Repository.Files()[w[1]], w[2])
-	case "in-place": // path shop/web agrees | "words" | nothing: what is said of what it marks; - is the file itself
+	case "in-place": // path shop/web agrees | "words" | nothing: the report on the workload that the file marks; - is the file
 		for _, m := range s.Last.InPlace {
 			if m.File == w[1] && (w[2] == "-" && m.ID == workload.ID{} || w[2] != "-" && m.ID == ID(w[2])) {
 				return contains(cmp.Or(m.Text, "agrees"), w[3])
@@ -194,7 +194,7 @@ func (s *Story) expect(w []string) error {
 		}
 		s.Sent = nil
 		return equal(strings.Join(got, ", "), strings.Join(w[1:], " "))
-	case "open": // capped-by-git shop/web | none: what people know of, or of a kind without a workload that all of it is one
+	case "open": // capped-by-git shop/web | none: the open conditions; a kind alone is a condition without a workload
 		var got []string
 		for _, o := range now.head.Open {
 			subject := strings.Replace(o.Subject, "/deployment/", "/", 1)
@@ -216,7 +216,7 @@ func (s *Story) expect(w []string) error {
 	return fmt.Errorf("nobody knows how to expect %q", w[0])
 }
 
-// levelOf is the level of an entry; one that declares only a rollout has none.
+// levelOf returns the level of an entry, or "none" if the entry has only a rollout.
 func levelOf(e checkpoint.Entry) string {
 	if e.Replicas == 0 {
 		return "none"
@@ -231,7 +231,7 @@ func contains(text, words string) error {
 	return nil
 }
 
-// holdings are what git and the store hold.
+// holdings are the contents of git and of the store.
 type holdings struct {
 	entries map[workload.ID]checkpoint.Entry
 	head    latch.Head

@@ -8,11 +8,11 @@ import (
 
 // Faults befall the ticks of a world. The zero value is a calm one.
 type Faults struct {
-	// KillBefore is the number of the effect before which the process is dead; 0
-	// kills nobody.
+	// KillBefore is the number of the effect before which the process dies; 0 disables
+	// it.
 	KillBefore int
-	// FailAt is the number of the effect that fails, and UnheardAt of the one that
-	// takes place and is told to have failed; 0 is none.
+	// FailAt is the number of the effect that fails. UnheardAt is the number of the
+	// effect that takes place but reports a failure. 0 disables either.
 	FailAt, UnheardAt int
 	// Half stops the next save of latches before the head, and kills the process.
 	Half bool
@@ -23,16 +23,17 @@ type Faults struct {
 	Throttled int
 	// Room is how many bytes the head may take; 0 is any number.
 	Room int
-	// Refuse is what the server says to every push; "" takes them.
+	// Refuse is the server's error for every push; "" accepts them.
 	Refuse string
 	// LostReply makes the next push land without the tick hearing of it, and Lands
 	// although the tick hears that it was refused.
 	LostReply, Lands bool
-	// Hold keeps the next push from landing, and the tick from an answer. With
-	// Refused the tick is told that it was refused.
+	// Hold prevents the next push from landing, and the tick from getting an answer.
+	// With Refused the tick gets that refusal.
 	Hold    bool
 	Refused string
-	// Walks is how many commits the host looks up to find a window; 0 is any number.
+	// Walks is the number of commits that the host reads to find a window; 0 means no
+	// limit.
 	Walks int
 	// Deaf is a topic that takes no alert, Unwanted the kind that it will never take.
 	Deaf     bool
@@ -40,7 +41,7 @@ type Faults struct {
 }
 
 var (
-	// ErrKilled is what a tick ends with that was killed.
+	// ErrKilled is the error of a tick that was killed.
 	ErrKilled = errors.New("killed")
 	errFault  = errors.New("the service is unavailable")
 )
@@ -66,8 +67,8 @@ func (w *World) does(effect func() error) error {
 	return err
 }
 
-// happen lets happen what is to be before an effect: other ticks, too, which the
-// faults of this one do not befall.
+// happen runs the acts before an effect. They may include other ticks, which this
+// tick's faults do not affect.
 func (w *World) happen(effect int) {
 	acts := w.before[effect]
 	if len(acts) == 0 {

@@ -30,10 +30,10 @@ func (t topic) Send(_ context.Context, a alert.Alert) error {
 	})
 }
 
-// A Sampler looks at a world's cluster.
+// A Sampler samples a world's cluster.
 type Sampler struct{ *World }
 
-// Sample gives all that the world's cluster is made to say.
+// Sample returns the cluster of the world.
 func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet, error) {
 	f := workload.Fleet{Site: s.World.Site, Cluster: s.World.Cluster, At: s.Now, Unread: s.Unread, Unmeasured: s.Unmeasured, Kinds: kinds}
 	for _, id := range slices.SortedFunc(maps.Keys(s.Fleet), workload.Compare) {
@@ -49,9 +49,9 @@ func (s Sampler) Sample(_ context.Context, kinds workload.Kinds) (workload.Fleet
 	return f, nil
 }
 
-// mortalStore and mortalRepository are the working adapters, with every effect
-// announced first. Reading the latches counts as one: what is between the two reads
-// of the state may fail, and others may act there.
+// mortalStore and mortalRepository are the working adapters, with an announcement
+// before every effect. A read of the latches counts as an effect: between the two reads
+// of the state, the tick may fail and others may act.
 type mortalStore struct {
 	latch.Store
 	*World
@@ -109,7 +109,7 @@ func (s mortalStore) half(ctx context.Context, l latch.Lease, put []latch.Latch,
 	return ErrKilled
 }
 
-// full says why the store takes no save.
+// full returns why the store accepts no save.
 func (s mortalStore) full(h latch.Head) error {
 	if s.Throttled > 0 {
 		s.Throttled--

@@ -32,7 +32,7 @@ func (s *Story) person(w []string) error {
 			entries[who] = e
 		})
 		return err
-	case "milestone": // shop/web 90 to: of the rollout that is declared
+	case "milestone": // shop/web 90 to: of the rollout in git
 		n, err := strconv.Atoi(w[2])
 		edit("milestone by hand", func(entries map[workload.ID]checkpoint.Entry, who workload.ID) {
 			e := entries[who]
@@ -95,7 +95,7 @@ func (s *Story) person(w []string) error {
 			files[path(s.Site, w[2])] = []byte(strings.ReplaceAll(text, w[1], w[2]))
 		}
 		s.Repository.Edit("rename", s.Now, files)
-	case "replaces": // path "old" "new", ...: what is there once, in a file or several, as one commit
+	case "replaces": // path "old" "new", ...: replaces a text that occurs once, in one or several files, in one commit
 		files := map[string][]byte{}
 		for w := w[1:]; len(w) > 2; w = w[3:] {
 			text, ok := files[w[0]]
@@ -110,9 +110,9 @@ func (s *Story) person(w []string) error {
 		s.Repository.Edit("by hand", s.Now, files)
 	case "writes": // path "text"
 		s.Repository.Edit("write", s.Now, map[string][]byte{w[1]: []byte(w[2] + "\n")})
-	case "moves": // path: all that it holds, a line down
+	case "moves": // path: moves its content one line down
 		s.Repository.Edit("move", s.Now, map[string][]byte{w[1]: []byte("# moved\n" + s.Repository.Files()[w[1]])})
-	case "breaks", "repairs": // shop | site.yaml: its record or that file, and back as it was
+	case "breaks", "repairs": // shop | site.yaml: makes the checkpoint file or site.yaml unreadable, and restores it
 		path := checkpoint.RecordPath(s.Site, w[1])
 		if w[1] == "site.yaml" {
 			path = checkpoint.SitePath(s.Site)
@@ -136,7 +136,7 @@ func (s *Story) person(w []string) error {
 			return errors.New("there is no proposal")
 		}
 		s.Repository.Decline(p.ID)
-	case "copies": // shop: the last commit that gitlatch made, its message and what it made of a namespace
+	case "copies": // shop: repeats gitlatch's last commit, with its message and its version of a namespace
 		return s.copies(w[1])
 	case "amends": // the commit of the proposal: path
 		if _, others, err := s.Repository.Heads(context.Background(), s.branch()); err != nil || others[0] == "" {
@@ -160,10 +160,10 @@ func (s *Story) person(w []string) error {
 	return nil
 }
 
-// breaks makes a record one that cannot be read, or puts it back as it was.
 // broken is the content of a file that a story breaks.
 const broken = "data: ["
 
+// breaks makes a file unreadable, or restores it.
 func (s *Story) breaks(path string, back bool) error {
 	text, was := s.Repository.Files()[path], s.broken[path]
 	switch {

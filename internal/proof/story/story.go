@@ -20,8 +20,8 @@ import (
 // tellings are the names of the files that hold a story.
 var tellings = []string{"story", "raises", "nearly", "resolves"}
 
-// Tellings parts an archive: the stories that it tells, by name, and the files of
-// the repository at the start of each.
+// Tellings splits an archive into its stories, by name, and the files of the repository
+// at the start of each.
 func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
 	start, stories = map[string]string{}, map[string]string{}
 	for _, f := range archive.Files {
@@ -37,20 +37,21 @@ func Tellings(archive *txtar.Archive) (start, stories map[string]string) {
 // A Story is a scenario under way. Use New.
 type Story struct {
 	*World
-	Last Told // what the last tick said
-	// Watch is called before each tick, and what it returns after. Nil is nobody.
+	Last Told // the result of the last tick
+	// Watch is called before each tick, and its result after the tick. It may be nil.
 	Watch func() (after func())
-	// Hear is told the words of each line before they are done. Nil is nobody.
+	// Hear is called with the words of each line before the line is executed. It may be
+	// nil.
 	Hear func(words []string)
 
 	was    map[string]string // files before the last tick
-	pushed string            // the last commit that a tick said it made
+	pushed string            // the last commit that a tick reported
 	marked map[string]string // commits that the story comes back to, by name
-	broken map[string]string // what records held before a person broke them, by path
-	failed error             // what a rival could not do
-	turn   time.Time         // that the next ticks are given; zero is none
+	broken map[string]string // the text of files before a user broke them, by path
+	failed error             // the error of a rival
+	turn   time.Time         // of the next ticks; may be zero
 	turns  bool              // gives each tick its own
-	beside *Story            // another site of the same repository; nil before it is spoken of
+	beside *Story            // another site of the same repository; nil before the first line about it
 }
 
 // New begins a story in a world whose repository holds the files.
@@ -58,13 +59,13 @@ func New(files map[string]string) *Story {
 	return &Story{World: NewWorld(files), marked: map[string]string{}, broken: map[string]string{}}
 }
 
-// Told is what a tick said.
+// Told is the result of a tick.
 type Told struct {
 	tick.Report
-	Failed error // that the tick ended with; nil is none
+	Failed error // the tick's error; may be nil
 }
 
-// String is what was decided and found, a line each.
+// String returns the decisions and the notices, a line each.
 func (r Told) String() string {
 	var b strings.Builder
 	for _, d := range r.Decisions {
@@ -114,8 +115,8 @@ func (s *Story) do(words []string) error {
 	return err
 }
 
-// before 3 person sets shop/web 150 | before 3 try: what happens just before the
-// third effect of the next tick.
+// before 3 person sets shop/web 150 | before 3 try: an event just before the third
+// effect of the next tick.
 func (s *Story) doBefore(effect string, words []string) error {
 	n, err := strconv.Atoi(effect)
 	if s.before == nil {
@@ -125,7 +126,7 @@ func (s *Story) doBefore(effect string, words []string) error {
 	return err
 }
 
-// beside workload shop/web 12: what happens to another site of the same repository.
+// beside workload shop/web 12: an event of another site in the same repository.
 func (s *Story) doBeside(words []string) error {
 	if s.beside == nil {
 		s.beside = New(nil)

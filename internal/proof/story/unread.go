@@ -8,8 +8,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// lose takes from a fleet what the sampler of internal/kube leaves out while a
-// part of the cluster, as "deployments", is unread.
+// lose removes from a fleet the parts that the sampler of internal/kube leaves out
+// while it cannot list a part of the cluster, such as "deployments".
 func lose(f *workload.Fleet, part string) error {
 	if part == "namespace kube-system" {
 		f.Cluster = ""
@@ -21,7 +21,7 @@ func lose(f *workload.Fleet, part string) error {
 			return nil
 		}
 	}
-	// "replicasets of shop/web" are those of one workload.
+	// "replicasets of shop/web" are the ReplicaSets of one workload.
 	resource, of, _ := strings.Cut(part, " of ")
 	forget, ok := forgets[resource]
 	if !ok {
@@ -35,7 +35,7 @@ func lose(f *workload.Fleet, part string) error {
 	return nil
 }
 
-// listed is what a LIST of workloads is called where it is unread.
+// listed returns the name of a LIST of workloads that could not be listed.
 func listed(kinds workload.Kinds, kind workload.Kind) string {
 	o, _ := kinds.Object(kind)
 	if _, named := kinds[kind]; named {
@@ -44,8 +44,8 @@ func listed(kinds workload.Kinds, kind workload.Kind) string {
 	return o.Resource
 }
 
-// forgets are the parts that say something of workloads listed elsewhere, and
-// what is unknown of one without them.
+// forgets are the parts with information about workloads in other lists. Each function
+// removes the information that is unknown without the part.
 var forgets = map[string]func(s *workload.Sample, why string){
 	// They hold the bounds of a scale, and what drives it.
 	"horizontalpodautoscalers": func(s *workload.Sample, why string) {
@@ -53,7 +53,7 @@ var forgets = map[string]func(s *workload.Sample, why string){
 			s.Scale, s.Unknown = nil, why
 		}
 	},
-	// The HPA that KEDA made of a ScaledObject says the same, but for a floor of 0.
+	// The HPA of KEDA for a ScaledObject has the same values, except for a floor of 0.
 	"scaledobjects": func(s *workload.Sample, _ string) {
 		if s.Scale != nil && s.Scale.Driver == workload.DrivenByKEDA {
 			scale := *s.Scale
@@ -67,8 +67,8 @@ var forgets = map[string]func(s *workload.Sample, why string){
 	"canaries": func(*workload.Sample, string) {},
 }
 
-// templatesOf forgets the rollouts in flight of some kinds: others need no
-// templates to be known.
+// templatesOf forgets the rollouts in flight of some kinds. The rollouts of other kinds
+// need no templates.
 func templatesOf(kinds ...workload.Kind) func(*workload.Sample, string) {
 	return func(s *workload.Sample, why string) {
 		if slices.Contains(kinds, s.ID.Kind) && s.Rollout != nil && s.Rollout.InFlight {
@@ -77,7 +77,8 @@ func templatesOf(kinds ...workload.Kind) func(*workload.Sample, string) {
 	}
 }
 
-// parts are what a story says cannot be read: each a part and why.
+// parts returns the parts that could not be listed in a line of a story, each with its
+// reason.
 func parts(words []string) (parts []workload.Unread) {
 	for _, w := range words {
 		part, why, _ := strings.Cut(w, ": ")

@@ -30,12 +30,13 @@ var events = map[string]func(*Story, []string) error{
 		s.Now = time.Date(s.Now.Year(), s.Now.Month(), s.Now.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
 		return err
 	},
-	// workload shop/web 120 [field=value ...]: what runs from now on. Fields are
-	// those of a sample; what is not named stays as it was.
+	// workload shop/web 120 [field=value ...]: the live state from now on. Fields are
+	// those in a sample; a field that is not named keeps its value.
 	"workload": (*Story).workload,
-	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50] [unjudged] [older] [alone]
-	// [v0 5]: a rollout in flight from one template to another, with so many pods
-	// of the target available, and asked for where nothing else is said. rolled shop/web: it is done.
+	// rolls shop/web v1 v2 40/100 [failed="words"] [halted=paused] [asked=50]
+	// [unjudged] [older] [alone] [v0 5]: a rollout in flight from one template to
+	// another, with 40 pods of the target available. asked sets the target's desired
+	// pods (default: the available ones). rolled shop/web: the rollout is complete.
 	"rolls": (*Story).rolls,
 	"rolled": func(s *Story, w []string) error {
 		sample, ok := s.Fleet[ID(w[0])]
@@ -56,7 +57,7 @@ var events = map[string]func(*Story, []string) error{
 		s.Cluster = w[0]
 		return nil
 	},
-	// unread deployments: ... | unread: what cannot be read from now on.
+	// unread deployments: ... | unread: the parts that cannot be listed from now on.
 	"unread": func(s *Story, w []string) error {
 		s.Unread = parts(w)
 		return nil
@@ -66,8 +67,8 @@ var events = map[string]func(*Story, []string) error{
 		s.Unmeasured = parts(w)
 		return nil
 	},
-	// tick [times]: one tick, or several, a period apart; time then stands a
-	// period after the last.
+	// tick [times]: one tick, or several, a period apart; the clock then is a period
+	// after the last.
 	"tick": func(s *Story, w []string) error {
 		times, err := 1, error(nil)
 		if len(w) > 0 {
@@ -107,7 +108,7 @@ var events = map[string]func(*Story, []string) error{
 		s.turn, s.Now = time.Time{}, turn.Add(Period)
 		return nil
 	},
-	// ticks for 26h: as many as fit.
+	// ticks for 26h: the number of ticks that fit.
 	"ticks": func(s *Story, w []string) error {
 		d, err := time.ParseDuration(w[1])
 		for until := s.Now.Add(d); err == nil && s.Now.Before(until); {
@@ -137,12 +138,12 @@ var events = map[string]func(*Story, []string) error{
 	// dies before acquire|load|extend|push|settle|release: a tick whose process is
 	// killed just before that effect. A tick that pushes twice, after a lost race or to
 	// propose, has again-extend|again-push|again-ensure after the first push. A tick
-	// that closes a proposal has mark|close in the place of extend|push.
-	// dies at 3: just before its third effect, if it has so many. dies amid settle: after
-	// it saved its latches, and before it saved its head.
+	// that closes a proposal has mark|close in the place of extend|push. dies at 3:
+	// just before its third effect, if it has three. dies amid settle: after it saved
+	// its latches, and before it saved its head.
 	"dies": (*Story).dies,
-	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place and
-	// is told to have failed.
+	// errs at 3 | unheard at 3: a tick whose third effect fails, or takes place but is
+	// reported as failed.
 	"errs": func(s *Story, w []string) (err error) {
 		s.FailAt, err = strconv.Atoi(w[1])
 		s.run()
@@ -173,7 +174,7 @@ var events = map[string]func(*Story, []string) error{
 		s.LostReply, s.Lands = w[0] == "lost", w[0] == "refused"
 		return nil
 	},
-	// refuse "words" | refuse: what the server says to every push.
+	// refuse "words" | refuse: the server's answer to every push.
 	"refuse": func(s *Story, w []string) error {
 		s.Refuse = strings.Join(w, " ")
 		return nil
@@ -183,11 +184,11 @@ var events = map[string]func(*Story, []string) error{
 		s.OnDisk = true
 		return nil
 	},
-	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path |
-	// removes path | breaks shop | repairs shop | retracts: a commit by a person.
+	// person sets shop/web 150 ["message"] | deletes shop/web | reverts | commits path
+	// | removes path | breaks shop | repairs shop | retracts: a commit by a user.
 	"person": (*Story).person,
 	// push waits: the next push gets no answer, and has not landed. push refused: the
-	// same, and the tick is told that it was refused. push lands: it does.
+	// same, and the tick gets a refusal. push lands: the push lands.
 	"push": func(s *Story, w []string) error {
 		switch s.Refused = ""; w[0] {
 		case "lands":
@@ -208,9 +209,9 @@ var events = map[string]func(*Story, []string) error{
 		s.Rival = func() { s.failed = errors.Join(s.failed, acts(w)) }
 		return nil
 	},
-	// mark [older]: remembers the commit at the branch. rewind [older]: the branch
-	// is moved back to it, as a force-push or a replica that lags behind does;
-	// what it was at is remembered in its place.
+	// mark [older]: remembers the commit at the branch. rewind [older]: moves the
+	// branch back to it, like a force-push or a replica that lags behind, and remembers
+	// the commit that the branch was at instead.
 	"mark": func(s *Story, w []string) (err error) {
 		s.marked[strings.Join(w, "")], _, err = s.Repository.Heads(context.Background())
 		return err
@@ -224,10 +225,10 @@ var events = map[string]func(*Story, []string) error{
 		s.marked[strings.Join(w, "")] = now
 		return err
 	},
-	// host proposes | reviews | loses: one with pull requests, for all crossings or
-	// for those that a policy wants reviewed; or one that lost proposal and branch.
-	// host stumbles 2: the next closing of a proposal fails after so many of its
-	// steps: the comment, the closing itself, the removal of its branch.
+	// host proposes | reviews | loses: a host with pull requests, for all level changes
+	// or for those that a policy wants reviewed; or a host that lost proposal and
+	// branch. host stumbles 2: the next closing of a proposal fails after two of its
+	// steps (the comment, the closing, the removal of its branch).
 	"host": func(s *Story, w []string) error {
 		if w[0] == "stumbles" {
 			n, err := strconv.Atoi(w[1])
@@ -241,7 +242,7 @@ var events = map[string]func(*Story, []string) error{
 		s.Host, s.Propose = true, w[0] == "proposes"
 		return nil
 	},
-	// walks 20 | walks: how many commits the host looks up to find a window.
+	// walks 20 | walks: the number of commits that the host reads to find a window.
 	"walks": func(s *Story, w []string) (err error) {
 		if s.Walks = 0; len(w) > 0 {
 			s.Walks, err = strconv.Atoi(w[0])
@@ -258,8 +259,8 @@ var events = map[string]func(*Story, []string) error{
 		s.PolicyFile = w[0]
 		return nil
 	},
-	// topic deaf | hears | refuses surge: whether alerts arrive from now on, or all
-	// but those of a kind, which it will never take.
+	// topic deaf | hears | refuses surge: from now on no alert arrives, every alert
+	// arrives, or the topic permanently refuses alerts of one kind.
 	"topic": func(s *Story, w []string) error {
 		s.Deaf, s.Unwanted = w[0] == "deaf", ""
 		if w[0] == "refuses" {
@@ -267,8 +268,8 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return nil
 	},
-	// state lost [but head | but latches]: what was remembered is gone. state loses
-	// shop/web: its latch alone is.
+	// state lost [but head | but latches]: the state is lost. state loses shop/web:
+	// only its latch is lost.
 	"state": func(s *Story, w []string) error {
 		head, all, err := latch.Load(context.Background(), s.Store, s.Site)
 		s.Store = latchmem.New()
@@ -293,8 +294,8 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return errors.Join(err, s.Store.Release(context.Background(), lease))
 	},
-	// adopt: a person adopts the cluster, and acknowledges what waits for it.
-	// adopt shop/web: asks a workload back in.
+	// adopt: a user accepts the cluster, and acknowledges an open mass drop. adopt
+	// shop/web: latches a workload again.
 	"adopt": func(s *Story, w []string) error {
 		a := tick.Amendment{Cluster: s.Cluster, Acknowledge: true}
 		if len(w) > 0 {
@@ -302,7 +303,7 @@ var events = map[string]func(*Story, []string) error{
 		}
 		return s.amend(a)
 	},
-	// hold +3h [shop/web]: a person holds the site, or a workload.
+	// hold +3h [shop/web]: a user pauses the site, or a workload.
 	"hold": func(s *Story, w []string) error {
 		d, err := time.ParseDuration(strings.TrimPrefix(w[0], "+"))
 		a := tick.Amendment{HoldUntil: s.Now.Add(d)}

@@ -43,42 +43,41 @@ type World struct {
 
 	Repository *repomem.Repository
 	Store      latch.Store
-	kept       *kept // nil is not known
+	kept       *kept // nil if unknown
 	runs       int
 
-	// Effects counts those of the tick under way.
+	// Effects counts the effects of the running tick.
 	Effects int
 	Faults
 	// Unfenced is true once a save took although another had the lease since.
 	Unfenced bool
 	fence    int64
-	// Pushes counts the pushes of all ticks, Proposed those of them to the proposal's
-	// branch, and SavesBefore the saves that came before a push in the same tick.
+	// Pushes counts the pushes of all ticks, Proposed the pushes to the proposal's
+	// branch, and SavesBefore the saves ahead of a push in the same tick.
 	Pushes, Proposed, SavesBefore int
-	// Saves counts those of the tick under way.
+	// Saves counts the saves of the running tick.
 	Saves int
-	// Pushed is set where the last tick pushed, whatever came of it.
+	// Pushed is true if the last tick pushed, whether or not the push landed.
 	Pushed bool
-	// Settled are the instants that the last tick settled.
+	// Settled are the instants that the last tick saved.
 	Settled map[time.Time]bool
-	// Merged are the commits by which a person merged a proposal.
+	// Merged are the commits that merged a proposal for a user.
 	Merged map[string]bool
-	// policies are those that were read, by their text.
+	// policies are the policies that were read, by their text.
 	policies map[string]policy.Set
-	// Disturbed is true where a fault befell the last tick, or another acted in its
-	// midst.
+	// Disturbed is true if the last tick had a fault, or if someone else acted during
+	// it.
 	Disturbed bool
 	// Rival acts between a tick's read and its push, once.
 	Rival func()
-	// OnDisk is a repository without a server, which refuses by itself.
+	// OnDisk is a repository without a server, which itself refuses pushes.
 	OnDisk bool
-	// Held is a push that has not landed; nil is none.
+	// Held is a push that has not landed yet; nil if there is no such push.
 	Held     *repo.Commit
 	Requests int // to the repository, in the last tick
-	// Propose lets every crossing be proposed; without Host there is nothing to
-	// propose to.
+	// Propose makes the site propose every level change. It needs Host.
 	Propose, Host bool
-	// Flush is what the ticks from now on flush.
+	// Flush is the flush of the following ticks.
 	Flush policy.Flush
 
 	// InPlace are the files that are edited in place.
@@ -86,8 +85,8 @@ type World struct {
 	// PolicyFile is the path of the policy, as the configuration names it.
 	PolicyFile string
 
-	// Sent are the alerts that arrived since somebody last asked, and Arrived how often
-	// each did, or was refused for good, by id.
+	// Sent are the alerts that arrived since the last call that read them. Arrived
+	// counts, by id, how often each alert arrived or was permanently refused.
 	Sent    []alert.Alert
 	Arrived map[string]int
 }
@@ -157,7 +156,7 @@ func (w *World) parsePolicy(file string, data []byte) (set policy.Set, err error
 	return set, err
 }
 
-// land lets the push that was held land.
+// land lands the push that waits.
 func (w *World) land() error {
 	if w.Held == nil {
 		return errors.New("no push waits")
@@ -166,8 +165,8 @@ func (w *World) land() error {
 	return err
 }
 
-// Tree is what git declares now, as a fresh reader would see it. A site.yaml that a
-// story broke is left out.
+// Tree returns the present tree in git, as a fresh reader would see it. It leaves out a
+// site.yaml that a story broke.
 func (w *World) Tree() (checkpoint.Tree, error) {
 	files := map[string][]byte{}
 	for path, text := range w.Repository.Files() {
@@ -178,7 +177,7 @@ func (w *World) Tree() (checkpoint.Tree, error) {
 	return checkpoint.ParseTree(w.Site, files)
 }
 
-// State is what the store holds now.
+// State returns the present content of the store.
 func (w *World) State() (latch.Head, map[workload.ID]latch.Latch, error) {
 	return latch.Load(context.Background(), w.Store, w.Site)
 }
@@ -193,7 +192,7 @@ func (w *World) Kept() (latch.Head, map[workload.ID]latch.Latch, error) {
 	return head, latches, err
 }
 
-// kept is what a store is known to hold.
+// kept is the last known content of a store.
 type kept struct {
 	store   latch.Store
 	head    latch.Head
@@ -224,8 +223,8 @@ func (w *World) saved(h latch.Head, put []latch.Latch, drop []workload.ID) error
 	return nil
 }
 
-// Person edits the entries of one namespace's record, as a person with an
-// editor does: the record only, the rest of the files as they were.
+// Person edits the entries of one namespace's checkpoint file, like a user with an
+// editor. It changes no other file.
 func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entry), namespace string) {
 	tree, err := w.Tree()
 	if err != nil {
@@ -239,5 +238,5 @@ func (w *World) Person(message string, edit func(map[workload.ID]checkpoint.Entr
 	w.Repository.Edit(message, w.Now, map[string][]byte{checkpoint.RecordPath(w.Site, namespace): r.Format()})
 }
 
-// branch is the one from which the site proposes.
+// branch returns the name of the branch that the site proposes from.
 func (w *World) branch() string { return ledger.ProposalBranch(w.Site) }

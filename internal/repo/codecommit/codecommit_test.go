@@ -72,7 +72,7 @@ func open(t *testing.T, s *standin.Server) *codecommit.Repository {
 	return r
 }
 
-// client is AWS's own, which waits hardly at all before it tries again.
+// client is the AWS client, with almost no delay before a retry.
 func client(s *standin.Server) *api.Client {
 	return api.New(api.Options{
 		BaseEndpoint: aws.String(s.Endpoint()),
@@ -84,7 +84,7 @@ func client(s *standin.Server) *api.Client {
 	})
 }
 
-// A window of more commits than are looked up says that nothing can be told.
+// A window with more commits than the limit is cut.
 func TestAWindowOf500CommitsIsCut(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "0"})

@@ -59,8 +59,8 @@ func TestAQuietLookIsOneCall(t *testing.T) {
 	}
 }
 
-// What was read once is not read again: of a site of which one namespace
-// changed, that is the folders on the way to it and the one file.
+// The adapter does not read an object twice. If one namespace of a site changed, it
+// reads the folders on the path to that namespace and the one file.
 func TestOnlyWhatChangedIsRead(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"checkpoints/prod/site.yaml": "site"}
@@ -115,8 +115,7 @@ func TestACommitWhoseAnswerIsLostIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Somebody else pushes between the commit that landed and the look at what
-// became of it.
+// A rival pushes after the commit landed and before the adapter checks its result.
 func TestACommitBelowARivalsIsFound(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1", "b": "1"})
@@ -239,8 +238,8 @@ func ensure(ctx context.Context, r *codecommit.Repository, tip string) error {
 	return err
 }
 
-// A branch that is made anew is removed for a moment, and what a person pushed
-// just before is put back.
+// To recreate a branch the adapter removes it for a moment. It restores a user's push
+// just before that.
 func TestAPushOfTheLastMomentIsPutBack(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1", "b": "1"})
@@ -260,8 +259,8 @@ func TestAPushOfTheLastMomentIsPutBack(t *testing.T) {
 	}
 }
 
-// CodeCommit closes the pull request of a branch that is made anew. That is
-// nobody's decision, also where the program ended before it opened the next.
+// CodeCommit closes the pull request of a recreated branch. That does not count as a
+// decline, even if the program ended before it opened the next one.
 func TestAPullRequestThatIsReplacedWasNotDeclined(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1", "b": "1"})
@@ -281,8 +280,8 @@ func TestAPullRequestThatIsReplacedWasNotDeclined(t *testing.T) {
 	}
 }
 
-// Each crossing is another commit on the branch, and takes back what an earlier
-// one proposed and this one does not.
+// Each level change is another commit on the branch. It reverts the changes of an
+// earlier commit that it does not propose.
 func TestAProposalGrowsOnTopWhereTheBaseStands(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1", "dir/b": "1", "dir/c": "1"})

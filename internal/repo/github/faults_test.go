@@ -178,7 +178,7 @@ func TestARepositoryThatCannotBeSeenIsSaid(t *testing.T) {
 	}
 }
 
-// A person opens or pushes in the moment between two requests.
+// A user opens a pull request or pushes between two requests.
 func TestAPushOfTheLastMomentKeepsThePullRequestOpen(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, map[string]string{"a": "1"})
@@ -278,8 +278,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A token that was good a moment ago is refused because the App gets no other:
-// that is what is said, by git and by the API.
+// The App's token was valid a moment ago. It is refused, and the App gets no other
+// token. git and the API both report that reason.
 func TestATokenThatCannotBeRenewedSaysWhy(t *testing.T) {
 	t.Parallel()
 	s, _ := shop(t, map[string]string{"a": "1"})

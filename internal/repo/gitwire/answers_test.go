@@ -17,12 +17,12 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo/gitwire/wire"
 )
 
-// A fixed wire leads to a server that sends what it has of what is asked for, and
-// before it what it likes.
+// A fixed wire leads to a server that sends the wanted objects that it has. before may
+// write an answer ahead of them.
 type fixed struct {
 	has    map[plumbing.Hash]pack.Object
 	before func(*wire.Request)
-	wants  map[string]int // how often each id was asked for
+	wants  map[string]int // requests for each id
 }
 
 func (f *fixed) String() string { return "fixed" }
@@ -76,8 +76,8 @@ func through(w wire.Transport) *Repository {
 	return &Repository{remote: s, base: plumbing.NewBranchReferenceName("main"), objects: pack.NewObjects()}
 }
 
-// An object that the server does not send is asked for with the others and once
-// alone. Its path is named, and the rest is read.
+// The reader requests an object that the server does not send with the other objects,
+// and then once alone. It reports the object's path, and reads the rest.
 func TestAnObjectThatNeverComesCostsItsPath(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]string{"record": "bad/record", "folder": "bad"} {
@@ -108,7 +108,7 @@ func TestAnObjectThatNeverComesCostsItsPath(t *testing.T) {
 	}
 }
 
-// A server may say much beside the pack. None of it is kept.
+// A server may send much text next to the pack. None of it is kept.
 func TestWordsWithoutEndAreNotKept(t *testing.T) {
 	t.Parallel()
 	f, commit, _, _ := shop()

@@ -12,9 +12,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// BenchmarkTreeWalk is a cold tick that crosses, in a repository of 10,000
-// files: the tip, a record, a commit. wire-B/op is what went over the wire for
-// it, clone/op how many times as much git itself takes for a clone of depth 1.
+// BenchmarkTreeWalk is a cold tick with a level change, in a repository of 10,000
+// files: the tip, a checkpoint file, a commit. wire-B/op is its traffic in bytes, and
+// clone/op the ratio of git's own traffic for a clone of depth 1 to it.
 func BenchmarkTreeWalk(b *testing.B) {
 	s := gitserver.Start(b)
 	o := s.Create(b, "large", nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// loud are commits on main whose messages do not compress, of so many bytes each.
+// loud pushes commits to main with messages of the given size that do not compress.
 func loud(t *testing.T, o *gitserver.Origin, commits, size int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -30,7 +30,7 @@ func loud(t *testing.T, o *gitserver.Origin, commits, size int) {
 	o.GitInput(t, stream.String(), "fast-import", "--quiet")
 }
 
-// What is too much to read says that nothing can be told, and is no error.
+// A window that is too large to read is cut, which is not an error.
 func TestAWindowThatIsTooLargeIsCut(t *testing.T) {
 	t.Parallel()
 	s := gitserver.Start(t)
@@ -44,8 +44,8 @@ func TestAWindowThatIsTooLargeIsCut(t *testing.T) {
 	}
 }
 
-// A clone whose past ends before the base does not say that the tip does not
-// descend from it.
+// A clone with a history that ends before the base does not report that the tip has
+// left the base.
 func TestAShallowCloneCannotTell(t *testing.T) {
 	t.Parallel()
 	o := gitserver.NewOrigin(t, t.TempDir(), map[string]string{"a": "0"})

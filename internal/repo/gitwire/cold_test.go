@@ -13,9 +13,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// A new process reads the tip, learns what came since it last agreed, reads its directory and
-// commits to it, in four requests wherever the branch is. It recalls the tree of the sites
-// that an earlier process read. If git has another tree by now, it asks for it.
+// A new process reads the tip, the commits since the agreed one and its directory, and
+// commits to it. That takes four requests, for any position of the branch. It recalls
+// the tree of the sites that an earlier process read. If git has another tree by now,
+// it requests that tree.
 func TestALevelChangeInANewProcessIsFourRequests(t *testing.T) {
 	t.Parallel()
 	s := gitserver.Start(t)
@@ -27,7 +28,7 @@ func TestALevelChangeInANewProcessIsFourRequests(t *testing.T) {
 	saved := o.Raw(t, "tree", agreed+":checkpoints")
 	for _, c := range []struct {
 		name   string
-		pushed string // to which path others pushed; "" is none
+		pushed string // the path of another's push; "" without one
 		recall func([]byte) []byte
 		want   []string
 	}{
@@ -121,8 +122,8 @@ func TestATreeToSaveIsSmallAndAtHand(t *testing.T) {
 	sites(false)
 }
 
-// What a directory holds comes at once, unless that is too much: then only what is
-// to be read of it does.
+// One request reads a directory, unless its content is too large: then requests read
+// only the files that are needed.
 func TestADirectoryWithMoreThanFitsIsWalked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a file of 33 MiB is left out: run without -short")

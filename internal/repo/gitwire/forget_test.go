@@ -14,7 +14,7 @@ import (
 
 const bigFile = 1 << 20
 
-// big is a file of its own content.
+// big returns a file with unique content.
 func big(n int) []byte { return bytes.Repeat([]byte{byte(rand.IntN(256)), byte(n)}, bigFile/2) }
 
 func openBig(t *testing.T) (*gitserver.Origin, *Repository) {
@@ -28,8 +28,8 @@ func openBig(t *testing.T) (*gitserver.Origin, *Repository) {
 	return origin, r
 }
 
-// A process that makes one commit after the other, and sees none of others, keeps
-// what the last one holds: what it changed, and what it did not.
+// A process that makes one commit after the other, and sees no commits of others,
+// caches the content of the last commit, both its changed and its unchanged files.
 func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
 	t.Parallel()
 	origin, r := openBig(t)
@@ -50,8 +50,8 @@ func TestCommitsOfOnesOwnAreForgotten(t *testing.T) {
 	}
 }
 
-// What a proposal is made of is kept for the next, and what others commit is read. Both
-// are let go once they are much.
+// The objects of a proposal are kept for the next one, and the commits of others are
+// read. Both are dropped once they are large.
 func TestCommitsBesideTheBaseAndOthersAreForgotten(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*gitserver.Origin, *Repository, int, string) (string, error){

@@ -45,8 +45,8 @@ func TestContractOverSSH(t *testing.T) {
 	repotest.Run(t, overSSH(func(*gitserver.SSH, *testing.T, *gitserver.Origin) {}))
 }
 
-// Version 0 over SSH hands out tips alone, where the server is not told otherwise
-// as that of most hosts is.
+// Version 0 over SSH serves only the tips of branches, unless the server's
+// configuration allows more, like the configuration of most hosts.
 func TestContractOverSSHVersion0(t *testing.T) {
 	quick(t)
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestContractOnDisk(t *testing.T) {
 			Origin: o,
 			Open:   func(t *testing.T) repo.Repository { return open(t, gitwire.Options{URL: o.Dir}) },
 			Refuse: func(t *testing.T, _ string) {
-				// There are no hooks on disk; what stands in the way is git's lock.
+				// A repository on disk runs no hooks; git's lock prevents the push.
 				if err := os.WriteFile(filepath.Join(o.Dir, "refs/heads/main.lock"), nil, 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -83,15 +83,14 @@ func TestContractOnDisk(t *testing.T) {
 	})
 }
 
-// quick leaves out, under -short, what is a mixture of two servers that are
-// still run.
+// quick skips, under -short, the server that combines two servers that still run.
 func quick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the contract of servers that lack one thing only is left out: run without -short")
 	}
 }
 
-// served is a fixture of the suite behind a server of its own.
+// served returns a fixture of the suite with a separate server.
 func served(prepare func(*gitserver.Server, *testing.T, *gitserver.Origin)) repotest.Setup {
 	return func(t *testing.T, files map[string]string) repotest.Fixture {
 		s := gitserver.Start(t)

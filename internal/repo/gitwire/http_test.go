@@ -89,9 +89,9 @@ func TestAServerWithoutVersion2IsAskedOnce(t *testing.T) {
 	}
 }
 
-// A cold read of a site takes a request for the commit, one for each level that
-// leads to the site and one for the site, whatever the number of namespaces; the
-// commit that follows fetches nothing again.
+// A cold read of a site takes a request for the commit, one for each level of folders
+// above the site and one for the site, for any number of namespaces. The following
+// commit fetches nothing again.
 func TestAReadIsARequestALevel(t *testing.T) {
 	t.Parallel()
 	s, o := shop(t, site(100))
@@ -120,7 +120,7 @@ func TestAReadIsARequestALevel(t *testing.T) {
 		t.Errorf("the commit and a read of it took %v, want one push", got)
 	}
 
-	// Of a rival's change only what is new is fetched.
+	// A read fetches only the new objects of a rival's change.
 	s.Reset()
 	rival := o.Push(t, "main", map[string]string{"checkpoints/prod/ns007/checkpoint.yaml": "rival\n"}, "rival")
 	if _, err := r.Read(t.Context(), rival, nil, "checkpoints/prod"); err != nil {
@@ -256,7 +256,7 @@ func TestHeadsOfSeveralBranchesAreOneRequest(t *testing.T) {
 		o := s.Create(t, "shop", map[string]string{"a": "1"})
 		want := o.Push(t, "gitlatch/prod", map[string]string{"a": "2"}, "proposed")
 		r := open(t, gitwire.Options{URL: s.URL("shop")})
-		for range 2 { // the first learns the version that is spoken
+		for range 2 { // the first request learns the server's protocol version
 			s.Reset()
 			base, others, err := r.Heads(t.Context(), "gitlatch/prod", "absent")
 			if err != nil || base != o.Tip("main") || !slices.Equal(others, []string{want, ""}) {

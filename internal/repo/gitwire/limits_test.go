@@ -18,15 +18,16 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// The most that a process may take to read a hostile repository. The time is that of
-// the processor, which other work on the machine does not add to.
+// The limits for a process that reads a hostile repository. The time is processor time,
+// which other work on the machine does not affect.
 const (
 	mostMemory = 256 << 20 // bytes
 	mostTime   = time.Minute
 )
 
-// hostile is what a person who may push puts into the namespace bad of a site,
-// and why the site's tree then leaves that namespace out; "" is that it does not.
+// hostile contains the changes that a user with push access makes to the namespace bad
+// of a site. why is the reason for which the site's tree leaves out that namespace, or
+// "" if it does not.
 var hostile = map[string]struct {
 	put func(*testing.T, *gitserver.Origin)
 	why string
@@ -47,7 +48,7 @@ var hostile = map[string]struct {
 		o.Put(t, "main", "checkpoints/prod/bad/zeros", o.Zeros(t, 2*mostMemory))
 	}, ""},
 	"many zeros": {func(t *testing.T, o *gitserver.Origin) {
-		for n := range 40 { // 160 MiB, none of which is too large by itself
+		for n := range 40 { // 160 MiB, in files that are each below the limit
 			o.Put(t, "main", fmt.Sprintf("checkpoints/prod/bad-%d/checkpoint.yaml", n), o.Zeros(t, repo.MostBytes-int64(n)))
 		}
 		o.Put(t, "main", "checkpoints/prod/bad/checkpoint.yaml", o.Zeros(t, repo.MostBytes))
@@ -60,8 +61,8 @@ var hostile = map[string]struct {
 	}, ""},
 }
 
-// Within 256 MiB and in seconds, the rest of the site is read, whatever stands in
-// one namespace, and the path is named.
+// The reader reads the rest of the site within 256 MiB and some seconds, for any
+// content of one namespace, and reports the path of the problem.
 func TestAHostileNamespaceCostsItselfAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range hostile {
@@ -88,7 +89,7 @@ func TestAHostileNamespaceCostsItselfAlone(t *testing.T) {
 
 const limitedURL, limitedCommit = "GITWIRE_TEST_URL", "GITWIRE_TEST_COMMIT"
 
-// limited reads a site in a process of its own, and returns what that says.
+// limited reads a site in a separate process, and returns the output of the process.
 func limited(t *testing.T, url, commit string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*mostTime)
@@ -146,7 +147,8 @@ func readLimited(url string) error {
 	for namespace, why := range tree.Broken {
 		fmt.Printf("%s: %v\n", namespace, why)
 	}
-	// Not the peak that its parent is told, which holds that of the parent itself.
+	// The process reads its own peak: the peak that the parent gets includes the
+	// parent's.
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return err

@@ -88,8 +88,8 @@ func TestALockLeftBehindIsNamed(t *testing.T) {
 	}
 }
 
-// Hooks are git's to run. One that might decline the push is not gone round, and
-// git agrees on where it is looked for.
+// git runs the hooks. gitlatch does not bypass a hook that may decline the push, and
+// looks for hooks in the same place as git.
 func TestAHookThatMightDeclineIsNotGoneRound(t *testing.T) {
 	t.Parallel()
 	elsewhere := t.TempDir()

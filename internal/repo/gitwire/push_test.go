@@ -16,7 +16,7 @@ import (
 func TestWhenTheReplyOfAPushIsLost(t *testing.T) {
 	t.Parallel()
 	for name, rival := range map[string]bool{"it landed": false, "it landed, with a rival's on top": true} {
-		requests := map[bool][]string{ // after those of the read
+		requests := map[bool][]string{ // after the requests of the read
 			false: {"POST git-receive-pack", "POST git-upload-pack"},
 			true:  {"POST git-receive-pack", "POST git-upload-pack", "POST git-upload-pack"},
 		}[rival]

@@ -32,8 +32,8 @@ func shopOverSSH(t testing.TB, files map[string]string) (*gitserver.SSH, *gitser
 	return s, s.Create(t, "shop", files)
 }
 
-// A connection costs more than a few trees: a cold read takes one for the commit
-// and its trees and one for the files, whatever the depth.
+// A connection costs more than a few trees. A cold read takes one connection for the
+// commit and its trees and one for the files, at any depth.
 func TestWhatATickAsksOverSSHIsFewConnections(t *testing.T) {
 	t.Parallel()
 	s, o := shopOverSSH(t, site(100))
@@ -76,7 +76,7 @@ func TestOnlyAPinnedHostIsSpokenTo(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		prepare func(*testing.T, *gitserver.SSH, *gitwire.Options)
-		want    []string // in the error; none is no error
+		want    []string // in the error; nil for a success
 	}{
 		{name: "the pinned key"},
 		{name: "one of two pinned keys", prepare: func(_ *testing.T, _ *gitserver.SSH, o *gitwire.Options) {
@@ -190,7 +190,7 @@ func TestADeployKeyLogsIn(t *testing.T) {
 	showsNothingOf(t, err, wrong.SSH.Key)
 }
 
-// showsNothingOf fails the test where an error holds a line of a key.
+// showsNothingOf fails the test if an error contains a line of a key.
 func showsNothingOf(t *testing.T, err error, key []byte) {
 	t.Helper()
 	for line := range strings.Lines(string(key)) {

@@ -44,7 +44,7 @@ func between(t *testing.T, setup Setup) {
 		}
 	}
 	r := f.Open(t)
-	for range 2 { // the second time with what the first left at hand
+	for range 2 { // the second time with the first one's cache
 		mustRead(t, r, ids[4], nil, "a")
 		mustRead(t, r, ids[0], nil, "a")
 		got, err := r.Between(within(t), ids[3], ids[4])

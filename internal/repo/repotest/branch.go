@@ -40,7 +40,7 @@ func branchMade(t *testing.T, setup Setup) {
 	f.Origin.Check(t)
 }
 
-// A proposal whose base moved is made anew on it: no fast-forward.
+// A proposal is rebuilt on a moved base: no fast-forward.
 func branchRebuilt(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "1", "b": "1"})
 	r := f.Open(t)

@@ -13,8 +13,8 @@ import (
 // records asks for the records of a site, and nothing else.
 var records = repo.Within("site", "site.yaml", "*/record.yaml")
 
-// What people keep beside the records is not looked at, whatever it is, and what
-// stands in the place of one costs that one alone.
+// Other files next to the checkpoint files are ignored. An object of another type in
+// the place of a checkpoint file affects only that file.
 func readWithin(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{
 		"site/site.yaml":                   "site",
@@ -59,7 +59,8 @@ func readWithin(t *testing.T, setup Setup) {
 	}
 }
 
-// One thing that is beyond what is read is noted by its path. The rest is read.
+// An object beyond the reader's limits is reported by its path. The reader reads the
+// rest.
 func readHostile(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"site/site.yaml": "site", "site/shop/record.yaml": "shop", "plain": "1"})
 	o := f.Origin

@@ -10,24 +10,24 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A Host is one repository and its proposals, seen through an adapter, and what
-// people do there.
+// A Host is one repository and its proposals, as an adapter sees them, with the actions
+// of users.
 type Host struct {
 	Repository repo.Repository
 	Proposals  repo.Proposals
-	// Reopened is set where a proposal cannot follow its branch to a moved base,
-	// and another is opened in its place.
+	// Reopened is true if a proposal cannot follow its branch to a moved base, and
+	// another one is opened instead.
 	Reopened bool
 
 	// Push commits files to a branch; "" is the base.
 	Push func(t testing.TB, branch string, files map[string]string)
-	// Show returns a file of a branch, "" where it is not there.
+	// Show returns a file of a branch, or "" if it does not exist.
 	Show func(t testing.TB, branch, path string) string
 	// Merge merges an open proposal, and leaves its branch.
 	Merge func(t testing.TB, id string, squash bool)
 	// Decline closes an open proposal unmerged, and leaves its branch.
 	Decline func(t testing.TB, id string)
-	// Words returns what a proposal says.
+	// Words returns the text of a proposal.
 	Words func(t testing.TB, id string) (title, body string, comments []string)
 }
 
@@ -55,7 +55,7 @@ func RunProposals(t *testing.T, setup func(t *testing.T, files map[string]string
 	}
 }
 
-// push makes the proposed branch hold a, on the base as it is now.
+// push sets the content of a on the proposed branch, on the present base.
 func (h Host) push(t *testing.T, a, message string) string {
 	t.Helper()
 	base, others, err := h.Repository.Heads(within(t), proposed)
@@ -150,7 +150,7 @@ func merged(t *testing.T, h Host, squash bool) {
 	if a := h.Show(t, "", "a"); a != "2" {
 		t.Errorf("merged, the base holds %q", a)
 	}
-	// What is merged is over: the next is another one.
+	// A merged proposal is over: the next one is new.
 	h.push(t, "3", "propose three")
 	if next := h.ensure(t, "three", "body"); next.ID == p.ID || next.State != repo.ProposalOpen {
 		t.Errorf("after a merge it is %+v, was %+v", next, p)

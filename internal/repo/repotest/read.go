@@ -174,7 +174,7 @@ func readUnsafe(t *testing.T, setup Setup) {
 	}
 	mustRead(t, r, tip, nil, "plain", "nested/absent")
 
-	// What is beside them can be read.
+	// The files next to them can be read.
 	for path, want := range map[string]string{"nested": "nested/linked is a symlink", "lfs": "lfs/pointer is a Git LFS pointer"} {
 		o := mustRead(t, r, tip, nil, path)[path]
 		var unsafe []string

@@ -13,8 +13,8 @@ import (
 
 // A Fixture is one repository, seen through an adapter and from behind.
 type Fixture struct {
-	// Origin is the bare repository that the adapter reads and writes, whatever
-	// stands in between.
+	// Origin is the bare repository that the adapter reads and writes, through any
+	// parts between them.
 	Origin *gitserver.Origin
 	// Open returns the adapter at the branch main, each time one that shares
 	// nothing with the others.

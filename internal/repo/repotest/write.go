@@ -79,10 +79,10 @@ func commitKeepsModes(t *testing.T, setup Setup) {
 	}
 }
 
-// Trees from old programs have modes that git no longer writes. What a commit
-// does not name must keep its hash, so these trees may not be written anew. A
-// server that makes commits by itself writes its trees as it does: nothing of it
-// is promised.
+// Trees from old programs have modes that git no longer writes. The parts of the tree
+// that a commit does not change must keep their hash, so these trees may not be
+// rewritten. A server that creates commits itself writes trees in its own way, so this
+// promise does not apply to it.
 func commitKeepsOddTrees(t *testing.T, setup Setup) {
 	f := odd(t, setup)
 	if f.ServerCommits {
@@ -114,7 +114,7 @@ func commitKeepsOddTrees(t *testing.T, setup Setup) {
 			t.Errorf("%s is %q, want mode %s", path, got[path], mode)
 		}
 	}
-	// ls-tree normalises modes: only the raw bytes tell.
+	// ls-tree normalises modes: only the raw bytes show them.
 	raw := string(f.Origin.Raw(t, "tree", "main^{tree}"))
 	for _, want := range []string{"040000 ancient\x00", line("100664", "group", blob)} {
 		if !strings.Contains(raw, want) {
@@ -173,7 +173,7 @@ func commitHeader(t *testing.T, setup Setup) {
 	}
 }
 
-// Whoever does not know whether its commit landed makes it again.
+// A process that does not know whether its commit landed makes the commit again.
 func commitTwice(t *testing.T, setup Setup) {
 	f := setup(t, map[string]string{"a": "1"})
 	c := change(f.Origin.Tip("main"), map[string]string{"a": "2", "b/c": "3"})
@@ -254,8 +254,8 @@ func readOwn(t *testing.T, setup Setup) {
 	}
 }
 
-// racers write each a file of their own and all a shared counter, and start
-// afresh whenever the branch was moved under them.
+// Each of the racers writes a separate file and a shared counter, and starts again
+// whenever another one moved the branch.
 func racers(t *testing.T, setup Setup) {
 	writers := 12
 	if testing.Short() {

@@ -35,7 +35,7 @@ var (
 	when = time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 )
 
-// A made key is its private half, and how git is told of the public one.
+// A made key has its private half, and its public half in the form that git needs.
 type made struct {
 	format  signing.Format
 	private []byte
@@ -114,7 +114,7 @@ func mustOpen(t *testing.T, m made) signing.Key {
 	return key
 }
 
-// verifies needs the program by which git verifies a format.
+// verifies skips or fails the test without the program that verifies a format for git.
 func verifies(t *testing.T, program string) {
 	t.Helper()
 	if testing.Short() {
@@ -130,7 +130,7 @@ func verifies(t *testing.T, program string) {
 	}
 }
 
-// verify is git verify-commit by someone who knows the public half.
+// verify runs git verify-commit with the public half of the key.
 func verify(t *testing.T, o *gitserver.Origin, commit string, m made) (string, error) {
 	t.Helper()
 	home := t.TempDir()
@@ -214,8 +214,8 @@ func TestGitVerifiesWhatIsSigned(t *testing.T) {
 	}
 }
 
-// Whoever does not know whether its commit landed makes it again, and it must be
-// the same commit.
+// A process that does not know whether its commit landed makes it again, and the result
+// must be the same commit.
 func TestACommitIsSignedAlike(t *testing.T) {
 	t.Parallel()
 	for name, m := range keys(t) {

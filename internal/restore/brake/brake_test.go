@@ -17,8 +17,8 @@ const (
 	span   = 4 * time.Hour
 	paused = "autoscaling.keda.sh/paused-scale-in"
 
-	// What an API server makes of each behaviour, and of one that says only that
-	// scaling down is off.
+	// The API server's form of each behaviour, and of one that states only that scaling
+	// down is off.
 	own      = `{"scaleUp":{"selectPolicy":"Min"},"scaleDown":{"stabilizationWindowSeconds":60,"selectPolicy":"Min","policies":[{"type":"Pods","value":4,"periodSeconds":60}]}}`
 	ownOff   = `{"scaleUp":{"selectPolicy":"Min"},"scaleDown":{"stabilizationWindowSeconds":60,"selectPolicy":"Disabled","policies":[{"type":"Pods","value":4,"periodSeconds":60}]}}`
 	defaults = `{"scaleUp":{"stabilizationWindowSeconds":0,"selectPolicy":"Max","policies":[{"type":"Pods","value":4,"periodSeconds":15},{"type":"Percent","value":100,"periodSeconds":15}]},"scaleDown":{"selectPolicy":"Disabled","policies":[{"type":"Percent","value":100,"periodSeconds":15}]}}`
@@ -98,7 +98,7 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		before brake.Object
-		server string // what the API server makes of the braked behaviour
+		server string // the braked behaviour in the API server's form
 	}{
 		"an HPA without behaviour":           {hpa(""), defaults},
 		"an HPA with its own behaviour":      {hpa(own), ownOff},
@@ -128,7 +128,7 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 		if outcome != brake.Extended || err != nil {
 			t.Errorf("%s: put late: %s %v", name, outcome, err)
 		}
-		during = patched(t, during, p) // what it replaced is still known
+		during = patched(t, during, p) // the note still has the replaced behaviour
 		p, outcome, err = brake.Release(during)
 		if outcome != brake.Released || err != nil {
 			t.Fatalf("%s: release: %s %v", name, outcome, err)
@@ -143,8 +143,8 @@ func TestWhatABrakeReplacedComesBack(t *testing.T) {
 	}
 }
 
-// normal has the empty scaleDown that a merge patch leaves where an API server
-// would fill in defaults.
+// normal adds the empty scaleDown that a merge patch removes and an API server would
+// fill with defaults.
 func normal(behavior any) any {
 	if m, ok := behavior.(map[string]any); ok && m["scaleDown"] == nil {
 		m["scaleDown"] = map[string]any{}

@@ -7,8 +7,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What Flagger runs is raised in the name of what git declares, and neither
-// twice.
+// A restore raises Flagger's primary for the target in git, and raises each of them
+// once.
 func TestAPrimaryStandsForItsTarget(t *testing.T) {
 	t.Parallel()
 	id := func(name string) workload.ID {

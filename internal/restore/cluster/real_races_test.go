@@ -35,7 +35,7 @@ func (r *realCluster) races(t *testing.T) {
 	var raising sync.WaitGroup
 	for to := int32(level + 20); to > 0; to -= 3 {
 		raising.Go(func() {
-			if _, err := r.raise(t.Context(), id("deployment/first"), to); err != nil { // who loses a race sees anew
+			if _, err := r.raise(t.Context(), id("deployment/first"), to); err != nil { // a client that loses a race reads again
 				t.Errorf("could not raise to %d: %v", to, err)
 			}
 		})
@@ -46,8 +46,8 @@ func (r *realCluster) races(t *testing.T) {
 	}
 }
 
-// rollout is about a kind that the cluster got only now: what came before did
-// without. Nobody plays its controller, whose part is its status alone.
+// rollout tests a kind that the cluster has only now; the earlier tests did not have
+// that kind. The Rollouts have no controller, which would only set their status.
 func (r *realCluster) rollout(t *testing.T) {
 	r.cp.Define(t, controlplane.Definition{Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout",
 		Subresources: "{status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.HPAReplicas, labelSelectorPath: .status.selector}}"})
@@ -86,7 +86,7 @@ func (r *realCluster) expires(t *testing.T) {
 	if now := r.autoscalers(t); !reflect.DeepEqual(now, r.before) {
 		t.Errorf("came back as %v\nwas          %v", now, r.before)
 	}
-	r.until(t, idle) // so it was the brake that held
+	r.until(t, idle) // so it was the brake that worked
 }
 
 func (r *realCluster) person(t *testing.T) {
@@ -117,7 +117,7 @@ func (r *realCluster) person(t *testing.T) {
 	}
 }
 
-// meddling has a person act once an autoscaler has its brake, and before its
+// meddling is a user's action after an autoscaler has its brake, and before its
 // workload is raised.
 type meddling struct {
 	*cluster.Client

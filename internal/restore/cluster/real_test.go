@@ -26,7 +26,7 @@ const (
 	rbac  = "../../../infra/rbac/restore/"
 	group = "gitlatch:restorers"
 	level = 40
-	idle  = 2 // where an HPA that sees idle pods takes its workload
+	idle  = 2 // the replicas that an HPA with idle pods lowers its workload to
 )
 
 // TestARealRestore is about a cluster that came up small, whose autoscalers see
@@ -57,11 +57,12 @@ func start(t *testing.T) *realCluster {
 	log := audit.New(t, group)
 	r := &realCluster{log: log, cp: controlplane.Start(t, controlplane.Options{
 		APIServerFlags: log.Flags,
-		// The five minutes by default save nothing that an autoscaler saw small.
+		// The default of five minutes protects no workload that an autoscaler saw
+		// small.
 		ControllerManagerFlags: []string{"--horizontal-pod-autoscaler-downscale-stabilization=1s"},
 	})}
 	r.cp.Nodes(t, 1)
-	r.cp.Metrics(t, func(string) string { return "1m" }) // a seventh of what they aim at
+	r.cp.Metrics(t, func(string) string { return "1m" }) // a seventh of their target
 	for _, file := range []string{"clusterrole.yaml", "clusterrolebinding.yaml"} {
 		r.cp.Apply(t, read(t, rbac+file))
 	}
@@ -114,7 +115,7 @@ func id(text string) workload.ID {
 	return parsed
 }
 
-// tree is what git declares of the namespace.
+// tree returns the namespace's levels in git.
 func tree() checkpoint.Tree {
 	r := checkpoint.Record{Namespace: "shop", Entries: map[workload.ID]checkpoint.Entry{}}
 	for _, text := range []string{"deployment/web", "deployment/bare", "statefulset/db", "deployment/first", "deployment/mail", "deployment/asleep", "deployment/gone"} {
@@ -148,7 +149,7 @@ func (r *realCluster) counts(ctx context.Context) (map[string]int32, error) {
 	}, nil
 }
 
-// until waits until all that has an HPA is at a count.
+// until waits until every workload with an HPA has the wanted replicas.
 func (r *realCluster) until(t *testing.T, want int32) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), 3*time.Minute, func(ctx context.Context) error {
@@ -165,7 +166,7 @@ func (r *realCluster) until(t *testing.T, want int32) {
 	}
 }
 
-// autoscalers are what a brake may change of each autoscaler.
+// autoscalers returns the fields of each autoscaler that a brake may change.
 func (r *realCluster) autoscalers(t *testing.T) map[string]any {
 	t.Helper()
 	var list struct {
@@ -244,7 +245,7 @@ func (r *realCluster) control(t *testing.T) {
 	t.Logf("without a brake: %+v", report.Unfinished)
 }
 
-// raise raises a workload that may have changed since a look.
+// raise raises a workload that may have changed since the last read.
 func (r *realCluster) raise(ctx context.Context, id workload.ID, to int32) (from int32, err error) {
 	for range 100 {
 		var seen map[workload.ID]plan.Workload
@@ -278,7 +279,7 @@ func (r *realCluster) holds(t *testing.T) {
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
 	}
-	// Each autoscaler looks once a second, and undid a raise at once before.
+	// Each autoscaler runs once a second, and undid a raise at once before.
 	for range 24 {
 		time.Sleep(500 * time.Millisecond)
 		counts, err := r.counts(t.Context())

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// The record says which kinds of its own a site has, and the policy how they are found.
-// A policy that cannot be read is told of where it matters, and stops no restore.
+// site.yaml lists the custom kinds of a site, and the policy defines them. An
+// unreadable policy is an error only if there are custom kinds, and stops no restore.
 func TestTheKindsOfARestoreAreThoseOfThePolicy(t *testing.T) {
 	t.Parallel()
 	const (

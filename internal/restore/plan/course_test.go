@@ -14,7 +14,7 @@ import (
 
 var start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// A play is a cluster whose pods get ready so many a second.
+// A play is a cluster in which a number of pods become ready each second.
 type play struct {
 	live   map[workload.ID]plan.Workload
 	course *plan.Course
@@ -36,7 +36,8 @@ func newPlay(declared map[string]int32, priority map[string]int32, pace plan.Pac
 	return p
 }
 
-// second lets one pass; each workload gets so many pods ready.
+// second advances the play by one second; ready returns how many pods of a workload
+// become ready in it.
 func (p *play) second(ready func(workload.ID) int32) bool {
 	var asked int32
 	s := p.course.Next(p.live, p.now)
@@ -88,7 +89,7 @@ func TestThePaceIsKept(t *testing.T) {
 	}
 }
 
-// within checks that in no minute more pods are asked for.
+// within checks that the plan starts at most that number of pods in any minute.
 func (p *play) within(t *testing.T, most int32) {
 	t.Helper()
 	sum := int32(0)
@@ -102,7 +103,8 @@ func (p *play) within(t *testing.T, most int32) {
 	}
 }
 
-// What was not asked for while a wave was waited for is not asked for on top.
+// After a wait for a wave, the plan does not catch up on the pods that it did not
+// start.
 func TestThePaceIsKeptAfterAWait(t *testing.T) {
 	t.Parallel()
 	p := newPlay(map[string]int32{"a/first": 100, "a/second": 400}, map[string]int32{"a/first": 10}, plan.Pace{PerMinute: 120, Unready: 10_000, Patience: time.Hour})
@@ -147,8 +149,9 @@ func TestAWaveWaitsForTheOneBefore(t *testing.T) {
 	}
 }
 
-// One workload whose pods never come up must hold up neither the rest of its
-// wave, though its pods fill what may be unready, nor the next.
+// A workload whose pods never become ready must not block the rest of its wave, even
+// though its pods fill the limit of unready pods. It must not block the next wave
+// either.
 func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	p := newPlay(map[string]int32{"a/broken": 100, "a/web": 100, "b/last": 100}, map[string]int32{"a/broken": 10, "a/web": 10},
@@ -193,13 +196,13 @@ func TestWhatSomebodyLowersIsGivenUp(t *testing.T) {
 	}
 }
 
-// The rules of the plan hold for as long as it is carried out: what they would
-// leave now is asked for no more, nor waited for.
+// The plan applies its rules until its end: it does not scale or await a workload that
+// the rules exclude by now.
 func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		by   func(*plan.Workload)
-		at   int32 // pods asked for in the end; -1 is as many as before
+		at   int32 // pods desired in the end; -1 if unchanged
 		said string
 	}{
 		"suspended":     {func(w *plan.Workload) { w.Replicas, w.Ready = 0, 0 }, 0, "a/deployment/web: is at zero"},
@@ -231,7 +234,8 @@ func TestTheRulesOfThePlanHoldToItsEnd(t *testing.T) {
 	}
 }
 
-// Pods that go with a workload that a person suspends hide no progress of the rest.
+// The removed pods of a workload that a user suspends do not hide the progress of the
+// rest.
 func TestWhatIsSuspendedHidesNoProgress(t *testing.T) {
 	t.Parallel()
 	p := newPlay(map[string]int32{"a/web": 100, "a/api": 50}, nil, plan.Pace{PerMinute: 60_000, Unready: 1000, Patience: 10 * time.Second})
@@ -255,8 +259,9 @@ func TestWhatIsGoneIsNotWaitedFor(t *testing.T) {
 	p.until(t, 2, evenly(1))
 }
 
-// Whatever a cluster does: nothing is asked for above its level or below what
-// lives, nor more in any minute than the pace allows, a course ends, and a plan made after it has nothing to do.
+// For any behaviour of the cluster: the plan scales no workload above its level or
+// below its live replicas, and it starts no more pods in a minute than the pace allows.
+// A course ends, and a plan made after it has no step.
 func TestLawsOfACourse(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -272,7 +277,7 @@ func TestLawsOfACourse(t *testing.T) {
 		for range 200_000 {
 			before := map[workload.ID]int32{}
 			for id, w := range p.live {
-				if random.IntN(50) == 0 { // an autoscaler goes up by itself
+				if random.IntN(50) == 0 { // an autoscaler scales up
 					w.Replicas = min(w.Replicas+random.Int32N(5), declared[id.Short()]+10)
 					p.live[id] = w
 				}

@@ -89,7 +89,7 @@ func TestAPlanOnlyRaises(t *testing.T) {
 	}
 }
 
-// A plan says the most that a run does: what changes since may only take away.
+// A plan states the maximum of a run: a later change may only reduce it.
 func TestAPlanIsNeverExceeded(t *testing.T) {
 	t.Parallel()
 	web := deployment("shop/web")
@@ -149,8 +149,8 @@ func TestAFactorIsForASmallerSite(t *testing.T) {
 	}
 }
 
-// A kind that nothing looks for is not said to be gone, and what has no count that
-// can be read is not said to be asleep.
+// A plan does not report a workload as removed if its kind was not listed, or as asleep
+// if its replicas could not be read.
 func TestAPlanKnowsWhichKindsWereLookedFor(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: "worker", Name: "web"}

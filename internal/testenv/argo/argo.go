@@ -1,6 +1,6 @@
-// Package argo starts the real controller of Argo Rollouts for tests, against a
-// real control plane. There is no service mesh: of its routers it has the one that
-// writes Ingresses, and what a test wants of an analysis it says over HTTP.
+// Package argo starts the real controller of Argo Rollouts for tests, with a real
+// control plane. It runs without a service mesh: the only traffic router is the one
+// that writes Ingresses. A test gives the result of an analysis over HTTP.
 package argo
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who Argo Rollouts is to the API server.
+// User is the user of Argo Rollouts in the API server.
 const User = "system:serviceaccount:argo-rollouts:argo-rollouts"
 
 // Start starts the controller once its resources are there, and returns its

@@ -19,13 +19,14 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who the application-controller is to the API server.
+// User is the user of the application-controller in the API server.
 const User = "system:serviceaccount:argocd:argocd-application-controller"
 
 const (
 	// syncDeadline bounds one sync, which takes some seconds of an idle machine.
 	syncDeadline = 5 * time.Minute
-	// resync is how often each Application is looked at, unasked.
+	// resync is the interval at which Argo CD refreshes each Application without a
+	// request.
 	resync = "5s"
 )
 
@@ -82,14 +83,15 @@ func Start(t testing.TB, cp *controlplane.ControlPlane) *ArgoCD {
 	cp.Run(t, "", variables, filepath.Join(bin, "argocd-redis"), redis)
 	cp.Run(t, "http://"+repoMetrics+"/healthz", variables, filepath.Join(bin, "argocd-repo-server"),
 		"--address=127.0.0.1", "--port="+port(repo), "--metrics-address=127.0.0.1", "--metrics-port="+port(repoMetrics),
-		"--redis="+redis, "--disable-tls", "--client-ca-path=") // empty on purpose: nobody shows a certificate
+		"--redis="+redis, "--disable-tls", "--client-ca-path=") // empty on purpose: no client has a certificate
 	cp.Run(t, "http://"+controller+"/healthz", variables, filepath.Join(bin, "argocd-application-controller"),
 		"--namespace=argocd", "--repo-server="+repo, "--repo-server-plaintext",
 		"--redis="+redis, "--metrics-port="+port(controller), "--app-resync="+strings.TrimSuffix(resync, "s"))
 	return &ArgoCD{cp, bin, repo, variables}
 }
 
-// ApplicationSets has Argo CD make the Applications of ApplicationSets in argocd.
+// ApplicationSets starts the controller that creates the Applications of
+// ApplicationSets in argocd.
 func (a *ArgoCD) ApplicationSets(t testing.TB) {
 	t.Helper()
 	free := controlplane.Ports(t, 3)
@@ -102,8 +104,8 @@ func port(address string) string {
 	return port
 }
 
-// kubeconfig writes that of the controller's own account, by whose name the audit
-// log knows it.
+// kubeconfig writes a kubeconfig for the controller's own account. The audit log
+// identifies the controller by that account.
 func kubeconfig(t testing.TB, cp *controlplane.ControlPlane) string {
 	t.Helper()
 	admin, err := os.ReadFile(cp.Kubeconfig())
@@ -119,8 +121,8 @@ func kubeconfig(t testing.TB, cp *controlplane.ControlPlane) string {
 	return path
 }
 
-// environment are the variables of both programs, which look for what an image of
-// Argo CD has at fixed paths.
+// environment returns the variables of both programs, which otherwise expect the fixed
+// paths of an Argo CD image.
 func environment(t testing.TB, bin, kubeconfig string) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -146,35 +148,35 @@ func environment(t testing.TB, bin, kubeconfig string) []string {
 	return variables
 }
 
-// Applied waits until an Application in argocd has seen a commit and is in sync
-// with it, by a sync or without one, and none is under way.
+// Applied waits until an Application in argocd has read a commit and is in sync with
+// it, with or without a sync operation, and no operation is running.
 func (a *ArgoCD) Applied(t testing.TB, name, commit string) {
 	t.Helper()
 	a.refresh(t, name)
 	a.wait(t, name, "is in sync with "+commit, func(o application) bool { return o.at(commit) && o.rests() })
 }
 
-// Reconcile has Argo CD look at an Application in argocd now, and waits until it
-// has and is in sync.
+// Reconcile makes Argo CD refresh an Application in argocd now, and waits until it has
+// and is in sync.
 func (a *ArgoCD) Reconcile(t testing.TB, name string) {
 	t.Helper()
 	a.refresh(t, name)
 	a.wait(t, name, "reconciles", application.rests)
 }
 
-// Sync has Argo CD sync an Application in argocd, with what a person gives as
-// operation.sync in JSON, and waits until that has ended.
+// Sync makes Argo CD sync an Application in argocd, with a user's operation.sync in
+// JSON, and waits for the end of the operation.
 func (a *ArgoCD) Sync(t testing.TB, name, sync string) {
 	t.Helper()
 	before := a.read(t, name).Status.OperationState.FinishedAt
-	time.Sleep(time.Until(before.Add(time.Second))) // it is told in whole seconds
+	time.Sleep(time.Until(before.Add(time.Second))) // its times are in seconds
 	a.cp.Kubectl(t, "", "patch", "-n", "argocd", "applications.argoproj.io/"+name, "--type=merge", "-p", `{"operation":{"sync":`+sync+`}}`)
 	a.wait(t, name, "has been synced", func(o application) bool {
 		return o.Status.OperationState.FinishedAt.After(before) && o.Operation == nil
 	})
 }
 
-// refreshAnnotation asks for a look, and is gone once that was had.
+// refreshAnnotation requests a refresh. Argo CD removes it after the refresh.
 const refreshAnnotation = "argocd.argoproj.io/refresh"
 
 func (a *ArgoCD) refresh(t testing.TB, name string) {
@@ -182,7 +184,7 @@ func (a *ArgoCD) refresh(t testing.TB, name string) {
 	a.cp.Kubectl(t, "", "annotate", "--overwrite", "-n", "argocd", "applications.argoproj.io/"+name, refreshAnnotation+"=normal")
 }
 
-// application is what is read of an Application.
+// application contains the fields of an Application that the tests read.
 type application struct {
 	Metadata  struct{ Annotations map[string]string }
 	Operation any
@@ -212,8 +214,8 @@ func (o application) at(commit string) bool {
 	return o.Status.Sync.Revision == commit || len(o.Status.Sync.Revisions) > 0
 }
 
-// rests reports whether it has been looked at, is in sync, and has no sync under
-// way.
+// rests reports whether Argo CD has refreshed the Application, it is in sync, and no
+// sync is running.
 func (o application) rests() bool {
 	_, asked := o.Metadata.Annotations[refreshAnnotation]
 	phase := o.Status.OperationState.Phase
@@ -232,8 +234,8 @@ func (a *ArgoCD) read(t testing.TB, name string) (o application) {
 	return o
 }
 
-// wait polls an Application until it is as wanted, and fails with what Argo CD says
-// of it where it never is.
+// wait polls an Application until holds is true for it. If it never is, wait fails the
+// test with Argo CD's conditions.
 func (a *ArgoCD) wait(t testing.TB, name, what string, holds func(application) bool) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), syncDeadline, func(ctx context.Context) error {

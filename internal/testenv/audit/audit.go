@@ -1,5 +1,5 @@
-// Package audit has a control plane of a test note who asked it for what, and
-// reads that back as the rights it takes.
+// Package audit makes a test's control plane log its requests, and reads the log back
+// as the rights that the requests need.
 package audit
 
 import (
@@ -46,7 +46,7 @@ func New(t testing.TB, group string) *Log {
 	return &Log{[]string{"--audit-policy-file=" + rules, "--audit-log-path=" + file}, file, group}
 }
 
-// Seen returns the rights that were asked for so far, sorted, each once: "get
+// Seen returns the rights in the requests so far, sorted, each once: "get
 // deployments/scale.apps".
 func (l *Log) Seen(t testing.TB) []string {
 	t.Helper()

@@ -1,4 +1,5 @@
-// Package boltstate writes into a state file what no gitlatch of today would.
+// Package boltstate writes values into a state file that the present gitlatch never
+// writes.
 package boltstate
 
 import (
@@ -8,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// PutLatch writes the stored form of one latch, by its key, over that of a site in a
-// state file. Nobody else may have the file open.
+// PutLatch writes the stored form of one latch, by its key, into a site's state in a
+// state file. No other process may have the file open.
 func PutLatch(t testing.TB, file, site, key, stored string) {
 	t.Helper()
 	db, err := bbolt.Open(file, 0o600, nil)

@@ -18,15 +18,14 @@ import (
 //go:embed serve.js
 var serve string
 
-// patience bounds one look at a page, on a machine that does much else.
+// patience is the time limit of one access to a page, on a busy machine.
 const patience = 3 * time.Minute
 
-// A Browser is a Chromium with a profile of its own, which is empty.
+// A Browser is a Chromium with a separate, empty profile.
 type Browser struct{ address string }
 
-// Start starts a browser, which ends when the test does. Under -short it skips the
-// test, and where Chromium, node or the package cannot be had, too; in CI it fails
-// it.
+// Start starts a browser, which ends with the test. It skips the test under -short, and
+// if Chromium, node or the package is not available; in CI it fails the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	dir := program.Folder(t, "playwright-core, which drives a browser", filepath.Join("scripts", "npm", "install.sh"))
@@ -34,7 +33,8 @@ func Start(t testing.TB) *Browser {
 	return &Browser{program.Serve(t, dir, "env", "CHROMIUM="+chromium, "node", "--eval", serve)}
 }
 
-// A View is how a page is looked at. The zero value is a light one of 1280 by 900.
+// A View contains the display settings of a page. The zero value is a light page of
+// 1280 by 900.
 type View struct {
 	Dark          bool
 	Width, Height int // CSS pixels
@@ -46,9 +46,9 @@ type Page struct {
 	id      int
 }
 
-// Open opens a page from a file of its own. When the test ends it closes it, and
-// fails the test if the page wrote to the console, threw an error, or asked for
-// anything beside itself.
+// Open opens a page from a separate file, and closes it when the test ends. It then
+// fails the test if the page wrote to the console, threw an error, or requested another
+// resource.
 func (b *Browser) Open(t testing.TB, html []byte, v View) *Page {
 	t.Helper()
 	p := b.open(t, html, v)
@@ -79,15 +79,15 @@ func (b *Browser) open(t testing.TB, html []byte, v View) *Page {
 	return p
 }
 
-// Wrong is what the page did so far that a page must not.
+// Wrong returns the page's forbidden actions so far.
 func (p *Page) Wrong(t testing.TB) (wrong []string) {
 	t.Helper()
 	p.ask(t, map[string]any{"what": "wrong", "page": p.id}, &wrong)
 	return wrong
 }
 
-// Do runs the body of an asynchronous function of page, playwright's, and of
-// given, and reads what it returns into got, which may be nil.
+// Do runs the body of an asynchronous function with the parameters page, which is
+// playwright's, and given. It decodes the result into got, which may be nil.
 func (p *Page) Do(t testing.TB, script string, given, got any) {
 	t.Helper()
 	p.ask(t, map[string]any{"what": "do", "page": p.id, "script": script, "given": given}, got)

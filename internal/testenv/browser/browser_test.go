@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a page must not do, each in a line of its own.
+// The forbidden actions of a page, each in a separate line.
 const naughty = `<!doctype html>
 <link rel="icon" href="data:,">
 <img src="http://127.0.0.1:1/picture">

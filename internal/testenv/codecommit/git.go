@@ -8,7 +8,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// git runs git in a repository, and returns what it printed.
+// git runs git in a repository, and returns its output.
 func git(o *gitserver.Origin, input string, env []string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = o.Dir, append(gitserver.Environ(), env...)
@@ -19,7 +19,7 @@ func git(o *gitserver.Origin, input string, env []string, args ...string) (strin
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// commitOf is the commit that a branch's name, a ref or an id stands for.
+// commitOf returns the commit of a branch name, a ref or an id.
 func commitOf(o *gitserver.Origin, specifier string) (string, bool) {
 	if id := o.Tip(strings.TrimPrefix(specifier, "refs/heads/")); id != "" {
 		return id, true
@@ -28,8 +28,8 @@ func commitOf(o *gitserver.Origin, specifier string) (string, bool) {
 	return id, err == nil
 }
 
-// object returns an object as git stores it, unpacked; ok is false where there
-// is none of the kind.
+// object returns the content of a git object; ok is false if no object of the kind
+// exists.
 func object(o *gitserver.Origin, kind, id string) (content string, ok bool) {
 	out, err := git(o, id+"\n", nil, "cat-file", "--batch")
 	head, content, _ := strings.Cut(out, "\n")
@@ -40,7 +40,7 @@ func object(o *gitserver.Origin, kind, id string) (content string, ok bool) {
 // A line is one of a tree.
 type line struct{ mode, kind, id, path string }
 
-// listing is git's listing of a tree; ok is false where it is not there.
+// listing returns git's listing of a tree; ok is false if the tree does not exist.
 func listing(o *gitserver.Origin, tree string, flags ...string) (lines []line, ok bool) {
 	out, err := git(o, "", nil, append(append([]string{"ls-tree", "-z"}, flags...), tree)...)
 	for _, text := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {

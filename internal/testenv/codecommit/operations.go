@@ -28,7 +28,7 @@ var operations = map[string]operation{
 	"PostCommentForPullRequest":    decoded((*Server).postComment),
 }
 
-// decoded refuses what has members that the operation does not know.
+// decoded refuses a request with fields that the operation does not have.
 func decoded[In any](do func(*Server, In) (any, error)) operation {
 	return func(s *Server, body []byte) (any, error) {
 		var in In
@@ -98,7 +98,7 @@ func (s *Server) getCommit(in struct{ RepositoryName, CommitId string }) (any, e
 	return m{"commit": c}, nil
 }
 
-// person reads "name <email> seconds zone".
+// person parses "name <email> seconds zone".
 func person(value string) m {
 	name, rest, _ := strings.Cut(value, " <")
 	email, date, _ := strings.Cut(rest, "> ")
@@ -186,7 +186,7 @@ func updateRef(o *gitserver.Origin, branch, id, old string) error {
 	return nil
 }
 
-// deleteBranch closes what is proposed by the branch, as CodeCommit does.
+// deleteBranch closes the pull requests from the branch, like CodeCommit.
 func (s *Server) deleteBranch(in struct{ RepositoryName, BranchName string }) (any, error) {
 	o, err := s.origin(in.RepositoryName)
 	if err != nil {

@@ -21,8 +21,8 @@ type pull struct {
 	comments        []string
 }
 
-// look follows the branches of an open pull request, and closes it where one of
-// them is gone.
+// look updates an open pull request from its branches, and closes it if one of them was
+// removed.
 func (p *pull) look() {
 	if !p.open {
 		return
@@ -64,7 +64,7 @@ func (s *Server) pull(id string) (*pull, error) {
 	return nil, fault("PullRequestDoesNotExistException", id+" does not exist")
 }
 
-// opened is the pull request where it is open.
+// opened returns the pull request, or an error if it is closed.
 func (s *Server) opened(id string) (*pull, error) {
 	p, err := s.pull(id)
 	if err == nil && !p.open {
@@ -201,8 +201,7 @@ func (s *Server) postComment(in struct {
 	return m{"pullRequestId": p.id, "comment": m{"content": in.Content}}, nil
 }
 
-// Merge merges an open pull request as a person does in the console; the branch
-// stays.
+// Merge merges an open pull request like a user in the console; the branch stays.
 func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	t.Helper()
 	s.mu.Lock()
@@ -215,8 +214,7 @@ func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	p.open = false
 }
 
-// Decline closes an open pull request unmerged as a person does; the branch
-// stays.
+// Decline closes an open pull request unmerged like a user; the branch stays.
 func (s *Server) Decline(t testing.TB, id string) {
 	t.Helper()
 	s.mu.Lock()
@@ -228,7 +226,7 @@ func (s *Server) Decline(t testing.TB, id string) {
 	p.open = false
 }
 
-// Words returns what a pull request says: its title, its body and the comments.
+// Words returns the title, the body and the comments of a pull request.
 func (s *Server) Words(t testing.TB, id string) (title, body string, comments []string) {
 	t.Helper()
 	s.mu.Lock()

@@ -1,6 +1,6 @@
 // Package codecommit is a part for tests: a stand-in of AWS CodeCommit's API, on
-// loopback and over real bare git repositories, with the names and shapes that
-// CodeCommit has for requests, answers and errors. It needs the git program.
+// loopback and over real bare git repositories, with the names and formats of
+// CodeCommit's requests, answers and errors. It needs the git program.
 package codecommit
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// Region is where the stand-in is.
+// Region is the region of the stand-in.
 const Region = "eu-west-1"
 
-// A Server is the stand-in. The knobs may be turned while it runs.
+// A Server is the stand-in. Its settings may change while it runs.
 type Server struct {
 	root string
 	http *httptest.Server
@@ -43,14 +43,14 @@ type Call struct {
 	Operation  string
 	Repository string
 	Branch     string
-	Error      string // the name of the error that was the answer; "" is none
+	Error      string // the name of the error in the answer; "" for a success
 }
 
 // A Fault is what becomes of a call.
 type Fault string
 
 const (
-	// Throttled calls are not done, and told to come again.
+	// Throttled calls are not executed, and get an answer to retry later.
 	Throttled Fault = "ThrottlingException"
 	// Broken calls are not done, by a failure of the server.
 	Broken Fault = "InternalFailure"
@@ -139,7 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var named struct{ RepositoryName, BranchName string }
-	json.Unmarshal(body, &named) // what is wrong with it, the operation says
+	json.Unmarshal(body, &named) // the operation reports a decoding error
 	answer, err := s.answer(operation, body)
 	call := Call{Operation: operation, Repository: named.RepositoryName, Branch: named.BranchName}
 	var failed *apiError

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// AWS's own client is tried on the stand-in by the adapter; this is what no
-// client of AWS's would send.
+// The tests of the adapter use the AWS client with the stand-in. These requests are
+// ones that no AWS client would send.
 func TestWhatIsNotAWSIsRefused(t *testing.T) {
 	t.Parallel()
 	s := Start(t)

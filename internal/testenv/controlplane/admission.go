@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A node ends only pods that are being deleted. A kubelet ends a pod by its UID;
-// kwok 0.8.0 does so by its name, and sometimes twice: the second time hits the
-// pod that a StatefulSet made anew by the same name, which then counts as lost.
+// A node ends only pods that are being deleted. A kubelet ends a pod by its UID. kwok
+// 0.8.0 ends it by its name, and sometimes twice. The second time affects the pod that
+// a StatefulSet created again with the same name, which then counts as lost.
 const endsDeleted = `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: nodes.static.k8s.io}
@@ -27,9 +27,9 @@ metadata: {name: nodes.static.k8s.io}
 spec: {policyName: nodes.static.k8s.io, validationActions: [Deny]}
 `
 
-// admission are the flags of an API server that holds the nodes to endsDeleted
-// from its first answer on. It is read from a file, so nobody finds it in the
-// cluster.
+// admission returns the flags of an API server that applies endsDeleted to the nodes
+// from its first answer on. It reads the policy from a file, so the cluster does not
+// contain it.
 func (cp *ControlPlane) admission(t testing.TB) []string {
 	t.Helper()
 	dir := filepath.Join(cp.dir, "admission")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Request is one line of the audit log: a request that was answered, and by
-// whom it was asked. Which bodies are there is for the audit policy to say.
+// A Request is one line of the audit log: an answered request and its user. The audit
+// policy decides which bodies it contains.
 type Request struct {
 	User, Agent, Verb string
 	URI               string
@@ -26,8 +26,8 @@ type Request struct {
 // auditLog is the file of the log, below the folder of the control plane.
 const auditLog = "audit.log"
 
-// audited are the flags of an API server that keeps an audit log; none where
-// there is no policy.
+// audited returns the flags of an API server with an audit log, or nil without a
+// policy.
 func (cp *ControlPlane) audited(t testing.TB, policy string) []string {
 	t.Helper()
 	if policy == "" {
@@ -40,12 +40,12 @@ func (cp *ControlPlane) audited(t testing.TB, policy string) []string {
 	return []string{
 		"--audit-policy-file=" + file,
 		"--audit-log-path=" + filepath.Join(cp.dir, auditLog),
-		"--audit-log-mode=blocking-strict", // who has an answer finds its request in the log
+		"--audit-log-mode=blocking-strict", // a client with an answer finds its request in the log
 	}
 }
 
-// Audit returns the audit log so far, in the order in which requests were
-// answered. The test fails where no audit policy was given.
+// Audit returns the audit log so far, in the order of the answers. It fails the test
+// without an audit policy.
 func (cp *ControlPlane) Audit(t testing.TB) []Request {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(cp.dir, auditLog))
@@ -64,7 +64,7 @@ func (cp *ControlPlane) Audit(t testing.TB) []Request {
 	return all
 }
 
-// event is what is read of an audit.k8s.io/v1 Event.
+// event contains the fields of an audit.k8s.io/v1 Event that the tests read.
 type event struct {
 	Verb             string
 	RequestURI       string

@@ -8,9 +8,9 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// binaries returns the folder that holds the programs: the one that
-// GITLATCH_CONTROLPLANE names, or the one that scripts/controlplane/build.sh
-// makes once. See program.Folder for where they cannot be had.
+// binaries returns the folder that contains the programs: the one that
+// GITLATCH_CONTROLPLANE names, or the one that scripts/controlplane/build.sh builds
+// once. program.Folder documents the case in which it fails.
 func binaries(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("GITLATCH_CONTROLPLANE"); dir != "" && !testing.Short() {

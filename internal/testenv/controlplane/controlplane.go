@@ -23,15 +23,14 @@ import (
 // machine.
 const upDeadline = 5 * time.Minute
 
-// Options are what a test wants otherwise than usual. The zero value is the
-// usual control plane.
+// Options are the settings that differ from the default. The zero value is the default
+// control plane.
 type Options struct {
 	// APIServerFlags and ControllerManagerFlags come after the harness's own, so
 	// that they win: "--horizontal-pod-autoscaler-sync-period=5s".
 	APIServerFlags         []string
 	ControllerManagerFlags []string
-	// PodStart is how long a pod runs until it is ready; with 0 it is ready as
-	// soon as it has a node.
+	// PodStart is the time until a pod is ready; with 0 it is ready once it has a node.
 	PodStart time.Duration
 	// Audit has the API server keep an audit log by this policy, a document of
 	// kind audit.k8s.io/v1 Policy. See ControlPlane.Audit.
@@ -114,8 +113,8 @@ func (cp *ControlPlane) Config() *rest.Config {
 	}
 }
 
-// As returns the client configuration of a user in the given groups, who has no
-// right but what a test binds.
+// As returns the client configuration of a user in the given groups. The user has only
+// the rights that a test binds.
 func (cp *ControlPlane) As(user string, groups ...string) *rest.Config {
 	config := cp.Config()
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
@@ -141,9 +140,9 @@ func (cp *ControlPlane) KubeconfigAs(t testing.TB, user string, groups ...string
 	return path
 }
 
-// Run starts a further program beside the control plane, with the variables in
-// addition to those of the test, and waits until the URL, if any, answers with 200.
-// It ends when the test ends.
+// Run starts another program next to the control plane, with the variables in addition
+// to the test's, and waits until the URL, if any, answers with 200. The program ends
+// with the test.
 func (cp *ControlPlane) Run(t testing.TB, url string, variables []string, binary string, args ...string) {
 	t.Helper()
 	p := start(t, cp.dir, variables, binary, args...)
@@ -169,8 +168,8 @@ func (cp *ControlPlane) ready(ctx context.Context) error {
 	return cp.get(ctx, "/readyz")
 }
 
-// controlled asks for what only a working controller makes: the service account
-// that each pod needs.
+// controlled checks for the service account that each pod needs, which only a running
+// controller creates.
 func (cp *ControlPlane) controlled(ctx context.Context) error {
 	return cp.get(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
 }
@@ -222,8 +221,8 @@ func get(ctx context.Context, client *http.Client, url string) error {
 	return nil
 }
 
-// wait polls until a condition holds, and gives up at once where one of the
-// programs has ended.
+// wait polls until a condition is true, and gives up as soon as one of the programs has
+// ended.
 func (cp *ControlPlane) wait(t testing.TB, what string, holds func(context.Context) error, programs ...*process) {
 	t.Helper()
 	err := Eventually(t.Context(), upDeadline, func(ctx context.Context) error {
@@ -244,8 +243,8 @@ func (cp *ControlPlane) wait(t testing.TB, what string, holds func(context.Conte
 // never ends well.
 const tryDeadline = 30 * time.Second
 
-// Eventually calls holds, each time with a deadline of its own, until it
-// returns nil or the time is over; then it returns the last error.
+// Eventually calls holds, with a deadline for each call, until it returns nil or the
+// time is over. Then it returns the last error.
 func Eventually(ctx context.Context, within time.Duration, holds func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -264,13 +263,13 @@ func Eventually(ctx context.Context, within time.Duration, holds func(context.Co
 	}
 }
 
-// Those of the ports that neither need rights nor are given out for the other end of
-// connections, as from 32768 on they are on Linux.
+// The ports that need no rights and that Linux does not use for the other end of
+// connections. For that it uses the ports from 32768 on.
 const firstPort, endOfPorts = 10000, 32768
 
-// Ports returns n loopback addresses that were free just now, all different. No
-// connection takes one of them before it is used, and no other test does before this one
-// is over: whoever is given a port for TCP holds the same one for UDP.
+// Ports returns n different free loopback addresses. No connection takes one of them
+// before its use, and no other test gets it before this one has ended: a test locks the
+// UDP port with the same number.
 func Ports(t testing.TB, n int) []string {
 	t.Helper()
 	var free []string

@@ -51,8 +51,8 @@ func TestAPodThatTakesAWhileIsReadyLater(t *testing.T) {
 	}
 }
 
-// Of a pod that is made anew by the same name, a node that is late with the end
-// of the one before ends nothing.
+// If a node is late with the end of a pod, it does not end the new pod of the same
+// name.
 func TestANodeEndsOnlyPodsThatAreBeingDeleted(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.Start(t, controlplane.Options{})

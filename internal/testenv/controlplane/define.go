@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A Definition is a kind that the cluster is to know, namespaced, and called by its
-// name in lower case. What its objects hold is free, and nothing acts on it.
+// A Definition is a new namespaced kind of the cluster. Its resource name is its name
+// in lower case. Its objects may have any fields, and no controller acts on them.
 type Definition struct {
 	Group, Version, Kind string
-	// Subresources are those that it has, as a CustomResourceDefinition states them;
-	// "" is none.
+	// Subresources are its subresources in the form of a CustomResourceDefinition; ""
+	// means that it has no subresources.
 	Subresources string
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/backoff"
 )
 
-// A busy machine takes many seconds for one look at a cluster, every time.
+// On a busy machine, each sample of a cluster takes many seconds.
 func TestEventuallyGivesEachTryItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,8 +2,8 @@ package controlplane
 
 import "syscall"
 
-// group gives a program a process group of its own, and ends it with the test
-// binary, also where that is killed and runs no clean-up.
+// group gives a program a separate process group, and ends the program with the test
+// binary, even if that is killed without a clean-up.
 func group() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

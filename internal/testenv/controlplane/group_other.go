@@ -4,5 +4,5 @@ package controlplane
 
 import "syscall"
 
-// group gives a program a process group of its own.
+// group gives a program a separate process group.
 func group() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// identity is what the programs know each other by: one certificate that is its
-// own authority, a key that signs the tokens of service accounts, and a static
-// token for each user.
+// identity has the credentials of the programs: one certificate that is its own
+// authority, a key that signs the tokens of service accounts, and a static token for
+// each user.
 type identity struct {
 	dir         string
 	certificate []byte // PEM

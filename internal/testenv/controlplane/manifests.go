@@ -2,8 +2,8 @@ package controlplane
 
 import "fmt"
 
-// Workload is the manifest of a Deployment or StatefulSet as it stands in git:
-// without a count. Its pods ask for 10m of CPU each.
+// Workload returns the manifest of a Deployment or StatefulSet as in git, without
+// replicas. Its pods request 10m of CPU each.
 func Workload(kind, namespace, name string) string {
 	own := ""
 	if kind == "StatefulSet" {
@@ -20,10 +20,10 @@ spec:
 `, kind, namespace, name, own)
 }
 
-// Autoscaler is the manifest of an HPA of a Workload, between 2 and 200 pods.
-// It aims at 70 %, 7m a pod: shown that, it keeps whatever count it finds, up or
-// down. Where it finds one pod it sets two, even over a count that was set between
-// its look and its write: scale before it is there, or once it has set them.
+// Autoscaler returns the manifest of an HPA of a Workload, between 2 and 200 pods. Its
+// target is 70 %, 7m a pod: with that use, it keeps any replica count. If it finds one
+// pod it sets two, even over a count that was set between its read and its write. So
+// scale before the HPA exists, or after it has set them.
 func Autoscaler(kind, namespace, name string) string {
 	return fmt.Sprintf(`apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler

@@ -14,19 +14,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Use is what the containers of a pod were seen to use of CPU, each.
+// A Use is the CPU use of each container of a pod.
 type Use struct {
 	Pod        string
 	Containers []string
 	CPU        string        // "7m"
-	At         time.Time     // the end of the time that was looked at
+	At         time.Time     // the end of the window
 	Window     time.Duration // and how long it was
 }
 
-// Metrics serves metrics.k8s.io until the test ends: every container of a pod
-// uses as much CPU as cpu says for its namespace, "7m", and nothing is known of
-// pods where it says "". A use of just the target makes an autoscaler judge,
-// and keep the count that it finds. It returns once the API server has it.
+// Metrics serves metrics.k8s.io until the test ends. Every container of a pod uses the
+// CPU that cpu returns for its namespace, such as "7m"; with "", its pods have no
+// metrics. If the use equals the target, an autoscaler judges and keeps the present
+// replicas. Metrics returns once the API server serves the API.
 func (cp *ControlPlane) Metrics(t testing.TB, cpu func(namespace string) string) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(cp.Config())
@@ -50,9 +50,9 @@ func (cp *ControlPlane) Metrics(t testing.TB, cpu func(namespace string) string)
 	})
 }
 
-// ServeMetrics serves metrics.k8s.io until the test ends, from what seen says of
-// the pods of a namespace that a selector of labels chooses. It returns once the
-// API server has it.
+// ServeMetrics serves metrics.k8s.io until the test ends. seen returns the use of the
+// pods of a namespace that a label selector chooses. ServeMetrics returns once the API
+// server serves the API.
 func (cp *ControlPlane) ServeMetrics(t testing.TB, seen func(ctx context.Context, namespace, selector string) ([]Use, error)) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -98,7 +98,7 @@ spec:
 	cp.Kubectl(t, "", "wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout=280s")
 }
 
-// podList is what is needed of a list of pods.
+// podList has the fields of a list of pods that the metrics need.
 type podList struct {
 	Items []struct {
 		Metadata struct{ Name string }
@@ -140,5 +140,5 @@ func metrics(namespace string, uses []Use) any {
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // who went away needs no answer
+	_ = json.NewEncoder(w).Encode(value) // the client may have left
 }

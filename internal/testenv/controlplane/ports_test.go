@@ -6,7 +6,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// Of so many that are drawn one by one, eight would come twice.
+// In 600 independent draws, eight ports would be repeated.
 func TestNoPortIsGivenTwice(t *testing.T) {
 	given := map[string]bool{}
 	for range 600 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A process is one program of the control plane, the leader of a process group
-// of its own, with a log file.
+// A process is one program of the control plane with a log file. It leads a separate
+// process group.
 type process struct {
 	name string
 	cmd  *exec.Cmd
@@ -19,11 +19,10 @@ type process struct {
 	done chan struct{} // closed once it has ended
 }
 
-// start runs a program until the test ends, with the variables in addition to
-// those of the test, and shows the end of its log where
-// the test failed; go test -artifacts keeps the whole log. A program takes more memory
-// before it collects its garbage than Go's own 100 %: that is a quarter of what the
-// programs of a control plane compute.
+// start runs a program until the test ends, with the variables in addition to the
+// test's. It shows the end of its log if the test failed; go test -artifacts keeps the
+// full log. The program may use more memory before a garbage collection than Go's
+// default of 100 %, which saves a quarter of the CPU of a control plane.
 func start(t testing.TB, dir string, variables []string, binary string, args ...string) *process {
 	t.Helper()
 	p := &process{name: filepath.Base(binary), done: make(chan struct{})}
@@ -54,15 +53,15 @@ func start(t testing.TB, dir string, variables []string, binary string, args ...
 	return p
 }
 
-// stop ends the whole group at once: nothing of it is to be kept, and the end
-// of the log then tells of the test, not of an orderly retreat.
+// stop kills the full group at once. Nothing in it is needed later, and the log then
+// ends with the test, not with an orderly shutdown.
 func (p *process) stop() {
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.done
 }
 
-// ended returns an error with the end of the log once the program has ended,
-// which no program of a control plane does by itself.
+// ended returns an error with the end of the log once the program has ended. No program
+// of a control plane ends without an order.
 func (p *process) ended() error {
 	select {
 	case <-p.done:

@@ -35,9 +35,9 @@ func (cp *ControlPlane) stages(t testing.TB, podStart time.Duration) string {
 	return path
 }
 
-// slowPod is what a kubelet makes of a pod whose containers take so many
-// milliseconds to be ready. A pod that others find unready has another reason,
-// and stays so until they find it ready.
+// slowPod is the status that a kubelet sets on a pod whose containers take the given
+// milliseconds to become ready. A pod that others mark as unready has another reason,
+// and stays unready until they mark it as ready.
 const slowPod = `apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage
 metadata: {name: pod-start}

@@ -14,8 +14,8 @@ import (
 // commandDeadline bounds one kubectl.
 const commandDeadline = 5 * time.Minute
 
-// Kubectl runs kubectl as an administrator with the given input and returns
-// what it printed; the test fails where kubectl does.
+// Kubectl runs kubectl as an administrator with the given input and returns its output.
+// It fails the test if kubectl fails.
 func (cp *ControlPlane) Kubectl(t testing.TB, input string, args ...string) string {
 	t.Helper()
 	printed, err := cp.TryKubectl(t.Context(), input, args...)

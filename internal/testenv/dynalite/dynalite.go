@@ -1,6 +1,6 @@
-// Package dynalite starts dynalite for tests: a stand-in for DynamoDB that
-// enforces conditions, keys and limits as DynamoDB does. It has no transactions,
-// and where a condition fails it does not return the item.
+// Package dynalite starts dynalite for tests: a stand-in for DynamoDB that enforces
+// conditions, keys and limits as DynamoDB does. It has no transactions, and does not
+// return the item if a condition fails.
 package dynalite
 
 import (
@@ -23,8 +23,8 @@ type Server struct {
 	URL string // http://127.0.0.1:<port>
 }
 
-// Start starts a server, which ends when the test does. Under -short it skips
-// the test, and where node or the package cannot be had, too; in CI it fails it.
+// Start starts a server, which ends with the test. It skips the test under -short, and
+// if node or the package is not available; in CI it fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	dir := program.Folder(t, "dynalite, a stand-in for DynamoDB", filepath.Join("scripts", "npm", "install.sh"))

@@ -57,7 +57,7 @@ type keys struct {
 	Expiration      string
 }
 
-// sts answers GetCallerIdentity, in JSON where that is accepted, and AssumeRole.
+// sts answers GetCallerIdentity, in JSON if the client accepts that, and AssumeRole.
 func (s *Server) sts(w http.ResponseWriter, r *http.Request, who principal, err error) {
 	var failed failure
 	switch action := r.Form.Get("Action"); {

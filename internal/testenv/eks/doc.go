@@ -1,5 +1,4 @@
-// Package eks stands in for what a cluster of Amazon EKS needs of AWS, so that
-// a login can be tested whole: an STS that recomputes each signature, the one
-// call of EKS that describes a cluster, and the webhook by which a real API
-// server asks who a token is of.
+// Package eks is a stand-in for the AWS parts of an Amazon EKS cluster, for tests of a
+// complete login: an STS that recomputes each signature, the EKS call that describes a
+// cluster, and the webhook that a real API server asks for the identity of a token.
 package eks

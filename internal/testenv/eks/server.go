@@ -36,22 +36,22 @@ type Server struct {
 type principal struct {
 	arn    string
 	secret string
-	token  string // of the session; "" is none
+	token  string // of the session; "" without one
 }
 
 // account returns the account that a principal is of.
 func account(arn string) string { return strings.Split(arn, ":")[4] }
 
-// A Cluster is what EKS says of a cluster.
+// A Cluster is the description of a cluster in EKS.
 type Cluster struct {
-	Account  string // "" is whichever asks
+	Account  string // "" is the account of the caller
 	Status   string // "" is ACTIVE
 	Endpoint string
 	CA       []byte // PEM
 	Private  bool
 }
 
-// Start starts a server in which nobody is known. It ends with its test.
+// Start starts a server without any principals. It ends with its test.
 func Start(t testing.TB) *Server {
 	s := &Server{
 		keys: map[string]principal{}, roles: map[string]string{}, clusters: map[string]Cluster{},
@@ -81,7 +81,7 @@ func (s *Server) Forget(key aws.Credentials) {
 	delete(s.keys, key.AccessKeyID)
 }
 
-// Rotate gives a key another secret, which nobody is told.
+// Rotate gives a key another secret and does not return it.
 func (s *Server) Rotate(key aws.Credentials) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Server) Config(key aws.Credentials) aws.Config {
 	}
 }
 
-// Environment is Config for a program of its own.
+// Environment is Config as variables for a separate program.
 func (s *Server) Environment(key aws.Credentials) []string {
 	return []string{
 		"AWS_ACCESS_KEY_ID=" + key.AccessKeyID,
@@ -110,7 +110,7 @@ func (s *Server) Environment(key aws.Credentials) []string {
 	}
 }
 
-// Role lets everybody assume a role who shows the external id.
+// Role lets everybody assume a role with the external id.
 func (s *Server) Role(arn, externalID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Server) Deny(action string) {
 	s.denied[action] = true
 }
 
-// Requested returns how often an action was asked for.
+// Requested returns the number of requests for an action.
 func (s *Server) Requested(action string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A failure is an answer that is no success.
+// A failure is an error response.
 type failure struct {
 	status        int
 	code, message string

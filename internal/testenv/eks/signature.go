@@ -19,10 +19,10 @@ const (
 	validFor  = 15 * time.Minute
 )
 
-// The parameters that a signature brings into a URL by itself.
+// The query parameters of the signature itself.
 var brought = []string{"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-SignedHeaders", "X-Amz-Security-Token", "X-Amz-Signature"}
 
-// A signature is what a request says about who signed it, and what.
+// A signature contains the signer and the signed parts that a request states.
 type signature struct {
 	key, region, service string
 	stamp                string
@@ -31,8 +31,8 @@ type signature struct {
 	value                string
 }
 
-// caller returns who signed a request, with a signature that only the holder of
-// the secret can have made, over all that the request says it is over.
+// caller returns the signer of a request. The signature must cover everything that the
+// request states, and only the holder of the secret can have made it.
 func (s *Server) caller(r *http.Request, body []byte) (principal, error) {
 	given, presigned := read(r)
 	who, ok := s.keys[given.key]
@@ -72,8 +72,7 @@ func read(r *http.Request) (given signature, presigned bool) {
 	return given, presigned
 }
 
-// sign signs what was sent, as far as it was signed, with the secret that the
-// server knows.
+// sign signs the signed parts of a request with the secret that the server has.
 func sign(r *http.Request, body []byte, given signature, who principal, at time.Time, presigned bool) (string, error) {
 	target := &url.URL{Scheme: "https", Host: r.Host, Path: r.URL.Path, RawQuery: r.URL.RawQuery}
 	if presigned {

@@ -33,14 +33,14 @@ type Access map[string][]string
 
 // A Webhook authenticates the tokens of one cluster.
 type Webhook struct {
-	// Flags are those of an API server that asks the webhook.
+	// Flags are the flags of an API server that uses the webhook.
 	Flags   []string
 	entries string
 }
 
-// Authenticate starts the webhook of a cluster, around the verifier that EKS is
-// built on, in a process of its own: a proxy leads it to the server in place of
-// the STS that a token names.
+// Authenticate starts the webhook of a cluster, around the verifier that EKS is built
+// on, in a separate process. A proxy redirects it to the server instead of the STS that
+// a token names.
 func (s *Server) Authenticate(t testing.TB, cluster string, access Access) *Webhook {
 	t.Helper()
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ contexts: [{name: webhook, context: {cluster: webhook, user: webhook}}]
 	return w
 }
 
-// Set changes who has access, between one token and the next.
+// Set changes the access list, between one token and the next.
 func (w *Webhook) Set(t testing.TB, access Access) {
 	t.Helper()
 	text, err := json.Marshal(access)
@@ -119,7 +119,7 @@ func (s *Server) standIn(t testing.TB, dir string) (ca, proxy string) {
 	return ca, connect.URL
 }
 
-// tunnel is a proxy that knows the one host, and where it is.
+// tunnel is a proxy to one host, at a fixed address.
 func tunnel(to string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect || r.Host != host+":443" {

@@ -1,6 +1,6 @@
-// Package flagger starts a real Flagger for tests, against a real control plane.
-// There is no service mesh and no Prometheus: it promotes blue-green, and what a
-// test wants of an analysis it says through webhooks.
+// Package flagger starts a real Flagger for tests, with a real control plane. Without a
+// service mesh and without Prometheus it promotes blue-green, and webhooks give the
+// result of an analysis for a test.
 package flagger
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who Flagger is to the API server.
+// User is the user of Flagger in the API server.
 const User = "system:serviceaccount:flagger-system:flagger"
 
-// nowhere is where no metrics are; Flagger says so once and goes on.
+// nowhere is an address without metrics. Flagger reports that once and continues.
 const nowhere = "http://127.0.0.1:1"
 
 // Start starts Flagger once its resources are there. It ends when the test ends.

@@ -1,10 +1,10 @@
-// Package flux starts a real kustomize-controller of Flux for tests, against a
-// real control plane.
+// Package flux starts a real kustomize-controller of Flux for tests, with a real
+// control plane.
 //
-// Its source-controller is played: the tip of each repository that a
-// GitRepository names is packed by git itself, served on loopback with its
-// digest, and named in the status of the GitRepository, as the real one does
-// with what it fetched. All that applies to a cluster is Flux's own.
+// Its source-controller is a fake. It packs the tip of each repository that a
+// GitRepository names, with git, serves the artifact on loopback with its digest, and
+// writes it to the status of the GitRepository, like the real controller. Flux alone
+// applies objects to the cluster.
 package flux
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/program"
 )
 
-// User is who the controller is to the API server.
+// User is the user of the controller in the API server.
 const User = "system:serviceaccount:flux-system:kustomize-controller"
 
 // appliedDeadline bounds one reconcile, which takes a second of an idle machine.
@@ -65,8 +65,8 @@ func (f *Flux) Applied(t testing.TB, name, commit string) {
 	})
 }
 
-// Fails waits until Flux says of a Kustomization in flux-system that it failed,
-// with a text in the reason.
+// Fails waits until Flux reports a failure of a Kustomization in flux-system, with a
+// text in the reason.
 func (f *Flux) Fails(t testing.TB, name, text string) {
 	t.Helper()
 	f.wait(t, name, "fails with "+text, func(s status) bool {
@@ -90,15 +90,15 @@ func (f *Flux) Reconcile(t testing.TB, name string) {
 	})
 }
 
-// status is what is read of the status of a Kustomization.
+// status has the fields of a Kustomization's status that the tests read.
 type status struct {
 	LastAppliedRevision, LastAttemptedRevision, LastHandledReconcileAt string
 
 	Conditions []struct{ Type, Status, Message string }
 }
 
-// wait polls the status of a Kustomization until it is as wanted, and fails with
-// what Flux says of it where it never is.
+// wait polls the status of a Kustomization until holds accepts it. If it never does,
+// wait fails with Flux's conditions.
 func (f *Flux) wait(t testing.TB, name, what string, holds func(status) bool) {
 	t.Helper()
 	err := controlplane.Eventually(t.Context(), appliedDeadline, func(ctx context.Context) error {

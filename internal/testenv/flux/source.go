@@ -25,7 +25,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// look is how often the tips of the repositories are asked for.
+// look is the interval at which the fake reads the tips of the repositories.
 const look = 100 * time.Millisecond
 
 // A source plays the source-controller.
@@ -34,7 +34,7 @@ type source struct {
 	server       string // URL of the API server
 	repositories map[string]*gitserver.Origin
 	artifacts    sync.Map // tarballs, by path
-	url          string   // where they are served
+	url          string   // of the artifact server
 }
 
 // serve plays the source-controller until the test ends.
@@ -67,8 +67,8 @@ func serve(t testing.TB, cp *controlplane.ControlPlane, repositories map[string]
 		cancel()
 		<-done
 		web.Close()
-		// Who fails is told. To be put off for a second, with 429, while the API
-		// server makes a new resource ready is the way of things.
+		// A failed test shows the errors. An answer 429, while the API server makes a
+		// new resource ready, is normal.
 		if t.Failed() && len(said) > 0 {
 			t.Logf("play the source-controller: %s", strings.Join(said, "\n"))
 		}
@@ -82,10 +82,10 @@ func (s *source) hand(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	_, _ = w.Write(artifact.([]byte)) // who went away asks again
+	_, _ = w.Write(artifact.([]byte)) // a client that left asks again
 }
 
-// A gitRepository is what is read of one.
+// A gitRepository has the fields of a GitRepository that the fake reads.
 type gitRepository struct {
 	Metadata struct {
 		Namespace, Name string
@@ -104,7 +104,7 @@ type gitRepository struct {
 
 const api = "/apis/source.toolkit.fluxcd.io/v1"
 
-// all looks at each GitRepository once.
+// all reads each GitRepository once.
 func (s *source) all(ctx context.Context) error {
 	var list struct{ Items []gitRepository }
 	if err := s.ask(ctx, http.MethodGet, api+"/gitrepositories", nil, &list); err != nil {
@@ -118,8 +118,7 @@ func (s *source) all(ctx context.Context) error {
 	return nil
 }
 
-// one packs the tip of a repository, where it is another than the one that the
-// status names.
+// one packs the tip of a repository, if the status has another revision.
 func (s *source) one(ctx context.Context, r gitRepository) error {
 	origin := s.repositories[r.Spec.URL]
 	if origin == nil {
@@ -181,9 +180,9 @@ func (s *source) ask(ctx context.Context, method, path string, body, into any) e
 }
 
 // pack returns a commit as a tarball, without the files that the patterns of
-// spec.ignore leave out. They are matched as the source-controller matches them,
-// by go-git: a pattern is held against each path by itself, and a file below a
-// folder that is left out can be asked back in.
+// spec.ignore exclude. Like the source-controller, go-git matches them: it compares a
+// pattern with each path separately, so a pattern can include a file below an excluded
+// folder again.
 func pack(ctx context.Context, repository, commit, ignore string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gitrepository")
 	if err != nil {

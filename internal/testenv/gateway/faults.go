@@ -53,8 +53,8 @@ func (g *Gateway) InsteadFor(operation string, n int, answer http.Handler) {
 	})
 }
 
-// Intercept puts a function between the calls of an operation and their service:
-// it sends a call on, or answers by itself.
+// Intercept puts a function between the calls of an operation and their service. The
+// function may forward a call, or answer it.
 func (g *Gateway) Intercept(operation string, by func(w http.ResponseWriter, r *http.Request, service http.Handler)) {
 	g.Instead(operation, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, service := signer(r)

@@ -1,6 +1,6 @@
-// Package gateway is a part for tests: one address for all services of AWS, to
-// be given as AWS_ENDPOINT_URL. It sends each call on to what stands in for its
-// service, notes it, and can answer in that one's place.
+// Package gateway is a part for tests: one address for all services of AWS, to be set
+// as AWS_ENDPOINT_URL. It records each call, and sends it on to the stand-in for its
+// service or answers it instead.
 package gateway
 
 import (
@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// A Gateway knows the services that a test has stand-ins of. A call of any other
-// fails the test.
+// A Gateway has the services for which a test has stand-ins. A call to any other
+// service fails the test.
 type Gateway struct {
 	URL string // http://127.0.0.1:<port>
 
@@ -41,8 +41,8 @@ type Call struct {
 // for. It ends with its test.
 func Start(t testing.TB, services map[string]string) *Gateway {
 	t.Helper()
-	// A stand-in closes idle connections. A call that is sent over one at that moment
-	// fails without having been seen, so each call has a connection of its own.
+	// A stand-in closes idle connections. A call on a connection that closes at that
+	// moment fails without reaching it, so each call has a separate connection.
 	transport := &http.Transport{DisableKeepAlives: true}
 	g := &Gateway{t: t, services: map[string]http.Handler{}, stead: map[string]http.Handler{}}
 	for name, address := range services {
@@ -56,7 +56,7 @@ func Start(t testing.TB, services map[string]string) *Gateway {
 				r.Out.Host = r.In.Host // which is signed
 			},
 			Transport: transport,
-			// Who is not answered must not be told so.
+			// A caller without an answer must not get an error page either.
 			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		}
 	}
@@ -131,9 +131,9 @@ func signer(r *http.Request) (key, service string) {
 	return key, service
 }
 
-// operation reads what is called: from a header in protocols of JSON, from the
-// form in those of queries, and else from the method or the path, of which few
-// are known.
+// operation returns the called operation: from a header in JSON protocols, from the
+// form in query protocols, and otherwise from the method or the path, for a few known
+// ones.
 func operation(r *http.Request, service string, body []byte) string {
 	if name := map[string]string{http.MethodPut: "PutObject", http.MethodGet: "GetObject"}[r.Method]; service == "s3" && name != "" {
 		return name

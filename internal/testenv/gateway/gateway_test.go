@@ -10,8 +10,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gateway"
 )
 
-// A stand-in closes a connection that was idle for some seconds, at the very moment
-// at which a busy machine sends the next call.
+// A stand-in closes a connection that was idle for some seconds, just when a busy
+// machine sends the next call.
 func TestACallNeedsNoConnectionOfAnEarlierCall(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, map[string]string{"dynamodb": answersOnce(t)})

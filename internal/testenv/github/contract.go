@@ -69,8 +69,8 @@ func (c *contract) request(pattern string, r *http.Request) error {
 // it is described to.
 var general = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
 
-// answer is an answer that says some fields, and the least that the description
-// wants of the others; checked.
+// answer returns a checked answer with the given fields, and with the minimum of the
+// other fields that the description requires.
 func (c *contract) answer(pattern string, r *http.Request, status int, says any) ([]byte, error) {
 	in, err := c.input(pattern, r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *contract) answer(pattern string, r *http.Request, status int, says any)
 	return body, openapi3filter.ValidateResponse(r.Context(), out.SetBodyBytes(body))
 }
 
-// fill puts into a value what its schema requires and it does not say.
+// fill adds the missing fields to a value that its schema requires.
 func fill(s *openapi3.Schema, says any) any {
 	switch v := says.(type) {
 	case []any:
@@ -138,7 +138,7 @@ func property(s *openapi3.Schema, name string) *openapi3.Schema {
 	return nil
 }
 
-// choice are the parts of a schema, of which the first will do.
+// choice returns the parts of a schema; if they are alternatives, only the first.
 func choice(s *openapi3.Schema) openapi3.SchemaRefs {
 	for _, one := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf} {
 		if len(one) > 0 {

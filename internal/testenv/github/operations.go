@@ -22,8 +22,8 @@ type request struct {
 	pull   *pull             // of the number in the path; nil without
 }
 
-// An operation is one of the API, while no other runs. What it says is filled up
-// with what the description requires.
+// An operation is an operation of the API. Only one runs at a time. The server adds the
+// fields to its answer that the description requires.
 type operation func(s *Server, r request) (status int, says any)
 
 const (
@@ -46,7 +46,8 @@ var operations = map[string]operation{
 	deleteRef: (*Server).deleteRef,
 }
 
-// operation serves an operation. What is not as described fails the test.
+// operation serves an operation. A request that does not match the description fails
+// the test.
 func (s *Server) operation(pattern string, do operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.note(pattern)
@@ -71,7 +72,7 @@ func (s *Server) operation(pattern string, do operation) http.Handler {
 	})
 }
 
-// do asks for credentials, finds what the path names, and does the operation.
+// do checks the credentials, finds the objects in the path, and runs the operation.
 func (s *Server) do(pattern string, r request, do operation) (int, any) {
 	if pattern == tokensOf {
 		return do(s, r)

@@ -22,8 +22,8 @@ type pull struct {
 // A tip is a branch and the commit that was last seen at it.
 type tip struct{ branch, commit string }
 
-// look follows the branches of an open pull request, and closes it where one of
-// them is gone.
+// look updates an open pull request from its branches, and closes it if one of them was
+// removed.
 func (p *pull) look() {
 	if !p.open {
 		return
@@ -62,7 +62,7 @@ func (s *Server) pull(number int) *pull {
 	return nil
 }
 
-// list knows the filters and the order that are asked for, and one page.
+// list supports the filters and the order that gitlatch uses, and one page.
 func (s *Server) list(r request) (int, any) {
 	q := r.URL.Query()
 	found := []any{}

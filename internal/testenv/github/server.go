@@ -1,7 +1,7 @@
-// Package github is a part for tests: a stand-in of GitHub, on loopback. Git is
-// the real one; the REST API keeps pull requests over the same repositories, and
-// checks each request and each of its own answers against the description that
-// GitHub publishes. It needs the git program.
+// Package github is a part for tests: a stand-in of GitHub, on loopback. Its git server
+// is real. Its REST API stores pull requests for the same repositories, and checks each
+// request and each answer against the description that GitHub publishes. It needs the
+// git program.
 package github
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 )
 
-// Owner is who has the repositories.
+// Owner is the owner of the repositories.
 const Owner = "octo"
 
-// A Server is the stand-in. The knobs may be turned while it runs.
+// A Server is the stand-in. Its settings may change while it runs.
 type Server struct {
 	t        testing.TB
 	git      *gitserver.Server
@@ -110,11 +110,11 @@ func (s *Server) Deny(pattern string) { s.set(func() { s.denied[pattern] = true 
 // Allow makes an operation one that they allow again.
 func (s *Server) Allow(pattern string) { s.set(func() { delete(s.denied, pattern) }) }
 
-// Push stands for a push of git's among the operations that Before knows.
+// Push is the name of a git push among the operations of Before.
 const Push = "git push"
 
-// Before runs f once, after the next call of an operation came in and before it
-// is done, or its credentials are looked at.
+// Before runs f once, after the next call of an operation arrived and before the server
+// checks its credentials and executes it.
 func (s *Server) Before(pattern string, f func()) { s.set(func() { s.before[pattern] = f }) }
 
 // Calls returns the operations called so far, and "git" for each request of git.
@@ -139,7 +139,7 @@ func (s *Server) set(f func()) {
 
 func (s *Server) note(call string) { s.set(func() { s.calls = append(s.calls, call) }) }
 
-// run runs what is to be run before an operation.
+// run runs the function that Before set for an operation.
 func (s *Server) run(operation string) {
 	s.mu.Lock()
 	before := s.before[operation]
@@ -185,7 +185,7 @@ func (s *Server) reads(token string) bool {
 	return s.narrow[token]
 }
 
-// Merge merges an open pull request as a person does; the branch stays.
+// Merge merges an open pull request like a user; the branch stays.
 func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	t.Helper()
 	p := s.must(t, id)
@@ -196,8 +196,7 @@ func (s *Server) Merge(t testing.TB, id string, squash bool) {
 	})
 }
 
-// Decline closes an open pull request unmerged as a person does; the branch
-// stays.
+// Decline closes an open pull request unmerged like a user; the branch stays.
 func (s *Server) Decline(t testing.TB, id string) {
 	t.Helper()
 	p := s.must(t, id)
@@ -207,7 +206,7 @@ func (s *Server) Decline(t testing.TB, id string) {
 	})
 }
 
-// Words returns what a pull request says: its title, its body and the comments.
+// Words returns the title, the body and the comments of a pull request.
 func (s *Server) Words(t testing.TB, id string) (title, body string, comments []string) {
 	t.Helper()
 	p := s.must(t, id)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What the description refuses, the stand-in must not let pass.
+// The stand-in must refuse every request that the description refuses.
 func TestTheContractRefusesWhatIsNotDescribed(t *testing.T) {
 	t.Parallel()
 	c := read(t)

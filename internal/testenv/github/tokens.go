@@ -45,9 +45,9 @@ func (s *Server) mint(r request) (int, any) {
 
 const undecoded = "A JSON web token could not be decoded"
 
-// proves checks a JSON web token as GitHub does: signed by the App's key, of its
-// id, and not for longer than ten minutes. It returns GitHub's words where it
-// does not prove that, else "".
+// proves checks a JSON web token as GitHub does: it must have the signature of the
+// App's key, the App's id, and a validity of ten minutes or less. It returns GitHub's
+// error, or "".
 func (a App) proves(token string, now time.Time) string {
 	part := strings.Split(token, ".")
 	if len(part) != 3 || a.Key == nil {

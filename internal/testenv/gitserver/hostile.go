@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Nested puts trees of ten equal entries within one another, so many levels of
-// them, and returns the id of the outermost: a few hundred bytes in git, and ten
-// times as many paths with each level.
+// Nested adds trees of ten equal entries within one another, with the given number of
+// levels, and returns the id of the outermost one. They take a few hundred bytes in
+// git, and each level has ten times the paths.
 func (o *Origin) Nested(t testing.TB, levels int) string {
 	t.Helper()
 	id, line := o.GitInput(t, "leaf", "hash-object", "-w", "--stdin"), "100644 blob %s\t%d\n"
@@ -24,7 +24,7 @@ func (o *Origin) Nested(t testing.TB, levels int) string {
 	return id
 }
 
-// Wide puts a folder of so many files, and returns the id of its tree.
+// Wide adds a folder with the given number of files, and returns the id of its tree.
 func (o *Origin) Wide(t testing.TB, files int) string {
 	t.Helper()
 	blob := o.GitInput(t, "leaf", "hash-object", "-w", "--stdin")
@@ -35,8 +35,8 @@ func (o *Origin) Wide(t testing.TB, files int) string {
 	return o.GitInput(t, list.String(), "mktree")
 }
 
-// Zeros puts a file of so many zeros, and returns the id of its blob. Git stores
-// a thousandth.
+// Zeros adds a file of the given number of zeros, and returns the id of its blob. Git
+// stores a thousandth of it.
 func (o *Origin) Zeros(t testing.TB, bytes int64) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "zeros")

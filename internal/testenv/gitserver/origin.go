@@ -22,9 +22,9 @@ var Epoch = time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)
 // Removed is the content of a file that a change removes.
 const Removed = "\x00removed"
 
-// An Origin is a bare repository on disk that a test handles with git itself,
-// as a person would who has it cloned. Its methods fail the test where git
-// fails. They may be called from many goroutines.
+// An Origin is a bare repository on disk that a test changes with git itself, like a
+// user with a clone. Its methods fail the test if git fails. They may be called from
+// many goroutines.
 type Origin struct {
 	Dir string
 
@@ -47,9 +47,8 @@ func NewOrigin(t testing.TB, dir string, files map[string]string) *Origin {
 	return o
 }
 
-// Push commits files, by path, onto a branch as a rival would who pushes
-// meanwhile, and returns the commit. A branch that does not exist begins with
-// it.
+// Push commits files, by path, onto a branch like a rival's push during a tick, and
+// returns the commit. If the branch does not exist, Push creates it with this commit.
 func (o *Origin) Push(t testing.TB, branch string, files map[string]string, message string) string {
 	t.Helper()
 	var entries []Entry
@@ -116,9 +115,9 @@ func (o *Origin) Commit(t testing.TB, c Change) string {
 	return o.tip(c.Branch)
 }
 
-// Merge takes one branch into another as a person does on a host: as one commit
-// of its own, squash, or with a commit that has both as parents. It returns the
-// commit, and fails the test where the two conflict.
+// Merge merges one branch into another like a user on a host: with squash as a single
+// commit, otherwise as a commit with both parents. It returns the commit, and fails the
+// test on a conflict.
 func (o *Origin) Merge(t testing.TB, from, into string, squash bool, message string) string {
 	t.Helper()
 	o.mu.Lock()
@@ -141,7 +140,7 @@ func (o *Origin) next() time.Time {
 	return Epoch.Add(time.Duration(o.commits-1) * time.Minute)
 }
 
-// Tip returns the commit at a branch, "" where there is no such branch.
+// Tip returns the commit at a branch, or "" if the branch does not exist.
 func (o *Origin) Tip(branch string) string { return o.tip(branch) }
 
 func (o *Origin) tip(branch string) string {
@@ -159,8 +158,8 @@ func (o *Origin) Log(t testing.TB, branch string) []string {
 	return lines(o.Git(t, "log", "--format=%s", "refs/heads/"+branch))
 }
 
-// Show returns the content of a file at a ref or commit, and fails the test
-// where it is not there.
+// Show returns the content of a file at a ref or commit, and fails the test if the file
+// does not exist.
 func (o *Origin) Show(t testing.TB, ref, path string) string {
 	t.Helper()
 	return string(run(t, o.Dir, nil, "cat-file", "blob", ref+":"+path))
@@ -172,8 +171,8 @@ func (o *Origin) Raw(t testing.TB, kind, name string) []byte {
 	return run(t, o.Dir, nil, "cat-file", kind, name)
 }
 
-// Tree returns what a ref or commit holds: for each path its mode, a space and
-// its object id.
+// Tree returns the files of a ref or commit: for each path its mode, a space and its
+// object id.
 func (o *Origin) Tree(t testing.TB, ref string) map[string]string {
 	t.Helper()
 	held := map[string]string{}
@@ -218,8 +217,7 @@ func (o *Origin) Decline(t testing.TB, words string) {
 	}
 }
 
-// Git runs git in the repository and returns what it printed, without the last
-// newline.
+// Git runs git in the repository and returns its output, without the last newline.
 func (o *Origin) Git(t testing.TB, args ...string) string {
 	t.Helper()
 	return strings.TrimSuffix(string(run(t, o.Dir, nil, args...)), "\n")
@@ -251,8 +249,8 @@ func command(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Environ is an environment for git in which nothing of the machine's or the
-// person's configuration shows.
+// Environ returns an environment for git without the configuration of the machine or
+// the user.
 func Environ() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"),

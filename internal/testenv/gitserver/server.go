@@ -1,6 +1,6 @@
-// Package gitserver is a part for tests: a real git server over smart HTTP, on
-// loopback and with repositories of its own, and the origins behind it, which a
-// test handles as a person or a rival would. It needs the git program.
+// Package gitserver is a part for tests: a real git server over smart HTTP, on loopback
+// with separate repositories, and the origins behind it, which a test changes like a
+// user or a rival. It needs the git program.
 package gitserver
 
 import (
@@ -51,8 +51,8 @@ func (r Request) Service() string {
 	return service
 }
 
-// An Interceptor stands between client and git: it must call next, or answer by
-// itself. It is called for each request, after the credentials were checked.
+// An Interceptor is called for each request between client and git, after the check of
+// the credentials. It must call next or answer the request.
 type Interceptor func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // Start starts a server without repositories. Its origins allow filters, as
@@ -72,7 +72,7 @@ func Start(t testing.TB) *Server {
 		Env: append(Environ(),
 			"GIT_PROJECT_ROOT="+s.root,
 			"GIT_HTTP_EXPORT_ALL=1",
-			"REMOTE_USER=gitlatch", // git takes pushes from whoever has a name
+			"REMOTE_USER=gitlatch", // git accepts pushes from any named user
 		),
 	}
 	s.http = httptest.NewServer(s)
@@ -83,7 +83,7 @@ func Start(t testing.TB) *Server {
 // URL returns the address of a repository.
 func (s *Server) URL(repo string) string { return s.http.URL + "/" + repo + ".git" }
 
-// Dir returns where a repository is on disk.
+// Dir returns the folder of a repository on disk.
 func (s *Server) Dir(repo string) string { return filepath.Join(s.root, repo+".git") }
 
 // Create makes a repository to serve. See NewOrigin.
@@ -100,8 +100,8 @@ func WithoutFilter(t testing.TB, o *Origin) {
 	o.Config(t, "uploadpack.allowFilter", "false")
 }
 
-// RequireAuth makes the server ask for credentials: 401 for who has none or
-// wrong ones.
+// RequireAuth makes the server require credentials. It answers 401 to missing or wrong
+// ones.
 func (s *Server) RequireAuth(user, password string) {
 	s.set(func() { s.user, s.password = user, password })
 }
@@ -126,8 +126,8 @@ func (s *Server) BeforePush(f func()) {
 	})
 }
 
-// DropReplies lets the next n pushes land and then cuts the connection before
-// the client has an answer. then, where it is not nil, runs before the cut.
+// DropReplies lets the next n pushes land, and cuts the connection before the client
+// gets an answer. It calls then, if not nil, before the cut.
 func (s *Server) DropReplies(n int, then func()) {
 	var dropped atomic.Int32
 	s.Intercept(func(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The git program itself is the client here, so that what later tests rely on
-// is known to be a server that git would take for one.
+// The client in this test is the git program itself, which shows that git accepts the
+// server that later tests use.
 func TestGitClonesAndPushesThroughTheServer(t *testing.T) {
 	t.Parallel()
 	s := Start(t)

@@ -46,9 +46,9 @@ type Stage int
 // The stages.
 const (
 	Never       Stage = iota // it does not hang
-	AtOnce                   // it accepts the connection and says nothing
+	AtOnce                   // it accepts the connection and sends nothing
 	AfterLogin               // it lets the client in and starts no service
-	InTheAnswer              // it starts the service and forwards nothing of it
+	InTheAnswer              // it starts the service and forwards no output
 )
 
 // StartSSH starts a server without repositories, with a host key of ed25519.
@@ -103,8 +103,7 @@ func signer(t testing.TB, private crypto.PrivateKey) ssh.Signer {
 	return s
 }
 
-// Rekey gives the host keys made of the private ones, or without any a new one of
-// ed25519.
+// Rekey replaces the host keys with the given private keys, or with a new ed25519 key.
 func (s *SSH) Rekey(t testing.TB, private ...crypto.PrivateKey) {
 	t.Helper()
 	var keys []ssh.Signer
@@ -129,7 +128,7 @@ func (s *SSH) HostKeys() []string {
 	return lines
 }
 
-// LetIn makes the server let in the owner of another key, and nobody else.
+// LetIn makes the server accept only the owner of another key.
 func (s *SSH) LetIn(key ssh.PublicKey) { s.set(func() { s.letIn = key }) }
 
 // OnlyV0 makes the server one that takes no version of git's protocol.
@@ -294,8 +293,8 @@ func (s *SSH) run(stream ssh.Channel, command, version string) (cut bool) {
 	return cut
 }
 
-// Partly lets all through, or only what stands before the answer: the
-// advertisement, which git ends by a flush.
+// partly forwards everything, or only the bytes before the answer: the advertisement,
+// which git ends with a flush.
 type partly struct {
 	w          io.Writer
 	only, done bool

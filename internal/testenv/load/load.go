@@ -23,13 +23,13 @@ const (
 	container = "main"
 )
 
-// A Look is what the workloads were at an instant.
+// A Look is the state of the workloads at an instant.
 type Look struct {
 	At     time.Time
 	States map[string]State // by namespace and name
-	Scales map[string]Scale // likewise; what was known a look ago where they could not be read
-	// Judged is how often its autoscaler has asked for the CPU of a workload and
-	// was told that of all its ready pods, for a window that they were ready in.
+	Scales map[string]Scale // the same; the previous scale if it could not be read
+	// Judged counts, by workload, how often its autoscaler requested the CPU and got
+	// readings of all ready pods, for a window in which they were ready.
 	Judged map[string]int
 }
 
@@ -48,9 +48,9 @@ type Load struct {
 	writing map[string]bool // conditions that are being written, by namespace/workload/name
 }
 
-// Start puts workloads under a load, in cores, by namespace and name, as from
-// now: pods with the label "app", whose container "main" does the work. It looks
-// as often as every says, and keeps what it saw.
+// Start puts workloads under a load from now on, in cores, by namespace and name. Their
+// pods have the label "app", and their container "main" does the work. Load takes a
+// sample every interval and stores it.
 func Start(t testing.TB, cp *controlplane.ControlPlane, c Constants, every time.Duration, load map[string]float64) *Load {
 	t.Helper()
 	l := &Load{
@@ -75,7 +75,7 @@ func Start(t testing.TB, cp *controlplane.ControlPlane, c Constants, every time.
 	return l
 }
 
-// run lets the model work, and shows the cluster what comes of it.
+// run steps the model and writes the results to the cluster.
 func (l *Load) run(ctx context.Context, pods func() []Pod) {
 	ticker := time.NewTicker(l.every)
 	defer ticker.Stop()
@@ -110,8 +110,8 @@ func (l *Load) run(ctx context.Context, pods func() []Pod) {
 	}
 }
 
-// step makes one step of the model, keeps what it looks like then, and returns
-// what is to be written.
+// step makes one step of the model, stores a sample of it, and returns the pods to
+// write.
 func (l *Load) step(now time.Time, pods []Pod, scales map[string]Scale) []Pod {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,8 +126,8 @@ func (l *Load) step(now time.Time, pods []Pod, scales map[string]Scale) []Pod {
 	return write
 }
 
-// write makes the cluster show a pod's readiness, as its kubelet would. What
-// fails is tried again with the next step.
+// write sets a pod's readiness in the cluster, like its kubelet. The next step repeats
+// a failed write.
 func (l *Load) write(ctx context.Context, p Pod) {
 	status, reason := "False", "Overloaded"
 	if p.Ready {
@@ -152,7 +152,7 @@ func (l *Load) write(ctx context.Context, p Pod) {
 	}
 }
 
-// uses answers an autoscaler: what the pods of "app=<name>" used.
+// uses answers an autoscaler: it returns the CPU use of the pods with "app=<name>".
 func (l *Load) uses(_ context.Context, namespace, selector string) ([]controlplane.Use, error) {
 	app, ok := strings.CutPrefix(selector, AppLabel+"=")
 	if !ok {
@@ -180,7 +180,7 @@ func (l *Load) Set(workload string, cores float64) {
 	l.model.load[workload] = cores
 }
 
-// Last returns the last look.
+// Last returns the last sample.
 func (l *Load) Last() Look {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,7 +190,7 @@ func (l *Load) Last() Look {
 	return l.looks[len(l.looks)-1]
 }
 
-// Looks returns all looks since the start.
+// Looks returns all samples since the start.
 func (l *Load) Looks() []Look {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Constants are what a pod can do, and how long everything takes.
+// Constants are the limits of a pod and the durations of the model.
 type Constants struct {
 	// Capacity is the CPU that a pod can use at most, in cores: its limit.
 	Capacity float64
-	// Fails is how long a pod stands more work than it can do before it fails
-	// its readiness, and Recovers how long it is then without work until it is
-	// ready again.
+	// Fails is how long a pod can be overloaded before it fails its readiness, and
+	// Recovers how long it is then without work until it is ready again.
 	Fails, Recovers time.Duration
-	// Window is the time from one look at the CPU of the pods to the next.
+	// Window is the time between two samples of the pods' CPU.
 	Window time.Duration
 }
 
@@ -26,8 +25,7 @@ type Pod struct {
 	Ready          bool
 }
 
-// A Reading is what a look found a pod to use, on the average of the window
-// before the look.
+// A Reading is the CPU use of a pod in one sample, averaged over the window before it.
 type Reading struct {
 	Pod    string
 	Cores  float64
@@ -46,18 +44,18 @@ type State struct {
 // Whole reports whether all of the load is served.
 func (s State) Whole() bool { return s.Served >= s.Load }
 
-// A Model says what pods do under a load that does not depend on how many there
-// are. The ready pods of a workload share its load alike; none of them does more
-// than it can. It is not safe for concurrent use.
+// A Model shows how pods behave under a load that does not depend on their number. The
+// ready pods of a workload share its load evenly, up to the capacity of each pod. A
+// Model is not safe for concurrent use.
 type Model struct {
 	Constants
 	load map[string]float64
 	pods map[string]*pod // by workload and name
 	last time.Time       // of the last step
-	look time.Time       // of the last look at the CPU
+	look time.Time       // of the last CPU sample
 }
 
-// pod is what the model remembers of one.
+// pod is the state of one pod in the model.
 type pod struct {
 	Pod
 	started bool          // it has once been ready
@@ -65,8 +63,8 @@ type pod struct {
 	over    time.Duration // for how long it has had more work than it can do
 	down    time.Duration // for how long it has failed; 0 is not
 	used    float64       // core seconds, ever
-	seen    float64       // used, at the last look
-	looked  bool          // there was such a look
+	seen    float64       // used, at the last sample
+	looked  bool          // there was a sample
 	reading *Reading
 }
 
@@ -80,9 +78,9 @@ func NewModel(c Constants, load map[string]float64) *Model {
 	return &Model{Constants: c, load: load, pods: map[string]*pod{}}
 }
 
-// Step lets the pods work until now, and returns those whose readiness the
-// cluster has to show otherwise than it does: Ready says how. It says so at each
-// step, until it is seen.
+// Step lets the pods work until now. It returns the pods whose readiness differs from
+// their readiness in the cluster; Ready returns the right value. Each step returns a
+// pod again until seen shows the change.
 func (m *Model) Step(now time.Time, seen []Pod) []Pod {
 	var passed time.Duration
 	if !m.last.IsZero() {
@@ -153,7 +151,7 @@ func (p *pod) work(c Constants, of State, passed time.Duration) {
 	}
 }
 
-// read looks at the CPU of all pods. The first look at a pod tells nothing yet.
+// read samples the CPU of all pods. The first sample of a pod gives no reading yet.
 func (m *Model) read(now time.Time) {
 	window := now.Sub(m.look)
 	for _, p := range m.pods {
@@ -165,7 +163,7 @@ func (m *Model) read(now time.Time) {
 	m.look = now
 }
 
-// Readings are those of the last look, of the pods of one workload.
+// Readings returns the readings of one workload's pods in the last sample.
 func (m *Model) Readings(workload string) []Reading {
 	var all []Reading
 	for _, p := range m.pods {
@@ -176,8 +174,8 @@ func (m *Model) Readings(workload string) []Reading {
 	return all
 }
 
-// Measured reports whether the last look covers all ready pods of a workload, of
-// which there is one at least, for a window in which they were ready.
+// Measured reports whether a workload has a ready pod, and the last sample covers all
+// of its ready pods, with a window in which they were ready.
 func (m *Model) Measured(workload string) bool {
 	ready := 0
 	for _, p := range m.pods {
@@ -192,7 +190,7 @@ func (m *Model) Measured(workload string) bool {
 	return ready > 0
 }
 
-// States are the workloads as they are now, those without a pod included.
+// States returns the present state of each workload, including workloads without a pod.
 func (m *Model) States() map[string]State {
 	states := map[string]State{}
 	for name, load := range m.load {

@@ -83,8 +83,8 @@ func TestAPodThatHasNotStartedDoesNothing(t *testing.T) {
 	}
 }
 
-// A cluster takes a while to show what the model says: until then it is said
-// again, and the pod gets no work all the same.
+// A cluster takes a while to show the model's result. Until then Step returns the pod
+// again, and the pod gets no work.
 func TestAPodIsDownBeforeTheClusterShowsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1, 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/controlplane"
 )
 
-// A Scale is what the objects of a workload say of its count.
+// A Scale contains the replicas of a workload in its objects.
 type Scale struct {
 	Asked int32 // by spec.replicas; 0 is no such workload yet
 	// Owned is true once its autoscaler judges it, may scale it, and wants the
@@ -38,7 +38,7 @@ func newScales(t testing.TB, cp *controlplane.ControlPlane) scales {
 	return scales{client, config.Host}
 }
 
-// list is what is read of Deployments and autoscalers alike.
+// list has the common fields of Deployments and autoscalers that Load reads.
 type list struct {
 	Items []struct {
 		Metadata struct{ Namespace, Name string }

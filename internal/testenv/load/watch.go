@@ -60,7 +60,7 @@ func watch(t testing.TB, client rest.Interface) cache.Store {
 	return store
 }
 
-// slim keeps of a pod what is looked at.
+// slim keeps only the fields of a pod that Load reads.
 func slim(object any) (any, error) {
 	p, ok := object.(*corev1.Pod)
 	if !ok {

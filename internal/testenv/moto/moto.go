@@ -1,7 +1,7 @@
-// Package moto starts moto for tests: one server that stands in for EKS, SNS,
-// SQS, Secrets Manager, STS and DynamoDB. It checks no permissions and no
-// signatures. Between DynamoDB checking a condition and writing, other requests
-// come through: two of some hundred racing updates were seen to win.
+// Package moto starts moto for tests: one server that is a stand-in for EKS, SNS, SQS,
+// Secrets Manager, STS and DynamoDB. It checks no permissions and no signatures. Its
+// DynamoDB lets other requests in between the check of a condition and the write: of
+// some hundred racing updates, two won.
 package moto
 
 import (
@@ -27,16 +27,15 @@ type Server struct {
 	URL string // http://127.0.0.1:<port>, the endpoint of every service
 }
 
-// Start starts a server, which ends when the test does. Under -short it skips
-// the test, and where Python or the package cannot be had, too; in CI it fails
-// it.
+// Start starts a server, which ends with the test. It skips the test under -short, and
+// if Python or the package is not available; in CI it fails the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	dir := program.Folder(t, "moto, a stand-in for AWS", filepath.Join("scripts", "python", "venv.sh"))
 	return &Server{URL: program.Serve(t, t.TempDir(), filepath.Join(dir, "bin", "python"), "-c", serve)}
 }
 
-// Config returns what the clients of all services are made of.
+// Config returns the configuration for the clients of all services.
 func (s *Server) Config() aws.Config {
 	return aws.Config{
 		BaseEndpoint: aws.String(s.URL),

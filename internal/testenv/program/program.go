@@ -1,5 +1,5 @@
-// Package program installs and runs programs that tests talk to over loopback:
-// stand-ins for services, from npm and PyPI, and what is built from Go modules.
+// Package program installs and runs programs that tests connect to over loopback:
+// stand-ins for services, from npm and PyPI, and programs built from Go modules.
 package program
 
 import (
@@ -30,9 +30,9 @@ const (
 )
 
 // Folder returns the folder that a script of this repository, such as
-// scripts/npm/install.sh, installs or builds into and prints. Under -short, and where the
-// script fails outside of CI, it skips the test and says what it misses; in CI
-// it fails it.
+// scripts/npm/install.sh, installs or builds into and prints. Folder skips the test
+// under -short. If the script fails, Folder fails the test in CI, and elsewhere skips
+// it with the name of the missing program.
 func Folder(t testing.TB, what, script string) string {
 	t.Helper()
 	if testing.Short() {
@@ -101,10 +101,10 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// Serve starts a program in dir and returns the first line that it prints, which
-// is where it listens. The program must end when its standard input does: it is
-// closed when the test ends, and by the system where the test is killed. What it
-// writes to standard error is shown where the test fails.
+// Serve starts a program in dir and returns its first line of output, which is its
+// address. The program must end with its standard input, which closes when the test
+// ends, or if the test is killed. If the test fails, Serve shows the program's standard
+// error.
 func Serve(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

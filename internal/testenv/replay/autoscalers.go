@@ -93,8 +93,8 @@ func conditions(w traces.Workload, s traces.State) []autoscalingv2.HorizontalPod
 
 var scaledObjectKind = schema.GroupVersionKind{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject"}
 
-// scaledObjects are those of KEDA. As KEDA allows, the target's kind is left
-// out where it is a Deployment.
+// scaledObjects returns KEDA's ScaledObjects. They omit the target's kind if it is a
+// Deployment, as KEDA allows.
 func scaledObjects(t *traces.Trace, at time.Duration) []runtime.Object {
 	var all []runtime.Object
 	for i, w := range t.Workloads {

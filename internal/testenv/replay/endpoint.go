@@ -35,12 +35,12 @@ type Endpoint struct {
 	lists map[string]list
 }
 
-// A list makes one kind of list; items are those of one instant, in a stable
+// A list creates one kind of list; items returns the items at one instant, in a stable
 // order.
 type list struct {
 	kind  schema.GroupVersionKind
 	items func(t *traces.Trace, at time.Duration) []runtime.Object
-	// protobuf is false for what comes of a CustomResourceDefinition.
+	// protobuf is false for the kind of a CustomResourceDefinition.
 	protobuf bool
 }
 
@@ -163,5 +163,5 @@ func write(w http.ResponseWriter, code int, obj runtime.Object, inProtobuf bool)
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(code)
-	_, _ = w.Write(body.Bytes()) // a client that went away is no concern of a replay
+	_, _ = w.Write(body.Bytes()) // a replay ignores a client that left
 }

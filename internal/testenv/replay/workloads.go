@@ -59,7 +59,7 @@ func deployments(t *traces.Trace, at time.Duration) []runtime.Object {
 	})
 }
 
-// progressing is the condition in which a rollout says how it goes.
+// progressing returns the condition with the progress of a rollout.
 func progressing(s traces.State) appsv1.DeploymentCondition {
 	c := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"}
 	switch {
@@ -71,8 +71,8 @@ func progressing(s traces.State) appsv1.DeploymentCondition {
 	return c
 }
 
-// replicaSets are, of each Deployment, that of the template asked for and that
-// of the one before.
+// replicaSets returns the ReplicaSets of each Deployment's present and previous
+// template.
 func replicaSets(t *traces.Trace, at time.Duration) []runtime.Object {
 	var all []runtime.Object
 	for i, w := range t.Workloads {
@@ -103,7 +103,7 @@ func replicaSet(id workload.ID, revision int, replicas, ready int32) *appsv1.Rep
 	return rs
 }
 
-// kept is the metadata of what a controller keeps of a template, with the label
+// kept returns the metadata of a controller's object for a template, with the label
 // that has its hash.
 func kept(id workload.ID, revision int, label string) metav1.ObjectMeta {
 	o, _ := workload.Kinds(nil).Object(id.Kind)
@@ -120,8 +120,8 @@ func ownedBy(kind schema.GroupVersionKind, name string, uid types.UID) []metav1.
 	return []metav1.OwnerReference{{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: name, UID: uid, Controller: new(true)}}
 }
 
-// controllerRevisions are, of each StatefulSet and DaemonSet, those of the
-// template asked for and of the one before.
+// controllerRevisions returns the revisions of each StatefulSet's and DaemonSet's
+// present and previous template.
 func controllerRevisions(t *traces.Trace, at time.Duration) []runtime.Object {
 	var all []runtime.Object
 	for i, w := range t.Workloads {
@@ -196,8 +196,8 @@ func daemonSets(t *traces.Trace, at time.Duration) []runtime.Object {
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// object is the metadata of a workload, down to who wrote its replicas last: an
-// autoscaler through the scale subresource, or a person's manifest.
+// object returns the metadata of a workload, including the last writer of its replicas:
+// an autoscaler through the scale subresource, or a user's manifest.
 func object(t *traces.Trace, i int, at time.Duration) metav1.ObjectMeta {
 	w := t.Workloads[i]
 	apply := metav1.ManagedFieldsEntry{

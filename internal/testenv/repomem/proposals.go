@@ -92,8 +92,8 @@ func (r *Repository) Close(ctx context.Context, closing repo.Proposal, why strin
 	return nil
 }
 
-// StumbleAfter lets the next closing fail after so many of its steps: the comment,
-// the closing, the removal of the branch. 0 lets it be.
+// StumbleAfter makes the next closing fail after the given number of its steps: the
+// comment, the closing, the removal of the branch. 0 disables it.
 func (r *Repository) StumbleAfter(steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,9 +114,9 @@ func (r *Repository) end(p *proposal, state repo.ProposalState) {
 	p.State, p.Head = state, r.heads[p.Branch]
 }
 
-// Merge merges an open proposal as a person does, as one commit of its own or
-// with a commit that has both as parents; the branch stays. Where both sides
-// changed the same lines it fails, as it does in git.
+// Merge merges an open proposal like a user, as a single commit or with a commit that
+// has both as parents. The branch stays. If both sides changed the same lines, Merge
+// fails, as in git.
 func (r *Repository) Merge(id string, squash bool, when time.Time) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,8 +141,8 @@ func (r *Repository) Merge(id string, squash bool, when time.Time) (string, erro
 	return r.heads[base], nil
 }
 
-// merged is the files of one commit with what another changed since they
-// parted.
+// merged returns the files of one commit, with the changes of another since their
+// common ancestor.
 func (r *Repository) merged(ours, theirs string) (map[string]string, error) {
 	below := map[string]bool{}
 	for _, id := range r.ancestry(ours) {
@@ -172,7 +172,7 @@ func (r *Repository) merged(ours, theirs string) (map[string]string, error) {
 	return files, nil
 }
 
-// Decline closes an open proposal unmerged as a person does; the branch stays.
+// Decline closes an open proposal unmerged like a user; the branch stays.
 func (r *Repository) Decline(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,7 +188,7 @@ func (r *Repository) Lose(branch string) {
 	r.proposals = slices.DeleteFunc(r.proposals, func(p *proposal) bool { return p.Branch == branch })
 }
 
-// Words returns what a proposal says: its title, its body and the comments.
+// Words returns the title, the body and the comments of a proposal.
 func (r *Repository) Words(id string) (title, body string, comments []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -151,13 +151,13 @@ func (r *Repository) History(ctx context.Context, id, until string, limit int) (
 	return log, end == repo.AtRoots, ctx.Err()
 }
 
-// look looks a commit up.
+// look returns a commit by its id.
 func (r *Repository) look(id string) (repo.LogEntry, bool, error) {
 	c, ok := r.commits[id]
 	return repo.LogEntry{ID: id, Parents: slices.Clone(c.Parents), Author: c.Author, Committer: cmp.Or(c.Committer, c.Author), When: c.When, Message: c.Message}, ok, nil
 }
 
-// mostWindow bounds a window, in commits that are looked up.
+// mostWindow limits a window, in commits that are read.
 const mostWindow = 2000
 
 // Between returns the commits that tip descends from and base does not.
@@ -220,12 +220,12 @@ func (r *Repository) ancestry(id string) []string {
 	return ids
 }
 
-// Edit commits to the base as a person does: nil removes a file.
+// Edit commits to the base like a user: nil removes a file.
 func (r *Repository) Edit(message string, when time.Time, files map[string][]byte) string {
 	return r.Push(base, message, when, files)
 }
 
-// Push commits to a branch that exists as a person does: nil removes a file.
+// Push commits to an existing branch like a user: nil removes a file.
 func (r *Repository) Push(branch, message string, when time.Time, files map[string][]byte) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,8 +237,8 @@ func (r *Repository) Push(branch, message string, when time.Time, files map[stri
 	return id
 }
 
-// Amend makes the commit at a branch anew with other files, and the message and the
-// author that it has, as a person does.
+// Amend replaces the commit at a branch with one that has other files and the same
+// message and author, like a user.
 func (r *Repository) Amend(branch string, files map[string][]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -257,17 +257,17 @@ func (r *Repository) Rewrite(id string) {
 	r.heads[base] = id
 }
 
-// Files are those at the base, by path.
+// Files returns the files at the base, by path.
 func (r *Repository) Files() map[string]string { return r.FilesAt(base) }
 
-// FilesAt are those at a branch, by path; none where it does not exist.
+// FilesAt returns the files at a branch, by path; nil if the branch does not exist.
 func (r *Repository) FilesAt(branch string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.commits[r.heads[branch]].Files)
 }
 
-// Show are the files of a commit, by path; none where it does not exist.
+// Show returns the files of a commit, by path; nil if the commit does not exist.
 func (r *Repository) Show(id string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -36,8 +36,8 @@ func TestProposals(t *testing.T) {
 	})
 }
 
-// A merge takes what each side changed of a file, and fails where both changed the
-// same lines: a person's new line is not lost to a proposal that is older.
+// A merge combines the changes of each side to a file, and fails if both changed the
+// same lines: an older proposal does not remove a user's new line.
 func TestMergeTakesWhatEachSideChanged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ was, base, proposed, want string }{

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A process is one life of a bootstrap, with a Runtime API of its own, so that
-// nothing of a life that ended reaches the next.
+// A process is one life of a bootstrap. It has a separate Runtime API, so no request of
+// an earlier life reaches it.
 type process struct {
 	command *exec.Cmd
 	api     *httptest.Server
@@ -56,8 +56,8 @@ func start(ctx context.Context, binary string, env []string, logs string) (*proc
 	mux.HandleFunc("POST /2018-06-01/runtime/init/error", p.initFailure)
 	p.api = httptest.NewServer(mux)
 
-	// A file, not a pipe: what the process wrote before it asked for the next
-	// event is then there.
+	// A file, not a pipe: it contains all output of the process before its request for
+	// the next event.
 	out, err := os.OpenFile(logs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		p.api.Close()
@@ -84,7 +84,7 @@ func start(ctx context.Context, binary string, env []string, logs string) (*proc
 		return nil, err
 	}
 	go func() {
-		_ = p.command.Wait() // how it ended stands in ProcessState
+		_ = p.command.Wait() // ProcessState has the exit status
 		close(p.gone)
 	}()
 	return p, nil
@@ -92,7 +92,7 @@ func start(ctx context.Context, binary string, env []string, logs string) (*proc
 
 // kill ends the process and waits for it.
 func (p *process) kill() {
-	_ = p.command.Process.Kill() // fails only where it is dead
+	_ = p.command.Process.Kill() // fails only if it is dead
 	<-p.gone
 	p.api.CloseClientConnections()
 	p.api.Close()
@@ -129,7 +129,7 @@ func (p *process) settle(a answer) {
 	p.tell(p.answered)
 }
 
-// tell passes a token on, if there is still a process that it is about.
+// tell sends a token, if its process still exists.
 func (p *process) tell(about chan<- struct{}) {
 	select {
 	case about <- struct{}{}:

@@ -1,7 +1,6 @@
-// Package runtimeapi runs a built Lambda bootstrap for a test as Lambda does:
-// one process that asks a Runtime API for events, one event at a time, frozen
-// out of the caller's environment, killed at its deadline, and started anew
-// after it died.
+// Package runtimeapi runs a built Lambda bootstrap for a test as Lambda does. One
+// process requests events from a Runtime API, one at a time. The process does not get
+// the caller's environment, is killed at its deadline, and starts again after it died.
 package runtimeapi
 
 import (
@@ -33,11 +32,11 @@ type Function struct {
 
 // A Result is what became of one event.
 type Result struct {
-	Payload []byte // what the function returned; nil with an Error
-	Error   *Error // nil where it succeeded
-	Logs    string // what it wrote to stdout and stderr meanwhile
-	// Init is the time from the start of the process to its asking for the
-	// event; 0 where a warm process took it.
+	Payload []byte // the function's answer; nil with an Error
+	Error   *Error // nil after a success
+	Logs    string // its output to stdout and stderr during the call
+	// Init is the time from the start of the process to its request for the event; 0 if
+	// a warm process took the event.
 	Init time.Duration
 }
 
@@ -68,7 +67,7 @@ func Build(t testing.TB, pkg string) string {
 }
 
 // Start returns the function of a binary, which starts with its first event. Its
-// environment is Lambda's and env, nothing of the test's own.
+// environment is Lambda's and env, without the test's variables.
 func Start(t testing.TB, binary string, env ...string) *Function {
 	t.Helper()
 	f := &Function{test: t.Context(), binary: binary, env: env, logs: filepath.Join(t.TempDir(), "logs")}
@@ -80,9 +79,9 @@ func Start(t testing.TB, binary string, env ...string) *Function {
 	return f
 }
 
-// Invoke sends one event and returns when the function has answered and is ready
-// for the next, or is dead. The deadline of the context is the function's, at
-// which it is killed; without one it is five minutes.
+// Invoke sends one event and returns when the function has answered and is ready for
+// the next, or is dead. The function is killed at the deadline of the context; the
+// default is five minutes.
 func (f *Function) Invoke(ctx context.Context, payload []byte) Result {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,9 +169,8 @@ func (f *Function) Alive() bool {
 	return f.process != nil
 }
 
-// PeakRSS returns the most memory that the live process ever had resident, in
-// bytes, as its kernel counted; ok is false where there is no process, or no
-// /proc to ask.
+// PeakRSS returns the peak resident memory of the live process, in bytes, as its kernel
+// counted it. ok is false without a process, or without /proc.
 func (f *Function) PeakRSS() (bytes int64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

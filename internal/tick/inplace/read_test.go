@@ -14,7 +14,7 @@ var web = workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}
 
 const sign = " # {\"$gitlatch\": \"shop/deployment/web\"}\n"
 
-// files are the file a.yaml with a text; "" is no file.
+// files returns the file a.yaml with a text; "" returns no file.
 func files(text string) []inplace.File {
 	objects := map[string]repo.Object{}
 	if text != "" {
@@ -76,7 +76,7 @@ func TestANumberThatAUserWroteIsTold(t *testing.T) {
 	}
 }
 
-// Numbers that gitlatch writes for nobody are left alone, each with its reason.
+// gitlatch does not change numbers that it may not write, and gives a reason for each.
 func TestMarksThatAreLeftHaveAReason(t *testing.T) {
 	t.Parallel()
 	risk := inplace.Cover{Risk: map[workload.ID]bool{web: true}}

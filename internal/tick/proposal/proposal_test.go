@@ -14,8 +14,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
-// What became of a proposal whose head is "a", by what its branch holds, and by
-// what the host says.
+// The outcome of a proposal with head "a" depends on the head of its branch and on the
+// host's state.
 func TestWhatBecameOfAProposal(t *testing.T) {
 	t.Parallel()
 	open, merged, closed := repo.ProposalOpen, repo.ProposalMerged, repo.ProposalClosed
@@ -54,8 +54,8 @@ func TestWhatBecameOfAProposal(t *testing.T) {
 	}
 }
 
-// What people are asked for, by what the latch of a workload proposes and what was
-// decided of it; "from -> to", and none is the empty list.
+// The changes in a proposal depend on the workload's latch and on the decision for it;
+// "from -> to", and the empty list without changes.
 func TestWhatPeopleAreAskedFor(t *testing.T) {
 	t.Parallel()
 	web := workload.ID{Namespace: "shop", Kind: workload.Deployment, Name: "web"}

@@ -13,8 +13,8 @@ import (
 	"github.com/gitlatch/gitlatch/internal/repo"
 )
 
-// A pack that says little and unpacks to much is given up, and so is one for
-// which nobody waits any more.
+// A small pack that unpacks to a large size is given up, and so is one whose context
+// has ended.
 func TestUnpackingIsBounded(t *testing.T) {
 	t.Parallel()
 	large := Object{plumbing.BlobObject, make([]byte, repo.MostBytes+1)}
@@ -45,7 +45,8 @@ func TestUnpackingIsBounded(t *testing.T) {
 	}
 }
 
-// A delta says how large its result is. One beyond the bound is not applied.
+// A delta states the size of its result. A delta with a result beyond the limit is not
+// applied.
 func TestADeltaThatGrowsIsNotApplied(t *testing.T) {
 	t.Parallel()
 	base := Object{plumbing.BlobObject, bytes.Repeat([]byte("x"), 0x10000)}

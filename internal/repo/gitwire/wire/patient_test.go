@@ -43,16 +43,16 @@ func TestAHostThatNeverAnswersIsNotWaitedForForEver(t *testing.T) {
 }
 
 // A server that stalls in the middle of its answer is an error within a minute,
-// with what it said until then and how often it says a byte beside the point. One
-// that gets on is waited for.
+// regardless of the bytes before, and even if it sends a useless byte from time to
+// time. The client waits for a server that makes progress.
 func TestAServerThatStallsIsAnErrorWithinAMinute(t *testing.T) {
 	t.Parallel()
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-result\r\nContent-Length: 1000000\r\n\r\n"
 	ref := "003d" + strings.Repeat("a", 40) + " refs/heads/main\n" // and one of another name
 	for _, c := range []struct {
 		name   string
-		begin  string // said at once
-		drip   string // said each ten seconds
+		begin  string // sent at once
+		drip   string // sent every ten seconds
 		stalls bool
 	}{
 		{"silent", "", "", true},
@@ -96,7 +96,7 @@ func TestAServerThatStallsIsAnErrorWithinAMinute(t *testing.T) {
 	}
 }
 
-// plain sends what is meant for https without TLS.
+// plain sends https requests without TLS.
 type plain struct{ http.RoundTripper }
 
 func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -105,8 +105,7 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.RoundTripper.RoundTrip(r)
 }
 
-// A server of SSH is watched for as long as it is spoken to, whatever it was at
-// when it stalled.
+// The client watches an SSH server for the full session, in every phase.
 func TestAServerOfSSHThatStallsIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	for name, drip := range map[string]string{"silent": "", "a byte each ten seconds": "\x00"} {

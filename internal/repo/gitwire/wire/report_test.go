@@ -68,7 +68,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// A server may send any number of words beside the pack. Their start is kept.
+// A server may send any amount of text next to the pack. Its start is kept.
 func TestTheWordsBesideAPackAreBounded(t *testing.T) {
 	t.Parallel()
 	var answer Request

@@ -49,7 +49,8 @@ func (v *vast) Post(_ context.Context, _ string, body *Request, _ bool) (io.Read
 	return io.NopCloser(&answer), nil
 }
 
-// Trees beyond what fits into memory are walked, as over HTTP, from then on.
+// The client fetches trees that do not fit into memory step by step, as over HTTP, from
+// then on.
 func TestACommitOfTooManyTreesIsWalked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("33 MiB of trees are left out: run without -short")

@@ -1,6 +1,6 @@
-// Command webhook tells an API server whom a token is of, as the control plane
-// of EKS does. Its arguments are the cluster's name, the region, and a file with
-// the groups of each role. It prints where it listens, and ends with its input.
+// Command webhook returns the identity of a token to an API server, like the control
+// plane of EKS. Its arguments are the cluster's name, the region, and a file with the
+// groups of each role. It prints its address, and ends with its input.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command echo is a Lambda function that does what its event says.
+// Command echo is a Lambda function that executes the action in its event.
 package main
 
 import (
