@@ -117,8 +117,7 @@ func followEntries(l latch.Latches, f Found) (latch.Latches, notes) {
 			one = l.Get(c.ID).Removed(until, again)
 			notices = []Notice{removedNotice(c.ID, commit, until, again)}
 		}
-		_, known := l.Lookup(c.ID)
-		if known || !one.Blank() {
+		if !one.Equal(l.Get(c.ID)) {
 			changed[c.ID] = one
 		}
 		n.Notices = append(n.Notices, notices...)

@@ -21,6 +21,7 @@ import (
 	"github.com/gitlatch/gitlatch/internal/testenv/gitserver"
 	"github.com/gitlatch/gitlatch/internal/testenv/runtimeapi"
 	"github.com/gitlatch/gitlatch/internal/tick"
+	"github.com/gitlatch/gitlatch/internal/workload"
 )
 
 const kubeconfig = `
@@ -97,11 +98,14 @@ func settle(t *testing.T, cluster, url string, store *dynamo.Store) {
 	must(t, err)
 	lease, err := store.Acquire(t.Context(), "prod", "settle", now, now.Add(time.Minute))
 	must(t, err)
-	var put []latch.Latch
-	for _, l := range latches {
-		l.Rev = 0
-		put = append(put, l)
+	moved := map[workload.ID]latch.Latch{}
+	for id, l := range latches {
+		l.Rev = 0 // of a latch that this store does not have yet
+		moved[id] = l
 	}
+	all := latch.LatchesOf(nil).With(moved)
+	head.Latches = all.Checksum()
+	put, _ := all.Changed()
 	err = store.Save(t.Context(), lease, head, put, nil)
 	must(t, err)
 	must(t, store.Release(t.Context(), lease))
