@@ -35,7 +35,7 @@ func (r Report) Table(out io.Writer, s term.Style) error {
 	return p.Print(out)
 }
 
-// Uncovered counts the workloads of which something was found that inert.yaml does
+// Uncovered counts the workloads of which something was found that protection.yaml does
 // not say.
 func (r Report) Uncovered() int {
 	return each.Count(r.Workloads, func(w Workload) bool { return len(w.Inert) > 0 && !w.Evident })
