@@ -123,7 +123,7 @@ func TestTheRestGoesOn(t *testing.T) {
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "100"`}},
 		{"a record edited into nonsense", func(t *testing.T, w *world) { w.replace(t, shop, `deployment.web: "100"`, `deployment.web: "lots"`) },
 			[]string{shop + `:17: data["deployment.web"]: must be a whole number of at least 1, got "lots"`, "fix " + shop + " on the branch; until then gitlatch uses what was agreed before"},
-			[]string{"shop/web                175       100       freeze", "the record of its namespace cannot be read"},
+			[]string{"shop/web                175       100     freeze", "the record of its namespace cannot be read"},
 			"latch(prod-eu): pay/ledger 5 -> 9", []string{`statefulset.ledger: "9"`, `deployment.web: "lots"`}},
 		{"a record with a conflict in it", func(t *testing.T, w *world) { w.replace(t, shop, "data:\n", "<<<<<<< HEAD\ndata:\n=======\n") },
 			[]string{shop + ":7: is not YAML: ", "fix " + shop + " on the branch"}, nil,
